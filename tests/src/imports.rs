@@ -48,7 +48,9 @@ pub const UNNAMED: [(&str, &[&str]); 4] = [
 /// Crates in layers: their folders from the lowest to the highest. A file uses no file of a higher one.
 pub const LAYERS: [(&str, &[&str]); 1] = [(
     "crates/oms/src",
-    &["values", "state", "load", "decide", "fix", "tmp", "desk", "app"],
+    &[
+        "values", "state", "load", "decide", "fix", "tmp", "desk", "app",
+    ],
 )];
 
 /// A module by its path from the root of the crate.
@@ -504,7 +506,9 @@ mod tests {
             ("high/top.rs", "use crate::low::c::C; pub struct Top;"),
         ]);
         let up = read.upward(&["low", "high"]).into_iter();
-        let up: Vec<_> = up.map(|(from, _)| from.to_string_lossy().into_owned()).collect();
+        let up: Vec<_> = up
+            .map(|(from, _)| from.to_string_lossy().into_owned())
+            .collect();
         assert_eq!(up, ["low/a.rs", "low/b.rs"]);
     }
 

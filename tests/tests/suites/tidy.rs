@@ -89,7 +89,9 @@ fn files_do_not_use_each_other_in_circles() {
 fn layers_use_nothing_above_them() {
     let products = products();
     for (room, layers) in imports::LAYERS {
-        let product = products.iter().find(|(folder, _)| folder == Path::new(room));
+        let product = products
+            .iter()
+            .find(|(folder, _)| folder == Path::new(room));
         let (folder, sources) = product.expect("a crate in layers");
         let entries = fs::read_dir(workspace().join(folder)).expect("its folder");
         let names = entries.flatten().map(|it| it.file_name());

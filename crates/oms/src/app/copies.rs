@@ -11,7 +11,7 @@ use crate::decide::external::ExternalTerms;
 use crate::decide::venue::{Heard, ReportKind};
 use crate::desk::notice::OmsEvent;
 use crate::fix::requests::EXPIRE_DATE;
-use crate::fix::{clients, legs, lines};
+use crate::fix::{clients, lines, spreads};
 use crate::values::value::{OrderType, TimeInForce};
 
 impl Oms {
@@ -60,7 +60,7 @@ impl Oms {
             tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
             stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
             until: until.and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
-            is_of_leg: legs::is_of_leg(message),
+            is_of_leg: spreads::is_of_leg(message),
         };
         let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
         let heard = match lines::copy(index, &fields, version) {
@@ -71,7 +71,7 @@ impl Oms {
                     && !terms.is_of_leg
                     && !core.state().spreads.is_empty()
                 {
-                    let (said, count) = legs::legs(message);
+                    let (said, count) = spreads::legs(message);
                     core.copy_legs(at, &report, (&said[..count], &terms, exec_id), &mut out);
                 }
                 heard

@@ -1,6 +1,7 @@
 //! The OMS as an [`Application`]: client sessions on one side, sessions to venues on the other.
 
 pub mod recovery;
+mod roll;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -32,7 +33,6 @@ use crate::values::value::{Number, Presence};
 
 mod bulletins;
 mod copies;
-mod days;
 mod fields;
 mod frames;
 pub(crate) mod market_watches;

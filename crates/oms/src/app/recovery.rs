@@ -25,7 +25,7 @@ use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::Number;
 

@@ -9,7 +9,7 @@ use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
 use crate::desk::notice::OmsEvent;
 use crate::fix::mass::{self, Listing};
-use crate::fix::{inquiries, legs, lines, markets, prices, status};
+use crate::fix::{inquiries, lines, markets, prices, spreads, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
 use crate::values::rules::RejectCode;
@@ -400,10 +400,10 @@ fn report_spread(
     sink: &mut impl Sink,
 ) -> Heard {
     let has_legs = matches!(report.kind, ReportKind::Fill | ReportKind::Correct);
-    if !has_legs || legs::is_of_leg(message) {
+    if !has_legs || spreads::is_of_leg(message) {
         return core.report(at, report, sink);
     }
-    let (said, count) = legs::legs(message);
+    let (said, count) = spreads::legs(message);
     match report.kind {
         ReportKind::Correct => core.correct_with_legs(at, report, &said[..count], sink),
         _ if count == 0 => core.report(at, report, sink),

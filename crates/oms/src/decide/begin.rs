@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Lines;
-use crate::state::day_end::RollCause;
 use crate::state::event::OrderEvent;
-use crate::state::pool::Pools;
+use crate::state::pools::Pools;
+use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
 use crate::values::limits::RiskControl;
 use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};

@@ -6,11 +6,11 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::must_go;
 use crate::state::event::OrderEvent;
-use crate::state::family::FamilyRole;
-use crate::state::order::Order;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
+use crate::state::parents::FamilyRole;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
-use crate::state::transition::OrderState;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::UserRule;
 use crate::values::value::{End, Number, OrderType, Price, Quantity, RequestKind, TimeInForce};

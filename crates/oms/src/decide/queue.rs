@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::order::{Order, Request};
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::waiting::Waiting;
+use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
-use crate::state::transition::OrderState;
-use crate::state::waiting::Waiting;
 use crate::values::reason::Why;
 use crate::values::rules::{Affinity, FlowRule, LineGroup};
 use crate::values::value::{Number, RequestKind};

@@ -2,10 +2,10 @@
 
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::mass::MassCancel;
-use crate::decide::quote::NewQuote;
+use crate::decide::quotes::NewQuote;
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
-use crate::state::transition::OrderState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};

@@ -13,7 +13,7 @@
 mod legs;
 mod limited;
 
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::{OmsState, Standing, Standings};

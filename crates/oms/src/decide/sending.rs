@@ -4,8 +4,8 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
 use crate::decide::risk;
 use crate::state::event::OrderEvent;
+use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
-use crate::state::transition::OrderState;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};
 

@@ -2,7 +2,7 @@
 
 use crate::decide::core::Core;
 use crate::decide::work::is_unknown;
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
 use crate::values::rules::{LineGroup, StatusRule};
 use crate::values::value::Number;
 

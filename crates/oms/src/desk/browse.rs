@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 
 use crate::decide::core::Core;
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::limits::LimitUnit;
 use crate::values::scope::Scope;
 use crate::values::show::{average, figure, price};

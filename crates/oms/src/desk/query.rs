@@ -14,11 +14,11 @@ use crate::decide::reload::RELOAD;
 use crate::desk::browse;
 use crate::desk::command::check_prices;
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::state::show::state_name;
 use crate::state::show::{reason_text, scope_name};
 use crate::state::tag_counts::DroppedFields;
-use crate::state::transition::OrderState;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
 use crate::values::show::counted;
@@ -182,7 +182,7 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         order.filled,
         average(order.paid, order.filled, scale),
         text(state.sessions().name(order.line)),
-        crate::decide::venue::settle::venue_says(state, order.number),
+        crate::decide::venue::breaks::venue_says(state, order.number),
         text(order.pool_number.bytes()),
         parent.map(|parent| parent.to_string()).unwrap_or_default(),
         browse::legs(state, order),

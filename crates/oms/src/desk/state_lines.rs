@@ -290,7 +290,7 @@ impl OmsState {
         to.count("violations", *violations);
         to.count("late fills", *late_fills);
         if let Some(pending) = pending_reload {
-            let crate::state::pending_reload::PendingReload { by, settings } = pending;
+            let crate::state::reload::PendingReload { by, settings } = pending;
             to.say("reload asked by", by.bytes().escape_ascii());
             to.say("reload to settings", Hash(*settings));
         }

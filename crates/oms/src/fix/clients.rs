@@ -9,13 +9,13 @@ use super::before::Before;
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
-use super::{legs, quotes};
+use super::{quotes, spreads};
 use crate::state::OmsState;
-use crate::state::day_end::DAY_OVER;
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
-use crate::state::pool::NO_POOL;
+use crate::state::orders::Order;
+use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
+use crate::state::roll::DAY_OVER;
 use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
 use crate::values::report_numbers::ReportNumbers;
@@ -437,7 +437,7 @@ pub(super) fn execution(
         report.field(tag::TEXT, text);
     }
     if !state.spreads.is_empty() {
-        legs::put_spread(state, order, client.version, &mut report);
+        spreads::put_spread(state, order, client.version, &mut report);
     }
     client.put_number(exec, &mut report);
     // There is room: it was checked before the first event.

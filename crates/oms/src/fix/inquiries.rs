@@ -7,7 +7,7 @@ use fixwire_protocol::{
 
 use super::clients::Client;
 use super::requests::{byte, required};
-use crate::decide::inquiry::NewInquiry;
+use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;

@@ -4,8 +4,8 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Precision, Tag, Timestamp, tag};
 
 use super::clients::{Client, put_pool_number};
-use super::legs::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
 use super::requests::POSITION_EFFECT;
+use super::spreads::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::values::show::{average, price};

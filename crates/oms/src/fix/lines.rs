@@ -7,14 +7,14 @@ use fixwire_protocol::{
 use siphasher::sip::SipHasher13;
 
 use super::inquiries;
-use super::legs::put_security_type;
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
+use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
 use crate::state::mass_status::MASS_STATUS_REQ_ID;
-use crate::state::order::{Order, Request};
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{Order, Request};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::locate::put_locate;
 use crate::values::show::{Digits, digits, price, two_numbers};

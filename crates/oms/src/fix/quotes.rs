@@ -9,12 +9,12 @@ use fixwire_protocol::{
 
 use super::clients::Client;
 use super::requests::{byte, required};
-use crate::decide::quote::{NewQuote, QuoteCancel};
+use crate::decide::quotes::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::state::show::reason_text;
-use crate::state::transition::OrderState;
 use crate::values::reason::Why;
 use crate::values::show::{Sentence, price};
 use crate::values::value::{End, Number, Text, TimeInForce};

@@ -3,7 +3,7 @@
 use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 
 use crate::decide::core::{Change, NewOrder, Others};
-use crate::state::condition::Terms;
+use crate::state::conditions::Terms;
 use crate::values::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
 use crate::values::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 

@@ -5,7 +5,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 use super::clients::{Client, execution, refused_new};
 use super::requests::id;
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::reason::{Reason, Why};
 
 /// Says how an order stands.

@@ -4,8 +4,8 @@
 
 use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
-use crate::state::condition::{Terms, Wish};
-use crate::state::family::FamilyRole;
+use crate::state::conditions::{Terms, Wish};
+use crate::state::parents::FamilyRole;
 use crate::values::own_tags::{OwnTags, get};
 use crate::values::value::{PriceField, Quantity};
 

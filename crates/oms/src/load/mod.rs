@@ -2,6 +2,7 @@
 
 pub(crate) mod differences;
 pub(crate) mod setting_fields;
+mod spreads;
 pub(crate) mod table;
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,6 @@ mod days;
 mod drops;
 mod errors;
 mod files;
-mod legs;
 mod lines;
 mod own_tags;
 mod pools;

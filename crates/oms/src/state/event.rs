@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 
 use crate::state::filter::OrderFilter;
-use crate::state::rejected::RejectedTerms;
+use crate::state::orders::rejected::RejectedTerms;
 use crate::values::event_form::events;
 use crate::values::nested::NestedEvents;
 use crate::values::reason::Reason;

@@ -1,7 +1,7 @@
 //! Selects orders by session, account, symbol and side.
 
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::scope::Scope;
 use crate::values::value::Side;
 use crate::values::wire::{Put, Wire};

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::family::FamilyRole;
+use crate::state::parents::FamilyRole;
 use crate::values::value::{Number, Price, PriceField};
 
 /// Last, bid and offer of an instrument, as far as they are known.

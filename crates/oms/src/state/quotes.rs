@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::state::inquiries::Inquiries;
-use crate::state::order::{Order, Orders};
+use crate::state::orders::{Order, Orders};
 use crate::values::value::{Number, Text};
 use crate::values::wire::Wire;
 

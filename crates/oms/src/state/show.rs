@@ -4,10 +4,10 @@ use alloc::string::String;
 use core::fmt::{self, Write as _};
 
 use crate::state::OmsState;
-use crate::state::order::Order;
-use crate::state::own::ANY;
-use crate::state::pool::NO_POOL;
-use crate::state::transition::OrderState;
+use crate::state::orders::Order;
+use crate::state::orders::own::ANY;
+use crate::state::orders::transition::OrderState;
+use crate::state::pools::NO_POOL;
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;

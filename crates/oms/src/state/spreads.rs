@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use crate::state::leg_fills::LegFills;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::slab::mixed;
 use crate::values::value::{Amount, Number, Quantity, Side};
 use crate::values::wire::Wire;

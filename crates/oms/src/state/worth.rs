@@ -1,10 +1,10 @@
 //! What quantities are worth, and what open orders count for limits.
 
 use crate::state::OmsState;
-use crate::state::breaks::Exposure;
-use crate::state::order::{Order, Request};
+use crate::state::orders::breaks::Exposure;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{Order, Request};
 use crate::state::tally::Tally;
-use crate::state::transition::OrderState;
 use crate::values::value::{Amount, Price, Quantity};
 
 /// Largest amount of money, in 10^-9 of the firm's currency.

@@ -1,7 +1,7 @@
 //! What a venue says and does not agree with an order: asked, alarmed, settled.
 
 use super::*;
-use crate::state::transition::OrderState::{Ended, Parent, Working};
+use crate::state::orders::transition::OrderState::{Ended, Parent, Working};
 use crate::values::value::{BreakKind, End};
 use fixwire_protocol::OperatorCommand;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::desk::command::carry_out;
-use crate::state::transition::OrderState::{Ended, Held, Queued, Sent};
+use crate::state::orders::transition::OrderState::{Ended, Held, Queued, Sent};
 use crate::values::value::{End, PriceField, Trading};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::desk::command::carry_out;
-use crate::state::family::FamilyRole;
-use crate::state::transition::OrderState::{Ended, Held, Parent, Unknown, Working};
+use crate::state::orders::transition::OrderState::{Ended, Held, Parent, Unknown, Working};
+use crate::state::parents::FamilyRole;
 use crate::values::value::{Effect, End};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;

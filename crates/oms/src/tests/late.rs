@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::decide::venue::Heard;
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
 use crate::values::value::{End, Price, Quantity};
 
 const SECOND: i64 = 1_000_000_000;

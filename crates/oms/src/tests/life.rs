@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::decide::venue::Heard;
-use crate::state::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
+use crate::state::orders::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
 use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};
 

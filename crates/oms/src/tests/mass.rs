@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::decide::mass::MassCancel;
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
 use crate::values::value::{End, Presence};
 
 impl World {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::desk::command::carry_out;
-use crate::state::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
+use crate::state::orders::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
 use crate::values::limits::RiskControl;
 use crate::values::rules::OperatorRule;
 use crate::values::value::{End, Trading};

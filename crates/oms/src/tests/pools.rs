@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::NumberForm;
-use crate::state::transition::OrderState::{Ended, Queued};
+use crate::state::orders::transition::OrderState::{Ended, Queued};
 use crate::values::rules::PoolRule;
 use crate::values::value::End;
 

@@ -1,7 +1,7 @@
 //! Orders and requests queued for a session to a venue.
 
 use super::*;
-use crate::state::transition::OrderState::{Ended, Queued, Sent};
+use crate::state::orders::transition::OrderState::{Ended, Queued, Sent};
 use crate::values::rules::{Affinity, FlowRule};
 use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};

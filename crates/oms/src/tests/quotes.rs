@@ -3,8 +3,8 @@
 use super::queue::{FLOW, order};
 use super::*;
 use crate::desk::history::History;
-use crate::state::pool::NO_POOL;
-use crate::state::transition::OrderState::{Ended, Queued, Sent, Unknown, Working};
+use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Unknown, Working};
+use crate::state::pools::NO_POOL;
 use crate::values::value::{End, Trading};
 use crate::{NewQuote, OrderState, QuoteCancel, QuoteSide, Scope};
 

@@ -3,7 +3,7 @@
 use super::history::told;
 use super::*;
 use crate::desk::command::carry_out;
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
 use crate::values::rules::OperatorRule;
 use crate::values::value::End;
 use fixwire_protocol::OperatorCommand;

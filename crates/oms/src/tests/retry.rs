@@ -3,7 +3,7 @@
 use super::queue::order;
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
-use crate::state::transition::OrderState::{Ended, Queued, Sent, Working};
+use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Working};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
 use crate::values::value::{End, Market, Trading};
 use crate::{OrderState, Scope};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
-use crate::state::transition::OrderState::{Ended, Lapsed, Working};
+use crate::state::orders::transition::OrderState::{Ended, Lapsed, Working};
 use crate::values::rules::RejectCode;
 use crate::values::scope::Scope;
 use crate::values::value::{End, Trading};
@@ -17,7 +17,7 @@ fn waiting() -> World {
 }
 
 impl World {
-    fn stands_as(&self, order: Number) -> crate::state::transition::OrderState {
+    fn stands_as(&self, order: Number) -> crate::state::orders::transition::OrderState {
         self.core.state().orders().get(order).unwrap().state
     }
 

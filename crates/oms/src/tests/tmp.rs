@@ -18,8 +18,8 @@ use fixwire_tmp::{
 };
 
 use crate::load::load;
-use crate::state::order::Order;
-use crate::state::transition::OrderState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::values::rules::RiskRules;
 use crate::{Oms, OmsSession, OmsTmpLine};
 

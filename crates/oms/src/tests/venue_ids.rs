@@ -1,7 +1,7 @@
 //! Reports that have no ClOrdID(11) of ours, found by the OrderID(37) of the venue.
 
 use super::*;
-use crate::state::transition::OrderState::{Ended, Working};
+use crate::state::orders::transition::OrderState::{Ended, Working};
 use crate::values::value::End;
 
 impl World {
@@ -34,7 +34,7 @@ impl World {
         self.core.state().orders().get(order).unwrap().filled
     }
 
-    fn state_now(&self, order: Number) -> crate::state::transition::OrderState {
+    fn state_now(&self, order: Number) -> crate::state::orders::transition::OrderState {
         self.core.state().orders().get(order).unwrap().state
     }
 }

@@ -4,7 +4,7 @@ use fixwire_protocol::tag;
 
 use super::orders::{LONG_SYMBOL, account_number, time_in_force, wire_price};
 use crate::decide::core::Core;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::quotes::QuoteSide;
 use crate::values::reason::{Reason, Why};

@@ -3,7 +3,7 @@
 use fixwire_tmp::TmpSide;
 
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::value::Number;
 
 /// ord_id counts up to this.

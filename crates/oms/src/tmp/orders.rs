@@ -10,7 +10,7 @@ use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::order::{Order, Request};
+use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
 use crate::values::marks::RequestMarks;
 use crate::values::value::{Number, OrderType, Price, RequestKind, TimeInForce};

@@ -2,7 +2,7 @@
 
 use super::{checked, limited};
 use crate::state::OmsState;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::values::reason::{Reason, Why};

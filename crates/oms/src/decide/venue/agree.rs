@@ -1,5 +1,5 @@
 //! Compares each report of a venue with the order: CumQty(14), LeavesQty(151), OrdStatus(39), OrderQty(38), Price(44)
-//! and AvgPx(6). What does not agree is a break: see [`VenueBreaks`](crate::state::breaks::VenueBreaks).
+//! and AvgPx(6). What does not agree is a break: see [`VenueBreaks`](crate::state::orders::breaks::VenueBreaks).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -9,8 +9,8 @@ use fixwire_protocol::Decimal;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
-use crate::state::transition::OrderState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::show::{average, price};
 use crate::values::units::half_even;

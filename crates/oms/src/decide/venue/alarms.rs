@@ -5,7 +5,7 @@ use fixwire_protocol::Nanos;
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::Work;
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::value::Number;
 
 impl Core {

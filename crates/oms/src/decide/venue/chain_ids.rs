@@ -4,8 +4,8 @@
 use crate::decide::core::{Change, Core, Sink};
 use crate::decide::venue::{Heard, VenueId, VenueReport, short};
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
-use crate::state::transition::OrderState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
 use crate::values::reason::Why;
 use crate::values::value::{Number, RequestKind};
 

@@ -5,7 +5,7 @@ use core::fmt::Write as _;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
+use crate::state::orders::Order;
 use crate::values::show::Sentence;
 use crate::values::value::Number;
 

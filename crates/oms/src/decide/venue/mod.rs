@@ -2,32 +2,32 @@
 
 pub(crate) mod agree;
 pub(crate) mod alarms;
+pub(crate) mod breaks;
 pub(crate) mod chain_ids;
 pub(crate) mod done_for_day;
 pub(crate) mod doubts;
 pub(crate) mod exact;
 pub(crate) mod foreign;
-pub(crate) mod lapsed_cancels;
-pub(crate) mod late_reports;
-pub(crate) mod leg_undo;
+pub(crate) mod lapsed;
+pub(crate) mod late;
 pub(crate) mod manual;
-pub(crate) mod mass_answers;
+pub(crate) mod markets;
+pub(crate) mod mass_status;
 pub(crate) mod not_there;
 pub(crate) mod rejects;
-pub(crate) mod replace_as_new;
+pub(crate) mod remade;
 pub(crate) mod restated;
-pub(crate) mod settle;
-pub(crate) mod stray_fills;
+pub(crate) mod spreads;
+pub(crate) mod strays;
 pub(crate) mod unanswered;
 pub(crate) mod undo;
-pub(crate) mod venue_market;
 
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::OrderEvent;
+use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::spreads::leg_exec;
-use crate::state::transition::{Happening, OrderState};
 use crate::values::reason::Why;
 use crate::values::units::rounded;
 use crate::values::units::{scaled, whole};

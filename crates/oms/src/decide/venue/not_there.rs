@@ -2,9 +2,9 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::day_end::is_unconfirmed;
 use crate::state::event::OrderEvent;
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
+use crate::state::roll::is_unconfirmed;
 use crate::values::reason::Why;
 use crate::values::value::End;
 

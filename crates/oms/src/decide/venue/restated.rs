@@ -11,8 +11,8 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
-use crate::state::order::Order;
-use crate::state::transition::Happening;
+use crate::state::orders::Order;
+use crate::state::orders::transition::Happening;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 

@@ -17,8 +17,8 @@ use fixwire_protocol::Nanos;
 use crate::decide::core::{Core, Sink};
 use crate::state::OmsState;
 use crate::state::event::OrderEvent;
-use crate::state::order::{Order, Request};
-use crate::state::transition::OrderState;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{Order, Request};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};
 

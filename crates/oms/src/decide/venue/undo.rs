@@ -7,7 +7,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::OrderEvent;
-use crate::state::order::Fill;
+use crate::state::orders::Fill;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 

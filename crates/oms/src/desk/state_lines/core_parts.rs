@@ -6,12 +6,12 @@ use crate::decide::queue::{Group, Line, Lines};
 use crate::decide::venue::unanswered::{Step, Unanswered};
 use crate::decide::work::Work;
 use crate::state::OmsState;
-use crate::state::day_end::Roll;
 use crate::state::known_prices::Prices;
-use crate::state::lapsed::LapsedOrders;
 use crate::state::mass_status::{MassQuestion, MassQuestions};
-use crate::state::retries::Retries;
-use crate::state::waiting::Waiting;
+use crate::state::orders::lapsed::LapsedOrders;
+use crate::state::orders::retries::Retries;
+use crate::state::orders::waiting::Waiting;
+use crate::state::roll::Roll;
 use crate::values::value::Price;
 
 impl Core {

@@ -2,18 +2,18 @@
 
 use super::{Hash, Name, OrderNo, Scaled, StateLines, byte, hash, scopes};
 use crate::state::OmsState;
-use crate::state::condition::{Condition, Conditions, Stage};
-use crate::state::family::{Families, Parent};
-use crate::state::fills::{Fill, Fills};
-use crate::state::ids::{Ids, Used};
+use crate::state::conditions::{Condition, Conditions, Stage};
 use crate::state::inquiries::{Inquiries, Inquiry};
 use crate::state::leg_fills::{LegFill, LegFills};
-use crate::state::order::{NO_LINE, Order, Orders, Pended, Request, Retry};
-use crate::state::pool::{NO_POOL, Pool};
+use crate::state::orders::fills::{Fill, Fills};
+use crate::state::orders::ids::{Ids, Used};
+use crate::state::orders::spent::Spent;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{NO_LINE, Order, Orders, Pended, Request, Retry};
+use crate::state::parents::{Families, Parent};
+use crate::state::pools::{NO_POOL, Pool};
 use crate::state::quotes::{KnownQuote, QuoteSide, Quotes};
-use crate::state::spent::Spent;
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg, Spreads};
-use crate::state::transition::OrderState;
 use crate::values::names::Names;
 use crate::values::value::{Effect, Price};
 

@@ -2,12 +2,12 @@
 
 use super::{Hash, OrderNo, StateLines, byte, hash, orders};
 use crate::state::OmsState;
-use crate::state::breaks::{VenueBreak, VenueBreaks};
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
-use crate::state::late::{LateReplaces, LateTerms};
-use crate::state::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
-use crate::state::remade::{RemadeOrders, RemadeStep};
-use crate::state::strays::{Stray, Strays};
+use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
+use crate::state::orders::late::{LateReplaces, LateTerms};
+use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
+use crate::state::orders::remade::{RemadeOrders, RemadeStep};
+use crate::state::orders::strays::{Stray, Strays};
 use crate::values::locate::Locates;
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;

@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 
 use crate::state::OmsState;
-use crate::state::apply_family::quantity_of;
-use crate::state::order::{Order, Place, Retry};
-use crate::state::pool::NO_POOL;
-use crate::state::strays::Stray;
+use crate::state::apply::parents::quantity_of;
+use crate::state::orders::strays::Stray;
+use crate::state::orders::{Order, Place, Retry};
+use crate::state::pools::NO_POOL;
 use crate::state::tally::Tally;
 use crate::values::wire::Wire;
 

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use super::take_all;
 use crate::state::OmsState;
-use crate::state::order::{Fill, Order, Pended, Request};
-use crate::state::pool::NO_POOL;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{Fill, Order, Pended, Request};
+use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
-use crate::state::transition::OrderState;
 use crate::values::marks::RequestMarks;
 use crate::values::slab::NOWHERE;
 use crate::values::wire::Wire;

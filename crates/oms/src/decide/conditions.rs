@@ -1,0 +1,314 @@
+//! Holds conditional orders, and triggers them when a price meets their condition.
+
+use fixwire_protocol::Nanos;
+
+use crate::decide::core::{Change, Core, NewOrder, Sink};
+use crate::decide::risk;
+use crate::state::conditions::Terms;
+use crate::state::event::OrderEvent;
+use crate::state::known_prices::{Asked, place};
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
+use crate::state::parents::FamilyRole;
+use crate::state::proposal::Proposal;
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::{ReferencePrice, UserRule};
+use crate::values::units::scaled;
+use crate::values::value::{End, Number, OrderType, Price, PriceField, Side};
+use crate::values::waived::Waived;
+
+impl Core {
+    /// What a new order asks for beside its usual fields.
+    #[cold]
+    pub(crate) fn asked(
+        &self,
+        new: &NewOrder<'_>,
+        (user, instrument, scale): (&UserRule, u32, u8),
+        (side, kind, stop): (Side, OrderType, Price),
+    ) -> Result<Asked, Reason> {
+        let Terms {
+            valid_for,
+            condition,
+            role,
+        } = new.terms;
+        let own = match kind {
+            OrderType::IfTouched => Some((PriceField::Last, !side.is_buy(), stop)),
+            OrderType::Stop | OrderType::StopLimit if self.cannot_stop(instrument) => {
+                Some((PriceField::Last, side.is_buy(), stop))
+            }
+            _ => None,
+        };
+        let condition = match (condition, own) {
+            (None, own) => own,
+            // Two conditions, or one for an order that waits at the venue.
+            (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
+            (Some(wish), _) => Some((wish.field, wish.rises, scaled(wish.price, scale)?)),
+        };
+        if condition.is_some() {
+            let most = user.conditional.ok_or(Reason::of(Why::NotConditional))?;
+            let held = self.state.conditions.held_by(new.session);
+            if held >= most {
+                return Err(Reason {
+                    value: held as i128 + 1,
+                    limit: most as i128,
+                    ..Reason::of(Why::Conditionals)
+                });
+            }
+        }
+        if let (Some(role), Some(tif)) = (role, new.tif) {
+            self.check_role(new.session, user, (role, kind, tif))?;
+        }
+        let is_parent = role == Some(FamilyRole::Parent);
+        if is_parent && (condition.is_some() || valid_for.is_some()) {
+            // It is not sent itself.
+            return Err(Reason::of(Why::Unsupported));
+        }
+        Ok(Asked {
+            valid_for: valid_for.or(user.validity).filter(|_| !is_parent),
+            condition,
+            role,
+        })
+    }
+
+    /// Limits the time of a new order, and holds it when it has a condition; whether it is not sent now.
+    #[cold]
+    pub(crate) fn take_terms(
+        &mut self,
+        at: i64,
+        order: Number,
+        asked: Asked,
+        sink: &mut impl Sink,
+    ) -> bool {
+        if let Some(time) = asked.valid_for {
+            let until = at.saturating_add(time);
+            let number = order;
+            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+        }
+        let Some((field, rises, price)) = asked.condition else {
+            return asked.is_parent();
+        };
+        let event = OrderEvent::Held {
+            order,
+            field,
+            rises,
+            price,
+        };
+        self.emit(at, &event, sink);
+        true
+    }
+
+    /// Limits the time of a replace that may have to wait.
+    pub(crate) fn limit_replace(
+        &mut self,
+        at: i64,
+        change: &Change<'_>,
+        number: Number,
+        sink: &mut impl Sink,
+    ) {
+        let user = self.user(change.session).ok();
+        let time = change.valid_for.or(user.and_then(|user| user.validity));
+        if let Some(time) = time {
+            let until = at.saturating_add(time);
+            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+        }
+    }
+
+    /// Whether a price that is known already meets the condition of a new order.
+    pub(crate) fn look_at_price(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let Some(condition) = self.state.conditions.get(order) else {
+            return;
+        };
+        let (instrument, field) = (condition.instrument, condition.field);
+        let quote = self.prices.quotes.get(instrument as usize);
+        let price = quote.and_then(|quote| quote[place(field)]);
+        if let Some(price) = price.filter(|price| condition.is_met(*price)) {
+            self.touch(at, (instrument, field, price), b"", sink);
+        }
+    }
+
+    /// The price of the market that the price controls measure an order by; `None` when it is that of the files.
+    pub(crate) fn market_price(&self, instrument: u32, side: Side) -> Option<Price> {
+        let field = match self.rules.reference_price {
+            ReferencePrice::File => return None,
+            ReferencePrice::Last => PriceField::Last,
+            ReferencePrice::Best if side.is_buy() => PriceField::Offer,
+            ReferencePrice::Best => PriceField::Bid,
+        };
+        let price = self.prices.quotes.get(instrument as usize)?[place(field)]?;
+        // Feeds say 0 for what they do not know; only a spread may have this price.
+        let is_one = price != 0 || self.state.spreads.legs(instrument).is_some();
+        is_one.then_some(price)
+    }
+
+    fn touch(
+        &mut self,
+        at: i64,
+        (instrument, field, price): (u32, PriceField, Price),
+        who: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Touched {
+            instrument,
+            field,
+            price,
+            who,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// A price of an instrument is known, or no longer; [`touch_all`](Self::touch_all) triggers what it meets.
+    pub(crate) fn set_price(
+        &mut self,
+        (instrument, field): (u32, PriceField),
+        price: Option<Price>,
+        session: u32,
+    ) {
+        if let Some(quote) = self.prices.quotes.get_mut(instrument as usize) {
+            quote[place(field)] = price;
+        }
+        if let Some(price) = price
+            && self.state.conditions.meets(instrument, field, price)
+        {
+            let tick = (instrument, field, price, session);
+            self.prices.ticks.push_back(tick);
+        }
+    }
+
+    /// The session that gives prices disconnected: they may have changed since.
+    pub(crate) fn forget_prices(&mut self) {
+        self.prices.forget();
+    }
+
+    /// Marks the orders whose condition a price has met, for at most so many prices; [`work`](Self::work) does the
+    /// rest.
+    pub(crate) fn touch_all(&mut self, at: i64, most: usize, sink: &mut impl Sink) {
+        for _ in 0..most {
+            let Some((instrument, field, price, session)) = self.prices.ticks.pop_front() else {
+                return;
+            };
+            // Another price may have met the same conditions.
+            if self.state.conditions.meets(instrument, field, price) {
+                let who = crate::Text::new(self.name_of(session));
+                self.touch(at, (instrument, field, price), who.bytes(), sink);
+            }
+        }
+    }
+
+    /// The name of a session, as far as a note can hold it.
+    fn name_of(&self, session: u32) -> &[u8] {
+        let name = self.state.sessions().name(session);
+        &name[..name.len().min(crate::Text::MAX)]
+    }
+
+    /// A price that an operator gives.
+    pub(crate) fn price_by_hand(
+        &mut self,
+        at: i64,
+        (instrument, field, price): (u32, PriceField, Price),
+        who: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.set_price((instrument, field), Some(price), u32::MAX);
+        let tick = self.prices.ticks.back().copied();
+        if tick == Some((instrument, field, price, u32::MAX)) {
+            self.prices.ticks.pop_back();
+            self.touch(at, (instrument, field, price), who, sink);
+        }
+    }
+
+    /// Orders whose condition is met and that are not triggered yet.
+    pub(crate) fn met(&self) -> usize {
+        self.state.conditions.touched().len()
+    }
+
+    /// Whether [`trigger_next`](Self::trigger_next) has something to do.
+    pub(crate) fn has_triggers(&self) -> bool {
+        !self.prices.ticks.is_empty() || !self.state.conditions.touched().is_empty()
+    }
+
+    /// Triggers the next order whose condition is met; false without one.
+    #[cold]
+    pub(crate) fn trigger_next(&mut self, at: i64, sink: &mut impl Sink) -> bool {
+        if !self.prices.ticks.is_empty() {
+            self.touch_all(at, 1, sink);
+            return true;
+        }
+        let Some(number) = self.state.conditions.touched().first().copied() else {
+            return false;
+        };
+        let Some(order) = self.state.orders().get(number) else {
+            return false;
+        };
+        if order.valid_until().is_some_and(|until| until <= at) {
+            self.expire_held(at, number, sink);
+            return true;
+        }
+        match self.check_touched(at, order) {
+            Ok(()) => {
+                self.emit(at, &OrderEvent::Triggered { order: number }, sink);
+                self.send_order(at, number, sink);
+            }
+            Err(reason) => self.reject_unsent_for(at, number, reason, sink),
+        }
+        true
+    }
+
+    /// Checks an order again, as it will be sent.
+    fn check_touched(&self, at: i64, order: &Order) -> Result<(), Reason> {
+        let rule = self.rule(order.instrument)?;
+        let proposal = Proposal {
+            session: order.session,
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: order.kind.triggered(),
+            price: order.price,
+            stop: order.stop,
+            quantity: order.quantity,
+            filled: 0,
+            counted: self.state.counted(order, None),
+            held_at: order.hold,
+            held: order.quantity,
+            tif: order.tif,
+            effect: order.effect,
+            replaces: order.replaces,
+            market_price: self.market_price(order.instrument, order.side),
+            at,
+        };
+        self.check_restricted(&proposal, true)?;
+        risk::check_again(&self.state, rule, &proposal)?;
+        if !self.state.spreads.is_empty() {
+            self.check_legs(&proposal, Some(order), &Waived::default())?;
+        }
+        self.own.check(&self.state, &proposal, order.number)
+    }
+
+    fn expire_held(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let event = OrderEvent::Ended {
+            order,
+            how: End::Expired,
+            request: None,
+            at: 0,
+            text: b"not triggered within its validity",
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+
+    /// Closes the next held order that was not triggered in time.
+    pub(crate) fn due_held(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        while let Some((until, number)) = self.prices.deadlines.first().copied() {
+            let order = self.state.orders().get(number);
+            let is_held = order.is_some_and(|order| order.state == OrderState::Held);
+            if is_held && until > at {
+                return Some(Nanos((until - at).unsigned_abs()));
+            }
+            self.prices.deadlines.pop_first();
+            if is_held {
+                self.expire_held(at, number, sink);
+                return Some(Nanos(0));
+            }
+        }
+        None
+    }
+}

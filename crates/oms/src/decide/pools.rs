@@ -1,0 +1,121 @@
+//! Assigns order numbers from pools, and checks those that clients choose.
+
+use crate::decide::core::{Core, Sink};
+use crate::state::event::OrderEvent;
+use crate::state::pools::PoolNumber;
+use crate::values::form::Written;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::Number;
+
+impl Core {
+    /// The pool of the number of an order.
+    pub(crate) fn pool_of(&self, session: u32, instrument: u32) -> Option<u32> {
+        self.pools.of(session, self.lines.group(instrument))
+    }
+
+    /// The tag in which a client may choose the order number.
+    #[must_use]
+    pub fn own_number_tag(&self, session: u32, symbol: &[u8]) -> Option<u32> {
+        if self.pools.is_empty() {
+            return None;
+        }
+        let instrument = self.state.instruments().find(symbol)?;
+        let pool = self.pool_of(session, instrument)?;
+        self.state.pools.get(pool as usize).map(|pool| pool.tag)
+    }
+
+    /// Checks an order number chosen by a client.
+    pub(crate) fn check_own_number(
+        &self,
+        (session, instrument): (u32, u32),
+        text: &[u8],
+    ) -> Result<PoolNumber, Reason> {
+        let pool = self.pool_of(session, instrument);
+        let pool = pool.filter(|_| self.user(session).is_ok_and(|user| user.own_numbers));
+        let pool = pool.ok_or(Reason::of(Why::OwnNumber))?;
+        let refused = |why| Reason {
+            value: pool.into(),
+            ..Reason::of(why)
+        };
+        let form = self.pools.form(pool);
+        let known = self.state.pools.get(pool as usize);
+        let (Some(form), Some(known)) = (form, known) else {
+            return Err(Reason::of(Why::OwnNumber));
+        };
+        let number = form
+            .read(text)
+            .filter(|it| (known.first..=known.last).contains(it));
+        let number = number.ok_or_else(|| refused(Why::NumberForm))?;
+        if number < known.next || known.own.contains(&number) || self.state.has_number(text) {
+            return Err(refused(Why::NumberUsed));
+        }
+        Ok((pool, number))
+    }
+
+    /// Gives an order the number that its client chose.
+    pub(crate) fn take_own_number(
+        &mut self,
+        at: i64,
+        order: Number,
+        ((pool, number), text): (PoolNumber, &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = OrderEvent::Numbered {
+            order,
+            pool,
+            number,
+            own: true,
+            text,
+        };
+        self.emit(at, &event, sink);
+        self.look_at_pool(at, pool, sink);
+    }
+
+    /// Gives an order that is about to be sent a number of its pool, a new one each time it is sent. False when
+    /// the pool is empty; then the order is rejected.
+    pub(crate) fn give_number(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
+        let Some(known) = self.state.orders().get(order) else {
+            return false;
+        };
+        let pool = self.pool_of(known.session, known.instrument);
+        let Some(pool) = pool.filter(|_| !known.own_number) else {
+            return true;
+        };
+        let Some((number, text)) = self.next_number(pool) else {
+            let reason = Reason {
+                value: pool.into(),
+                ..Reason::of(Why::NoNumber)
+            };
+            self.reject_unsent_for(at, order, reason, sink);
+            return false;
+        };
+        let event = OrderEvent::Numbered {
+            order,
+            pool,
+            number,
+            own: false,
+            text: text.bytes(),
+        };
+        self.emit(at, &event, sink);
+        self.look_at_pool(at, pool, sink);
+        true
+    }
+
+    pub(crate) fn next_number(&self, pool: u32) -> Option<(u64, Written)> {
+        let form = self.pools.form(pool)?;
+        let known = self.state.pools.get(pool as usize)?;
+        let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
+        let mut numbers = numbers.map(|number| (number, form.write(number)));
+        // An order of yesterday may have the number, or another pool produced the same text.
+        numbers.find(|(_, text)| !self.state.has_number(text.bytes()))
+    }
+
+    /// Raises an event when few are left.
+    pub(crate) fn look_at_pool(&mut self, at: i64, pool: u32, sink: &mut impl Sink) {
+        let known = self.state.pools.get(pool as usize);
+        if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
+            let left = known.left();
+            self.emit(at, &OrderEvent::NumbersLow { pool, left }, sink);
+        }
+    }
+}

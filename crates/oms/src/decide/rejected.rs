@@ -1,0 +1,243 @@
+//! Rerun: an operator places an order again that a control rejected, with some controls off.
+//!
+//! A rejected order stays rejected. What is placed is a new order of the same client with a ClOrdID(11) of the OMS,
+//! since the client's own id ended with the reject.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::decide::core::{Core, NewOrder, Sink};
+use crate::decide::risk;
+use crate::state::event::OrderEvent;
+use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
+use crate::state::proposal::Proposal;
+use crate::state::show::reason_text;
+use crate::state::show::state_name;
+use crate::state::tally::Tally;
+use crate::values::locate::Locate;
+use crate::values::reason::{Reason, Why};
+use crate::values::show::text;
+use crate::values::value::Price;
+use crate::values::waived::{Waived, may_be_off};
+use crate::values::words::Words;
+
+impl Core {
+    /// What is kept of a new order that is rejected; `None` when it cannot be run again.
+    #[cold]
+    pub(crate) fn kept(
+        &self,
+        at: i64,
+        new: &NewOrder<'_>,
+        reason: Reason,
+    ) -> Option<RejectedTerms> {
+        if !may_be_off(reason.why) {
+            return None;
+        }
+        // What comes before the controls rejected it otherwise.
+        let (proposal, _, asked) = self.proposed::<false>(at, new).ok()?;
+        if proposal.quantity == 0
+            || asked.is_some_and(|asked| asked.stays() || asked.parent().is_some())
+        {
+            return None;
+        }
+        Some(RejectedTerms {
+            session: proposal.session,
+            account: proposal.account,
+            instrument: proposal.instrument,
+            side: proposal.side,
+            kind: proposal.kind,
+            tif: proposal.tif,
+            price: proposal.price,
+            stop: proposal.stop,
+            quantity: proposal.quantity,
+            until: new.until.unwrap_or(0),
+            effect: proposal.effect,
+            is_located: new.is_located,
+            reason,
+        })
+    }
+
+    /// Checks a rejected order again; returns the price to reserve for.
+    fn check_rerun(
+        &self,
+        at: i64,
+        terms: &RejectedTerms,
+        waived: &Waived,
+    ) -> Result<Price, Reason> {
+        let state = self.state();
+        if state.violations() > 0 {
+            return Err(Reason::of(Why::Incomplete));
+        }
+        if let Some(why) = self.work.closed() {
+            return Err(Reason::of(why));
+        }
+        let account = state.accounts().name(terms.account);
+        let rights = self.user(terms.session)?.rights(account);
+        if !rights.is_some_and(|rights| rights.new) {
+            return Err(Reason::of(Why::NotAllowed));
+        }
+        let rule = self.rule(terms.instrument)?;
+        let proposal = Proposal {
+            session: terms.session,
+            account: terms.account,
+            instrument: terms.instrument,
+            side: terms.side,
+            kind: terms.kind,
+            price: terms.price,
+            stop: terms.stop,
+            quantity: terms.quantity,
+            filled: 0,
+            counted: Tally::default(),
+            held_at: 0,
+            held: 0,
+            tif: terms.tif,
+            effect: terms.effect,
+            replaces: 0,
+            market_price: self.market_price(terms.instrument, terms.side),
+            at,
+        };
+        if !self.tmp_scales.is_empty() {
+            self.check_tmp(&proposal, false)?;
+        }
+        if !waived.restricted {
+            self.check_restricted(&proposal, terms.is_located)?;
+        }
+        let hold = risk::check_without(state, rule, &proposal, waived)?;
+        if !state.spreads.is_empty() {
+            self.check_legs(&proposal, None, waived)?;
+        }
+        if !waived.self_trade {
+            self.own.check(state, &proposal, 0)?;
+        }
+        Ok(hold)
+    }
+
+    /// The rejected order of `57`, the number of the reject, or of `CLIENT/C17`, its session and ClOrdID(11).
+    fn find_rejected(&self, named: &str) -> Result<&RejectedOrder, String> {
+        let (state, rejected) = (self.state(), &self.state().rejected);
+        if let Some((session, id)) = named.split_once('/') {
+            let index = state.sessions().find(session.as_bytes());
+            let index = index.ok_or_else(|| format!("unknown session {session}"))?;
+            let is_it =
+                |it: &&RejectedOrder| it.terms.session == index && it.id.bytes() == id.as_bytes();
+            return rejected.iter().find(is_it).ok_or_else(|| {
+                let placed = state.used(index, id.as_bytes()).unwrap_or(0);
+                let what = format!("{id} of {session}");
+                self.why_not_rejected(placed, &what)
+            });
+        }
+        let number = named.parse::<u64>().map_err(|_| {
+            "name the order: the ExecID(17) of its reject, or SESSION/ClOrdID".to_string()
+        })?;
+        if rejected.is_past(number) {
+            return Err(format!(
+                "reject {number} is of an earlier trading day: the client must send a new order"
+            ));
+        }
+        let found = rejected.get(number);
+        found.ok_or_else(|| self.why_not_rejected(number, &format!("reject {number}")))
+    }
+
+    /// Why something cannot be run again; it may be the number of an order.
+    fn why_not_rejected(&self, placed: u64, what: &str) -> String {
+        let order = self.state().orders().get(placed);
+        match order {
+            Some(order) => format!(
+                "no control of the OMS rejected {what}: order {placed} is {}",
+                state_name(order)
+            ),
+            None => format!(
+                "{what} is not an order that a control rejected today: fixwire oms rejected lists those that can \
+                 be run again (at most the last 1000; not conditional, parent or child orders, nor those rejected by RC1, RC2 or RC4)"
+            ),
+        }
+    }
+
+    /// Places a rejected order again, without some controls.
+    pub(crate) fn rerun(
+        &mut self,
+        at: i64,
+        words: &Words<'_>,
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let known = ["order", "without"];
+        if let Some((key, _)) = words.pairs().find(|(key, _)| !known.contains(key)) {
+            return Err(format!("unknown word {key}: the words are order, without"));
+        }
+        let without = words.get("without");
+        if without.is_empty() {
+            return Err("name the controls that are off: --without RC8".into());
+        }
+        let waived = Waived::parse(without)?;
+        let rejected = self.find_rejected(words.get("order"))?;
+        let (reject, terms, old) = (rejected.number, rejected.terms, rejected.id.clone());
+        if rejected.rerun > 0 {
+            return Err(format!(
+                "{} was run again already, as order {}",
+                text(old.bytes()),
+                rejected.rerun
+            ));
+        }
+        if terms.until > 0 && terms.until < self.state().day() {
+            return Err("its ExpireDate(432) is in the past".into());
+        }
+        let hold = self.check_rerun(at, &terms, &waived).map_err(|reason| {
+            let scale = self.state().scale(terms.instrument);
+            let sentence = reason_text(self.state(), &reason, scale);
+            format!("still rejected: {}", text(sentence.bytes()))
+        })?;
+        let order = self.state().last + 1;
+        let id = format!("RERUN-{order}");
+        if self.state().used(terms.session, id.as_bytes()).is_some() {
+            return Err(format!(
+                "the client has used the ClOrdID {id}: try again after its next order"
+            ));
+        }
+        let event = OrderEvent::Taken {
+            order,
+            session: terms.session,
+            account: terms.account,
+            instrument: terms.instrument,
+            side: terms.side,
+            kind: terms.kind,
+            tif: terms.tif,
+            price: terms.price,
+            stop: terms.stop,
+            hold,
+            quantity: terms.quantity,
+            until: terms.until,
+            effect: terms.effect,
+            id: id.as_bytes(),
+        };
+        self.emit(at, &event, sink);
+        if terms.is_located {
+            let located = Locate {
+                reqd: b'N',
+                broker: b"",
+            };
+            self.located(at, order, located, sink);
+        }
+        let event = OrderEvent::Rerun {
+            order,
+            reject,
+            old: old.bytes(),
+            without: without.as_bytes(),
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+        let of = (terms.session, terms.account, terms.instrument);
+        if self.guard(at, of, sink) {
+            self.reject_unsent(at, order, Why::Killed, sink);
+        } else {
+            self.send_order(at, order, sink);
+        }
+        let known = self.state().orders().get(order);
+        Ok(format!(
+            "order {order}: {} run again without {without}; {}",
+            text(old.bytes()),
+            known.map_or("closed", state_name)
+        ))
+    }
+}

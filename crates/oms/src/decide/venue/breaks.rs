@@ -1,0 +1,363 @@
+//! Breaks between the word of a venue and its orders, as operators list and settle them.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+
+use crate::decide::core::{Core, Sink};
+use crate::state::event::OrderEvent;
+use crate::state::orders::breaks::VenueBreak;
+use crate::state::orders::transition::OrderState;
+use crate::state::orders::{NO_LINE, Order};
+use crate::values::show::text;
+use crate::values::slab::mixed;
+use crate::values::units::{MOST, half_even};
+use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
+use crate::values::words::Words;
+
+/// What corrects an order.
+enum Correction {
+    Fill(u64, Quantity, Price),
+    Fills(Quantity, Amount, bool),
+    Terms(Quantity, Price),
+    End(End),
+}
+
+impl Core {
+    /// Settles a break, as an operator says: `break=57 venue`, or `ours`.
+    pub(crate) fn settle_break(
+        &mut self,
+        at: i64,
+        words: &Words<'_>,
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let number = words.get("break").parse::<u64>();
+        let number = number.map_err(|_| "give the number of the break: break=57")?;
+        let venue = match (words.has("venue"), words.has("ours")) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => return Err("say who is right: venue or ours".into()),
+        };
+        if let Some(stray) = self.state.strays.get(number) {
+            let asked_by = stray.asked_by.clone();
+            return self.settle_stray(at, (number, venue, asked_by.as_ref()), (who, why), sink);
+        }
+        let breaks = &self.state.breaks;
+        let Some(found) = breaks.get(number).cloned() else {
+            return Err(match self.state.copies.breaks().contains_key(&number) {
+                true => format!(
+                    "break {number} is of a drop copy: close it with fixwire oms accept-break"
+                ),
+                false => format!("no open break {number}: fixwire oms breaks lists them"),
+            });
+        };
+        let correction = match venue {
+            true => in_range(self.correction(number, &found)?)?,
+            false => None,
+        };
+        if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
+            let event = OrderEvent::SettleAsked {
+                number,
+                venue,
+                who,
+                why,
+            };
+            self.emit(at, &event, sink);
+            return Ok(format!(
+                "break {number}: requested; another operator must settle it the same way"
+            ));
+        }
+        let event = OrderEvent::BreakSettled {
+            number,
+            venue,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+        if let Some(correction) = correction {
+            self.correct(at, found.order, &correction, sink);
+        }
+        self.close_equal(at, found.order, sink);
+        self.settle(at, found.order, sink);
+        self.work.look_again(&self.state, found.order);
+        self.forget(at, sink);
+        let which = if venue { "the venue's" } else { "our" };
+        Ok(format!("break {number}: settled with {which} value"))
+    }
+
+    /// Closes the breaks about fills of an order that another one has settled: two reports may show one difference.
+    fn close_equal(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let next = |core: &Self| {
+            let state = core.state();
+            let filled = state.orders().get(number)?.filled;
+            let mut of = state.breaks.of(number);
+            let equal = of.find(|(_, it)| match it.kind {
+                BreakKind::FillsMissing => it.filled.is_some_and(|cum| cum <= filled),
+                BreakKind::FillsSurplus => it.filled.is_some_and(|cum| cum >= filled),
+                _ => it.counted_in_part().is_some_and(|cum| cum <= filled),
+            });
+            equal.map(|(number, _)| number)
+        };
+        while let Some(other) = next(self) {
+            self.close_break(at, other, sink);
+        }
+    }
+
+    /// The same of a fill of an order that is not known here.
+    fn settle_stray(
+        &mut self,
+        at: i64,
+        (number, venue, asked_by): (u64, bool, Option<&(Text, bool)>),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
+        let is_second = self.is_second_settle(asked_by, who, venue)?;
+        let event = match is_second {
+            true => OrderEvent::BreakSettled {
+                number,
+                venue,
+                who,
+                why,
+            },
+            false => OrderEvent::SettleAsked {
+                number,
+                venue,
+                who,
+                why,
+            },
+        };
+        self.emit(at, &event, sink);
+        Ok(match (is_second, venue) {
+            (false, _) => {
+                format!("break {number}: requested; another operator must settle it the same way")
+            }
+            (true, true) => format!("break {number}: settled: the position keeps the fill"),
+            (true, false) => {
+                format!("break {number}: settled: the fill is taken out of the position")
+            }
+        })
+    }
+
+    /// Whether this settles it: with `arming = "two people"` another operator must have said the same.
+    fn is_second_settle(
+        &self,
+        asked_by: Option<&(Text, bool)>,
+        who: &[u8],
+        venue: bool,
+    ) -> Result<bool, String> {
+        if !self.rules.two_arm {
+            return Ok(true);
+        }
+        let me = Text::new(&who[..who.len().min(Text::MAX)]);
+        match asked_by {
+            Some((other, _)) if *other == me => {
+                Err("you already requested it: another operator must settle it too".into())
+            }
+            Some((_, said)) => Ok(*said == venue),
+            None => Ok(false),
+        }
+    }
+
+    /// What makes the order what the venue says; `None` when it is that already.
+    fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
+        let order = self.state.orders().get(found.order);
+        let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;
+        if order.line == NO_LINE {
+            return Err("the order is at no venue: settle the break with our value".into());
+        }
+        let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
+        let is_open = order.state.is_open();
+        let may_trade = is_open || order.state == OrderState::Ended(End::Filled);
+        Ok(Some(match found.kind {
+            BreakKind::FillsMissing => missing_fill(number, order, found, None)?,
+            BreakKind::NotCounted if found.counted_in_part().is_some() => {
+                missing_fill(number, order, found, Some(found.price))?
+            }
+            BreakKind::NotCounted | BreakKind::ReusedExec => {
+                Correction::Fill(found.exec, found.quantity, found.price)
+            }
+            BreakKind::Bust | BreakKind::FillsSurplus => {
+                let (filled, paid) = less(order, found)?;
+                Correction::Fills(filled, paid, is_live)
+            }
+            BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
+            BreakKind::LimitPrice => Correction::Terms(order.quantity, found.price),
+            // Nothing is left of a closed order.
+            BreakKind::Leaves if !may_trade => return Ok(None),
+            BreakKind::Leaves => Correction::Terms(found.total, order.price),
+            BreakKind::Status => match End::of(found.status) {
+                // Of a smaller quantity, which is filled.
+                Some(End::Filled) if is_open && order.filled > 0 => {
+                    Correction::Terms(order.filled, order.price)
+                }
+                Some(End::Filled) if is_open => Correction::End(End::Cancelled),
+                Some(how) if is_open => Correction::End(how),
+                Some(_) => return Ok(None),
+                None => Correction::Fills(order.filled, order.paid, true),
+            },
+            BreakKind::Average => {
+                let paid = found.paid.filter(|_| found.filled == Some(order.filled));
+                let paid = paid.ok_or("the order has other fills by now: wait for the venue")?;
+                Correction::Fills(order.filled, paid, is_open)
+            }
+            BreakKind::NoCopy
+            | BreakKind::NoReport
+            | BreakKind::Differs
+            | BreakKind::NotClosed
+            | BreakKind::Unplaced => return Err("it is of a drop copy".into()),
+        }))
+    }
+
+    fn correct(&mut self, at: i64, order: Number, correction: &Correction, sink: &mut impl Sink) {
+        match *correction {
+            Correction::Fill(exec, quantity, price) => {
+                self.fill_settled(at, order, (exec, quantity, price), sink);
+            }
+            Correction::Fills(filled, paid, open) => {
+                let event = OrderEvent::FillsSettled {
+                    order,
+                    filled,
+                    paid,
+                    open,
+                };
+                self.emit(at, &event, sink);
+                self.decline_filled(at, order, None, sink);
+                self.guard_order(at, order, sink);
+            }
+            Correction::Terms(quantity, price) => {
+                let event = OrderEvent::TermsSettled {
+                    order,
+                    quantity,
+                    price,
+                };
+                self.emit(at, &event, sink);
+                self.decline_filled(at, order, None, sink);
+            }
+            Correction::End(how) => {
+                let text = b"closed at the venue: settled by an operator";
+                self.end(at, order, how, None, (0, text), sink);
+            }
+        }
+    }
+
+    /// A fill that the venue counts after all, or that an operator settled.
+    pub(crate) fn fill_settled(
+        &mut self,
+        at: i64,
+        order: Number,
+        (exec, quantity, price): (u64, Quantity, Price),
+        sink: &mut impl Sink,
+    ) {
+        if self.state().orders().has_fill(order, exec) {
+            return;
+        }
+        let event = OrderEvent::Filled {
+            order,
+            exec,
+            quantity,
+            price,
+            at: 0,
+        };
+        self.emit(at, &event, sink);
+        if self.has_copies() {
+            self.compare(at, (order, exec), b"", sink);
+        }
+        self.decline_filled(at, order, None, sink);
+        self.guard_order(at, order, sink);
+    }
+
+    /// The open breaks with venues, a line each.
+    pub(crate) fn list_breaks(&self, list: &mut String) {
+        let state = self.state();
+        for (number, found) in state.breaks.iter() {
+            let order = state.orders().get(found.order);
+            let name = |names: &crate::Names, index: Option<u32>| {
+                index.map_or_else(String::new, |index| text(names.name(index)))
+            };
+            let _ = write!(
+                list,
+                "\n{number}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+                found.kind,
+                found.order,
+                text(state.sessions().name(found.line)),
+                name(state.accounts(), order.map(|it| it.account)),
+                name(state.instruments(), order.map(|it| it.instrument)),
+                text(found.ours.bytes()),
+                text(found.venue.bytes()),
+                order.map_or_else(String::new, |it| text(it.venue_id.bytes())),
+            );
+        }
+    }
+}
+
+/// Refuses quantities that an order cannot have.
+fn in_range(correction: Option<Correction>) -> Result<Option<Correction>, String> {
+    match correction {
+        Some(Correction::Fills(quantity, ..) | Correction::Terms(quantity, _))
+            if quantity > MOST =>
+        {
+            Err(format!(
+                "quantity {quantity} is out of range: at most {MOST}"
+            ))
+        }
+        correction => Ok(correction),
+    }
+}
+
+/// The fill that makes the order's quantity the venue's CumQty(14), at the price that follows from AvgPx(6), or at
+/// this one without it.
+fn missing_fill(
+    number: u64,
+    order: &Order,
+    found: &VenueBreak,
+    price: Option<Price>,
+) -> Result<Correction, String> {
+    let said = found.filled.and_then(|it| it.checked_sub(order.filled));
+    let missing = said.filter(|missing| *missing > 0);
+    let missing = missing.ok_or("no fills are missing")?;
+    let price = match (found.paid, price) {
+        (Some(paid), _) => i64::try_from(half_even(paid - order.paid, missing.into()))
+            .map_err(|_| "the price that follows from AvgPx(6) is too large")?,
+        (None, Some(price)) => price,
+        (None, None) => {
+            return Err(
+                "the venue gave no AvgPx(6): enter the fill with fixwire oms report-in".into(),
+            );
+        }
+    };
+    Ok(Correction::Fill(mixed(number ^ 1 << 63), missing, price))
+}
+
+/// CumQty(14) and what was paid for it, without what a bust takes back.
+fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String> {
+    let by = found.opposite;
+    let left = order.filled.checked_sub(by).filter(|_| by > 0);
+    let left = left.ok_or("the venue did not say of how much: enter it as a position")?;
+    if let Some(paid) = found.paid.filter(|_| found.filled == Some(left)) {
+        return Ok((left, paid));
+    }
+    let worth = match found.price {
+        0 => half_even(
+            order.paid.saturating_mul(by.into()),
+            i128::from(order.filled).max(1),
+        ),
+        price => i128::from(price) * i128::from(by),
+    };
+    Ok((left, order.paid.saturating_sub(worth)))
+}
+
+/// What the venue says of an order that does not agree with it; empty when all agrees.
+pub(crate) fn venue_says(state: &crate::OmsState, order: Number) -> String {
+    let said = state.breaks.of(order);
+    let said = said.map(|(number, it)| {
+        format!(
+            "break {number}: {}, {} here, {} there",
+            it.kind,
+            text(it.ours.bytes()),
+            text(it.venue.bytes())
+        )
+    });
+    let all: alloc::vec::Vec<String> = said.collect();
+    all.join("; ").to_string()
+}

@@ -1,0 +1,72 @@
+//! Orders of a former trading day that their venue has not confirmed, when their line is up again: the venue is asked,
+//! then what it still has is cancelled.
+//!
+//! ```text
+//!   line up > OrderStatusRequest(H) --- has ended ----------> LapseConfirmed
+//!                    |  |
+//!                    |  +-- open there ---------+
+//!                    +-- no answer in 5 s ------+--> LapseCancelled, OrderCancelRequest(F)
+//! ```
+//!
+//! Where the venue is not to be asked, `status_request = "no"`, the cancel goes out at once.
+//! This is once for each logon of the line, and not at all over a cancel that is in flight: its answer, or that of the
+//! status request for it, decides. What the venue refuses to cancel stays known, and is an operator's to cancel.
+
+use fixwire_protocol::Nanos;
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{ReportKind, VenueReport};
+use crate::state::event::OrderEvent;
+use crate::state::orders::lapsed::may_be_cancelled;
+use crate::values::value::Number;
+
+impl Core {
+    /// The venue answers about an order that lapsed: what it has open is cancelled.
+    #[cold]
+    pub(crate) fn lapsed_reported(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let number = report.id.order;
+        let ReportKind::Status(status) = report.kind else {
+            return;
+        };
+        if self.work.lapsed.asked.remove(&number).is_none() {
+            return;
+        }
+        // Filled there: its fills come. Pending cancel: its end comes.
+        if !matches!(status, b'2' | b'6') {
+            self.cancel_lapsed(at, number, sink);
+        }
+    }
+
+    /// Cancels lapsed orders that the venue did not answer about in time; returns when the next is due.
+    pub(crate) fn due_lapsed(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        while let Some((due, number)) = self.work.lapsed.waiting.front().copied() {
+            let is_asked = self.work.lapsed.asked.contains_key(&number);
+            if is_asked && due > at {
+                return Some(Nanos((due - at).unsigned_abs()));
+            }
+            self.work.lapsed.waiting.pop_front();
+            if is_asked {
+                self.work.lapsed.asked.remove(&number);
+                self.cancel_lapsed(at, number, sink);
+                return Some(Nanos(0));
+            }
+        }
+        None
+    }
+
+    fn cancel_lapsed(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let state = self.state();
+        let order = state.orders().get(number);
+        let order = order.filter(|it| may_be_cancelled(state, it) && state.is_ready(it.line));
+        if let Some(line) = order.map(|order| order.line) {
+            let order = number;
+            self.emit(at, &OrderEvent::LapseCancelled { order, line }, sink);
+            self.cancel_now(at, number, sink);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Reports of replaces that come late or out of order.
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{Heard, VenueReport};
+use crate::state::event::OrderEvent;
+use crate::state::orders::late::LateTerms;
+use crate::state::orders::transition::Happening;
+use crate::values::reason::Why;
+use crate::values::units::{scaled, whole};
+use crate::values::value::{Number, Price, Quantity, RequestKind};
+
+impl Core {
+    /// A venue reports that it has replaced an order of which a replace was given up; `None` when the replace is
+    /// neither pending nor known.
+    #[cold]
+    pub(crate) fn replaced_late(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let (number, request) = (report.id.order, report.id.request);
+        let state = self.state();
+        let terms = state.late.get(number)?;
+        let order = state.orders().get(number)?;
+        let pending = state
+            .orders()
+            .request(request)
+            .filter(|(pending, of)| pending.kind == RequestKind::Replace && of.number == number);
+        let pending = pending.map(|(pending, _)| (pending.quantity, pending.price));
+        if pending.is_none() && !terms.known.contains(&request) {
+            return None;
+        }
+        let scale = state.scale(instrument);
+        let mut quantity = report.quantity.and_then(|it| whole(it).ok());
+        let mut price = report.price.and_then(|it| scaled(it, scale).ok());
+        // Over TMP a field that is missing did not change; over FIX the venue only did not repeat it.
+        if let Some(asked) = pending.filter(|_| !self.speaks_tmp(report.line)) {
+            quantity = quantity.or(Some(asked.0));
+            price = price.or(Some(asked.1));
+        }
+        // After Canceled it is the last that the venue has done.
+        let has_time = report.at > 0 || state.remade.is_held(number);
+        if pending.is_none() && (!has_time || quantity.or(price.map(|_| 0)).is_none()) {
+            // When it was, or what it set, is not known: a person has to ask.
+            return Some(Heard::Unreadable);
+        }
+        // At the same time the one counts that was sent later.
+        let is_later = request > order.current;
+        let is_last =
+            |set_at: i64| report.at == 0 || report.at > set_at || (report.at == set_at && is_later);
+        let newer = terms.newest(quantity, price, is_last);
+        let is_newest = is_last(terms.quantity_at.max(terms.price_at));
+        if pending.is_none() && newer == (None, None) {
+            return Some(Heard::Known);
+        }
+        let quantity = newer.0.unwrap_or(order.quantity);
+        let all = order.filled >= quantity;
+        let is_possible = order.state.after(Happening::Replace { all }).is_some();
+        let event = OrderEvent::TermsSet {
+            order: number,
+            request: pending.map(|_| request),
+            current: if is_newest { request } else { order.current },
+            quantity,
+            price: newer.1.unwrap_or(order.price),
+            quantity_at: newer
+                .0
+                .map_or(terms.quantity_at, |_| report.at.max(terms.quantity_at)),
+            price_at: newer
+                .1
+                .map_or(terms.price_at, |_| report.at.max(terms.price_at)),
+        };
+        if !is_possible {
+            return Some(match pending {
+                Some(_) => self.decline(at, request, Why::TooLate, report.text, sink),
+                None => Heard::Known,
+            });
+        }
+        // A replace implies that the venue accepted the order.
+        self.accepted(at, report, sink);
+        self.emit(at, &event, sink);
+        Some(Heard::Taken)
+    }
+
+    /// A drop copy reports that an order placed elsewhere has these terms now.
+    pub(crate) fn terms_of_external(
+        &mut self,
+        at: i64,
+        order: Number,
+        (quantity, price, venue_at): (Option<Quantity>, Option<Price>, i64),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let orders = self.state().orders();
+        let Some(known) = orders.get(order).filter(|it| it.state.is_open()) else {
+            return Heard::Known;
+        };
+        let unknown = LateTerms::default();
+        let terms = self.state().late.get(order).unwrap_or(&unknown);
+        let newer = terms.newest(quantity, price, |set_at| {
+            venue_at == 0 || venue_at >= set_at
+        });
+        let (quantity, price) = (
+            newer.0.unwrap_or(known.quantity),
+            newer.1.unwrap_or(known.price),
+        );
+        let is_same = (quantity, price) == (known.quantity, known.price);
+        let is_news = venue_at > terms.quantity_at.max(terms.price_at);
+        let event = match venue_at {
+            // An older report must not count after one that changes nothing either.
+            _ if is_same && !is_news => return Heard::Known,
+            _ if newer == (None, None) => return Heard::Known,
+            0 => OrderEvent::Restated {
+                order,
+                quantity,
+                price,
+            },
+            _ => OrderEvent::TermsSet {
+                order,
+                request: None,
+                current: known.current,
+                quantity,
+                price,
+                quantity_at: newer.0.map_or(terms.quantity_at, |_| venue_at),
+                price_at: newer.1.map_or(terms.price_at, |_| venue_at),
+            },
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+        Heard::Taken
+    }
+}

@@ -1,0 +1,350 @@
+//! Replaces that a venue does as Canceled and New, in either order, or confirms with ExecType(150) = 0.
+//!
+//! New, or an OrdStatus(39) = 0 or 1, under the ClOrdID(11) of a replace in flight is its acceptance. Canceled while a
+//! replace is in flight is held: the answer to the replace decides, and a venue that gives none is asked for the order
+//! under the replace's id. What comes for an order that is closed here is cancelled at the venue.
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::remade::RemadeStep;
+use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::{Order, Request};
+use crate::state::roll::is_unconfirmed;
+use crate::values::reason::Why;
+use crate::values::value::{End, Number, Quantity, RequestKind};
+
+/// Canceled of the former order comes this close to its New; one that comes later is asked about, in nanoseconds.
+const TOGETHER: i64 = 5_000_000_000;
+
+fn is_in_flight(request: &Request) -> bool {
+    matches!(request.state, OrderState::Sent | OrderState::Unknown)
+}
+
+/// The replace of an order that the venue has, or may have.
+fn replace_of<'s>(state: &'s OmsState, order: &Order) -> Option<&'s Request> {
+    let request = state.orders().request_of(order);
+    request.filter(|it| it.kind == RequestKind::Replace && is_in_flight(it))
+}
+
+impl OmsState {
+    /// The replace whose answer decides whether an order is cancelled, if there is one.
+    #[cold]
+    pub(crate) fn deciding(&self, order: &Order) -> Option<Number> {
+        let is_held = self.remade.is_held(order.number);
+        let replace = replace_of(self, order).filter(|_| is_held);
+        replace.map(|it| it.number)
+    }
+}
+
+impl Core {
+    /// ExecType(150) = 0: of the order, or of a replace that the venue does or confirms so.
+    #[inline(always)]
+    pub(crate) fn new_reported(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if report.id.request == report.id.order {
+            return self.accepted(at, report, sink);
+        }
+        match self.confirmed(at, report, instrument, sink) {
+            Some(heard) => heard,
+            None => self.accepted(at, report, sink),
+        }
+    }
+
+    /// A venue reports an order as open under the id of a request; `None` when that is the order's own.
+    #[cold]
+    pub(crate) fn confirmed(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let (number, request) = (report.id.order, report.id.request);
+        let state = self.state();
+        let order = state.orders().get(number)?;
+        if request == number || request == order.current {
+            return None;
+        }
+        let pending = state.orders().request(request);
+        let pending = pending.filter(|(_, of)| of.number == number);
+        let terms = state.late.get(number);
+        match pending {
+            Some((it, _)) if it.kind == RequestKind::Replace && is_in_flight(it) => {}
+            None if self.is_replaced_after_end(report.id) => {
+                return Some(self.live_after_end(at, report, sink));
+            }
+            None if terms.is_some_and(|it| it.known.contains(&request)) => {}
+            // The first word on the order, under the id of a request.
+            _ if order.state.after(Happening::Accept).is_some() => return None,
+            // Again, of what it was before.
+            None if request < order.current => return Some(Heard::Known),
+            _ => return Some(Heard::Unreadable),
+        }
+        let (former, was_held) = (order.current, state.remade.is_held(number));
+        let heard = self.replaced(at, report, instrument, sink);
+        let order = self.state().orders().get(number);
+        let is_its = order.is_some_and(|it| it.current == request && it.state.is_open());
+        let is_new = report.kind == ReportKind::New;
+        if heard == Heard::Taken && is_its && is_new && !was_held && !self.speaks_tmp(report.line) {
+            let event = OrderEvent::ReplacedAsNew {
+                order: number,
+                former,
+            };
+            self.emit(at, &event, sink);
+        }
+        Some(heard)
+    }
+
+    /// Whether a status under the id of a request is that of a replace, in flight or of an order that is closed here.
+    #[cold]
+    pub(crate) fn is_open_as_replace(&self, id: VenueId) -> bool {
+        let orders = self.state().orders();
+        match orders.request(id.request) {
+            Some((request, of)) => {
+                of.number == id.order
+                    && request.kind == RequestKind::Replace
+                    && is_in_flight(request)
+            }
+            None => self.is_replaced_after_end(id),
+        }
+    }
+
+    /// Whether a venue reports a replace of an order that is closed here, of which it was not pending.
+    #[inline(always)]
+    pub(crate) fn is_replaced_after_end(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        order.is_some_and(|order| is_closed(order) && id.request > order.current)
+            && self.state().orders().request(id.request).is_none()
+    }
+
+    /// The venue reports as Canceled what it has made anew under the id of a replace.
+    #[cold]
+    pub(crate) fn former_cancelled(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let number = report.id.order;
+        let order = self.state().orders().get(number)?;
+        let RemadeStep::Former {
+            number: former,
+            at: since,
+        } = self.state().remade.get(number)?
+        else {
+            return None;
+        };
+        let is_of_request = self.state().orders().request(report.id.request).is_some();
+        let is_its = report.id.request == former
+            || report.original.is_some_and(|it| {
+                it.order == number && it.request == former && report.id.request == order.current
+            });
+        if is_of_request || !is_its {
+            return None;
+        }
+        self.emit(at, &OrderEvent::CancelDropped { order: number }, sink);
+        if at.saturating_sub(since) > TOGETHER {
+            // It may be the cancel of an order that a venue only confirmed with New.
+            self.work.ask_once(number);
+        }
+        Some(Heard::Known)
+    }
+
+    /// Canceled while a replace is in flight: its answer decides. `None` when nothing has to be decided.
+    #[cold]
+    pub(crate) fn hold_cancel(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        filled: Quantity,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let number = report.id.order;
+        let state = self.state();
+        let order = state.orders().get(number)?;
+        if is_unconfirmed(state, order) {
+            return None;
+        }
+        let request = replace_of(state, order)?.number;
+        let is_of_replace = report.id.request == request;
+        if state.remade.is_held(number) {
+            let is_answer = matches!(report.kind, ReportKind::Status(_)) && is_of_replace;
+            // Another word on the order that is cancelled is no news.
+            return (!is_answer).then_some(Heard::Known);
+        }
+        // An operator who enters it has asked the venue; so has the OMS.
+        let is_by_hand = report.text_id.is_empty();
+        let is_told = matches!(report.kind, ReportKind::End(_)) && !is_by_hand;
+        if !is_told || self.speaks_tmp(report.line) {
+            return None;
+        }
+        let event = OrderEvent::CancelHeld {
+            order: number,
+            of_replace: is_of_replace,
+            filled,
+            at: report.at,
+        };
+        self.emit(at, &event, sink);
+        Some(Heard::Taken)
+    }
+
+    /// A fill under the id of the replace: the order goes on.
+    #[cold]
+    pub(crate) fn fill_of_replace(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) {
+        let order = self.state().orders().get(report.id.order);
+        let decides = order.and_then(|order| self.state().deciding(order));
+        if decides == Some(report.id.request) {
+            self.replaced(at, report, instrument, sink);
+        }
+    }
+
+    /// The venue says that it has an order open of which it said Canceled.
+    #[cold]
+    pub(crate) fn open_after_cancel(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) {
+        let order = report.id.order;
+        if self.state().remade.is_held(order) {
+            self.emit(at, &OrderEvent::CancelDropped { order }, sink);
+        }
+    }
+
+    /// The venue does not have an order that it cancelled, under the id of its replace: it received none.
+    #[cold]
+    pub(crate) fn replace_not_there(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let order = self.state().orders().get(report.id.order)?;
+        let request = self.state().deciding(order)?;
+        self.decline(at, request, Why::NotReceived, report.text, sink);
+        self.settle_cancel(at, report.id.order, sink);
+        Some(Heard::Taken)
+    }
+
+    /// Closes an order that the venue has cancelled, once no request is in flight that could say otherwise.
+    pub(crate) fn settle_cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        if self.state().remade.is_empty() {
+            return;
+        }
+        let state = self.state();
+        let Some(RemadeStep::Held { filled, at: of, .. }) = state.remade.get(number) else {
+            return;
+        };
+        let order = state.orders().get(number);
+        let request = order.and_then(|order| state.orders().request_of(order));
+        if !request.is_some_and(is_in_flight) {
+            self.cancelled(at, number, (filled, of), sink);
+        }
+    }
+
+    /// Closes an order at the venue's word, or waits for its fills.
+    #[cold]
+    fn cancelled(
+        &mut self,
+        at: i64,
+        order: Number,
+        (filled, venue_at): (Quantity, i64),
+        sink: &mut impl Sink,
+    ) {
+        let known = self.state().orders().get(order);
+        let Some(known) = known.filter(|it| it.state.is_open()) else {
+            return;
+        };
+        let how = End::Cancelled;
+        if filled > known.filled && known.pended.is_none() {
+            let event = OrderEvent::Pended {
+                order,
+                how,
+                request: None,
+                filled,
+                at: venue_at,
+            };
+            return self.emit(at, &event, sink);
+        }
+        self.end(at, order, how, None, (venue_at, b""), sink);
+    }
+
+    /// ExecType(150) = 5. Canceled under the id of the replace was that of the replaced order: reports may come out of order.
+    #[inline(always)]
+    pub(crate) fn replace_reported(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if self.state().remade.is_empty() {
+            return self.replaced(at, report, instrument, sink);
+        }
+        let number = report.id.order;
+        let held = self.state().remade.get(number);
+        let heard = self.replaced(at, report, instrument, sink);
+        if let Some(RemadeStep::Held {
+            filled,
+            at: venue_at,
+            of_replace: true,
+        }) = held
+            && heard == Heard::Taken
+            && !self.state().remade.is_held(number)
+        {
+            self.cancelled(at, number, (filled, venue_at), sink);
+        }
+        heard
+    }
+
+    /// The venue has open under the id of a replace what is closed here: a cancel of that goes out, and an event says so.
+    #[cold]
+    pub(crate) fn live_after_end(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let (order, former) = (report.id.order, report.id.request);
+        let state = self.state();
+        if state.remade.get(order) == Some(RemadeStep::Stray(former)) {
+            return Heard::Known;
+        }
+        let is_sent = former <= state.last && state.is_ready(report.line);
+        if !is_sent || self.speaks_tmp(report.line) || !self.is_line(report.line) {
+            return Heard::Unreadable;
+        }
+        let event = OrderEvent::StrayCancelled {
+            order,
+            former,
+            request: state.last + 1,
+            line: report.line,
+        };
+        self.emit(at, &event, sink);
+        Heard::Known
+    }
+
+    /// Whether a cancel was sent for what the venue has open of an order that is closed here.
+    pub(crate) fn has_stray_cancel(&self, order: Number) -> bool {
+        matches!(self.state().remade.get(order), Some(RemadeStep::Stray(_)))
+    }
+}
+
+/// Whether no report can open an order again.
+pub(crate) fn is_closed(order: &Order) -> bool {
+    !matches!(order.state, OrderState::Ended(End::Filled)) && !order.state.is_open()
+}

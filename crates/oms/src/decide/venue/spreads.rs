@@ -1,0 +1,242 @@
+//! Trades of spreads that a venue cancels or corrects: what becomes of their legs.
+//!
+//! ```text
+//!   legs in the report of the fill:   bust of the spread (442 = 3) > the spread's fill, and that of each leg
+//!   legs in reports of their own:     bust of the spread > its fill;  bust of a leg (442 = 2) > that leg
+//! ```
+//!
+//! A correction of a spread has the legs as they are now, as its fill had them; one without them, and one that names no
+//! fill of a leg, is a break.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::decide::core::{Core, Sink};
+use crate::decide::spreads::FillOfLeg;
+use crate::decide::venue::agree::Found;
+use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::leg_fills::LegFill;
+use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
+use crate::values::units::whole;
+use crate::values::value::{BreakKind, Number, Price, Quantity};
+
+/// A fill of a leg, its hash, and what it becomes.
+type Undone = (u64, LegFill, (Quantity, Price));
+
+impl OmsState {
+    /// Applies what becomes of a fill of a leg.
+    pub(crate) fn leg_undone(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::LegUndone {
+            order: number,
+            leg: at,
+            exec,
+            by,
+            was_quantity,
+            was_price,
+            quantity,
+            price,
+            ..
+        } = *event
+        else {
+            return None;
+        };
+        let (was, now) = ((was_quantity, was_price), (quantity, price));
+        let order = self.orders.get(number)?;
+        let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
+        let of = (order.session, order.account, leg.instrument);
+        let side = (leg.side_in(order.side).is_buy(), order.effect);
+        let fill = self.spreads.fills.get_mut(number, exec)?;
+        let is_its = (fill.quantity, fill.price) == was && fill.leg == at;
+        (is_its && fill.undone == 0 && by != 0).then_some(())?;
+        fill.undone = by;
+        let is_today = !self.rejected.is_past(fill.report);
+        let legs = self.spreads.get_mut(number)?;
+        let worth = |(quantity, price): (Quantity, Price)| i128::from(price) * i128::from(quantity);
+        let filled = legs.filled.get_mut(usize::from(at))?;
+        *filled = filled.checked_sub(was.0)?.checked_add(now.0)?;
+        let paid = legs.paid.get_mut(usize::from(at))?;
+        *paid = paid.saturating_sub(worth(was)).saturating_add(worth(now));
+        self.untrade(of, side, was, is_today);
+        if now.0 > 0 {
+            let fill = LegFill {
+                leg: at,
+                quantity,
+                price,
+                report: self.events,
+                undone: 0,
+            };
+            self.spreads.fills.add(number, by, fill);
+            self.trade(of, side, now);
+        }
+        self.expose(number);
+        Some(())
+    }
+}
+
+impl Core {
+    /// How the venue reports the legs of an order.
+    fn leg_source(&self, order: Number) -> Option<LegSource> {
+        self.state.spreads.get(order).map(|of| of.source)
+    }
+
+    /// A fill of a spread was cancelled: so were those of its legs, which came with it.
+    #[cold]
+    pub(crate) fn bust_legs(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
+        let number = report.id.order;
+        let order = self.state.orders().get(number);
+        let legs = order.and_then(|order| self.state.spreads.legs(order.instrument));
+        let Some(legs) = legs.copied() else {
+            return;
+        };
+        if self.leg_source(number) != Some(LegSource::Fills) {
+            return;
+        }
+        let of_leg = VenueReport {
+            last_quantity: None,
+            last_price: None,
+            ..*report
+        };
+        for (at_leg, leg) in (0..).zip(legs) {
+            self.undo_leg(at, &of_leg, (at_leg, leg), sink);
+        }
+    }
+
+    /// A correction of a spread, with its legs as they are now.
+    #[cold]
+    pub(crate) fn correct_with_legs(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        said: &[FillOfLeg<'_>],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let heard = self.hear(at, report, sink);
+        let number = report.id.order;
+        let is_with_legs = self.leg_source(number) == Some(LegSource::Fills);
+        if heard == Heard::Taken && is_with_legs {
+            let mut corrected = 0;
+            for (place, leg) in said.iter().enumerate() {
+                let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
+                    continue;
+                };
+                if let Some(leg_at) = self.leg_of(number, &symbol) {
+                    let of_leg = VenueReport {
+                        symbol: &symbol,
+                        side: leg.side,
+                        last_quantity: quantity,
+                        last_price: leg.price,
+                        ..*report
+                    };
+                    self.undo_leg(at, &of_leg, leg_at, sink);
+                    corrected += 1;
+                }
+            }
+            if corrected < 2 {
+                self.leg_broken(at, report, "correction without its legs", sink);
+            }
+        }
+        self.forget(at, sink);
+        heard
+    }
+
+    /// The fill of a leg is cancelled or corrected.
+    #[cold]
+    pub(crate) fn undo_leg(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (leg_at, leg): (u8, SpreadLeg),
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let number = report.id.order;
+        if report.kind == ReportKind::Correct {
+            self.widen(at, leg.instrument, report.last_price, sink);
+        }
+        let by = leg_exec(report.exec, leg.instrument);
+        let (exec, fill, (quantity, price)) = match self.leg_undo_of(report, leg.instrument, by) {
+            Ok(Some(undone)) => undone,
+            Ok(None) => return Heard::Known,
+            Err(ours) => {
+                self.leg_broken(at, report, ours, sink);
+                return Heard::Broken;
+            }
+        };
+        let event = OrderEvent::LegUndone {
+            order: number,
+            leg: leg_at,
+            exec,
+            by,
+            was_quantity: fill.quantity,
+            was_price: fill.price,
+            quantity,
+            price,
+            at: report.at,
+            text: report.text,
+        };
+        self.emit(at, &event, sink);
+        let of = self.state.orders().get(number);
+        if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
+            self.guard(at, (session, account, leg.instrument), sink);
+        }
+        Heard::Taken
+    }
+
+    /// The fill of a leg that a report is of, and what it becomes; `None` when that is done, why when it fits none.
+    fn leg_undo_of(
+        &self,
+        report: &VenueReport<'_>,
+        leg: u32,
+        by: u64,
+    ) -> Result<Option<Undone>, &'static str> {
+        let number = report.id.order;
+        let fills = &self.state.spreads.fills;
+        let reference = report.reference.ok_or("no ExecRefID(19)")?;
+        let found = fills.now(number, leg_exec(reference, leg));
+        let (exec, fill) = found.ok_or("no fill of the leg with this ExecID")?;
+        if fill.undone == by || fills.get(number, by).is_some() {
+            return Ok(None);
+        }
+        if fill.undone != 0 {
+            // With the spread.
+            let is_done = self.leg_source(number) == Some(LegSource::Fills);
+            return match is_done {
+                true => Ok(None),
+                false => Err("fill of the leg is busted already"),
+            };
+        }
+        let now = match report.kind {
+            ReportKind::Correct => self
+                .execution(report, leg)
+                .ok_or("no LastQty(32) and LastPx(31) of the leg")?,
+            _ => (0, 0),
+        };
+        let said = report.last_quantity.filter(|it| it.mantissa != 0);
+        let is_bust = report.kind != ReportKind::Correct;
+        if is_bust && said.is_some_and(|it| whole(it) != Ok(fill.quantity)) {
+            return Err("LastQty(32) of the fill of the leg is another");
+        }
+        Ok(Some((exec, *fill, now)))
+    }
+
+    /// A bust or correction that fits no fill of a leg: only somebody who knows the legs can settle it.
+    fn leg_broken(&mut self, at: i64, report: &VenueReport<'_>, ours: &str, sink: &mut impl Sink) {
+        let what = match report.kind {
+            ReportKind::Correct => "correction",
+            _ => "bust",
+        };
+        let symbol = String::from_utf8_lossy(report.symbol);
+        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
+        let quantity = quantity.map_or_else(String::new, |it| format!(" of {it}"));
+        let found = Found {
+            exec: report.exec,
+            ..Found::of(
+                BreakKind::Bust,
+                ours.to_string(),
+                format!("{what}{quantity} {symbol}"),
+            )
+        };
+        self.raise(at, report, found, sink);
+    }
+}

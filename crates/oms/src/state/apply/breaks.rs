@@ -1,0 +1,190 @@
+//! Applies events of breaks between the word of a venue and the orders.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::breaks::VenueBreak;
+use crate::state::orders::transition::{Happening, OrderState};
+use crate::values::units::MOST;
+use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
+
+impl OmsState {
+    #[cold]
+    pub(crate) fn apply_break(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::VenueBroken { .. } => self.broken(event),
+            OrderEvent::BreakAlarmed { number } => {
+                self.breaks.get_mut(number)?.is_alarmed = true;
+                Some(())
+            }
+            OrderEvent::SettleAsked {
+                number, venue, who, ..
+            } => {
+                let by = Text::new(&who[..who.len().min(Text::MAX)]);
+                let asked_by = match self.strays.get_mut(number) {
+                    Some(stray) => &mut stray.asked_by,
+                    None => &mut self.breaks.get_mut(number)?.asked_by,
+                };
+                *asked_by = Some((by, venue));
+                Some(())
+            }
+            OrderEvent::BreakSettled { number, venue, .. } => self.break_settled(number, venue),
+            OrderEvent::TermsSettled {
+                order,
+                quantity,
+                price,
+            }
+            | OrderEvent::TermsRestated {
+                order,
+                quantity,
+                price,
+                ..
+            } => self.terms_settled(order, (quantity, price)),
+            OrderEvent::FillsSettled {
+                order,
+                filled,
+                paid,
+                open,
+            } => self.fills_settled(order, (filled, paid), open),
+            _ => self.apply_undo(event),
+        }
+    }
+
+    fn broken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::VenueBroken {
+            kind,
+            order,
+            line,
+            exec,
+            filled,
+            quantity,
+            price,
+            paid,
+            status,
+            total,
+            opposite,
+            ours,
+            venue,
+        } = *event
+        else {
+            return None;
+        };
+        let is_sane = [quantity, total, opposite].iter().all(|it| *it <= 2 * MOST);
+        is_sane.then_some(())?;
+        let found = VenueBreak {
+            kind,
+            order,
+            line,
+            exec,
+            filled,
+            quantity,
+            price,
+            paid,
+            status,
+            total,
+            opposite,
+            ours: Text::new(ours),
+            venue: Text::new(venue),
+            since: self.time,
+            is_alarmed: false,
+            is_settled: false,
+            asked_by: None,
+        };
+        let number = self.events;
+        self.change(order, |state, _| {
+            state.breaks.put_in(number, found);
+            Some(())
+        })?;
+        if !self.is_open(order) {
+            self.orders.stays(order);
+        }
+        Some(())
+    }
+
+    /// A break of an order is open no longer.
+    fn unbroken(&mut self, order: Number) {
+        if !self.is_open(order) && !self.breaks.has_open(order) {
+            self.orders.may_go(order);
+        }
+    }
+
+    /// Closes a break; `None` when no break has this number.
+    pub(crate) fn break_closed(&mut self, number: u64) -> Option<()> {
+        let order = self.breaks.get(number)?.order;
+        self.change(order, |state, _| state.breaks.close(number).map(|_| ()))?;
+        self.unbroken(order);
+        Some(())
+    }
+
+    fn break_settled(&mut self, number: u64, venue: bool) -> Option<()> {
+        if self.strays.get(number).is_some() {
+            return self.stray_settled(number, venue);
+        }
+        let found = self.breaks.get(number)?;
+        let (order, kind) = (found.order, found.kind);
+        self.change(order, |state, place| {
+            if kind == BreakKind::FillsMissing && !venue {
+                // Its end waits for them no longer.
+                let order = state.orders.at_mut(place)?;
+                let filled = order.filled;
+                if let Some(pended) = &mut order.pended {
+                    pended.filled = filled;
+                }
+            }
+            state.breaks.settle(number)
+        })?;
+        self.unbroken(order);
+        Some(())
+    }
+
+    fn terms_settled(
+        &mut self,
+        number: Number,
+        (quantity, price): (Quantity, Price),
+    ) -> Option<()> {
+        (quantity <= MOST).then_some(())?;
+        self.change(number, |state, place| {
+            let order = state.orders.at(place)?;
+            let may_trade = order.state.is_open() || order.state == OrderState::Ended(End::Filled);
+            if may_trade {
+                let all = order.filled >= quantity;
+                state.step(place, Happening::Replace { all })?;
+            }
+            let order = state.orders.at_mut(place)?;
+            order.hold = order.hold.max(price.saturating_abs());
+            (order.quantity, order.price) = (quantity, price);
+            Some(())
+        })
+    }
+
+    fn fills_settled(
+        &mut self,
+        number: Number,
+        (filled, paid): (Quantity, Amount),
+        open: bool,
+    ) -> Option<()> {
+        (filled <= MOST).then_some(())?;
+        self.change(number, |state, place| {
+            let order = state.orders.at(place)?;
+            let of = (order.session, order.account, order.instrument);
+            let side = (order.side.is_buy(), order.effect);
+            let (was, more) = (order.filled, paid.saturating_sub(order.paid));
+            let all = filled >= order.quantity;
+            let next = match order.state {
+                OrderState::Ended(_) if open && !all => OrderState::Working,
+                OrderState::Ended(how) => OrderState::Ended(how),
+                state if all => state.after(Happening::Fill { all })?,
+                state if state.is_unsent() => return None,
+                _ if open => OrderState::Working,
+                _ => OrderState::Ended(End::Cancelled),
+            };
+            let order = state.orders.at_mut(place)?;
+            (order.filled, order.paid, order.state) = (filled, paid, next);
+            // Of a spread its legs were traded.
+            if state.spreads.legs(of.2).is_some() {
+                return Some(());
+            }
+            state.trade_worth(of, side, i128::from(filled) - i128::from(was), more);
+            Some(())
+        })
+    }
+}

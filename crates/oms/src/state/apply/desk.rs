@@ -1,0 +1,152 @@
+//! Applies events of the desk: rejected orders that are run again, copies of a venue, orders placed elsewhere.
+
+use crate::state::OmsState;
+use crate::state::copies::{Awaited, CopyBreak, FillTerms};
+use crate::state::event::OrderEvent;
+use crate::state::orders::Place;
+use crate::state::orders::rejected::RejectedOrder;
+use crate::state::orders::transition::Happening;
+use crate::values::marks::RequestMarks;
+use crate::values::value::{BreakKind, Number, Text};
+
+impl OmsState {
+    pub(crate) fn apply_desk(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::RejectKept { terms, id } => {
+                self.sessions.get(terms.session as usize)?;
+                self.accounts.get(terms.account as usize)?;
+                self.instruments.get(terms.instrument as usize)?;
+                self.rejected.add(RejectedOrder {
+                    number: self.events - 1,
+                    terms,
+                    id: Text::new(id),
+                    rerun: 0,
+                });
+                Some(())
+            }
+            OrderEvent::Rerun { order, reject, .. } => {
+                self.orders.get(order)?;
+                self.rejected.rerun(reject, order)
+            }
+            OrderEvent::CopyLine { line, session } => {
+                self.sessions.get(line as usize)?;
+                self.copies.set_line(line, session);
+                Some(())
+            }
+            OrderEvent::Marks { session, mut marks } => {
+                let session = self.sessions.get_mut(session as usize)?;
+                session.marks = RequestMarks::take(&mut marks)?;
+                marks.is_empty().then_some(())
+            }
+            OrderEvent::External { order, venue_id } => self.change(order, |state, place| {
+                state.step(place, Happening::Send)?;
+                state.step(place, Happening::Accept)?;
+                let order = state.orders.at_mut(place)?;
+                (order.line, order.venue_id) = (order.session, Text::new(venue_id));
+                Some(())
+            }),
+            OrderEvent::Restated {
+                order,
+                quantity,
+                price,
+            } => self.change(order, |state, place| {
+                let all = state.orders.at(place)?.filled >= quantity;
+                state.step(place, Happening::Replace { all })?;
+                let order = state.orders.at_mut(place)?;
+                (order.quantity, order.price) = (quantity, price);
+                if order.kind.has_price() {
+                    // A spread is reserved with the prices of its legs.
+                    let least = match state.spreads.legs(order.instrument) {
+                        Some(_) => order.hold,
+                        None => 0,
+                    };
+                    order.hold = price.saturating_abs().max(least);
+                }
+                Some(())
+            }),
+            OrderEvent::TermsSet { .. } => self.set_terms(event),
+            _ => self.apply_copy(event),
+        }
+    }
+
+    fn apply_copy(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Copied {
+                order,
+                exec,
+                quantity,
+                price,
+            } => {
+                let new = Awaited {
+                    line: self.orders.get(order).map_or(u32::MAX, |it| it.line),
+                    since: self.time,
+                    ours: None,
+                    copy: Some((quantity, price)),
+                };
+                self.copies.hear((order, exec), new);
+                Some(())
+            }
+            OrderEvent::VenueMarket { state, symbols, .. } => {
+                for (instrument, known) in self.instruments.iter_mut().enumerate() {
+                    let byte = symbols.get(instrument / 8).copied().unwrap_or(0);
+                    if byte & (1 << (instrument % 8)) != 0 {
+                        known.market = state;
+                    }
+                }
+                Some(())
+            }
+            OrderEvent::CopyBroken {
+                kind,
+                order,
+                exec,
+                text,
+            } => {
+                let key = (order, exec);
+                let what = match kind {
+                    BreakKind::Unplaced => Awaited {
+                        line: u32::MAX,
+                        since: self.time,
+                        ours: None,
+                        copy: None,
+                    },
+                    _ => self.copies.settle(key)?,
+                };
+                let text = Text::new(text);
+                let found = CopyBreak {
+                    kind,
+                    key,
+                    what,
+                    text,
+                };
+                self.copies.add_break(self.events, found);
+                Some(())
+            }
+            OrderEvent::BreakClosed { number, .. } => match self.breaks.get(number) {
+                Some(_) => self.break_closed(number),
+                None => self.copies.close(number),
+            },
+            _ => self.apply_spread(event),
+        }
+    }
+
+    /// A fill on a line whose fills are copied is awaited there; that of an order placed elsewhere counts no second
+    /// time on a line.
+    #[cold]
+    pub(crate) fn fill_heard(&mut self, place: Place, exec: u64, fill: FillTerms) {
+        let Some(order) = self.orders.at(place) else {
+            return;
+        };
+        let (number, line): (Number, u32) = (order.number, order.line);
+        if order.is_external() {
+            self.spent.add(exec);
+        } else if self.copies.session_of(line).is_some() {
+            let new = Awaited {
+                line,
+                since: self.time,
+                ours: Some(fill),
+                copy: None,
+            };
+            self.copies.hear((number, exec), new);
+        }
+    }
+}

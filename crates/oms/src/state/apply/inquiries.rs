@@ -1,0 +1,65 @@
+//! Applies events of price inquiries to the state.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::inquiries::{Inquiry, InquiryKey};
+use crate::state::pools::{NO_POOL, NUMBERS};
+use crate::values::value::Text;
+
+impl OmsState {
+    /// Price inquiries that no venue has answered yet.
+    #[must_use]
+    pub fn open_inquiries(&self) -> usize {
+        self.quotes.inquiries.len()
+    }
+
+    /// Whether a session has used a QuoteReqID(131) today.
+    pub(crate) fn has_inquired(&self, session: u32, id: &[u8]) -> bool {
+        self.used(session, InquiryKey::new(id).bytes()).is_some()
+    }
+
+    pub(crate) fn apply_inquiry(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Inquired {
+                inquiry,
+                session,
+                instrument,
+                line,
+                pool,
+                number,
+                order_no,
+                id,
+                ..
+            } => {
+                self.sessions.get(session as usize)?;
+                self.sessions.get(line as usize)?;
+                self.instruments.get(instrument as usize)?;
+                if inquiry != self.last + 1 {
+                    return None;
+                }
+                if pool != NO_POOL {
+                    if self.has_number(order_no) {
+                        return None;
+                    }
+                    self.pools.get_mut(pool as usize)?.used(number, false);
+                    self.ids.add(NUMBERS, order_no, inquiry);
+                }
+                self.last = inquiry;
+                let key = InquiryKey::new(id);
+                self.ids.add(session, key.bytes(), inquiry);
+                let new = Inquiry {
+                    session,
+                    instrument,
+                    line,
+                    at: self.time,
+                    id: Text::new(id),
+                    order_no: Text::new(order_no),
+                };
+                self.quotes.inquiries.add(inquiry, new);
+                Some(())
+            }
+            OrderEvent::InquiryAnswered { inquiry, .. } => self.quotes.inquiries.remove(inquiry),
+            _ => None,
+        }
+    }
+}

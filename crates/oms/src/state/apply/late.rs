@@ -1,0 +1,65 @@
+//! Sets the terms that a venue reports late.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::transition::Happening;
+use crate::values::units::MOST;
+
+impl OmsState {
+    /// The venue has set the terms of an order, by a request that is pending or not.
+    #[cold]
+    pub(crate) fn set_terms(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        let OrderEvent::TermsSet {
+            order: number,
+            request,
+            current,
+            quantity,
+            price,
+            quantity_at,
+            price_at,
+        } = *event
+        else {
+            return None;
+        };
+        let is_its = |request| {
+            let known = self.orders.request(request);
+            known.is_some_and(|(_, order)| order.number == number)
+        };
+        if quantity > MOST || !request.is_none_or(is_its) {
+            return None;
+        }
+        self.change(number, |state, place| {
+            let all = state.orders.at(place)?.filled >= quantity;
+            state.step(place, Happening::Replace { all })?;
+            let closed = match request {
+                Some(request) => Some(state.orders.remove_request(request)?),
+                None => None,
+            };
+            let before = state.orders.at(place)?.current;
+            if !state.remade.is_empty() && (request.is_some() || current != before) {
+                state.remade.forget(number);
+            }
+            let order = state.orders.at_mut(place)?;
+            (order.quantity, order.price, order.current) = (quantity, price, current);
+            // A spread is reserved with the prices of its legs.
+            let of_legs = state.spreads.legs(order.instrument).map(|_| order.hold);
+            match &closed {
+                Some(closed) => order.hold = price.saturating_abs().max(closed.hold),
+                None if order.kind.has_price() => {
+                    order.hold = price.saturating_abs().max(of_legs.unwrap_or(0));
+                }
+                None => {}
+            }
+            if let Some(closed) = closed.filter(|closed| !closed.id.bytes().is_empty()) {
+                order.id = closed.id;
+            }
+            Some(())
+        })?;
+        let terms = self.late.of(number);
+        (terms.quantity_at, terms.price_at) = (quantity_at, price_at);
+        if let Some(request) = request {
+            terms.remember(request);
+        }
+        Some(())
+    }
+}

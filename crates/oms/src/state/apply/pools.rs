@@ -1,0 +1,72 @@
+//! Applies order-number events to the state.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::pools::{NUMBERS, Pool};
+use crate::values::value::{Number, Text};
+
+impl OmsState {
+    /// Whether an open order, or one of today, has this pool number.
+    pub(crate) fn has_number(&self, text: &[u8]) -> bool {
+        self.ids.find(NUMBERS, text).is_some()
+    }
+
+    pub(crate) fn apply_pool(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Pool {
+                index,
+                form,
+                tag,
+                first,
+                last,
+                each_day,
+                name,
+            } => {
+                let known = self.pool_names.find(name);
+                if known.is_none() && self.pool_names.add(index, name) {
+                    self.pools.push(Pool::default());
+                } else if known != Some(index) {
+                    return None;
+                }
+                let pool = self.pools.get_mut(index as usize)?;
+                let is_other = known.is_none() || pool.form != form;
+                (pool.form, pool.tag, pool.each_day) = (form, tag, each_day);
+                pool.bound(first, last);
+                if is_other {
+                    pool.begin();
+                }
+                Some(())
+            }
+            OrderEvent::Numbered {
+                order,
+                pool,
+                number,
+                own,
+                text,
+            } => self.numbered(order, (pool, number, own), text),
+            OrderEvent::NumbersLow { pool, .. } => {
+                self.pools.get_mut(pool as usize)?.is_low = true;
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn numbered(
+        &mut self,
+        order: Number,
+        (pool, number, own): (u32, u64, bool),
+        text: &[u8],
+    ) -> Option<()> {
+        if self.has_number(text) {
+            return None;
+        }
+        let of = self.pools.get_mut(pool as usize)?;
+        let known = self.orders.get_mut(order)?;
+        of.used(number, own);
+        known.pool_number = Text::new(text);
+        (known.pool, known.own_number) = (pool, own);
+        self.ids.add(NUMBERS, text, order);
+        Some(())
+    }
+}

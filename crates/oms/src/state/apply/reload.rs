@@ -1,0 +1,68 @@
+//! Applies new settings to the state: all that they change in it, or nothing.
+
+use alloc::vec::Vec;
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::reload::{PendingReload, short};
+
+impl OmsState {
+    pub(crate) fn apply_reload(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Reloaded {
+                settings, changes, ..
+            } => {
+                let changes = changes.each().map(|event| OrderEvent::of(event?));
+                let changes = changes.collect::<Option<Vec<_>>>()?;
+                changes.iter().all(is_of_settings).then_some(())?;
+                let mut done = Some(());
+                for change in &changes {
+                    done = done.and(self.apply_event(change));
+                }
+                self.settings = settings;
+                self.pending_reload = None;
+                done
+            }
+            OrderEvent::ReloadAsked { settings, who, .. } => {
+                let by = short(who);
+                self.pending_reload = Some(PendingReload { by, settings });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// What settings are compared with: names, values and limits, without orders.
+    pub(crate) fn outline(&self) -> Self {
+        Self {
+            time: self.time,
+            day: self.day,
+            session_names: self.session_names.clone(),
+            account_names: self.account_names.clone(),
+            instrument_names: self.instrument_names.clone(),
+            firm: self.firm.clone(),
+            sessions: self.sessions.clone(),
+            accounts: self.accounts.clone(),
+            instruments: self.instruments.clone(),
+            holdings: self.holdings.clone(),
+            holding_places: self.holding_places.clone(),
+            pool_names: self.pool_names.clone(),
+            pools: self.pools.clone(),
+            spreads: self.spreads.without_orders(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Whether a reload may have this event within.
+fn is_of_settings(event: &OrderEvent<'_>) -> bool {
+    matches!(
+        event,
+        OrderEvent::Account { .. }
+            | OrderEvent::Instrument { .. }
+            | OrderEvent::SpreadLegs { .. }
+            | OrderEvent::Pool { .. }
+            | OrderEvent::Limit { .. }
+            | OrderEvent::Marks { .. }
+    )
+}

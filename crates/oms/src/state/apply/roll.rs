@@ -1,0 +1,75 @@
+//! Applies events of the trading day.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::ids::Ids;
+use crate::state::pools::{NO_POOL, NUMBERS, Pool};
+use crate::values::value::Number;
+
+/// The greatest number after which the numbers of a journal may begin: JSON numbers are exact up to here.
+const LATEST: Number = 1 << 53;
+
+impl OmsState {
+    pub(crate) fn apply_day(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::DayAsked { date, .. } => {
+                self.next_day = date;
+                Some(())
+            }
+            OrderEvent::DayBack { date, .. } => {
+                (date < self.day && self.last == self.yesterday).then(|| self.day = date)
+            }
+            OrderEvent::NumbersAfter { number } => {
+                let is_first = (self.day, self.last) == (0, 0) && number <= LATEST;
+                is_first.then(|| (self.last, self.yesterday) = (number, number))
+            }
+            _ => None,
+        }
+    }
+
+    /// Day orders were expired by separate events before.
+    pub(crate) fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
+        if date <= self.day {
+            return None;
+        }
+        (self.day, self.next_day) = (date, 0);
+        let mut ids = Ids::new(key, self.ids.len());
+        // Open orders can still be referenced.
+        for order in self.orders.iter().filter(|order| order.state.is_open()) {
+            ids.add(order.session, order.id.bytes(), order.number);
+            let request = self.orders.request_of(order);
+            // Cancels by the OMS have none.
+            if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
+                ids.add(order.session, request.id.bytes(), order.number);
+            }
+            if order.pool != NO_POOL {
+                ids.add(NUMBERS, order.pool_number.bytes(), order.number);
+            }
+        }
+        self.ids = ids;
+        self.spent.begin_day();
+        self.rejected.begin_day(self.events);
+        self.yesterday = self.last;
+        self.sessions.iter_mut().for_each(|it| it.link = (0, 0));
+        let pools = self.pools.iter_mut();
+        pools.filter(|pool| pool.each_day).for_each(Pool::begin);
+        let standings = core::iter::once(&mut self.firm)
+            .chain(self.sessions.iter_mut().map(|it| &mut it.standing))
+            .chain(self.accounts.iter_mut().map(|it| &mut it.standing))
+            .chain(self.instruments.iter_mut().map(|it| &mut it.standing))
+            .chain(self.holdings.iter_mut().map(|it| &mut it.standing));
+        for standing in standings {
+            (standing.tally.traded, standing.tally.gained) = (0, 0);
+            if let Some(flow) = &mut standing.flow {
+                flow.begin_day();
+            }
+        }
+        for holding in &mut self.holdings {
+            holding.opened_at = holding.mark;
+            let position = &mut holding.position;
+            (position.bought, position.sold) = (0, 0);
+            (position.paid, position.received) = (0, 0);
+        }
+        Some(())
+    }
+}

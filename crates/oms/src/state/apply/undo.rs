@@ -1,0 +1,210 @@
+//! Applies trades that a venue cancelled or corrected.
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::Fill;
+use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::tally::Tally;
+use crate::values::value::{Effect, Price, Quantity};
+
+/// A fill that is taken back, and the one that counts for it, which is 0 after a bust.
+#[derive(Clone, Copy)]
+struct Change {
+    was: (Quantity, Price),
+    now: (Quantity, Price),
+    open: bool,
+}
+
+fn worth((quantity, price): (Quantity, Price)) -> i128 {
+    i128::from(price) * i128::from(quantity)
+}
+
+impl OmsState {
+    #[cold]
+    pub(crate) fn apply_undo(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match *event {
+            OrderEvent::Busted {
+                order,
+                exec,
+                by,
+                quantity,
+                price,
+                open,
+                ..
+            } => {
+                let change = Change {
+                    was: (quantity, price),
+                    now: (0, 0),
+                    open,
+                };
+                self.undo(order, (exec, by), change)
+            }
+            OrderEvent::Corrected {
+                order,
+                exec,
+                by,
+                was_quantity,
+                was_price,
+                quantity,
+                price,
+                open,
+                ..
+            } => {
+                let change = Change {
+                    was: (was_quantity, was_price),
+                    now: (quantity, price),
+                    open,
+                };
+                (quantity > 0).then_some(())?;
+                self.undo(order, (exec, by), change)
+            }
+            OrderEvent::ParentCorrected {
+                order,
+                was_quantity,
+                was_price,
+                quantity,
+                price,
+                open,
+                ..
+            } => {
+                let change = Change {
+                    was: (was_quantity, was_price),
+                    now: (quantity, price),
+                    open,
+                };
+                self.undo_parent(order, change)
+            }
+            _ => None,
+        }
+    }
+
+    fn undo(&mut self, number: u64, (exec, by): (u64, u64), change: Change) -> Option<()> {
+        let Change { was, now, .. } = change;
+        let number_of_event = self.events;
+        self.change(number, |state, place| {
+            let fill = *state.orders.fill(number, exec)?;
+            let is_its = (fill.quantity, fill.price) == was && fill.undone == 0 && by != 0;
+            is_its.then_some(())?;
+            let order = state.orders.at(place)?;
+            let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
+            let all = filled >= order.quantity;
+            let of = (order.session, order.account, order.instrument);
+            let side = (order.side.is_buy(), order.effect);
+            let happening = Self::undone(all, change.open);
+            order.state.after(happening)?;
+            if now.0 > 0 {
+                let fill = Fill {
+                    exec: by,
+                    quantity: now.0,
+                    price: now.1,
+                    report: number_of_event,
+                    undone: 0,
+                };
+                state.orders.add_fill(place, fill).then_some(())?;
+            }
+            state.orders.fill_mut(place, exec)?.undone = by;
+            state.step(place, happening)?;
+            let order = state.orders.at_mut(place)?;
+            order.filled = filled;
+            order.paid = order
+                .paid
+                .saturating_sub(worth(was))
+                .saturating_add(worth(now));
+            // Of a spread its legs were traded.
+            if state.spreads.legs(of.2).is_some() {
+                return Some(());
+            }
+            let is_today = !state.rejected.is_past(fill.report);
+            state.untrade(of, side, was, is_today);
+            if now.0 > 0 {
+                state.trade(of, side, now);
+            }
+            Some(())
+        })
+    }
+
+    /// What becomes of an order after it.
+    fn undone(all: bool, open: bool) -> Happening {
+        if all {
+            Happening::Fill { all }
+        } else {
+            Happening::Undo { open }
+        }
+    }
+
+    fn undo_parent(&mut self, number: u64, change: Change) -> Option<()> {
+        let Change { was, now, open } = change;
+        self.families.is_parent(number).then_some(())?;
+        self.change(number, |state, place| {
+            let order = state.orders.at_mut(place)?;
+            let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
+            let all = filled >= order.quantity;
+            order.state = match order.state {
+                OrderState::Parent if all => order.state.after(Happening::Fill { all })?,
+                // It goes on with its child.
+                OrderState::Ended(crate::End::Filled) if !all && open => OrderState::Parent,
+                state => state,
+            };
+            order.filled = filled;
+            order.paid = order
+                .paid
+                .saturating_sub(worth(was))
+                .saturating_add(worth(now));
+            Some(())
+        })
+    }
+
+    /// Changes position, profit and value traded by a quantity and what was paid for it, each up or down.
+    pub(crate) fn trade_worth(
+        &mut self,
+        (session, account, instrument): (u32, u32, u32),
+        (buys, effect): (bool, Effect),
+        quantity: i128,
+        worth: i128,
+    ) {
+        let holding = self.holding_mut(account, instrument);
+        let before = holding.gained();
+        holding.position.adjust(buys, quantity, worth, effect);
+        let after = holding.gained();
+        let old = Tally {
+            gained: self.gain(instrument, before),
+            ..Tally::default()
+        };
+        let new = Tally {
+            traded: self.gain(instrument, worth),
+            gained: self.gain(instrument, after),
+            ..Tally::default()
+        };
+        self.count(session, account, instrument, &old, &new);
+    }
+
+    /// Takes a trade back from position, profit and the value traded today.
+    pub(crate) fn untrade(
+        &mut self,
+        (session, account, instrument): (u32, u32, u32),
+        (buys, effect): (bool, Effect),
+        (quantity, price): (Quantity, Price),
+        is_today: bool,
+    ) {
+        let holding = self.holding_mut(account, instrument);
+        let before = holding.gained();
+        holding
+            .position
+            .undo(buys, (quantity, price), effect, is_today);
+        let after = holding.gained();
+        let traded = match is_today {
+            true => self.worth_at_most(instrument, price, quantity),
+            false => 0,
+        };
+        let old = Tally {
+            traded,
+            gained: self.gain(instrument, before),
+            ..Tally::default()
+        };
+        let new = Tally {
+            gained: self.gain(instrument, after),
+            ..Tally::default()
+        };
+        self.count(session, account, instrument, &old, &new);
+    }
+}

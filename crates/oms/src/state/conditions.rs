@@ -1,0 +1,336 @@
+//! Conditional orders in the state: held until a price of the market meets their condition.
+//!
+//! ```text
+//!             Touched                 Triggered
+//!   Waiting -----------> Touched ------------------> Triggered
+//!      |                    |
+//!      +--------------------+--- the order is closed ---> Over
+//! ```
+//!
+//! A price is an event only when it meets a condition: `Touched` marks all orders whose condition it meets, so that
+//! each is triggered once, also after a crash between the two.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+
+use fixwire_protocol::Decimal;
+
+use crate::state::orders::Orders;
+use crate::state::orders::transition::OrderState;
+use crate::state::parents::FamilyRole;
+use crate::values::value::{Number, Price, PriceField};
+use crate::values::wire::Wire;
+
+/// What a new order asks of the OMS beside its usual fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// It must not be sent later than so many nanoseconds after it was received.
+    pub valid_for: Option<i64>,
+    /// It is held until its condition is met.
+    pub condition: Option<Wish>,
+    /// It is a parent or a child order.
+    pub role: Option<FamilyRole>,
+}
+
+impl Terms {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        valid_for: None,
+        condition: None,
+        role: None,
+    };
+}
+
+/// A condition as the client writes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    /// The price to look at.
+    pub field: PriceField,
+    /// Whether it has to be at least this price; otherwise at most.
+    pub rises: bool,
+    /// The price.
+    pub price: Decimal,
+}
+
+impl Wish {
+    /// Reads `last>=101.5`: `last`, `bid` or `offer`, and `>=` or `<=`.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let at = text.iter().position(|byte| matches!(byte, b'<' | b'>'))?;
+        let (field, rest) = text.split_at(at);
+        let (rises, price) = match rest {
+            [b'>', b'=', price @ ..] => (true, price),
+            [b'<', b'=', price @ ..] => (false, price),
+            _ => return None,
+        };
+        let field = match field {
+            b"last" => PriceField::Last,
+            b"bid" => PriceField::Bid,
+            b"offer" => PriceField::Offer,
+            _ => return None,
+        };
+        let price = Decimal::parse(price).ok()?;
+        Some(Self {
+            field,
+            rises,
+            price,
+        })
+    }
+}
+
+/// How far a conditional order has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stage {
+    Waiting,
+    /// A price met its condition.
+    Touched,
+    Triggered,
+    /// It was closed before.
+    Over,
+}
+
+/// The condition of an order that is or was held.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Condition {
+    pub session: u32,
+    pub instrument: u32,
+    pub field: PriceField,
+    pub rises: bool,
+    pub price: Price,
+    pub stage: Stage,
+}
+
+impl Condition {
+    /// Whether a price meets it.
+    pub fn is_met(&self, price: Price) -> bool {
+        if self.rises {
+            price >= self.price
+        } else {
+            price <= self.price
+        }
+    }
+
+    pub fn is_held(&self) -> bool {
+        matches!(self.stage, Stage::Waiting | Stage::Touched)
+    }
+}
+
+/// Instrument, price field, direction, distance from the price, order: those that are met first come first.
+type Waiting = (u32, u8, bool, i64, Number);
+
+fn distance(rises: bool, price: Price) -> i64 {
+    if rises { price } else { price.saturating_neg() }
+}
+
+fn key(order: Number, it: &Condition) -> Waiting {
+    let distance = distance(it.rises, it.price);
+    (it.instrument, it.field.byte(), it.rises, distance, order)
+}
+
+/// The conditions of the orders in memory, by order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Conditions {
+    pub(crate) all: BTreeMap<Number, Condition>,
+    // Derived from these:
+    pub(crate) waiting: BTreeSet<Waiting>,
+    pub(crate) touched: BTreeSet<Number>,
+    /// Number of held orders of each session.
+    pub(crate) held: BTreeMap<u32, usize>,
+}
+
+impl Conditions {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub fn get(&self, order: Number) -> Option<&Condition> {
+        self.all.get(&order)
+    }
+
+    /// Orders that are held.
+    pub fn held(&self) -> impl Iterator<Item = (Number, &Condition)> {
+        let all = self.all.iter().filter(|(_, condition)| condition.is_held());
+        all.map(|(order, condition)| (*order, condition))
+    }
+
+    /// How many orders of a session are held.
+    pub fn held_by(&self, session: u32) -> usize {
+        self.held.get(&session).copied().unwrap_or(0)
+    }
+
+    /// Orders that a price has touched, the oldest first.
+    pub fn touched(&self) -> &BTreeSet<Number> {
+        &self.touched
+    }
+
+    /// Whether a price meets a condition that waits.
+    pub fn meets(&self, instrument: u32, field: PriceField, price: Price) -> bool {
+        self.met(instrument, field, price).next().is_some()
+    }
+
+    fn met(
+        &self,
+        instrument: u32,
+        field: PriceField,
+        price: Price,
+    ) -> impl Iterator<Item = Waiting> {
+        [false, true].into_iter().flat_map(move |rises| {
+            let of = (instrument, field.byte(), rises);
+            let from = (of.0, of.1, of.2, i64::MIN, 0);
+            let to = (of.0, of.1, of.2, distance(rises, price), Number::MAX);
+            self.waiting.range(from..=to).copied()
+        })
+    }
+
+    fn index(&mut self, order: Number, condition: &Condition) {
+        match condition.stage {
+            Stage::Waiting => self.waiting.insert(key(order, condition)),
+            Stage::Touched => self.touched.insert(order),
+            Stage::Triggered | Stage::Over => return,
+        };
+        *self.held.entry(condition.session).or_default() += 1;
+    }
+
+    /// An order is held no longer; `None` when it was not.
+    fn leave(&mut self, order: Number, stage: Stage) -> Option<()> {
+        let condition = self.all.get_mut(&order).filter(|it| it.is_held())?;
+        self.waiting.remove(&key(order, condition));
+        self.touched.remove(&order);
+        if let Some(held) = self.held.get_mut(&condition.session) {
+            *held -= 1;
+        }
+        condition.stage = stage;
+        Some(())
+    }
+
+    /// An order was closed.
+    #[inline]
+    pub fn has_ended(&mut self, order: Number) {
+        if !self.is_empty() {
+            self.leave(order, Stage::Over);
+        }
+    }
+
+    /// An order is removed from memory.
+    #[inline]
+    pub fn forget(&mut self, order: Number) {
+        if !self.is_empty() {
+            self.leave(order, Stage::Over);
+            self.all.remove(&order);
+        }
+    }
+
+    /// Rescales the prices of an instrument.
+    pub fn rescale(&mut self, instrument: u32, factor: i64) {
+        let conditions = self.all.iter_mut();
+        for (order, condition) in conditions.filter(|(_, it)| it.instrument == instrument) {
+            let waits = self.waiting.remove(&key(*order, condition));
+            condition.price = condition.price.saturating_mul(factor);
+            if waits {
+                self.waiting.insert(key(*order, condition));
+            }
+        }
+    }
+
+    pub fn add(&mut self, order: Number, condition: Condition) {
+        self.index(order, &condition);
+        self.all.insert(order, condition);
+    }
+
+    /// A touched order is triggered; `None` for another.
+    pub fn trigger(&mut self, order: Number) -> Option<()> {
+        self.touched.get(&order)?;
+        self.leave(order, Stage::Triggered)
+    }
+
+    /// A price meets the conditions of orders.
+    pub fn touch(&mut self, instrument: u32, field: PriceField, price: Price) {
+        let met: Vec<Waiting> = self.met(instrument, field, price).collect();
+        for key in met {
+            self.waiting.remove(&key);
+            self.touched.insert(key.4);
+            if let Some(condition) = self.all.get_mut(&key.4) {
+                condition.stage = Stage::Touched;
+            }
+        }
+    }
+
+    pub fn put(&self, to: &mut Vec<u8>) {
+        (self.all.len() as u32).put(to);
+        for (order, condition) in &self.all {
+            order.put(to);
+            condition.session.put(to);
+            condition.instrument.put(to);
+            condition.field.put(to);
+            condition.rises.put(to);
+            condition.price.put(to);
+            let stage: u8 = match condition.stage {
+                Stage::Waiting => 0,
+                Stage::Touched => 1,
+                Stage::Triggered => 2,
+                Stage::Over => 3,
+            };
+            stage.put(to);
+        }
+    }
+
+    pub fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut conditions = Self::default();
+        for _ in 0..u32::take(from)? {
+            let order = Wire::take(from)?;
+            let condition = Condition {
+                session: Wire::take(from)?,
+                instrument: Wire::take(from)?,
+                field: Wire::take(from)?,
+                rises: Wire::take(from)?,
+                price: Wire::take(from)?,
+                stage: match u8::take(from)? {
+                    0 => Stage::Waiting,
+                    1 => Stage::Touched,
+                    2 => Stage::Triggered,
+                    3 => Stage::Over,
+                    _ => return None,
+                },
+            };
+            if conditions.get(order).is_some() {
+                return None;
+            }
+            conditions.add(order, condition);
+        }
+        Some(conditions)
+    }
+
+    /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit.
+    pub fn mark(&self, orders: &mut Orders) -> Option<()> {
+        for (number, condition) in &self.all {
+            let order = orders.get_mut(*number)?;
+            if condition.is_held() != (order.state == OrderState::Held) {
+                return None;
+            }
+            order.triggered = condition.stage == Stage::Triggered;
+        }
+        let mut held = orders.iter().filter(|it| it.state == OrderState::Held);
+        held.all(|order| self.all.contains_key(&order.number))
+            .then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_read_as_it_is_written() {
+        let wish = |text: &str| Wish::parse(text.as_bytes());
+        let known = wish("bid<=99.5").unwrap();
+        assert_eq!((known.field, known.rises), (PriceField::Bid, false));
+        assert_eq!(known.price, Decimal::parse(b"99.5").unwrap());
+        assert!(wish("last>=1").unwrap().rises);
+        for text in [
+            "", "last", "last>1", "last=>1", "ask>=1", "last>=", "last>=x", ">=1",
+        ] {
+            assert_eq!(wish(text), None, "{text}");
+        }
+    }
+}

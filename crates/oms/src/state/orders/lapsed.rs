@@ -1,0 +1,61 @@
+//! Orders of a former trading day whose line is up again, and until when their venue may answer about them.
+
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::state::OmsState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
+use crate::values::value::{Number, RequestKind};
+
+/// How long a venue may take for the answer, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// Lapsed orders of lines that are up again; derived from the state.
+#[derive(Debug, Default)]
+pub(crate) struct LapsedOrders {
+    /// Those that the venue is asked about, and whether they have a place in `waiting`.
+    pub asked: BTreeMap<Number, bool>,
+    /// Until when it may answer, in this order.
+    pub waiting: VecDeque<(i64, Number)>,
+}
+
+impl LapsedOrders {
+    /// Whether no order has lapsed.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asked.is_empty()
+    }
+
+    /// A line is up, and the venue will be asked about these orders.
+    pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
+        let orders = asked.iter().filter_map(|order| state.orders().get(*order));
+        let lapsed = orders.filter(|order| may_be_cancelled(state, order));
+        let lapsed: BTreeSet<Number> = lapsed.map(|order| order.number).collect();
+        self.waiting.retain(|(_, waits)| !lapsed.contains(waits));
+        self.asked.extend(lapsed.into_iter().map(|it| (it, false)));
+    }
+
+    /// The venue was asked about an order.
+    pub(crate) fn sent(&mut self, at: i64, order: Number) {
+        if let Some(waits @ false) = self.asked.get_mut(&order) {
+            *waits = true;
+            self.waiting.push_back((at.saturating_add(PATIENCE), order));
+        }
+    }
+
+    /// The venue is not to be asked: the cancel is due.
+    pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
+        if let Some(waits) = self.asked.get_mut(&order) {
+            *waits = true;
+            let place = self.waiting.partition_point(|(due, _)| *due <= at);
+            self.waiting.insert(place, (at, order));
+        }
+    }
+}
+
+/// Whether a lapsed order may be cancelled without an operator: no cancel of it is in flight.
+pub(crate) fn may_be_cancelled(state: &OmsState, order: &Order) -> bool {
+    let request = state.orders().request_of(order);
+    let is_cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
+    order.state == OrderState::Lapsed && order.pended.is_none() && !is_cancelled
+}

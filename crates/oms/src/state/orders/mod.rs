@@ -1,0 +1,607 @@
+//! Orders and their pending requests, in memory while they are open.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+use hashbrown::HashTable;
+
+pub use crate::state::orders::fills::Fill;
+use crate::state::orders::fills::Fills;
+use crate::state::orders::transition::{OrderState, ord_status};
+use crate::state::quotes::QuoteSide;
+use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::marks::RequestMarks;
+use crate::values::slab::mixed;
+use crate::values::slab::{NOWHERE, Slab};
+use crate::values::value::{
+    Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
+};
+
+pub(crate) mod breaks;
+mod bulk;
+pub(crate) mod fills;
+pub(crate) mod ids;
+pub(crate) mod lapsed;
+pub(crate) mod late;
+pub(crate) mod own;
+pub(crate) mod rejected;
+pub(crate) mod remade;
+pub(crate) mod retries;
+pub(crate) mod spent;
+pub(crate) mod strays;
+pub mod transition;
+pub(crate) mod venue_ids;
+pub(crate) mod waiting;
+
+/// Session number that stands for no session.
+pub(crate) const NO_LINE: u32 = u32::MAX;
+
+/// An order of a client.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Its number.
+    pub number: Number,
+    /// Its number at the venue: its own, or that of the last replace.
+    pub current: Number,
+    /// The session that it came from.
+    pub session: u32,
+    /// The account.
+    pub account: u32,
+    /// The instrument.
+    pub instrument: u32,
+    /// The session to the venue it was sent on; `u32::MAX` before that.
+    pub line: u32,
+    /// Side(54).
+    pub side: Side,
+    /// OrdType(40).
+    pub kind: OrderType,
+    /// TimeInForce(59).
+    pub tif: TimeInForce,
+    /// ExpireDate(432), as 20261122; 0 without one.
+    pub until: u32,
+    /// PositionEffect(77).
+    pub effect: Effect,
+    /// Its state.
+    pub state: OrderState,
+    /// Price(44).
+    pub price: Price,
+    /// StopPx(99).
+    pub stop: Price,
+    /// The price used for its reservation.
+    pub hold: Price,
+    /// OrderQty(38).
+    pub quantity: Quantity,
+    /// CumQty(14).
+    pub filled: Quantity,
+    /// Σ price × quantity of its fills.
+    pub paid: Amount,
+    /// The current ClOrdID(11).
+    pub id: Text,
+    /// OrderID(37) of the venue.
+    pub venue_id: Text,
+    /// Its pending request.
+    pub(crate) request: u32,
+    /// Its last fill, to detect duplicates.
+    pub(crate) last_fill: u32,
+    /// A final state that waits for missing fills.
+    pub(crate) pended: Option<Box<Pended>>,
+    /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
+    pub(crate) asked: i64,
+    /// It is being cancelled by a mass cancel.
+    pub(crate) withdrawn: bool,
+    /// Number of accepted replaces.
+    pub(crate) replaces: u16,
+    /// When it was queued, in nanoseconds since 1970; below 0 the time after which it must not be sent, negated.
+    pub(crate) queued: i64,
+    /// Retry state, after a reject by a venue.
+    pub(crate) retry: Option<Box<Retry>>,
+    /// Its pool number.
+    pub pool_number: Text,
+    /// The pool; `u32::MAX` for none.
+    pub(crate) pool: u32,
+    /// Whether the client chose that number.
+    pub(crate) own_number: bool,
+    /// It was held, and its condition was met.
+    pub(crate) triggered: bool,
+    /// Which side of a quote it is.
+    pub(crate) quote_side: QuoteSide,
+    /// What it said over TMP when it was sent first.
+    pub(crate) marks: RequestMarks,
+}
+
+/// Retry state of an order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Retry {
+    /// Its current number at the venue: the one before is used up.
+    pub attempt: Number,
+    /// Number of retries, including this one.
+    pub tries: u8,
+    /// Earliest time to send it, in nanoseconds since 1970.
+    pub due: i64,
+    /// The session to avoid.
+    pub not_on: Option<u32>,
+}
+
+impl Order {
+    /// The number under which it was last sent as a new order: its own, unless it was sent again.
+    #[must_use]
+    pub fn attempt(&self) -> Number {
+        let retry = self.retry.as_ref();
+        retry.map_or(self.number, |retry| retry.attempt)
+    }
+
+    /// OrdType(40) at the venue: what a triggered order became.
+    pub(crate) fn sent_kind(&self) -> OrderType {
+        if self.triggered {
+            self.kind.triggered()
+        } else {
+            self.kind
+        }
+    }
+
+    /// Whether it was placed elsewhere: a drop copy of its venue is its session.
+    #[must_use]
+    pub fn is_external(&self) -> bool {
+        self.line == self.session
+    }
+
+    /// The time after which it must not be sent, in nanoseconds since 1970.
+    pub(crate) fn valid_until(&self) -> Option<i64> {
+        (self.queued < 0).then(|| self.queued.saturating_neg())
+    }
+
+    /// Whether the venue rejected it under this number, or a request was pending then.
+    pub(crate) fn is_past(&self, request: Number) -> bool {
+        let retry = self.retry.as_ref();
+        retry.is_some_and(|retry| request < retry.attempt)
+            && !canary::is(OmsPlantedFault::RetryPast)
+    }
+
+    /// Whether the venue has had it: it gave it an OrderID(37), or filled it.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        !self.venue_id.bytes().is_empty() || self.filled > 0
+    }
+
+    /// LeavesQty(151).
+    #[must_use]
+    pub fn leaves(&self) -> Quantity {
+        if self.state.is_open() {
+            self.quantity.saturating_sub(self.filled)
+        } else {
+            0
+        }
+    }
+
+    /// LeavesQty(151) as its client knows it: an order whose trading day is over has expired.
+    #[must_use]
+    pub(crate) fn told_leaves(&self) -> Quantity {
+        match self.state {
+            OrderState::Lapsed => 0,
+            _ => self.leaves(),
+        }
+    }
+
+    /// Whether the venue has, or may have, it for this trading day only: one that is valid for longer outlives the
+    /// next.
+    pub(crate) fn ends_before(&self, day: u32) -> bool {
+        self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
+    }
+
+    /// It is done for the day, or will be when its fills have arrived, and works again on this date.
+    pub(crate) fn rests_until(&self, day: u32) -> bool {
+        let waits = || {
+            self.pended
+                .as_ref()
+                .is_some_and(|it| it.how == End::DoneForDay)
+        };
+        let rests = match self.state {
+            OrderState::DoneForDay => true,
+            OrderState::Working => waits(),
+            _ => false,
+        };
+        rests && self.outlives(day)
+    }
+
+    /// It does not expire before this date.
+    pub(crate) fn outlives(&self, day: u32) -> bool {
+        match self.tif {
+            TimeInForce::GoodTillCancel => true,
+            TimeInForce::GoodTillDate => self.until >= day,
+            _ => false,
+        }
+    }
+}
+
+/// A request for an order.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its number.
+    pub number: Number,
+    /// Index of its order.
+    pub(crate) order: u32,
+    /// What.
+    pub kind: RequestKind,
+    /// Its state, as that of an order.
+    pub state: OrderState,
+    /// OrderQty(38) of a replace.
+    pub quantity: Quantity,
+    /// Price(44) of a replace.
+    pub price: Price,
+    /// The price used for its reservation.
+    pub hold: Price,
+    /// ClOrdID(11); empty when no client message requested it.
+    pub id: Text,
+    /// When it was queued, as that of an order.
+    pub(crate) queued: i64,
+}
+
+impl Request {
+    /// A cancel of this number that no order has.
+    pub(crate) fn cancel(number: Number) -> Self {
+        Self {
+            number,
+            order: NOWHERE,
+            kind: RequestKind::Cancel,
+            state: OrderState::Queued,
+            quantity: 0,
+            price: 0,
+            hold: 0,
+            id: Text::EMPTY,
+            queued: 0,
+        }
+    }
+
+    /// The time after which it must not be sent, in nanoseconds since 1970.
+    pub(crate) fn valid_until(&self) -> Option<i64> {
+        (self.queued < 0).then(|| self.queued.saturating_neg())
+    }
+}
+
+/// A final state that the venue reported while fills were missing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pended {
+    pub how: End,
+    pub request: Option<Number>,
+    pub filled: Quantity,
+    pub at: i64,
+}
+
+/// Index of an order in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(u32);
+
+/// All orders in memory: open ones and recently closed ones.
+#[derive(Clone, Debug, Default)]
+pub struct Orders {
+    pub(crate) orders: Slab<Order>,
+    pub(crate) requests: Slab<Request>,
+    pub(crate) fills: Fills,
+    /// Orders by number.
+    pub(crate) places: HashTable<u32>,
+    /// Where the last order and the last request were found: most of what a message causes is about these.
+    pub(crate) last_found: Cell<u32>,
+    pub(crate) last_request: Cell<u32>,
+    /// Requests by number.
+    pub(crate) request_places: HashTable<u32>,
+    /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
+    pub(crate) ended: VecDeque<(u64, Number)>,
+    /// Closed orders that stay in memory, with their places.
+    pub(crate) kept: BTreeMap<Number, u64>,
+    /// The place of the next one.
+    pub(crate) next_ended: u64,
+    pub(crate) last_ended: Option<Number>,
+}
+
+impl Orders {
+    /// With capacity for so many orders.
+    pub(crate) fn with_capacity(orders: usize) -> Self {
+        Self {
+            orders: Slab::with_capacity(orders),
+            places: HashTable::with_capacity(orders),
+            ..Self::default()
+        }
+    }
+
+    /// The same, but memory is allocated when orders arrive.
+    pub(crate) fn with_room(orders: usize) -> Self {
+        Self {
+            places: HashTable::with_capacity(orders),
+            ..Self::default()
+        }
+    }
+
+    /// Capacity in orders.
+    pub(crate) fn capacity(&self) -> usize {
+        self.places.capacity()
+    }
+
+    /// Reserves capacity for more orders.
+    pub(crate) fn reserve(&mut self, orders: usize) {
+        let known = &self.orders;
+        let hash = |place: &u32| mixed(known.get(*place).map_or(0, |order| order.number));
+        self.places.reserve(orders, hash);
+    }
+
+    /// Orders in memory.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// Whether it is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An order in memory.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, number: Number) -> Option<&Order> {
+        match self.orders.get(self.last_found.get()) {
+            Some(last) if last.number == number => Some(last),
+            _ => self.at(self.find(number)?),
+        }
+    }
+
+    pub(crate) fn get_mut(&mut self, number: Number) -> Option<&mut Order> {
+        self.at_mut(self.place(number)?)
+    }
+
+    pub(crate) fn at(&self, place: Place) -> Option<&Order> {
+        self.orders.get(place.0)
+    }
+
+    pub(crate) fn at_mut(&mut self, place: Place) -> Option<&mut Order> {
+        self.orders.get_mut(place.0)
+    }
+
+    #[inline]
+    pub(crate) fn place(&self, number: Number) -> Option<Place> {
+        let last = self.last_found.get();
+        match self.orders.get(last) {
+            Some(order) if order.number == number => Some(Place(last)),
+            _ => self.find(number),
+        }
+    }
+
+    /// Finds an order that is not the last one found.
+    #[inline(never)]
+    fn find(&self, number: Number) -> Option<Place> {
+        let is = |place: &u32| {
+            let order = self.orders.get(*place);
+            order.is_some_and(|order| order.number == number)
+        };
+        let place = self.places.find(mixed(number), is).copied()?;
+        self.last_found.set(place);
+        Some(Place(place))
+    }
+
+    #[inline]
+    fn request_place(&self, number: Number) -> Option<u32> {
+        let last = self.last_request.get();
+        match self.requests.get(last) {
+            Some(request) if request.number == number => Some(last),
+            _ => self.find_request(number),
+        }
+    }
+
+    /// Finds a request that is not the last one found.
+    #[inline(never)]
+    fn find_request(&self, number: Number) -> Option<u32> {
+        let is = |place: &u32| {
+            let request = self.requests.get(*place);
+            request.is_some_and(|request| request.number == number)
+        };
+        let place = self.request_places.find(mixed(number), is).copied()?;
+        self.last_request.set(place);
+        Some(place)
+    }
+
+    /// A pending request and its order.
+    #[must_use]
+    pub fn request(&self, number: Number) -> Option<(&Request, &Order)> {
+        let request = self.requests.get(self.request_place(number)?)?;
+        Some((request, self.orders.get(request.order)?))
+    }
+
+    /// The pending request of an order.
+    #[must_use]
+    pub fn request_of(&self, order: &Order) -> Option<&Request> {
+        self.requests.get(order.request)
+    }
+
+    pub(crate) fn request_mut(&mut self, number: Number) -> Option<&mut Request> {
+        let place = self.request_place(number)?;
+        self.requests.get_mut(place)
+    }
+
+    /// OrdStatus(39). A cancel that the client did not request is not shown as pending: the client would not be
+    /// notified if it failed.
+    #[must_use]
+    pub fn status(&self, order: &Order) -> u8 {
+        let request = self
+            .request_of(order)
+            .filter(|it| !it.id.bytes().is_empty());
+        let pending = request.map(|request| request.kind);
+        ord_status(order.state, order.filled > 0, pending)
+    }
+
+    /// All orders in memory, unordered.
+    pub fn iter(&self) -> impl Iterator<Item = &Order> {
+        self.orders.iter()
+    }
+
+    /// Closed orders that may be removed from memory, the oldest first.
+    pub(crate) fn forgettable(&self) -> impl Iterator<Item = Number> {
+        self.ended.iter().map(|(_, number)| *number)
+    }
+
+    /// How many are closed.
+    pub(crate) fn ended_count(&self) -> usize {
+        self.ended.len() + self.kept.len()
+    }
+
+    /// The order that was closed last; it may be open again.
+    pub(crate) fn last_ended(&self) -> Option<Number> {
+        self.last_ended
+    }
+
+    /// All closed orders, the oldest first.
+    pub(crate) fn ended(&self) -> Vec<Number> {
+        let kept = self.kept.iter().map(|(number, place)| (*place, *number));
+        let mut all: Vec<(u64, Number)> = self.ended.iter().copied().chain(kept).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, number)| number).collect()
+    }
+
+    pub(crate) fn add(&mut self, order: Order) -> Place {
+        let number = order.number;
+        let place = self.orders.add(order);
+        let orders = &self.orders;
+        let hash = |place: &u32| mixed(orders.get(*place).map_or(0, |order| order.number));
+        self.places.insert_unique(mixed(number), place, hash);
+        Place(place)
+    }
+
+    /// False when the order is unknown or has a request already.
+    pub(crate) fn add_request(&mut self, order: Place, mut request: Request) -> bool {
+        request.order = order.0;
+        let number = request.number;
+        let Some(known) = self.orders.get_mut(order.0) else {
+            return false;
+        };
+        if known.request != NOWHERE {
+            return false;
+        }
+        let at = self.requests.add(request);
+        known.request = at;
+        let requests = &self.requests;
+        let hash = |place: &u32| mixed(requests.get(*place).map_or(0, |it| it.number));
+        self.request_places.insert_unique(mixed(number), at, hash);
+        true
+    }
+
+    /// Removes a request.
+    pub(crate) fn remove_request(&mut self, number: Number) -> Option<Request> {
+        let place = self.request_place(number)?;
+        let found = self
+            .request_places
+            .find_entry(mixed(number), |at| *at == place);
+        if let Ok(entry) = found {
+            entry.remove();
+        }
+        let request = self.requests.remove(place)?;
+        if let Some(order) = self.orders.get_mut(request.order) {
+            order.request = NOWHERE;
+        }
+        Some(request)
+    }
+
+    /// Remembers a fill; false when it is a duplicate.
+    pub(crate) fn add_fill(&mut self, place: Place, fill: Fill) -> bool {
+        let Some(order) = self.orders.get_mut(place.0) else {
+            return false;
+        };
+        let Some(last) = self.fills.add(place.0, order.last_fill, fill) else {
+            return false;
+        };
+        order.last_fill = last;
+        true
+    }
+
+    /// Whether a fill of an order is known.
+    #[must_use]
+    pub fn has_fill(&self, order: Number, exec: u64) -> bool {
+        self.fill(order, exec).is_some()
+    }
+
+    /// A fill of an order.
+    #[must_use]
+    pub fn fill(&self, order: Number, exec: u64) -> Option<&Fill> {
+        self.fills.get(self.place(order)?.0, exec)
+    }
+
+    /// The fill that an execution has become: itself, or its last correction.
+    #[must_use]
+    pub fn fill_now(&self, order: Number, exec: u64) -> Option<&Fill> {
+        let place = self.place(order)?.0;
+        let mut fill = self.fills.get(place, exec)?;
+        while let Some(next) = self.fills.get(place, fill.undone) {
+            fill = next;
+        }
+        Some(fill)
+    }
+
+    pub(crate) fn fill_mut(&mut self, place: Place, exec: u64) -> Option<&mut Fill> {
+        self.fills.get_mut(place.0, exec)
+    }
+
+    /// The fills of an order, the last one first.
+    pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = &Fill> {
+        let last = self.get(order).map_or(NOWHERE, |order| order.last_fill);
+        self.fills.back_from(last)
+    }
+
+    /// An order is closed; whether it stays in memory until [`may_go`](Self::may_go).
+    pub(crate) fn has_ended(&mut self, number: Number, stays: bool) {
+        let place = self.next_ended;
+        self.next_ended += 1;
+        self.last_ended = Some(number);
+        if stays {
+            self.kept.insert(number, place);
+        } else {
+            self.ended.push_back((place, number));
+        }
+    }
+
+    /// A closed order is open again.
+    pub(crate) fn is_open_again(&mut self, number: Number) {
+        self.stays(number);
+        self.kept.remove(&number);
+    }
+
+    /// A closed order stays in memory.
+    pub(crate) fn stays(&mut self, number: Number) {
+        // Most have ended lately.
+        let at = self.ended.iter().rposition(|(_, ended)| *ended == number);
+        if let Some((place, _)) = at.and_then(|at| self.ended.remove(at)) {
+            self.kept.insert(number, place);
+        }
+    }
+
+    /// A closed order may be removed from memory, in its turn.
+    pub(crate) fn may_go(&mut self, number: Number) {
+        if let Some(place) = self.kept.remove(&number) {
+            let at = self.ended.partition_point(|(before, _)| *before < place);
+            self.ended.insert(at, (place, number));
+        }
+    }
+
+    /// Removes a closed order from memory; which side of a quote it was.
+    pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
+        let place = self.place(number)?;
+        // It is the oldest, except in a modified journal.
+        if self
+            .ended
+            .front()
+            .is_some_and(|(_, oldest)| *oldest == number)
+        {
+            self.ended.pop_front();
+        } else {
+            self.is_open_again(number);
+        }
+        if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place.0) {
+            entry.remove();
+        }
+        let order = self.orders.remove(place.0)?;
+        let request = self.requests.get(order.request);
+        if let Some(request) = request.map(|request| request.number) {
+            self.remove_request(request);
+        }
+        self.fills.remove_all(order.last_fill);
+        Some(order.quote_side)
+    }
+}

@@ -1,0 +1,200 @@
+//! Open orders by owner and price, for self-trade prevention.
+
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
+
+use crate::state::OmsState;
+use crate::state::event::OrderEvent;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
+use crate::state::proposal::Proposal;
+use crate::values::reason::{Reason, Why};
+use crate::values::value::{Number, OrderType, Price, RequestKind, Side};
+
+/// Owner, instrument, side, and price as distance from crossing, in one number: it is compared several times for an
+/// order.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Level(u128);
+
+impl Level {
+    fn new((owner, instrument): (u32, u32), buys: bool, distance: i64) -> Self {
+        // Numbers of accounts have 31 bits at most: there is no memory for more of them.
+        let of = u128::from(owner) << 33 | u128::from(instrument) << 1 | u128::from(buys);
+        // The least distance becomes 0.
+        Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))
+    }
+
+    fn distance(self) -> i64 {
+        (self.0 as u64).cast_signed().wrapping_add(i64::MIN)
+    }
+}
+
+/// May trade at any price.
+pub(crate) const ANY: i64 = i64::MIN;
+
+/// Number of open orders at each price, the most aggressive first. Derived from the state.
+#[derive(Debug)]
+pub(crate) struct OwnOrders {
+    is_on: bool,
+    levels: BTreeMap<Level, u32>,
+}
+
+/// The top-level account of an account.
+fn owner(state: &OmsState, account: u32) -> u32 {
+    let owners = core::iter::successors(Some(account), |&of| state.parent(of));
+    owners.last().unwrap_or(account)
+}
+
+/// The highest bid and the lowest offer come first.
+fn distance(side: Side, kind: OrderType, price: Price) -> i64 {
+    match (kind.has_price(), side.is_buy()) {
+        (false, _) => ANY,
+        (true, true) => price.saturating_neg(),
+        (true, false) => price,
+    }
+}
+
+impl OwnOrders {
+    pub(crate) fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            levels: BTreeMap::new(),
+        }
+    }
+
+    /// Rebuilds it from all open orders.
+    pub(crate) fn rebuild(&mut self, state: &OmsState) {
+        self.levels.clear();
+        for order in state.orders().iter().filter(|_| self.is_on) {
+            Self::each(state, order, |level| {
+                *self.levels.entry(level).or_insert(0) += 1;
+            });
+        }
+    }
+
+    /// Whether it equals a rebuilt copy.
+    #[cfg(test)]
+    pub(crate) fn is_of(&self, state: &OmsState) -> bool {
+        let mut anew = Self::new(self.is_on);
+        anew.rebuild(state);
+        anew.levels == self.levels
+    }
+
+    /// Its price and that of a pending replace.
+    fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
+        // A held order cannot trade, nor can a parent.
+        let cannot = matches!(order.state, OrderState::Held | OrderState::Parent);
+        if !order.state.is_open() || cannot {
+            return;
+        }
+        let (owner, buys) = (owner(state, order.account), order.side.is_buy());
+        let mut at = |price| {
+            let distance = distance(order.side, order.kind, price);
+            level(Level::new((owner, order.instrument), buys, distance));
+        };
+        at(order.price);
+        let request = state.orders().request_of(order);
+        if let Some(request) = request.filter(|it| it.kind == RequestKind::Replace) {
+            at(request.price);
+        }
+    }
+
+    /// Removes the order that an event is about to change.
+    pub(crate) fn touched(&mut self, state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
+        if !self.is_on {
+            return None;
+        }
+        let number = match *event {
+            // The entry stays until its count is 0.
+            OrderEvent::Filled {
+                order, quantity, ..
+            } if state.orders().get(order)?.leaves() > quantity => return None,
+            // It is new.
+            OrderEvent::Taken { order, .. } => return Some(order),
+            OrderEvent::ReplaceTaken { order, .. }
+            | OrderEvent::Rejected { order, .. }
+            | OrderEvent::Filled { order, .. }
+            | OrderEvent::Held { order, .. }
+            | OrderEvent::ParentAccepted { order }
+            | OrderEvent::Triggered { order }
+            | OrderEvent::Restated { order, .. }
+            | OrderEvent::TermsSet { order, .. }
+            | OrderEvent::Busted { order, .. }
+            | OrderEvent::Corrected { order, .. }
+            | OrderEvent::ParentCorrected { order, .. }
+            | OrderEvent::TermsSettled { order, .. }
+            | OrderEvent::TermsRestated { order, .. }
+            | OrderEvent::FillsSettled { order, .. }
+            | OrderEvent::LapseConfirmed { order, .. }
+            | OrderEvent::Ended { order, .. } => order,
+            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
+                state.orders().request(request)?.1.number
+            }
+            _ => return None,
+        };
+        if let Some(order) = state.orders().get(number) {
+            Self::each(state, order, |level| {
+                if let Entry::Occupied(mut known) = self.levels.entry(level) {
+                    *known.get_mut() -= 1;
+                    if *known.get() == 0 {
+                        known.remove();
+                    }
+                }
+            });
+        }
+        Some(number)
+    }
+
+    /// Adds the order again as it is now.
+    pub(crate) fn add(&mut self, state: &OmsState, touched: Option<Number>) {
+        if !self.is_on {
+            return;
+        }
+        if let Some(order) = touched.and_then(|number| state.orders().get(number)) {
+            Self::each(state, order, |level| {
+                *self.levels.entry(level).or_insert(0) += 1;
+            });
+        }
+    }
+
+    /// RC16: whether an order could trade with another one of the same owner; `this` is the order being replaced.
+    pub(crate) fn check(
+        &self,
+        state: &OmsState,
+        order: &Proposal,
+        this: Number,
+    ) -> Result<(), Reason> {
+        if !self.is_on {
+            return Ok(());
+        }
+        let (owner, other) = (owner(state, order.account), !order.side.is_buy());
+        let most = match distance(order.side, order.kind, order.price) {
+            ANY => i64::MAX,
+            // A buyer at 5 trades with sellers up to 5; a seller at 5 with buyers whose distance is up to -5.
+            distance => distance.saturating_neg(),
+        };
+        let from = Level::new((owner, order.instrument), other, i64::MIN);
+        let to = Level::new((owner, order.instrument), other, most);
+        let this = state.orders().get(this);
+        let is_other = |level: &Level, count: u32| {
+            let mut its = 0;
+            if let Some(this) = this {
+                Self::each(state, this, |at| its += u32::from(at == *level));
+            }
+            count > its
+        };
+        let levels = self.levels.range(from..);
+        let mut levels = levels.take_while(|(level, _)| **level <= to);
+        match levels.find(|(level, count)| is_other(level, **count)) {
+            None => Ok(()),
+            Some((level, _)) => Err(Reason {
+                value: match (level.distance(), other) {
+                    (ANY, _) => ANY.into(),
+                    (distance, true) => -i128::from(distance),
+                    (distance, false) => distance.into(),
+                },
+                ..Reason::of(Why::SelfTrade)
+            }),
+        }
+    }
+}

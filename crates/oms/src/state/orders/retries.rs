@@ -1,0 +1,63 @@
+//! Orders to send again, and when to look at them next.
+
+use alloc::collections::BTreeSet;
+
+use crate::state::OmsState;
+use crate::state::orders::Retry;
+use crate::state::orders::transition::OrderState;
+use crate::values::value::Number;
+
+/// Derived from the state.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    /// Earliest send times and order numbers.
+    pub(crate) waiting: BTreeSet<(i64, Number)>,
+    /// Before this time none can be sent and none times out.
+    pub look: i64,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            waiting: BTreeSet::new(),
+            look: i64::MAX,
+        }
+    }
+}
+
+impl Retries {
+    pub(crate) fn add(&mut self, due: i64, order: Number) {
+        self.waiting.insert((due, order));
+        self.look_again();
+    }
+
+    /// Notes that their situation changed.
+    pub(crate) fn look_again(&mut self) {
+        if !self.waiting.is_empty() {
+            self.look = i64::MIN;
+        }
+    }
+
+    /// The next waiting order after another; drops those that no longer wait.
+    pub(crate) fn next(
+        &mut self,
+        state: &OmsState,
+        behind: (i64, Number),
+    ) -> Option<(i64, Number)> {
+        loop {
+            let from = (behind.0, behind.1.saturating_add(1));
+            let next = self.waiting.range(from..).next().copied()?;
+            if retry_of(state, next.1).is_some_and(|retry| retry.due == next.0) {
+                return Some(next);
+            }
+            self.waiting.remove(&next);
+        }
+    }
+}
+
+/// Retry state of an order that waits for it.
+pub(crate) fn retry_of(state: &OmsState, number: Number) -> Option<&Retry> {
+    let order = state.orders().get(number)?;
+    let waits = order.state == OrderState::Queued;
+    order.retry.as_deref().filter(|_| waits)
+}

@@ -1,0 +1,120 @@
+//! The end of a trading day: which orders end with it, and what venues have not confirmed.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::state::OmsState;
+use crate::state::orders::Order;
+use crate::state::orders::transition::OrderState;
+use crate::values::value::Number;
+
+/// Text(58) of an order that ends with the trading day.
+pub(crate) const DAY_OVER: &[u8] = b"end of the trading day";
+
+/// A new trading day that starts once the orders of the day before are closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Roll {
+    /// The date, as 20261122.
+    pub day: u32,
+    /// The hash key of its ids.
+    pub key: u128,
+    /// When it no longer waits for the venues, in nanoseconds since 1970.
+    pub until: i64,
+    /// Orders whose end it waits for.
+    pub awaited: Vec<Number>,
+    /// The OMS has just started: it also waits for the lines.
+    pub at_start: bool,
+    /// The orders that are left are being closed.
+    pub closing: bool,
+}
+
+/// What starts a roll without an operator.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum RollCause {
+    /// `day_begins`.
+    Clock,
+    /// A start on a later trading day.
+    Start,
+}
+
+impl RollCause {
+    pub fn words(self) -> (&'static [u8], &'static [u8]) {
+        match self {
+            Self::Clock => (b"clock", b"day_begins"),
+            Self::Start => (
+                b"start",
+                b"the trading day has ended while the OMS was stopped",
+            ),
+        }
+    }
+}
+
+/// Whether it is at a venue and ends with the trading day that is being closed.
+pub(crate) fn ends_with_day(state: &OmsState, order: &Order) -> bool {
+    state.next_day > 0 && is_live(order, state.next_day)
+}
+
+/// Whether the venue has, or may have, an order that ends before this day. One that was placed elsewhere is not ours to
+/// cancel, and of one with missing fills the venue has said that it has ended.
+pub(crate) fn is_live(order: &Order, day: u32) -> bool {
+    order.ends_before(day)
+        && !order.state.is_unsent()
+        && !order.is_external()
+        && order.pended.is_none()
+}
+
+/// Whether the venue has still to say that an order of a closed trading day has ended.
+pub(crate) fn is_unconfirmed(state: &OmsState, order: &Order) -> bool {
+    order.state == OrderState::Lapsed || ends_with_day(state, order)
+}
+
+/// What is open at the venues: by line the orders that end before a day, and those that stay.
+pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
+    let mut lines: BTreeMap<u32, [usize; 3]> = BTreeMap::new();
+    let orders = state.orders().iter();
+    for order in
+        orders.filter(|it| it.state.is_open() && !it.state.is_unsent() && !it.is_external())
+    {
+        let counts = lines.entry(order.line).or_default();
+        let kind = match order.state {
+            OrderState::Lapsed => 2,
+            _ => usize::from(order.outlives(day)),
+        };
+        counts[kind] += 1;
+    }
+    let words = [
+        "end with the day",
+        "stay",
+        "closed here before, not confirmed",
+    ];
+    let lines = lines.iter().map(|(line, counts)| {
+        let kinds = counts.iter().zip(words).filter(|(count, _)| **count > 0);
+        let kinds: Vec<String> = kinds
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        let name = String::from_utf8_lossy(state.sessions().name(*line));
+        format!("{name}: {}", kinds.join(", "))
+    });
+    let lines: Vec<String> = lines.collect();
+    match lines.is_empty() {
+        true => "no orders open at a venue".to_string(),
+        false => format!("orders open at {}", lines.join("; ")),
+    }
+}
+
+/// The orders that lapsed and that the venue has not confirmed, by line; empty without one.
+pub(crate) fn unconfirmed_at_venues(state: &OmsState) -> String {
+    let mut lines: BTreeMap<u32, usize> = BTreeMap::new();
+    let orders = state.orders().iter();
+    for order in orders.filter(|it| it.state == OrderState::Lapsed) {
+        *lines.entry(order.line).or_default() += 1;
+    }
+    let lines = lines.iter().map(|(line, count)| {
+        let name = String::from_utf8_lossy(state.sessions().name(*line));
+        format!("{count} at {name}")
+    });
+    let lines: Vec<String> = lines.collect();
+    lines.join(", ")
+}
