@@ -41,6 +41,7 @@ pub use desk::query::QUERIES;
 pub use desk::report_file::{expired_rows, report_rows};
 pub use state::OmsState;
 pub use state::conditions::{Terms, Wish};
+pub use state::event;
 pub use state::event::OrderEvent;
 pub use state::filter::OrderFilter;
 pub use state::orders::rejected::RejectedTerms;

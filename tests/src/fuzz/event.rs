@@ -6,6 +6,10 @@
 
 use std::hash::Hasher;
 
+use fixwire_oms::event::{
+    ConditionEvent, DayEvent, LimitEvent, LineEvent, OrderWord, PoolEvent, RequestEvent,
+    SetupEvent, StrayEvent,
+};
 use fixwire_oms::{OmsState, OrderEvent};
 use fixwire_protocol::Ledger;
 use siphasher::sip::SipHasher24;
@@ -96,35 +100,35 @@ fn begun(input: &mut Input<'_>) -> Result<Option<OmsState>, String> {
 /// A day with names of everything.
 fn world() -> Vec<OrderEvent<'static>> {
     vec![
-        OrderEvent::Day {
+        OrderEvent::Day(DayEvent::Day {
             date: 20_261_126,
             key: 7,
-        },
-        OrderEvent::Session {
+        }),
+        OrderEvent::Setup(SetupEvent::Session {
             index: 0,
             name: b"CLIENT",
-        },
-        OrderEvent::Session {
+        }),
+        OrderEvent::Setup(SetupEvent::Session {
             index: 1,
             name: b"LINE",
-        },
-        OrderEvent::Account {
+        }),
+        OrderEvent::Setup(SetupEvent::Account {
             index: 0,
             parent: None,
             name: b"HOUSE",
-        },
-        OrderEvent::Account {
+        }),
+        OrderEvent::Setup(SetupEvent::Account {
             index: 1,
             parent: Some(0),
             name: b"A1",
-        },
-        OrderEvent::Instrument {
+        }),
+        OrderEvent::Setup(SetupEvent::Instrument {
             index: 0,
             scale: 2,
             worth: 1_000_000,
             symbol: b"XYZ",
-        },
-        OrderEvent::Pool {
+        }),
+        OrderEvent::Pool(PoolEvent::Pool {
             index: 0,
             form: 1,
             tag: 37,
@@ -132,8 +136,8 @@ fn world() -> Vec<OrderEvent<'static>> {
             last: 99,
             each_day: true,
             name: b"P",
-        },
-        OrderEvent::LineUp { line: 1 },
+        }),
+        OrderEvent::Line(LineEvent::LineUp { line: 1 }),
     ]
 }
 
@@ -183,7 +187,7 @@ mod tests {
     const AT: i64 = BEGIN;
 
     fn taken(order: u64, id: &'static [u8]) -> OrderEvent<'static> {
-        OrderEvent::Taken {
+        OrderEvent::Request(RequestEvent::Taken {
             order,
             session: 0,
             account: 1,
@@ -198,21 +202,21 @@ mod tests {
             until: 0,
             effect: Effect::Netting,
             id,
-        }
+        })
     }
 
     fn fill(order: u64, exec: u64, quantity: u64) -> OrderEvent<'static> {
-        OrderEvent::Filled {
+        OrderEvent::Order(OrderWord::Filled {
             order,
             exec,
             quantity,
             price: 9_990,
             at: AT,
-        }
+        })
     }
 
     fn sent(number: u64) -> OrderEvent<'static> {
-        OrderEvent::Sent { number, line: 1 }
+        OrderEvent::Request(RequestEvent::Sent { number, line: 1 })
     }
 
     /// An order that is replaced, filled, corrected by a late fill, and forgotten; others that are rejected, cancelled,
@@ -221,68 +225,68 @@ mod tests {
         let reason = Reason::of(Why::Venue);
         vec![
             taken(1, b"A"),
-            OrderEvent::Queued { number: 1 },
+            OrderEvent::Request(RequestEvent::Queued { number: 1 }),
             sent(1),
-            OrderEvent::Accepted {
+            OrderEvent::Order(OrderWord::Accepted {
                 order: 1,
                 venue_id: b"V1",
                 at: AT,
-            },
+            }),
             fill(1, 11, 4),
-            OrderEvent::ReplaceTaken {
+            OrderEvent::Request(RequestEvent::ReplaceTaken {
                 request: 2,
                 order: 1,
                 quantity: 20,
                 price: 10_100,
                 hold: 10_100,
                 id: b"B",
-            },
+            }),
             sent(2),
-            OrderEvent::Replaced {
+            OrderEvent::Order(OrderWord::Replaced {
                 request: 2,
                 quantity: 20,
                 price: 10_100,
                 at: AT,
-            },
+            }),
             fill(1, 12, 16),
             taken(3, b"C"),
             sent(3),
-            OrderEvent::LineDown { line: 1 },
-            OrderEvent::LineUp { line: 1 },
-            OrderEvent::Asked {
+            OrderEvent::Line(LineEvent::LineDown { line: 1 }),
+            OrderEvent::Line(LineEvent::LineUp { line: 1 }),
+            OrderEvent::Order(OrderWord::Asked {
                 order: 3,
                 line: 1,
                 at: AT,
-            },
-            OrderEvent::Rejected {
+            }),
+            OrderEvent::Order(OrderWord::Rejected {
                 order: 3,
                 reason,
                 text: b"no",
-            },
+            }),
             taken(4, b"D"),
             sent(4),
-            OrderEvent::CancelTaken {
+            OrderEvent::Request(RequestEvent::CancelTaken {
                 request: 5,
                 order: 4,
                 id: b"E",
-            },
+            }),
             sent(5),
-            OrderEvent::Pended {
+            OrderEvent::Order(OrderWord::Pended {
                 order: 4,
                 how: End::Cancelled,
                 request: Some(5),
                 filled: 3,
                 at: AT,
-            },
+            }),
             fill(4, 13, 3),
-            OrderEvent::Ended {
+            OrderEvent::Order(OrderWord::Ended {
                 order: 4,
                 how: End::Cancelled,
                 request: Some(5),
                 at: AT,
                 text: b"",
-            },
-            OrderEvent::Forgotten { order: 4 },
+            }),
+            OrderEvent::Order(OrderWord::Forgotten { order: 4 }),
         ]
     }
 
@@ -291,68 +295,68 @@ mod tests {
         let scope = Scope::Account(1);
         let (who, why): (&[u8], &[u8]) = (b"ann", b"test");
         vec![
-            OrderEvent::Limit {
+            OrderEvent::Limit(LimitEvent::Limit {
                 scope,
                 control: 6,
                 value: Some(100),
                 filed: true,
                 who,
                 why,
-            },
-            OrderEvent::LimitUntil {
+            }),
+            OrderEvent::Limit(LimitEvent::LimitUntil {
                 scope,
                 control: 6,
                 before: None,
                 until: AT + 1,
-            },
-            OrderEvent::Position {
+            }),
+            OrderEvent::Setup(SetupEvent::Position {
                 account: 1,
                 instrument: 0,
                 long: 5,
                 short: 0,
                 who,
-            },
+            }),
             taken(1, b"A"),
-            OrderEvent::Numbered {
+            OrderEvent::Pool(PoolEvent::Numbered {
                 order: 1,
                 pool: 0,
                 number: 0,
                 own: false,
                 text: b"A0000",
-            },
-            OrderEvent::Held {
+            }),
+            OrderEvent::Condition(ConditionEvent::Held {
                 order: 1,
                 field: PriceField::Last,
                 rises: true,
                 price: 10_050,
-            },
-            OrderEvent::Touched {
+            }),
+            OrderEvent::Condition(ConditionEvent::Touched {
                 instrument: 0,
                 field: PriceField::Last,
                 price: 10_060,
                 who,
-            },
-            OrderEvent::Triggered { order: 1 },
-            OrderEvent::ValidUntil {
+            }),
+            OrderEvent::Condition(ConditionEvent::Triggered { order: 1 }),
+            OrderEvent::Request(RequestEvent::ValidUntil {
                 number: 1,
                 until: AT + 1_000_000_000,
-            },
-            OrderEvent::MassCancelTaken {
+            }),
+            OrderEvent::Request(RequestEvent::MassCancelTaken {
                 session: None,
                 filter: OrderFilter::of(scope),
                 orders: 1,
                 id: b"",
                 who,
                 why,
-            },
-            OrderEvent::Trading {
+            }),
+            OrderEvent::Limit(LimitEvent::Trading {
                 scope,
                 state: Trading::Killed,
                 who,
                 why,
-            },
-            OrderEvent::ArmAsked { scope, who, why },
-            OrderEvent::Refused {
+            }),
+            OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, why }),
+            OrderEvent::Request(RequestEvent::Refused {
                 session: 0,
                 kind: Some(RequestKind::Replace),
                 order: Some(1),
@@ -360,8 +364,8 @@ mod tests {
                 original: b"A",
                 used: true,
                 reason: Reason::of(Why::Venue),
-            },
-            OrderEvent::StrayFill {
+            }),
+            OrderEvent::Stray(StrayEvent::StrayFill {
                 line: 1,
                 account: 1,
                 instrument: 0,
@@ -371,27 +375,27 @@ mod tests {
                 quantity: 2,
                 price: 10_000,
                 id: b"X",
-            },
-            OrderEvent::LinkNumbers {
+            }),
+            OrderEvent::Line(LineEvent::LinkNumbers {
                 line: 1,
                 inbound: 7,
                 outbound: 8,
-            },
-            OrderEvent::Instrument {
+            }),
+            OrderEvent::Setup(SetupEvent::Instrument {
                 index: 0,
                 scale: 4,
                 worth: 2_000_000,
                 symbol: b"XYZ",
-            },
-            OrderEvent::Account {
+            }),
+            OrderEvent::Setup(SetupEvent::Account {
                 index: 1,
                 parent: None,
                 name: b"A1",
-            },
-            OrderEvent::Day {
+            }),
+            OrderEvent::Day(DayEvent::Day {
                 date: 20_261_127,
                 key: 9,
-            },
+            }),
         ]
     }
 
@@ -422,7 +426,7 @@ mod tests {
         bytes.extend(length.to_le_bytes());
         bytes.extend(written);
         bytes.push(u8::try_from(version - 1).expect("a small number"));
-        let behind = input(&[OrderEvent::LineDown { line: 1 }]);
+        let behind = input(&[OrderEvent::Line(LineEvent::LineDown { line: 1 })]);
         bytes.extend(&behind[1..]);
         bytes
     }

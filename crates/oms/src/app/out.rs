@@ -12,7 +12,10 @@ use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
 use crate::fix::{lines, reports};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    BreakEvent, CopyEvent, DayEvent, InquiryEvent, LimitEvent, LineEvent, OrderEvent, OrderWord,
+    PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent, StrayEvent,
+};
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
 use crate::tmp::TmpLines;
@@ -65,13 +68,14 @@ impl Sink for Out<'_> {
         // A state ahead of its notes must not continue: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
-            OrderEvent::Sent { line, .. }
-            | OrderEvent::Asked { line, .. }
-            | OrderEvent::MassAsked { line, .. }
-            | OrderEvent::Inquired { line, .. }
-            | OrderEvent::QuoteSent { line, .. }
-            | OrderEvent::StrayCancelled { line, .. } => {
-                if let OrderEvent::StrayCancelled { order, former, .. } = *event {
+            OrderEvent::Request(RequestEvent::Sent { line, .. })
+            | OrderEvent::Order(OrderWord::Asked { line, .. })
+            | OrderEvent::Line(LineEvent::MassAsked { line, .. })
+            | OrderEvent::Inquiry(InquiryEvent::Inquired { line, .. })
+            | OrderEvent::Quote(QuoteEvent::QuoteSent { line, .. })
+            | OrderEvent::Stray(StrayEvent::StrayCancelled { line, .. }) => {
+                if let OrderEvent::Stray(StrayEvent::StrayCancelled { order, former, .. }) = *event
+                {
                     (self.listener)(OmsEvent::LiveAfterEnd { order, former });
                 }
                 if let Some(Some(link)) = self.links.clients.get(line as usize) {
@@ -82,22 +86,23 @@ impl Sink for Out<'_> {
                     (self.listener)(OmsEvent::NotSendable { line, number });
                 }
             }
-            OrderEvent::Trading {
+            OrderEvent::Limit(LimitEvent::Trading {
                 scope, who, why, ..
-            } if who == Core::GUARD => {
+            }) if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
                 (self.listener)(OmsEvent::Killed { scope, why });
             }
-            OrderEvent::Market { .. } | OrderEvent::VenueMarket { .. } => {
+            OrderEvent::Setup(SetupEvent::Market { .. })
+            | OrderEvent::Copy(CopyEvent::VenueMarket { .. }) => {
                 self.links.watches.changed();
             }
-            OrderEvent::NumbersLow { pool, left } => {
+            OrderEvent::Pool(PoolEvent::NumbersLow { pool, left }) => {
                 let pool = state.pool_names.name(pool);
                 (self.listener)(OmsEvent::NumbersLow { pool, left });
             }
-            OrderEvent::CopyBroken {
+            OrderEvent::Copy(CopyEvent::CopyBroken {
                 kind, order, text, ..
-            } => {
+            }) => {
                 let number = state.events();
                 (self.listener)(OmsEvent::CopyBreak {
                     number,
@@ -106,7 +111,7 @@ impl Sink for Out<'_> {
                     text,
                 });
             }
-            OrderEvent::BreakAlarmed { number } => {
+            OrderEvent::Break(BreakEvent::BreakAlarmed { number }) => {
                 if let Some(found) = state.breaks.get(number) {
                     (self.listener)(OmsEvent::VenueBreak {
                         number,
@@ -117,25 +122,29 @@ impl Sink for Out<'_> {
                     });
                 }
             }
-            OrderEvent::Reloaded { who, back, .. } => {
+            OrderEvent::Reload(ReloadEvent::Reloaded { who, back, .. }) => {
                 (self.listener)(OmsEvent::Reloaded { who, back });
             }
-            OrderEvent::ReloadAsked { who, .. } => {
+            OrderEvent::Reload(ReloadEvent::ReloadAsked { who, .. }) => {
                 (self.listener)(OmsEvent::ReloadAsked { who });
             }
-            OrderEvent::ForeignReport { .. }
-            | OrderEvent::MassAnswered { .. }
-            | OrderEvent::LapseCancelled { .. }
-            | OrderEvent::NoAnswer { .. } => self.doubted(state, event),
-            OrderEvent::DayAsked { .. } | OrderEvent::Day { .. } | OrderEvent::DayBack { .. } => {
+            OrderEvent::Order(OrderWord::ForeignReport { .. })
+            | OrderEvent::Line(LineEvent::MassAnswered { .. })
+            | OrderEvent::Order(OrderWord::LapseCancelled { .. })
+            | OrderEvent::Order(OrderWord::NoAnswer { .. }) => self.doubted(state, event),
+            OrderEvent::Day(DayEvent::DayAsked { .. })
+            | OrderEvent::Day(DayEvent::Day { .. })
+            | OrderEvent::Day(DayEvent::DayBack { .. }) => {
                 self.day(state, event);
             }
-            OrderEvent::LegsMissing { order } => (self.listener)(OmsEvent::LegsMissing { order }),
-            OrderEvent::StrayFill { id, effect, .. } => {
+            OrderEvent::Spread(SpreadEvent::LegsMissing { order }) => {
+                (self.listener)(OmsEvent::LegsMissing { order })
+            }
+            OrderEvent::Stray(StrayEvent::StrayFill { id, effect, .. }) => {
                 let (number, nets) = (state.events(), effect.is_none());
                 (self.listener)(OmsEvent::StrayFill { number, id, nets });
             }
-            OrderEvent::Filled { order, .. }
+            OrderEvent::Order(OrderWord::Filled { order, .. })
                 if state
                     .orders()
                     .get(order)
@@ -161,9 +170,10 @@ fn is_late(state: &OmsState, order: u64) -> bool {
 /// The number of the order or request that is sent.
 fn request_in(event: &OrderEvent<'_>) -> u64 {
     match *event {
-        OrderEvent::Sent { number, .. } => number,
-        OrderEvent::Inquired { inquiry, .. } => inquiry,
-        OrderEvent::Asked { order, .. } | OrderEvent::QuoteSent { order, .. } => order,
+        OrderEvent::Request(RequestEvent::Sent { number, .. }) => number,
+        OrderEvent::Inquiry(InquiryEvent::Inquired { inquiry, .. }) => inquiry,
+        OrderEvent::Order(OrderWord::Asked { order, .. })
+        | OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => order,
         _ => 0,
     }
 }
@@ -173,21 +183,21 @@ impl Out<'_> {
     #[cold]
     fn doubted(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            OrderEvent::ForeignReport { line, order, text } => {
+            OrderEvent::Order(OrderWord::ForeignReport { line, order, text }) => {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
-            OrderEvent::MassAnswered { line, how, orders }
+            OrderEvent::Line(LineEvent::MassAnswered { line, how, orders })
                 if orders > 0 || how != MassEnd::Complete =>
             {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::MassAnswered { line, how, orders });
             }
-            OrderEvent::LapseCancelled { order, line } => {
+            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) => {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::LapseCancelled { line, order });
             }
-            OrderEvent::NoAnswer { request } => {
+            OrderEvent::Order(OrderWord::NoAnswer { request }) => {
                 if let Some((known, order)) = state.orders().request(request) {
                     let is_cancel = known.kind == RequestKind::Cancel;
                     let (order, was_asked) = (order.number, order.asked > 0);
@@ -246,7 +256,7 @@ impl Out<'_> {
     #[cold]
     fn day(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            OrderEvent::DayAsked { date, who, .. } => {
+            OrderEvent::Day(DayEvent::DayAsked { date, who, .. }) => {
                 let (from, open) = (state.day(), &open_at_venues(state, date));
                 (self.listener)(OmsEvent::DayAsked {
                     from,
@@ -256,14 +266,14 @@ impl Out<'_> {
                 });
             }
             // Not the first day of a new journal.
-            OrderEvent::Day { date, .. } if state.last > 0 => {
+            OrderEvent::Day(DayEvent::Day { date, .. }) if state.last > 0 => {
                 let unconfirmed = &unconfirmed_at_venues(state);
                 (self.listener)(OmsEvent::DayStarted {
                     day: date,
                     unconfirmed,
                 });
             }
-            OrderEvent::DayBack { date, who, .. } => {
+            OrderEvent::Day(DayEvent::DayBack { date, who, .. }) => {
                 (self.listener)(OmsEvent::DayBack { day: date, who });
             }
             _ => {}

@@ -24,7 +24,10 @@ use crate::fix::clients::{self, Client};
 use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    ConditionEvent, OrderEvent, OrderWord, ParentEvent, RejectedEvent, RequestEvent, SpreadEvent,
+    UndoEvent,
+};
 use crate::state::orders::Order;
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::Number;
@@ -97,21 +100,21 @@ impl ReportFilter {
     /// Whether an event fits, apart from what happens later.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
         match event {
-            OrderEvent::Queued { .. }
-            | OrderEvent::Held { .. }
-            | OrderEvent::Triggered { .. }
-            | OrderEvent::Rerun { .. }
+            OrderEvent::Request(RequestEvent::Queued { .. })
+            | OrderEvent::Condition(ConditionEvent::Held { .. })
+            | OrderEvent::Condition(ConditionEvent::Triggered { .. })
+            | OrderEvent::Rejected(RejectedEvent::Rerun { .. })
                 if self.no_pending =>
             {
                 false
             }
-            OrderEvent::Filled { .. }
-            | OrderEvent::ParentFilled { .. }
-            | OrderEvent::Busted { .. }
-            | OrderEvent::Corrected { .. }
-            | OrderEvent::ParentCorrected { .. }
-            | OrderEvent::LegUndone { .. }
-            | OrderEvent::LegFilled { .. } => true,
+            OrderEvent::Order(OrderWord::Filled { .. })
+            | OrderEvent::Parent(ParentEvent::ParentFilled { .. })
+            | OrderEvent::Undo(UndoEvent::Busted { .. })
+            | OrderEvent::Undo(UndoEvent::Corrected { .. })
+            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
+            | OrderEvent::Spread(SpreadEvent::LegUndone { .. })
+            | OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => true,
             _ if self.fills => false,
             _ => order.is_some() || !self.looks_ahead(),
         }
@@ -298,7 +301,7 @@ impl ReportReplay {
         }
         let may_see = |account: &[u8]| user.rights(account).is_some_and(|it| it.reports);
         match *event {
-            OrderEvent::Refused { kind: None, .. } => {
+            OrderEvent::Request(RequestEvent::Refused { kind: None, .. }) => {
                 // An account that is not its own is only a word of its request.
                 let order = decoder.decode(cause);
                 let default = user.default_account.as_ref();
@@ -307,13 +310,17 @@ impl ReportReplay {
                 let rights = account.and_then(|account| user.rights(account));
                 rights.is_none_or(|rights| rights.reports)
             }
-            OrderEvent::Refused { order, .. } => order.and_then(account_of).is_none_or(may_see),
-            OrderEvent::MassCancelTaken { filter, .. } => {
+            OrderEvent::Request(RequestEvent::Refused { order, .. }) => {
+                order.and_then(account_of).is_none_or(may_see)
+            }
+            OrderEvent::Request(RequestEvent::MassCancelTaken { filter, .. }) => {
                 let account = filter.account.map(|it| state.accounts().name(it));
                 account.is_none_or(may_see)
             }
-            OrderEvent::MassCancelRefused { .. } => true,
-            OrderEvent::Declined { .. } => before.order().and_then(account_of).is_some_and(may_see),
+            OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => true,
+            OrderEvent::Order(OrderWord::Declined { .. }) => {
+                before.order().and_then(account_of).is_some_and(may_see)
+            }
             _ => {
                 let order = clients::order_of(event, before);
                 order.and_then(account_of).is_some_and(may_see)
@@ -323,8 +330,9 @@ impl ReportReplay {
 
     fn write(&mut self, event: &OrderEvent<'_>, cause: &[u8], batch: &mut ReportBatch) {
         let wanted: &[u8] = match event {
-            OrderEvent::Refused { kind: None, .. } => b"D",
-            OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. } => b"q",
+            OrderEvent::Request(RequestEvent::Refused { kind: None, .. }) => b"D",
+            OrderEvent::Request(RequestEvent::MassCancelTaken { .. })
+            | OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => b"q",
             _ => b"",
         };
         let message = (!wanted.is_empty()).then(|| self.decoder.decode(cause));

@@ -6,7 +6,10 @@ use alloc::vec::Vec;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Lines;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
+    SpreadEvent,
+};
 use crate::state::pools::Pools;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
@@ -53,15 +56,19 @@ impl Core {
         // Not recorded when the process was killed.
         for line in 0..self.state.sessions().len() {
             if self.state.is_ready(line) {
-                self.emit(at, &OrderEvent::LineDown { line }, sink);
+                self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
             }
         }
         if self.state.day() == 0 {
             if self.replaces_journal && self.state.last == 0 {
                 let number = first_number(at);
-                self.emit(at, &OrderEvent::NumbersAfter { number }, sink);
+                self.emit(
+                    at,
+                    &OrderEvent::Day(DayEvent::NumbersAfter { number }),
+                    sink,
+                );
             }
-            self.emit(at, &OrderEvent::Day { date: day, key }, sink);
+            self.emit(at, &OrderEvent::Day(DayEvent::Day { date: day, key }), sink);
         } else {
             let day = day.max(self.state.next_day);
             if day > self.state.day() {
@@ -83,13 +90,21 @@ impl Core {
         let is_first = self.state.day() == 0;
         let (build, settings) = (rules.build.as_bytes(), rules.hash);
         if (self.state.build.bytes(), self.state.settings) != (build, settings) {
-            self.begin_event(at, &OrderEvent::Build { build, settings }, steps)?;
+            self.begin_event(
+                at,
+                &OrderEvent::Setup(SetupEvent::Build { build, settings }),
+                steps,
+            )?;
         }
         for name in sessions {
             if self.state.sessions().find(name.as_bytes()).is_none() {
                 let index = self.state.sessions().len();
                 let name = name.as_bytes();
-                self.begin_event(at, &OrderEvent::Session { index, name }, steps)?;
+                self.begin_event(
+                    at,
+                    &OrderEvent::Setup(SetupEvent::Session { index, name }),
+                    steps,
+                )?;
             }
         }
         self.follow_step(at, rules, steps)?;
@@ -102,13 +117,13 @@ impl Core {
             };
             let known = self.state.position(account, instrument);
             if (known.long, known.short) != (rule.long, rule.short) {
-                let event = OrderEvent::Position {
+                let event = OrderEvent::Setup(SetupEvent::Position {
                     account,
                     instrument,
                     long: rule.long,
                     short: rule.short,
                     who: rules.positions_file.as_bytes(),
-                };
+                });
                 self.begin_event(at, &event, steps)?;
             }
         }
@@ -150,10 +165,10 @@ impl Core {
             }
             let mut bytes = Vec::new();
             marks.put(&mut bytes);
-            let event = OrderEvent::Marks {
+            let event = OrderEvent::Request(RequestEvent::Marks {
                 session,
                 marks: &bytes,
-            };
+            });
             self.begin_event(at, &event, steps)?;
         }
         Some(())
@@ -192,11 +207,11 @@ impl Core {
                 continue;
             }
             let index = known.unwrap_or(self.state.accounts().len());
-            let event = OrderEvent::Account {
+            let event = OrderEvent::Setup(SetupEvent::Account {
                 index,
                 parent,
                 name,
-            };
+            });
             self.begin_event(at, &event, steps)?;
         }
         Some(())
@@ -217,13 +232,13 @@ impl Core {
             });
             if !is_same {
                 let scale = known.map_or(0, |index| self.state.scale(index));
-                let event = OrderEvent::Instrument {
+                let event = OrderEvent::Setup(SetupEvent::Instrument {
                     index: known.unwrap_or(self.state.instruments().len()),
                     // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
                     worth: rule.worth,
                     symbol,
-                };
+                });
                 self.begin_event(at, &event, steps)?;
             }
         }
@@ -256,7 +271,7 @@ impl Core {
             let legs = [leg(first, one), leg(second, other)];
             let known = self.state.spreads.legs(index);
             if known != Some(&legs) && self.state.spreads.may_be(index, &legs) {
-                let event = OrderEvent::SpreadLegs {
+                let event = OrderEvent::Spread(SpreadEvent::SpreadLegs {
                     index,
                     first: one,
                     first_side: first.side,
@@ -264,7 +279,7 @@ impl Core {
                     second: other,
                     second_side: second.side,
                     second_ratio: second.ratio,
-                };
+                });
                 self.begin_event(at, &event, steps)?;
             }
         }
@@ -280,7 +295,7 @@ impl Core {
         for rule in &rules.pools {
             let name = rule.name.as_bytes();
             let known = self.state.pool_names.find(name);
-            let event = OrderEvent::Pool {
+            let event = OrderEvent::Pool(PoolEvent::Pool {
                 index: known.unwrap_or(self.state.pool_names.len()),
                 form: rule.form.hash(),
                 tag: rule.tag,
@@ -288,7 +303,7 @@ impl Core {
                 last: rule.last,
                 each_day: rule.each_day,
                 name,
-            };
+            });
             let is_same = known.is_some_and(|index| {
                 let known = &self.state.pools[index as usize];
                 (known.form, known.tag, known.each_day)
@@ -316,7 +331,11 @@ impl Core {
             let source = sources.find(|it| it.lines.iter().any(is_its));
             let session = source.and_then(|it| self.state.sessions().find(it.session.as_bytes()));
             if self.state.copies.session_of(line) != session {
-                self.begin_event(at, &OrderEvent::CopyLine { line, session }, steps)?;
+                self.begin_event(
+                    at,
+                    &OrderEvent::Copy(CopyEvent::CopyLine { line, session }),
+                    steps,
+                )?;
             }
         }
         Some(())
@@ -334,14 +353,14 @@ impl Core {
             };
             let known = self.state.filed(scope, limit.control);
             if known != Some(limit.value) {
-                let event = OrderEvent::Limit {
+                let event = OrderEvent::Limit(LimitEvent::Limit {
                     scope,
                     control: limit.control.index(),
                     value: Some(limit.value),
                     filed: true,
                     who: rules.limits_file.as_bytes(),
                     why: b"",
-                };
+                });
                 self.begin_event(at, &event, steps)?;
             }
         }
@@ -355,14 +374,14 @@ impl Core {
             for &control in RiskControl::ALL {
                 let is_filed = self.state.filed(scope, control).is_some();
                 if is_filed && !there.contains(&(scope, control.index())) {
-                    let event = OrderEvent::Limit {
+                    let event = OrderEvent::Limit(LimitEvent::Limit {
                         scope,
                         control: control.index(),
                         value: None,
                         filed: true,
                         who: rules.limits_file.as_bytes(),
                         why: b"",
-                    };
+                    });
                     self.begin_event(at, &event, steps)?;
                 }
             }

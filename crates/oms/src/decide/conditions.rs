@@ -5,7 +5,7 @@ use fixwire_protocol::Nanos;
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::risk;
 use crate::state::conditions::Terms;
-use crate::state::event::OrderEvent;
+use crate::state::event::{ConditionEvent, OrderEvent, OrderWord, RequestEvent};
 use crate::state::known_prices::{Asked, place};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -82,17 +82,21 @@ impl Core {
         if let Some(time) = asked.valid_for {
             let until = at.saturating_add(time);
             let number = order;
-            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::ValidUntil { number, until }),
+                sink,
+            );
         }
         let Some((field, rises, price)) = asked.condition else {
             return asked.is_parent();
         };
-        let event = OrderEvent::Held {
+        let event = OrderEvent::Condition(ConditionEvent::Held {
             order,
             field,
             rises,
             price,
-        };
+        });
         self.emit(at, &event, sink);
         true
     }
@@ -109,7 +113,11 @@ impl Core {
         let time = change.valid_for.or(user.and_then(|user| user.validity));
         if let Some(time) = time {
             let until = at.saturating_add(time);
-            self.emit(at, &OrderEvent::ValidUntil { number, until }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::ValidUntil { number, until }),
+                sink,
+            );
         }
     }
 
@@ -147,12 +155,12 @@ impl Core {
         who: &[u8],
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Touched {
+        let event = OrderEvent::Condition(ConditionEvent::Touched {
             instrument,
             field,
             price,
             who,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -245,7 +253,11 @@ impl Core {
         }
         match self.check_touched(at, order) {
             Ok(()) => {
-                self.emit(at, &OrderEvent::Triggered { order: number }, sink);
+                self.emit(
+                    at,
+                    &OrderEvent::Condition(ConditionEvent::Triggered { order: number }),
+                    sink,
+                );
                 self.send_order(at, number, sink);
             }
             Err(reason) => self.reject_unsent_for(at, number, reason, sink),
@@ -284,13 +296,13 @@ impl Core {
     }
 
     fn expire_held(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let event = OrderEvent::Ended {
+        let event = OrderEvent::Order(OrderWord::Ended {
             order,
             how: End::Expired,
             request: None,
             at: 0,
             text: b"not triggered within its validity",
-        };
+        });
         self.emit(at, &event, sink);
         self.forget(at, sink);
     }

@@ -9,7 +9,7 @@ use fixwire_protocol::Nanos;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::copies::{Awaited, CopyBreak, CopyKey, ENDED, FillTerms};
-use crate::state::event::OrderEvent;
+use crate::state::event::{CopyEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
 use crate::values::show::price;
 use crate::values::show::text;
@@ -134,12 +134,12 @@ impl Core {
             // It is settled, or a duplicate.
             return Heard::Known;
         }
-        let event = OrderEvent::Copied {
+        let event = OrderEvent::Copy(CopyEvent::Copied {
             order,
             exec: key.1,
             quantity: fill.0,
             price: fill.1,
-        };
+        });
         self.emit(at, &event, sink);
         self.compare(at, key, exec_id, sink);
         Heard::Taken
@@ -150,11 +150,11 @@ impl Core {
         let copies = &self.state().copies;
         if let Some((number, found)) = copies.break_of(key) {
             if found.what.is_equal() {
-                let event = OrderEvent::BreakClosed {
+                let event = OrderEvent::Copy(CopyEvent::BreakClosed {
                     number,
                     who: Self::GUARD,
                     why: b"both sides are equal",
-                };
+                });
                 self.emit(at, &event, sink);
             }
             return;
@@ -172,12 +172,12 @@ impl Core {
         text: &[u8],
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::CopyBroken {
+        let event = OrderEvent::Copy(CopyEvent::CopyBroken {
             kind,
             order,
             exec,
             text: &text[..text.len().min(crate::Text::MAX)],
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -244,7 +244,11 @@ impl Core {
                 "no open break {number}: fixwire oms breaks lists them"
             ));
         }
-        self.emit(at, &OrderEvent::BreakClosed { number, who, why }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Copy(CopyEvent::BreakClosed { number, who, why }),
+            sink,
+        );
         Ok(format!("break {number}: accepted"))
     }
 

@@ -11,7 +11,7 @@ use crate::decide::risk;
 use crate::decide::work::Work;
 use crate::state::OmsState;
 use crate::state::conditions::Terms;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, ParentEvent, RequestEvent};
 use crate::state::known_prices::{Asked, Prices};
 use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
@@ -257,9 +257,13 @@ impl Core {
         };
         let order = self.state.last + 1;
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
-            self.emit(at, &OrderEvent::ChildOf { order, parent }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Parent(ParentEvent::ChildOf { order, parent }),
+                sink,
+            );
         }
-        let event = OrderEvent::Taken {
+        let event = OrderEvent::Request(RequestEvent::Taken {
             order,
             session: proposal.session,
             account: proposal.account,
@@ -274,7 +278,7 @@ impl Core {
             until: new.until.unwrap_or(0),
             effect: proposal.effect,
             id: new.id,
-        };
+        });
         self.emit(at, &event, sink);
         if locate != Locate::NONE {
             self.located(at, order, locate, sink);
@@ -452,14 +456,14 @@ impl Core {
         let id = change.id;
         match taken {
             Some((quantity, price, hold)) => {
-                let event = OrderEvent::ReplaceTaken {
+                let event = OrderEvent::Request(RequestEvent::ReplaceTaken {
                     request,
                     order,
                     quantity,
                     price,
                     hold,
                     id,
-                };
+                });
                 self.emit(at, &event, sink);
                 if self.guard_order(at, order, sink) {
                     self.decline(at, request, Why::Killed, b"", sink);
@@ -469,7 +473,11 @@ impl Core {
             }
             None => {
                 self.give_way(at, order, sink);
-                self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink);
+                self.emit(
+                    at,
+                    &OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }),
+                    sink,
+                );
             }
         }
         if is_unsent {

@@ -6,7 +6,7 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{CopyEvent, OrderEvent, RequestEvent};
 use crate::state::spreads::leg_exec;
 use crate::values::rules::InstrumentRule;
 use crate::values::show::text;
@@ -118,7 +118,11 @@ impl Core {
         let event = external_order(of, id, (report, terms), rule).ok_or(Heard::Unreadable)?;
         self.emit(at, &event, sink);
         let venue_id = id;
-        self.emit(at, &OrderEvent::External { order, venue_id }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Copy(CopyEvent::External { order, venue_id }),
+            sink,
+        );
         self.guard(at, (report.line, account, instrument), sink);
         Ok(order)
     }
@@ -211,7 +215,7 @@ fn external_order<'a>(
     } else {
         Effect::Netting
     };
-    Some(OrderEvent::Taken {
+    Some(OrderEvent::Request(RequestEvent::Taken {
         order,
         session: report.line,
         account,
@@ -226,5 +230,5 @@ fn external_order<'a>(
         until: terms.until,
         effect,
         id,
-    })
+    }))
 }

@@ -4,7 +4,7 @@ use alloc::format;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LimitEvent, OrderEvent, SetupEvent};
 use crate::state::proposal::Proposal;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Restricted;
@@ -70,12 +70,12 @@ impl Core {
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Market {
+        let event = OrderEvent::Setup(SetupEvent::Market {
             instrument,
             state,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -88,14 +88,14 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let (scope, control, value) = limit;
-        let event = OrderEvent::Limit {
+        let event = OrderEvent::Limit(LimitEvent::Limit {
             scope,
             control: control.index(),
             value,
             filed: false,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -107,12 +107,12 @@ impl Core {
         until: i64,
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::LimitUntil {
+        let event = OrderEvent::Limit(LimitEvent::LimitUntil {
             scope,
             control: control.index(),
             before,
             until,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -124,12 +124,12 @@ impl Core {
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Trading {
+        let event = OrderEvent::Limit(LimitEvent::Trading {
             scope,
             state,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
     }
 }

@@ -10,7 +10,7 @@
 use fixwire_protocol::{Decimal, Nanos};
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent};
 use crate::state::inquiries::{Inquiry, InquiryKey};
 use crate::state::pools::NO_POOL;
 use crate::values::form::Written;
@@ -64,12 +64,12 @@ impl Core {
         let accepted = match self.accept_inquiry(at, inquiry) {
             Ok(accepted) => accepted,
             Err(reason) => {
-                let event = OrderEvent::QuoteRefused {
+                let event = OrderEvent::Quote(QuoteEvent::QuoteRefused {
                     session,
                     kind: b'R',
                     id,
                     reason,
-                };
+                });
                 return self.emit(at, &event, sink);
             }
         };
@@ -83,7 +83,7 @@ impl Core {
             Some((pool, index, text)) => (*pool, *index, text.bytes()),
             None => (NO_POOL, 0, &b""[..]),
         };
-        let event = OrderEvent::Inquired {
+        let event = OrderEvent::Inquiry(InquiryEvent::Inquired {
             inquiry: self.state.last + 1,
             session,
             instrument,
@@ -94,11 +94,11 @@ impl Core {
             number: index,
             order_no: text,
             id,
-        };
+        });
         self.emit(at, &event, sink);
         // It counts for the rate limit of the session to the venue, as other messages.
         let order = 0;
-        let counted = OrderEvent::Asked { order, line, at };
+        let counted = OrderEvent::Order(OrderWord::Asked { order, line, at });
         self.lines.note(&self.state, &counted);
         if pool != NO_POOL {
             self.look_at_pool(at, pool, sink);
@@ -227,14 +227,14 @@ impl Core {
             ref id,
             ..
         } = known;
-        let event = OrderEvent::InquiryAnswered {
+        let event = OrderEvent::Inquiry(InquiryEvent::InquiryAnswered {
             inquiry,
             session,
             instrument,
             reason,
             id: id.bytes(),
             text,
-        };
+        });
         self.emit(at, &event, sink);
         true
     }

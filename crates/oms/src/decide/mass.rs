@@ -2,7 +2,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, RequestEvent};
 use crate::state::filter::OrderFilter;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Side;
@@ -31,12 +31,12 @@ impl Core {
         match self.accept_mass_cancel(at, cancel) {
             Ok(filter) => self.withdraw(at, filter, (Some(session), cancel.id), (b"", b""), sink),
             Err(reason) => {
-                let event = OrderEvent::MassCancelRefused {
+                let event = OrderEvent::Request(RequestEvent::MassCancelRefused {
                     session,
                     id: cancel.id,
                     used: reason.why != Why::Duplicate,
                     reason,
-                };
+                });
                 self.emit(at, &event, sink);
             }
         }
@@ -84,14 +84,14 @@ impl Core {
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::MassCancelTaken {
+        let event = OrderEvent::Request(RequestEvent::MassCancelTaken {
             session,
             filter,
             orders: filter.count(self.state()),
             id,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::must_go;
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent, OrderWord, ParentEvent, UndoEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
@@ -198,7 +198,11 @@ impl Core {
     #[cold]
     pub(crate) fn keep(&mut self, at: i64, order: Number, is_parent: bool, sink: &mut impl Sink) {
         if is_parent {
-            self.emit(at, &OrderEvent::ParentAccepted { order }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Parent(ParentEvent::ParentAccepted { order }),
+                sink,
+            );
         } else {
             self.look_at_price(at, order, sink);
         }
@@ -211,22 +215,22 @@ impl Core {
         let orders = self.state.orders();
         let is_closed = |order: &Order| match *event {
             // One that comes after the end closes nothing.
-            OrderEvent::Filled {
+            OrderEvent::Order(OrderWord::Filled {
                 order: number,
                 quantity,
                 ..
-            } => {
+            }) => {
                 order.number == number
                     && order.state == OrderState::Ended(End::Filled)
                     && order.filled.saturating_sub(quantity) < order.quantity
             }
-            OrderEvent::Rejected { order: number, .. }
-            | OrderEvent::TermsSet { order: number, .. }
-            | OrderEvent::TermsSettled { order: number, .. }
-            | OrderEvent::TermsRestated { order: number, .. }
-            | OrderEvent::LapseConfirmed { order: number, .. }
-            | OrderEvent::Ended { order: number, .. } => order.number == number,
-            OrderEvent::Replaced { request, .. } => order.current == request,
+            OrderEvent::Order(OrderWord::Rejected { order: number, .. })
+            | OrderEvent::Order(OrderWord::TermsSet { order: number, .. })
+            | OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
+            | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. })
+            | OrderEvent::Order(OrderWord::LapseConfirmed { order: number, .. })
+            | OrderEvent::Order(OrderWord::Ended { order: number, .. }) => order.number == number,
+            OrderEvent::Order(OrderWord::Replaced { request, .. }) => order.current == request,
             _ => false,
         };
         // If it has closed an order, that is the last one.
@@ -235,32 +239,32 @@ impl Core {
         if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
             self.work.settle(parent);
         }
-        if let OrderEvent::Busted { order, exec, .. } | OrderEvent::Corrected { order, exec, .. } =
-            *event
+        if let OrderEvent::Undo(UndoEvent::Busted { order, exec, .. })
+        | OrderEvent::Undo(UndoEvent::Corrected { order, exec, .. }) = *event
             && let Some(parent) = families.parent_of(order)
         {
             return self.follow_undo(at, (parent, exec), event, sink);
         }
-        let OrderEvent::Filled {
+        let OrderEvent::Order(OrderWord::Filled {
             order: child,
             quantity,
             price,
             at: venue_at,
             ..
-        } = *event
+        }) = *event
         else {
             return;
         };
         let Some(order) = families.parent_of(child) else {
             return;
         };
-        let event = OrderEvent::ParentFilled {
+        let event = OrderEvent::Parent(ParentEvent::ParentFilled {
             order,
             child,
             quantity,
             price,
             at: venue_at,
-        };
+        });
         self.emit(at, &event, sink);
         self.decline_filled(at, order, None, sink);
         if !self.state.is_open(order) {
@@ -278,15 +282,15 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let (child, was, now, open, venue_at) = match *event {
-            OrderEvent::Busted {
+            OrderEvent::Undo(UndoEvent::Busted {
                 order,
                 quantity,
                 price,
                 open,
                 at,
                 ..
-            } => (order, (quantity, price), (0, 0), open, at),
-            OrderEvent::Corrected {
+            }) => (order, (quantity, price), (0, 0), open, at),
+            OrderEvent::Undo(UndoEvent::Corrected {
                 order,
                 was_quantity,
                 was_price,
@@ -295,14 +299,14 @@ impl Core {
                 open,
                 at,
                 ..
-            } => {
+            }) => {
                 let was = (was_quantity, was_price);
                 (order, was, (quantity, price), open, at)
             }
             _ => return,
         };
         let fill = self.state.orders().fill(child, exec);
-        let event = OrderEvent::ParentCorrected {
+        let event = OrderEvent::Undo(UndoEvent::ParentCorrected {
             order,
             child,
             // The event of the parent came right after that of the child.
@@ -313,7 +317,7 @@ impl Core {
             price: now.1,
             open,
             at: venue_at,
-        };
+        });
         self.emit(at, &event, sink);
         self.decline_filled(at, order, None, sink);
         if !self.state.is_open(order) {
@@ -362,13 +366,13 @@ impl Core {
         let orders = self.state.orders();
         let request = orders.get(order).and_then(|it| orders.request_of(it));
         let request = request.filter(|it| it.kind == RequestKind::Cancel);
-        let event = OrderEvent::Ended {
+        let event = OrderEvent::Order(OrderWord::Ended {
             order,
             how,
             request: request.map(|request| request.number),
             at: 0,
             text,
-        };
+        });
         self.emit(at, &event, sink);
         self.forget(at, sink);
     }

@@ -1,7 +1,7 @@
 //! Assigns order numbers from pools, and checks those that clients choose.
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, PoolEvent};
 use crate::state::pools::PoolNumber;
 use crate::values::form::Written;
 use crate::values::reason::{Reason, Why};
@@ -60,13 +60,13 @@ impl Core {
         ((pool, number), text): (PoolNumber, &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Numbered {
+        let event = OrderEvent::Pool(PoolEvent::Numbered {
             order,
             pool,
             number,
             own: true,
             text,
-        };
+        });
         self.emit(at, &event, sink);
         self.look_at_pool(at, pool, sink);
     }
@@ -89,13 +89,13 @@ impl Core {
             self.reject_unsent_for(at, order, reason, sink);
             return false;
         };
-        let event = OrderEvent::Numbered {
+        let event = OrderEvent::Pool(PoolEvent::Numbered {
             order,
             pool,
             number,
             own: false,
             text: text.bytes(),
-        };
+        });
         self.emit(at, &event, sink);
         self.look_at_pool(at, pool, sink);
         true
@@ -115,7 +115,11 @@ impl Core {
         let known = self.state.pools.get(pool as usize);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
             let left = known.left();
-            self.emit(at, &OrderEvent::NumbersLow { pool, left }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Pool(PoolEvent::NumbersLow { pool, left }),
+                sink,
+            );
         }
     }
 }

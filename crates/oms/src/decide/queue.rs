@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LineEvent, OrderEvent, OrderWord, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::waiting::Waiting;
 use crate::state::orders::{Order, Request};
@@ -299,13 +299,13 @@ impl Lines {
 
     /// Counts a sent message.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let (OrderEvent::Sent { line, .. }
-        | OrderEvent::Asked { line, .. }
-        | OrderEvent::MassAsked { line, .. }) = *event
+        let (OrderEvent::Request(RequestEvent::Sent { line, .. })
+        | OrderEvent::Order(OrderWord::Asked { line, .. })
+        | OrderEvent::Line(LineEvent::MassAsked { line, .. })) = *event
         else {
             return;
         };
-        if let OrderEvent::Sent { number, .. } = *event
+        if let OrderEvent::Request(RequestEvent::Sent { number, .. }) = *event
             && state.orders().get(number).is_some()
             && let Some(group) = self.line(line).map(|line| line.group)
         {
@@ -393,7 +393,10 @@ impl Lines {
     pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: u32) {
         let last = bid + u64::from(!self.is_over_tmp(line));
         for number in bid..=last {
-            self.note(state, &OrderEvent::Sent { number, line });
+            self.note(
+                state,
+                &OrderEvent::Request(RequestEvent::Sent { number, line }),
+            );
         }
     }
 

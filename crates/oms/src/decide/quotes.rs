@@ -11,7 +11,7 @@ use fixwire_protocol::Decimal;
 use crate::decide::core::{Core, NewOrder, Sink};
 use crate::decide::risk;
 use crate::state::conditions::Terms;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::reason::{Reason, Why};
@@ -131,7 +131,11 @@ impl Core {
             }
         }
         let id = quote.id;
-        self.emit(at, &OrderEvent::Quoted { order: bid, id }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Quote(QuoteEvent::Quoted { order: bid, id }),
+            sink,
+        );
         if self.guard_order(at, bid, sink) {
             return self.reject_sides(at, bid, Reason::of(Why::Killed), sink);
         }
@@ -187,7 +191,7 @@ impl Core {
         let is_buy = side.side.is_some_and(Side::is_buy);
         let opposite = former.map_or(0, |former| former + u64::from(is_buy));
         let (proposal, hold, (tif, ..)) = self.accept_as::<true>(at, side, opposite)?;
-        Ok(OrderEvent::Taken {
+        Ok(OrderEvent::Request(RequestEvent::Taken {
             order: self.state.last + 1,
             session: proposal.session,
             account: proposal.account,
@@ -202,7 +206,7 @@ impl Core {
             until: 0,
             effect: proposal.effect,
             id: side.id,
-        })
+        }))
     }
 
     pub(crate) fn refuse_quote(
@@ -212,12 +216,12 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::QuoteRefused {
+        let event = OrderEvent::Quote(QuoteEvent::QuoteRefused {
             session: quote.session,
             kind: b'S',
             id: quote.id,
             reason,
-        };
+        });
         self.emit(at, &event, sink);
         self.guard(at, (quote.session, u32::MAX, u32::MAX), sink);
     }
@@ -228,14 +232,14 @@ impl Core {
         let orders = self.state.open_sides(0, None, Some(former));
         let first = self.state.orders().get(*orders.first()?)?;
         let (session, line) = (first.session, first.line);
-        let event = OrderEvent::QuotesWithdrawn {
+        let event = OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
             session,
             instrument: None,
             quote: Some(former),
             kind: 0,
             orders: orders.len() as u64,
             id: b"",
-        };
+        });
         self.emit(at, &event, sink);
         for order in orders {
             self.cancel_now(at, order, sink);
@@ -266,7 +270,11 @@ impl Core {
             Ok(line) => self.send_quote_on(at, bid, line, sink),
             Err(_) if self.lines.groups[group].patience.is_some() => {
                 for number in [bid, bid + 1] {
-                    self.emit(at, &OrderEvent::Queued { number }, sink);
+                    self.emit(
+                        at,
+                        &OrderEvent::Request(RequestEvent::Queued { number }),
+                        sink,
+                    );
                     self.lines.wait_for_group(group, number, None);
                 }
             }
@@ -284,7 +292,11 @@ impl Core {
                 }
             }
         }
-        self.emit(at, &OrderEvent::QuoteSent { order: bid, line }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Quote(QuoteEvent::QuoteSent { order: bid, line }),
+            sink,
+        );
         self.lines.note_quote(&self.state, bid, line);
     }
 
@@ -333,20 +345,20 @@ impl Core {
     pub fn cancel_quotes(&mut self, at: i64, cancel: &QuoteCancel<'_>, sink: &mut impl Sink) {
         let (session, id) = (cancel.session, cancel.id);
         let event = match self.accept_quote_cancel(at, cancel) {
-            Ok((instrument, quote)) => OrderEvent::QuotesWithdrawn {
+            Ok((instrument, quote)) => OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 kind: cancel.kind,
                 orders: self.state.open_sides(session, instrument, quote).len() as u64,
                 id,
-            },
-            Err(reason) => OrderEvent::QuoteRefused {
+            }),
+            Err(reason) => OrderEvent::Quote(QuoteEvent::QuoteRefused {
                 session,
                 kind: b'Z',
                 id,
                 reason,
-            },
+            }),
         };
         self.emit(at, &event, sink);
     }

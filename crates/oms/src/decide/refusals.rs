@@ -3,7 +3,7 @@
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::mass::MassCancel;
 use crate::decide::quotes::NewQuote;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, QuoteEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::locate::Locate;
@@ -75,11 +75,11 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let Locate { reqd, broker } = locate;
-        let event = OrderEvent::Located {
+        let event = OrderEvent::Request(RequestEvent::Located {
             order,
             reqd,
             broker,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -103,7 +103,7 @@ impl Core {
             _ => false,
         };
         let kept = self.kept(at, new, reason).filter(|_| is_kept);
-        let event = OrderEvent::Refused {
+        let event = OrderEvent::Request(RequestEvent::Refused {
             session: new.session,
             kind: None,
             order: None,
@@ -111,11 +111,15 @@ impl Core {
             original: b"",
             used: reason.why != Why::Duplicate,
             reason,
-        };
+        });
         self.emit(at, &event, sink);
         if let Some(terms) = kept {
             let id = new.id;
-            self.emit(at, &OrderEvent::RejectKept { terms, id }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Rejected(RejectedEvent::RejectKept { terms, id }),
+                sink,
+            );
         }
         self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
     }
@@ -154,7 +158,7 @@ impl Core {
         (order, reason): (Option<Number>, Reason),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Refused {
+        let event = OrderEvent::Request(RequestEvent::Refused {
             session: change.session,
             kind: Some(change.kind),
             order,
@@ -162,7 +166,7 @@ impl Core {
             original: change.original,
             used: reason.why != Why::Duplicate,
             reason,
-        };
+        });
         self.emit(at, &event, sink);
         if change.kind == RequestKind::Replace {
             self.guard(at, (change.session, u32::MAX, u32::MAX), sink);
@@ -178,12 +182,12 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let reason = self.of_field((cancel.session, cancel.id), tag);
-        let event = OrderEvent::MassCancelRefused {
+        let event = OrderEvent::Request(RequestEvent::MassCancelRefused {
             session: cancel.session,
             id: cancel.id,
             used: reason.why != Why::Duplicate,
             reason,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -208,12 +212,12 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let reason = Reason::not_carried(tag);
-        let event = OrderEvent::QuoteRefused {
+        let event = OrderEvent::Quote(QuoteEvent::QuoteRefused {
             session,
             kind,
             id,
             reason,
-        };
+        });
         self.emit(at, &event, sink);
     }
 

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 
 use crate::decide::core::{Core, NewOrder, Sink};
 use crate::decide::risk;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
 use crate::state::proposal::Proposal;
 use crate::state::show::reason_text;
@@ -194,7 +194,7 @@ impl Core {
                 "the client has used the ClOrdID {id}: try again after its next order"
             ));
         }
-        let event = OrderEvent::Taken {
+        let event = OrderEvent::Request(RequestEvent::Taken {
             order,
             session: terms.session,
             account: terms.account,
@@ -209,7 +209,7 @@ impl Core {
             until: terms.until,
             effect: terms.effect,
             id: id.as_bytes(),
-        };
+        });
         self.emit(at, &event, sink);
         if terms.is_located {
             let located = Locate {
@@ -218,14 +218,14 @@ impl Core {
             };
             self.located(at, order, located, sink);
         }
-        let event = OrderEvent::Rerun {
+        let event = OrderEvent::Rejected(RejectedEvent::Rerun {
             order,
             reject,
             old: old.bytes(),
             without: without.as_bytes(),
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
         let of = (terms.session, terms.account, terms.instrument);
         if self.guard(at, of, sink) {

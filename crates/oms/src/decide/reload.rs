@@ -13,7 +13,7 @@ use fixwire_protocol::OperatorCommand;
 use crate::decide::core::{Core, Sink};
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::own::OwnOrders;
 use crate::state::reload::short;
 use crate::values::nested::NestedEvents;
@@ -128,20 +128,20 @@ impl Core {
         let mut sink = |_: &OmsState, event: &OrderEvent<'_>| {
             let event = match *event {
                 // The file is named once, by the event around them.
-                OrderEvent::Limit {
+                OrderEvent::Limit(LimitEvent::Limit {
                     scope,
                     control,
                     value,
                     filed,
                     ..
-                } => &OrderEvent::Limit {
+                }) => &OrderEvent::Limit(LimitEvent::Limit {
                     scope,
                     control,
                     value,
                     filed,
                     who: b"",
                     why: b"",
-                },
+                }),
                 _ => event,
             };
             NestedEvents::push(&mut events, |to| event.put(to));
@@ -207,18 +207,18 @@ impl Core {
             return Err("limits or users differ: two operators must reload".into());
         }
         if needs_two && !self.is_second(settings, who)? {
-            let event = OrderEvent::ReloadAsked { settings, who, why };
+            let event = OrderEvent::Reload(ReloadEvent::ReloadAsked { settings, who, why });
             self.emit(at, &event, sink);
             return Ok(plan.text(ASKED));
         }
         let scales: Vec<u8> = self.state.instruments.iter().map(|it| it.scale).collect();
-        let event = OrderEvent::Reloaded {
+        let event = OrderEvent::Reload(ReloadEvent::Reloaded {
             settings,
             back: new.kind == ReloadKind::Back,
             who,
             why,
             changes: NestedEvents(&plan.events),
-        };
+        });
         self.emit(at, &event, sink);
         if self.rules.market_data != new.rules.market_data {
             // Nobody says when those of a session that is left out change.

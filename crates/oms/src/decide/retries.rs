@@ -9,7 +9,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::work::must_go;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::state::orders::retries::retry_of;
 use crate::state::orders::transition::OrderState;
@@ -75,13 +75,13 @@ impl Core {
         let Some((after, not_on)) = self.retry_after(at, order, reject) else {
             return false;
         };
-        let event = OrderEvent::Retried {
+        let event = OrderEvent::Order(OrderWord::Retried {
             order,
             attempt: self.state.last + 1,
             due: at.saturating_add(after),
             not_on,
             text: reject.text,
-        };
+        });
         self.emit(at, &event, sink);
         true
     }

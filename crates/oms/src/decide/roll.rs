@@ -21,7 +21,7 @@ use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::decide::work::{Work, open};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{DayEvent, OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
@@ -86,11 +86,11 @@ impl Core {
         }
         let (who, why) = cause.words();
         if self.state.next_day < day {
-            let event = OrderEvent::DayAsked {
+            let event = OrderEvent::Day(DayEvent::DayAsked {
                 date: day,
                 who,
                 why,
-            };
+            });
             self.emit(at, &event, sink);
         }
         self.close_day(at, self.state.next_day, cause == RollCause::Start);
@@ -152,11 +152,11 @@ impl Core {
             ));
         }
         let (who, why) = by;
-        let event = OrderEvent::DayAsked {
+        let event = OrderEvent::Day(DayEvent::DayAsked {
             date: next,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
         self.close_day(at, next, false);
         let today = crate::values::day::written(today);
@@ -190,11 +190,11 @@ impl Core {
         }
         self.emit(
             at,
-            &OrderEvent::DayBack {
+            &OrderEvent::Day(DayEvent::DayBack {
                 date: day,
                 who,
                 why,
-            },
+            }),
             sink,
         );
         let today = crate::values::day::written(today);
@@ -246,7 +246,7 @@ impl Core {
             return;
         }
         self.work.roll = None;
-        self.emit(at, &OrderEvent::Day { date, key }, sink);
+        self.emit(at, &OrderEvent::Day(DayEvent::Day { date, key }), sink);
     }
 
     /// Closes an order at the end of its day. One that the venue may still have stays known.
@@ -268,15 +268,15 @@ impl Core {
             self.decline(at, request, crate::Why::TooLate, b"", sink);
         }
         let event = if ends_here {
-            OrderEvent::Ended {
+            OrderEvent::Order(OrderWord::Ended {
                 order: number,
                 how: End::Expired,
                 request: None,
                 at: 0,
                 text: DAY_OVER,
-            }
+            })
         } else {
-            OrderEvent::Lapsed { order: number }
+            OrderEvent::Order(OrderWord::Lapsed { order: number })
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
@@ -350,21 +350,21 @@ impl Core {
         let asked = request.and_then(|it| self.state().orders().request(it));
         let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
         let event = if !is_asked && self.has_lapsed(order) {
-            OrderEvent::LapseConfirmed {
+            OrderEvent::Order(OrderWord::LapseConfirmed {
                 order,
                 how,
                 request,
                 at: venue_at,
                 text,
-            }
+            })
         } else {
-            OrderEvent::Ended {
+            OrderEvent::Order(OrderWord::Ended {
                 order,
                 how,
                 request,
                 at: venue_at,
                 text,
-            }
+            })
         };
         self.emit(at, &event, sink);
     }

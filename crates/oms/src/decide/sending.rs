@@ -3,7 +3,7 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
 use crate::decide::risk;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LineEvent, OrderEvent, OrderWord, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
 use crate::values::reason::{Reason, Why};
@@ -37,11 +37,11 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         if self.state.link_numbers(line) != (inbound, outbound) {
-            let event = OrderEvent::LinkNumbers {
+            let event = OrderEvent::Line(LineEvent::LinkNumbers {
                 line,
                 inbound,
                 outbound,
-            };
+            });
             self.emit(at, &event, sink);
         }
     }
@@ -65,7 +65,11 @@ impl Core {
         match line {
             Ok(line) => self.send_on(at, number, line, sink),
             Err(_) if self.lines.groups[group].patience.is_some() => {
-                self.emit(at, &OrderEvent::Queued { number }, sink);
+                self.emit(
+                    at,
+                    &OrderEvent::Request(RequestEvent::Queued { number }),
+                    sink,
+                );
                 let order = self.state.orders().get(number);
                 let valid_until = order.and_then(|order| order.valid_until());
                 self.lines.wait_for_group(group, number, valid_until);
@@ -77,7 +81,11 @@ impl Core {
     /// Sends an order on a session, with a pool number if it has a pool.
     pub(crate) fn send_on(&mut self, at: i64, number: Number, line: u32, sink: &mut impl Sink) {
         if self.pools.is_empty() || self.give_number(at, number, sink) {
-            self.emit(at, &OrderEvent::Sent { number, line }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::Sent { number, line }),
+                sink,
+            );
         }
     }
 
@@ -92,11 +100,11 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Rejected {
+        let event = OrderEvent::Order(OrderWord::Rejected {
             order,
             reason,
             text: b"",
-        };
+        });
         self.emit(at, &event, sink);
         self.forget(at, sink);
     }
@@ -113,12 +121,20 @@ impl Core {
             false => self.lines.turn(at, line),
         };
         if self.state.is_ready(line) && room.is_ok() {
-            return self.emit(at, &OrderEvent::Sent { number, line }, sink);
+            return self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::Sent { number, line }),
+                sink,
+            );
         }
         let group = self.lines.line(line).map(|line| line.group);
         let patience = group.and_then(|group| self.lines.groups[group].patience);
         if is_cancel || patience.is_some() {
-            self.emit(at, &OrderEvent::Queued { number }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::Queued { number }),
+                sink,
+            );
             if let Some((request, _)) = self.state.orders().request(number) {
                 self.lines.wait_for_line(line, request);
             }
@@ -222,7 +238,11 @@ impl Core {
         }
         match line {
             Some(line) if is_order => self.send_on(at, number, line, sink),
-            Some(line) => self.emit(at, &OrderEvent::Sent { number, line }, sink),
+            Some(line) => self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::Sent { number, line }),
+                sink,
+            ),
             None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
             None => {
                 self.decline(at, number, Why::Stale, b"", sink);
@@ -242,19 +262,19 @@ impl Core {
         );
         let event = match asked.kind {
             RequestKind::Cancel if is_parent => return self.cancel_parent(at, order, sink),
-            RequestKind::Cancel => OrderEvent::Ended {
+            RequestKind::Cancel => OrderEvent::Order(OrderWord::Ended {
                 order,
                 how: crate::End::Cancelled,
                 request: Some(request),
                 at: 0,
                 text,
-            },
-            RequestKind::Replace => OrderEvent::Replaced {
+            }),
+            RequestKind::Replace => OrderEvent::Order(OrderWord::Replaced {
                 request,
                 quantity: asked.quantity,
                 price: asked.price,
                 at: 0,
-            },
+            }),
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);

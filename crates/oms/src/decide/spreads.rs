@@ -12,7 +12,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
 use crate::decide::risk;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
@@ -239,7 +239,7 @@ impl Core {
         }
         // The venue has filled the order, whichever report comes first.
         self.accepted(at, report, sink);
-        let event = OrderEvent::LegFilled {
+        let event = OrderEvent::Spread(SpreadEvent::LegFilled {
             order,
             leg,
             in_fill,
@@ -247,7 +247,7 @@ impl Core {
             quantity,
             price,
             at: report.at,
-        };
+        });
         self.emit(at, &event, sink);
         if self.has_copies() {
             self.compare(at, (order, exec), b"", sink);
@@ -382,7 +382,11 @@ impl Core {
         if left > 0 {
             return Some(Nanos(left.unsigned_abs()));
         }
-        self.emit(at, &OrderEvent::LegsMissing { order }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Spread(SpreadEvent::LegsMissing { order }),
+            sink,
+        );
         Some(Nanos(0))
     }
 }

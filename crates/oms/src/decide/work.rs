@@ -9,7 +9,9 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::VenueId;
 use crate::decide::venue::unanswered::{Unanswered, lost_of_closed};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    LimitEvent, LineEvent, OrderEvent, OrderWord, QuoteEvent, RemadeEvent, RequestEvent, SetupEvent,
+};
 use crate::state::filter::OrderFilter;
 use crate::state::mass_status::MassQuestions;
 use crate::state::orders::Order;
@@ -143,22 +145,24 @@ impl Work {
     /// Called after an event was applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            OrderEvent::Trading {
+            OrderEvent::Limit(LimitEvent::Trading {
                 scope,
                 state: Trading::Killed,
                 ..
-            } => self.cancel(state, OrderFilter::of(scope)),
-            OrderEvent::MassCancelTaken { filter, .. } => self.cancel(state, filter),
-            OrderEvent::QuotesWithdrawn {
+            }) => self.cancel(state, OrderFilter::of(scope)),
+            OrderEvent::Request(RequestEvent::MassCancelTaken { filter, .. }) => {
+                self.cancel(state, filter)
+            }
+            OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 ..
-            } => {
+            }) => {
                 let sides = state.open_sides(session, instrument, quote);
                 self.cancelling.extend(sides);
             }
-            OrderEvent::LineUp { line } => {
+            OrderEvent::Line(LineEvent::LineUp { line }) => {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
@@ -182,27 +186,31 @@ impl Work {
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
             }
-            OrderEvent::LineDown { line } => self.mass.forget(line),
-            OrderEvent::Sent { number, .. } if state.orders().request(number).is_some() => {
+            OrderEvent::Line(LineEvent::LineDown { line }) => self.mass.forget(line),
+            OrderEvent::Request(RequestEvent::Sent { number, .. })
+                if state.orders().request(number).is_some() =>
+            {
                 self.unanswered.sent(state.time(), number);
             }
-            OrderEvent::Asked { order, at, .. } if !self.lapsed.is_empty() => {
+            OrderEvent::Order(OrderWord::Asked { order, at, .. }) if !self.lapsed.is_empty() => {
                 self.lapsed.sent(at, order);
             }
-            OrderEvent::CancelHeld { order, .. } => {
+            OrderEvent::Remade(RemadeEvent::CancelHeld { order, .. }) => {
                 let replace = state.orders().get(order);
                 if let Some(replace) = replace.and_then(|it| state.deciding(it)) {
                     self.unanswered.decides(state.time(), replace);
                 }
             }
-            OrderEvent::Retried { order, due, .. } => self.retries.add(due, order),
-            OrderEvent::Pended { order, .. } => {
+            OrderEvent::Order(OrderWord::Retried { order, due, .. }) => {
+                self.retries.add(due, order)
+            }
+            OrderEvent::Order(OrderWord::Pended { order, .. }) => {
                 // It may have waited before and worked again meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
             }
-            OrderEvent::DoneForDay { order, .. } => self.rest(order),
+            OrderEvent::Order(OrderWord::DoneForDay { order, .. }) => self.rest(order),
             _ => {}
         }
     }
@@ -361,7 +369,7 @@ impl Core {
             let Some(order) = self.forgettable() else {
                 return;
             };
-            self.emit(at, &OrderEvent::Forgotten { order }, sink);
+            self.emit(at, &OrderEvent::Order(OrderWord::Forgotten { order }), sink);
         }
     }
 
@@ -378,13 +386,13 @@ impl Core {
             return;
         }
         if order.state.is_unsent() {
-            let event = OrderEvent::Ended {
+            let event = OrderEvent::Order(OrderWord::Ended {
                 order: number,
                 how: End::Cancelled,
                 request: None,
                 at: 0,
                 text: b"cancelled before it was sent to the venue",
-            };
+            });
             self.emit(at, &event, sink);
             return self.forget(at, sink);
         }
@@ -409,7 +417,11 @@ impl Core {
         }
         let request = self.state.last + 1;
         let (order, id) = (number, b"");
-        self.emit(at, &OrderEvent::CancelTaken { request, order, id }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }),
+            sink,
+        );
         self.send_request(at, request, sink);
     }
 
@@ -440,7 +452,11 @@ impl Core {
             return;
         }
         match self.answers_status(line) {
-            true => self.emit(at, &OrderEvent::Asked { order, line, at }, sink),
+            true => self.emit(
+                at,
+                &OrderEvent::Order(OrderWord::Asked { order, line, at }),
+                sink,
+            ),
             false => self.work.lapsed.not_asked(at, order),
         }
     }
@@ -510,7 +526,11 @@ impl Core {
             gone => gone,
         });
         if is != was {
-            self.emit(at, &OrderEvent::Client { session, is }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Setup(SetupEvent::Client { session, is }),
+                sink,
+            );
         }
         let grace = match is {
             Presence::Here => None,
@@ -579,7 +599,7 @@ impl Core {
             if self.answers_mass_status(line) {
                 self.work.mass.add(line);
             }
-            self.emit(at, &OrderEvent::LineUp { line }, sink);
+            self.emit(at, &OrderEvent::Line(LineEvent::LineUp { line }), sink);
         }
     }
 
@@ -587,7 +607,7 @@ impl Core {
     pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
         self.copy_session(at, line, false);
         if self.state().is_ready(line) {
-            self.emit(at, &OrderEvent::LineDown { line }, sink);
+            self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
         }
     }
 

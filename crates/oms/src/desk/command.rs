@@ -29,7 +29,7 @@ use siphasher::sip::SipHasher24;
 use fixwire_protocol::{Decimal, OperatorCommand, OperatorRight, Permission};
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::scope_name;
 use crate::values::limits::RiskControl;
@@ -303,11 +303,11 @@ fn limit(
     let asked = limit_hash(name, &limits, words.get("until"));
     if core.rules.two_arm && !core.is_second(asked, by.0)? {
         let (who, why) = by;
-        let event = OrderEvent::ReloadAsked {
+        let event = OrderEvent::Reload(ReloadEvent::ReloadAsked {
             settings: asked,
             who,
             why,
-        };
+        });
         core.emit(at, &event, sink);
         return Ok(format!(
             "{name}: limit requested, nothing is changed; another operator must request the same"
@@ -401,7 +401,11 @@ impl Core {
             }
             Some(_) => Ok(true),
             None => {
-                self.emit(at, &OrderEvent::ArmAsked { scope, who, why }, sink);
+                self.emit(
+                    at,
+                    &OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, why }),
+                    sink,
+                );
                 Ok(false)
             }
         }

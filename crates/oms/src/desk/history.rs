@@ -8,7 +8,11 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::decide::venue::VenueId;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    BreakEvent, ConditionEvent, CopyEvent, LineEvent, OrderEvent, OrderWord, ParentEvent,
+    PoolEvent, QuoteEvent, RejectedEvent, RemadeEvent, RequestEvent, SetupEvent, SpreadEvent,
+    StrayEvent, UndoEvent,
+};
 use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::price;
@@ -75,11 +79,11 @@ impl History {
         let event = OrderEvent::of(note)?;
         if matches!(
             event,
-            OrderEvent::Session { .. }
-                | OrderEvent::Account { .. }
-                | OrderEvent::Instrument { .. }
-                | OrderEvent::SpreadLegs { .. }
-                | OrderEvent::Pool { .. }
+            OrderEvent::Setup(SetupEvent::Session { .. })
+                | OrderEvent::Setup(SetupEvent::Account { .. })
+                | OrderEvent::Setup(SetupEvent::Instrument { .. })
+                | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
+                | OrderEvent::Pool(PoolEvent::Pool { .. })
         ) {
             // A known one changes nothing.
             self.state.apply(at, &event);
@@ -94,100 +98,108 @@ impl History {
 
     fn sentence(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Taken { order, .. } if order == self.order => Some(self.taken(event)),
-            OrderEvent::Refused { order, .. } if order == Some(self.order) => self.refused(event),
-            OrderEvent::ReplaceTaken { order, .. } | OrderEvent::CancelTaken { order, .. }
+            OrderEvent::Request(RequestEvent::Taken { order, .. }) if order == self.order => {
+                Some(self.taken(event))
+            }
+            OrderEvent::Request(RequestEvent::Refused { order, .. })
+                if order == Some(self.order) =>
+            {
+                self.refused(event)
+            }
+            OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
+            | OrderEvent::Request(RequestEvent::CancelTaken { order, .. })
                 if order == self.order =>
             {
                 Some(self.requested(event))
             }
-            OrderEvent::Sent { number, line } => {
+            OrderEvent::Request(RequestEvent::Sent { number, line }) => {
                 let what = self.what(number)?;
                 self.line = Some(line);
                 Some(format!("{what} sent on {}", self.session(line)))
             }
-            OrderEvent::Quoted { .. }
-            | OrderEvent::QuotesWithdrawn { .. }
-            | OrderEvent::QuoteSent { .. } => self.quoted(event),
-            OrderEvent::Queued { number } => Some(format!(
+            OrderEvent::Quote(QuoteEvent::Quoted { .. })
+            | OrderEvent::Quote(QuoteEvent::QuotesWithdrawn { .. })
+            | OrderEvent::Quote(QuoteEvent::QuoteSent { .. }) => self.quoted(event),
+            OrderEvent::Request(RequestEvent::Queued { number }) => Some(format!(
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
             )),
-            OrderEvent::Accepted {
+            OrderEvent::Order(OrderWord::Accepted {
                 order, venue_id, ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
             }
-            OrderEvent::Rejected {
+            OrderEvent::Order(OrderWord::Rejected {
                 order,
                 ref reason,
                 text: said,
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
-            OrderEvent::Retried { .. }
-            | OrderEvent::Numbered { .. }
-            | OrderEvent::Located { .. } => self.numbered(event),
-            OrderEvent::Filled {
+            OrderEvent::Order(OrderWord::Retried { .. })
+            | OrderEvent::Pool(PoolEvent::Numbered { .. })
+            | OrderEvent::Request(RequestEvent::Located { .. }) => self.numbered(event),
+            OrderEvent::Order(OrderWord::Filled {
                 order,
                 quantity,
                 price,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.filled = self.filled.saturating_add(quantity);
                 if self.filled >= self.quantity {
                     self.line = None;
                 }
                 Some(format!("{quantity} filled at {}", self.price(price)))
             }
-            OrderEvent::StrayFill {
+            OrderEvent::Stray(StrayEvent::StrayFill {
                 id,
                 quantity,
                 price,
                 ..
-            } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
+            }) if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
                 "{quantity} filled at {} for {}, which is not an open order; the position includes it",
                 self.price(price),
                 text(id)
             )),
-            OrderEvent::ParentAccepted { .. }
-            | OrderEvent::ChildOf { .. }
-            | OrderEvent::ParentFilled { .. } => self.family(event),
-            OrderEvent::DoneForDay {
+            OrderEvent::Parent(ParentEvent::ParentAccepted { .. })
+            | OrderEvent::Parent(ParentEvent::ChildOf { .. })
+            | OrderEvent::Parent(ParentEvent::ParentFilled { .. }) => self.family(event),
+            OrderEvent::Order(OrderWord::DoneForDay {
                 order, text: said, ..
-            } if order == self.order => Some(match said {
+            }) if order == self.order => Some(match said {
                 b"" => "done for the day, until the next trading day".into(),
                 said => format!(
                     "done for the day, until the next trading day: {}",
                     text(said)
                 ),
             }),
-            OrderEvent::Renewed { order, by_venue } if order == self.order => {
+            OrderEvent::Order(OrderWord::Renewed { order, by_venue }) if order == self.order => {
                 Some(match by_venue {
                     false => "working again: a new trading day started".into(),
                     true => "working again: reported by the venue".into(),
                 })
             }
-            OrderEvent::Ended { .. }
-            | OrderEvent::Lapsed { .. }
-            | OrderEvent::LapseConfirmed { .. }
-            | OrderEvent::Pended { .. }
-            | OrderEvent::Replaced { .. }
-            | OrderEvent::TermsSet { .. }
-            | OrderEvent::Declined { .. } => self.answered(event),
-            OrderEvent::Asked { .. }
-            | OrderEvent::CancelHeld { .. }
-            | OrderEvent::ReplacedAsNew { .. }
-            | OrderEvent::CancelDropped { .. }
-            | OrderEvent::StrayCancelled { .. }
-            | OrderEvent::Unanswered { .. }
-            | OrderEvent::NoAnswer { .. }
-            | OrderEvent::NotAtVenue { .. }
-            | OrderEvent::LapseCancelled { .. }
-            | OrderEvent::VenueIdSet { .. }
-            | OrderEvent::ForeignReport { .. } => self.doubted(event),
-            OrderEvent::LineDown { line } | OrderEvent::MassAsked { line, .. }
+            OrderEvent::Order(OrderWord::Ended { .. })
+            | OrderEvent::Order(OrderWord::Lapsed { .. })
+            | OrderEvent::Order(OrderWord::LapseConfirmed { .. })
+            | OrderEvent::Order(OrderWord::Pended { .. })
+            | OrderEvent::Order(OrderWord::Replaced { .. })
+            | OrderEvent::Order(OrderWord::TermsSet { .. })
+            | OrderEvent::Order(OrderWord::Declined { .. }) => self.answered(event),
+            OrderEvent::Order(OrderWord::Asked { .. })
+            | OrderEvent::Remade(RemadeEvent::CancelHeld { .. })
+            | OrderEvent::Remade(RemadeEvent::ReplacedAsNew { .. })
+            | OrderEvent::Remade(RemadeEvent::CancelDropped { .. })
+            | OrderEvent::Stray(StrayEvent::StrayCancelled { .. })
+            | OrderEvent::Order(OrderWord::Unanswered { .. })
+            | OrderEvent::Order(OrderWord::NoAnswer { .. })
+            | OrderEvent::Order(OrderWord::NotAtVenue { .. })
+            | OrderEvent::Order(OrderWord::LapseCancelled { .. })
+            | OrderEvent::Order(OrderWord::VenueIdSet { .. })
+            | OrderEvent::Order(OrderWord::ForeignReport { .. }) => self.doubted(event),
+            OrderEvent::Line(LineEvent::LineDown { line })
+            | OrderEvent::Line(LineEvent::MassAsked { line, .. })
                 if self.line == Some(line) =>
             {
                 Some(self.of_line(event, line))
@@ -198,45 +210,63 @@ impl History {
 
     fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Asked { order, line, .. } if order == self.order => {
+            OrderEvent::Order(OrderWord::Asked { order, line, .. }) if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
             }
-            OrderEvent::Unanswered { request } if self.requests.contains(&request) => Some(
-                "request not answered by the venue in time: whether it has it is unknown".into(),
-            ),
-            OrderEvent::ForeignReport { line, order, text } if order == self.order => {
+            OrderEvent::Order(OrderWord::Unanswered { request })
+                if self.requests.contains(&request) =>
+            {
+                Some(
+                    "request not answered by the venue in time: whether it has it is unknown"
+                        .into(),
+                )
+            }
+            OrderEvent::Order(OrderWord::ForeignReport { line, order, text })
+                if order == self.order =>
+            {
                 Some(format!(
                     "{} reported on it, which does not have it: {}; not applied",
                     String::from_utf8_lossy(self.state.sessions().name(line)),
                     String::from_utf8_lossy(text)
                 ))
             }
-            OrderEvent::NoAnswer { request } if self.requests.contains(&request) => {
+            OrderEvent::Order(OrderWord::NoAnswer { request })
+                if self.requests.contains(&request) =>
+            {
                 Some("neither the request nor the status request was answered".into())
             }
-            OrderEvent::CancelHeld { order, .. } if order == self.order => Some(
-                "the venue reports cancelled: the answer to the replace in flight decides".into(),
-            ),
-            OrderEvent::ReplacedAsNew { order, .. } if order == self.order => {
+            OrderEvent::Remade(RemadeEvent::CancelHeld { order, .. }) if order == self.order => {
+                Some(
+                    "the venue reports cancelled: the answer to the replace in flight decides"
+                        .into(),
+                )
+            }
+            OrderEvent::Remade(RemadeEvent::ReplacedAsNew { order, .. }) if order == self.order => {
                 Some("the venue has done the replace as a new order".into())
             }
-            OrderEvent::CancelDropped { order } if order == self.order => {
+            OrderEvent::Remade(RemadeEvent::CancelDropped { order }) if order == self.order => {
                 Some("the venue's cancelled was not the end of the order".into())
             }
-            OrderEvent::StrayCancelled { order, former, .. } if order == self.order => {
+            OrderEvent::Stray(StrayEvent::StrayCancelled { order, former, .. })
+                if order == self.order =>
+            {
                 Some(format!(
                     "the venue has it open as {order}-{former} after it was closed here: cancel sent"
                 ))
             }
-            OrderEvent::VenueIdSet { order, venue_id } if order == self.order => Some(format!(
-                "OrderID {} of the venue from now on",
-                text(venue_id)
-            )),
-            OrderEvent::LapseCancelled { order, line } if order == self.order => Some(format!(
-                "{} is up, and its trading day is over: what the venue may still have is cancelled",
-                self.session(line)
-            )),
-            OrderEvent::NotAtVenue { order } if order == self.order => {
+            OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }) if order == self.order => {
+                Some(format!(
+                    "OrderID {} of the venue from now on",
+                    text(venue_id)
+                ))
+            }
+            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) if order == self.order => {
+                Some(format!(
+                    "{} is up, and its trading day is over: what the venue may still have is cancelled",
+                    self.session(line)
+                ))
+            }
+            OrderEvent::Order(OrderWord::NotAtVenue { order }) if order == self.order => {
                 Some("the venue does not have it: its state is unknown".into())
             }
             _ => None,
@@ -246,7 +276,7 @@ impl History {
     /// Describes what became of its quote.
     fn quoted(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Quoted { order, id } => {
+            OrderEvent::Quote(QuoteEvent::Quoted { order, id }) => {
                 let (side, other) = match self.order.checked_sub(order)? {
                     0 => ("bid", order.saturating_add(1)),
                     1 => ("offer", order),
@@ -258,13 +288,13 @@ impl History {
                     text(id)
                 ))
             }
-            OrderEvent::QuotesWithdrawn {
+            OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 kind,
                 ..
-            } => {
+            }) => {
                 let is_its = match quote {
                     Some(quote) => self.quote == Some(quote),
                     None => {
@@ -278,7 +308,9 @@ impl History {
                 };
                 (is_its && self.quote.is_some() && self.line.is_some()).then(|| why.into())
             }
-            OrderEvent::QuoteSent { order, line } if self.quote == Some(order) => {
+            OrderEvent::Quote(QuoteEvent::QuoteSent { order, line })
+                if self.quote == Some(order) =>
+            {
                 self.line = Some(line);
                 Some(format!("both sides sent on {}", self.session(line)))
             }
@@ -289,23 +321,23 @@ impl History {
     /// Describes its new number at the venue.
     fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Retried {
+            OrderEvent::Order(OrderWord::Retried {
                 order,
                 attempt,
                 text: said,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.line = None;
                 Some(format!(
                     "rejected: {}; sent again as {order}-{attempt}",
                     self.why(&Reason::of(Why::Venue), said)
                 ))
             }
-            OrderEvent::Located {
+            OrderEvent::Request(RequestEvent::Located {
                 order,
                 reqd,
                 broker,
-            } if order == self.order => {
+            }) if order == self.order => {
                 let reqd = match reqd {
                     0 => "none".into(),
                     reqd => String::from(char::from(reqd)),
@@ -316,12 +348,12 @@ impl History {
                 };
                 Some(format!("LocateReqd {reqd}{broker}"))
             }
-            OrderEvent::Numbered {
+            OrderEvent::Pool(PoolEvent::Numbered {
                 order,
                 pool,
                 text: number,
                 ..
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "order number {} from {}",
                 text(number),
                 name(self.state.pool_names.name(pool), "pool", pool)
@@ -331,7 +363,7 @@ impl History {
     }
 
     fn taken(&mut self, event: &OrderEvent<'_>) -> String {
-        let OrderEvent::Taken {
+        let OrderEvent::Request(RequestEvent::Taken {
             session,
             account,
             instrument,
@@ -342,7 +374,7 @@ impl History {
             quantity,
             id,
             ..
-        } = *event
+        }) = *event
         else {
             return String::new();
         };
@@ -377,19 +409,19 @@ impl History {
     /// Describes what it waits for, and what an operator entered.
     fn special(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Held {
+            OrderEvent::Condition(ConditionEvent::Held {
                 order,
                 field,
                 rises,
                 price,
-            } if order == self.order => {
+            }) if order == self.order => {
                 let way = if rises { ">=" } else { "<=" };
                 Some(format!("held until {field} {way} {}", self.price(price)))
             }
-            OrderEvent::Triggered { order } if order == self.order => {
+            OrderEvent::Condition(ConditionEvent::Triggered { order }) if order == self.order => {
                 Some("triggered: its condition is met".into())
             }
-            OrderEvent::ValidUntil { number, until } => {
+            OrderEvent::Request(RequestEvent::ValidUntil { number, until }) => {
                 let mut stamp = TimestampWriter::new();
                 let until = text(stamp.format(Timestamp(until), Precision::Millis));
                 Some(format!(
@@ -397,59 +429,64 @@ impl History {
                     self.what(number)?
                 ))
             }
-            OrderEvent::ReportEntered { order, who, why } if order == self.order => {
+            OrderEvent::Order(OrderWord::ReportEntered { order, who, why })
+                if order == self.order =>
+            {
                 Some(format!("report entered by {}: {}", text(who), text(why)))
             }
-            OrderEvent::External { order, venue_id } if order == self.order => Some(format!(
-                "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
-                text(venue_id)
-            )),
-            OrderEvent::Restated {
+            OrderEvent::Copy(CopyEvent::External { order, venue_id }) if order == self.order => {
+                Some(format!(
+                    "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
+                    text(venue_id)
+                ))
+            }
+            OrderEvent::Copy(CopyEvent::Restated {
                 order,
                 quantity,
                 price,
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "replaced elsewhere: {quantity} at {}",
                 self.price(price)
             )),
-            OrderEvent::Copied {
+            OrderEvent::Copy(CopyEvent::Copied {
                 order,
                 quantity,
                 price,
                 ..
-            } if order == self.order => Some(match quantity {
+            }) if order == self.order => Some(match quantity {
                 0 => "closed in the drop copy of the venue".into(),
                 _ => format!("drop copy: {quantity} filled at {}", self.price(price)),
             }),
-            OrderEvent::CopyBroken { kind, order, .. } if order == self.order => {
+            OrderEvent::Copy(CopyEvent::CopyBroken { kind, order, .. }) if order == self.order => {
                 Some(format!("break: {kind}"))
             }
-            OrderEvent::LegFilled { order, .. } | OrderEvent::LegUndone { order, .. }
+            OrderEvent::Spread(SpreadEvent::LegFilled { order, .. })
+            | OrderEvent::Spread(SpreadEvent::LegUndone { order, .. })
                 if order == self.order =>
             {
                 self.of_leg(event)
             }
-            OrderEvent::Busted { .. }
-            | OrderEvent::Corrected { .. }
-            | OrderEvent::ParentCorrected { .. }
-            | OrderEvent::VenueBroken { .. }
-            | OrderEvent::TermsSettled { .. }
-            | OrderEvent::TermsRestated { .. }
-            | OrderEvent::FillsSettled { .. } => self.broken(event),
-            OrderEvent::Forgotten { order } if order == self.order => {
+            OrderEvent::Undo(UndoEvent::Busted { .. })
+            | OrderEvent::Undo(UndoEvent::Corrected { .. })
+            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
+            | OrderEvent::Break(BreakEvent::VenueBroken { .. })
+            | OrderEvent::Break(BreakEvent::TermsSettled { .. })
+            | OrderEvent::Break(BreakEvent::TermsRestated { .. })
+            | OrderEvent::Break(BreakEvent::FillsSettled { .. }) => self.broken(event),
+            OrderEvent::Order(OrderWord::Forgotten { order }) if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
-            OrderEvent::LegsMissing { order } if order == self.order => {
+            OrderEvent::Spread(SpreadEvent::LegsMissing { order }) if order == self.order => {
                 Some("its legs have not filled what the spread has".into())
             }
-            OrderEvent::Rerun {
+            OrderEvent::Rejected(RejectedEvent::Rerun {
                 order,
                 reject,
                 old,
                 without,
                 who,
                 why,
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "{} run again, which reject {reject} ended, without {}, by {}: {}",
                 text(old),
                 text(without),
@@ -463,7 +500,7 @@ impl History {
     fn of_line(&self, event: &OrderEvent<'_>, line: u32) -> String {
         let line = self.session(line);
         match event {
-            OrderEvent::MassAsked { .. } => {
+            OrderEvent::Line(LineEvent::MassAsked { .. }) => {
                 format!("status of all open orders requested on {line}")
             }
             _ => format!("{line} disconnected: requests without an answer are in state unknown"),
@@ -473,12 +510,12 @@ impl History {
     /// Of the fill of a leg.
     fn of_leg(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::LegFilled {
+            OrderEvent::Spread(SpreadEvent::LegFilled {
                 leg,
                 quantity,
                 price: last,
                 ..
-            } => {
+            }) => {
                 let legs = self.state.legs(self.instrument);
                 let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
                 let symbol = self.state.instruments().name(leg.instrument);
@@ -488,13 +525,13 @@ impl History {
                     price(last, self.state.scale(leg.instrument))
                 ))
             }
-            OrderEvent::LegUndone {
+            OrderEvent::Spread(SpreadEvent::LegUndone {
                 leg,
                 was_quantity,
                 quantity,
                 price: last,
                 ..
-            } => {
+            }) => {
                 let legs = self.state.legs(self.instrument);
                 let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
                 let symbol = self.state.instruments().name(leg.instrument);
@@ -514,22 +551,22 @@ impl History {
     /// Describes it as a parent or a child.
     fn family(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::ParentAccepted { order } if order == self.order => {
+            OrderEvent::Parent(ParentEvent::ParentAccepted { order }) if order == self.order => {
                 Some("accepted as a parent order: its child orders are sent for it".into())
             }
-            OrderEvent::ChildOf { order, parent } if order == self.order => {
+            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) if order == self.order => {
                 Some(format!("child order of {parent}"))
             }
-            OrderEvent::ChildOf { order, parent } if parent == self.order => {
+            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) if parent == self.order => {
                 Some(format!("child order {order} takes over its quantity"))
             }
-            OrderEvent::ParentFilled {
+            OrderEvent::Parent(ParentEvent::ParentFilled {
                 order,
                 child,
                 quantity,
                 price,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.filled = self.filled.saturating_add(quantity);
                 let at = self.price(price);
                 Some(format!("{quantity} filled at {at} by child order {child}"))

@@ -1,7 +1,7 @@
 //! Data of an order and its request that the report of an event needs, and the event removes.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::values::value::{Number, RequestKind, Text};
 
 /// Data that a report needs and the event removes from the state.
@@ -21,16 +21,15 @@ impl Before {
     /// Called before the event is applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let request = match *event {
-            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
-                Some(request)
-            }
-            OrderEvent::Ended { request, .. }
-            | OrderEvent::LapseConfirmed { request, .. }
-            | OrderEvent::TermsSet { request, .. } => request,
+            OrderEvent::Order(OrderWord::Replaced { request, .. })
+            | OrderEvent::Order(OrderWord::Declined { request, .. }) => Some(request),
+            OrderEvent::Order(OrderWord::Ended { request, .. })
+            | OrderEvent::Order(OrderWord::LapseConfirmed { request, .. })
+            | OrderEvent::Order(OrderWord::TermsSet { request, .. }) => request,
             _ => None,
         };
         self.request = None;
-        if let OrderEvent::Accepted { order, .. } = *event {
+        if let OrderEvent::Order(OrderWord::Accepted { order, .. }) = *event {
             let order = state.orders().get(order);
             self.is_known = order.is_some_and(|it| !it.venue_id.bytes().is_empty());
             return;

@@ -5,7 +5,7 @@ use fixwire_protocol::Outbox;
 use super::before::Before;
 use super::clients::{Client, Extra, plain};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent, OrderWord, UndoEvent};
 use crate::values::value::Number;
 
 /// Writes the report of an event of these.
@@ -18,16 +18,19 @@ pub(super) fn report(
     outbox: &mut Outbox,
 ) {
     match *event {
-        OrderEvent::TermsSet { order, .. } => terms_set(state, order, before, client, outbox),
-        OrderEvent::TermsSettled { order, .. } | OrderEvent::FillsSettled { order, .. } => {
+        OrderEvent::Order(OrderWord::TermsSet { order, .. }) => {
+            terms_set(state, order, before, client, outbox)
+        }
+        OrderEvent::Break(BreakEvent::TermsSettled { order, .. })
+        | OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) => {
             settled(state, order, client, outbox);
         }
-        OrderEvent::TermsRestated {
+        OrderEvent::Break(BreakEvent::TermsRestated {
             order,
             reason,
             text,
             ..
-        } => {
+        }) => {
             let extra = Some(Extra::Restated(client.restated_for(reason)));
             plain(state, order, (b'D', text, extra), client, outbox);
         }
@@ -63,24 +66,24 @@ fn terms_set(
 fn undone(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
     let report_of = |order, exec| state.orders().fill(order, exec).map_or(0, |it| it.report);
     let (order, reference, fill, text) = match *event {
-        OrderEvent::Busted {
+        OrderEvent::Undo(UndoEvent::Busted {
             order, exec, text, ..
-        } => (order, report_of(order, exec), (0, 0), text),
-        OrderEvent::Corrected {
+        }) => (order, report_of(order, exec), (0, 0), text),
+        OrderEvent::Undo(UndoEvent::Corrected {
             order,
             exec,
             quantity,
             price,
             text,
             ..
-        } => (order, report_of(order, exec), (quantity, price), text),
-        OrderEvent::ParentCorrected {
+        }) => (order, report_of(order, exec), (quantity, price), text),
+        OrderEvent::Undo(UndoEvent::ParentCorrected {
             order,
             report,
             quantity,
             price,
             ..
-        } => (order, report, (quantity, price), &b""[..]),
+        }) => (order, report, (quantity, price), &b""[..]),
         _ => return,
     };
     let kind = if fill.0 == 0 { b'H' } else { b'G' };

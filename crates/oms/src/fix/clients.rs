@@ -11,7 +11,10 @@ use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{quotes, spreads};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    BreakEvent, ConditionEvent, CopyEvent, InquiryEvent, OrderEvent, OrderWord, ParentEvent,
+    QuoteEvent, RejectedEvent, RequestEvent, SpreadEvent, UndoEvent,
+};
 use crate::state::orders::Order;
 use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
@@ -85,35 +88,36 @@ pub(crate) fn report(
     let orders = state.orders();
     match *event {
         // A request is not reported before it was sent.
-        OrderEvent::Queued { number } => {
+        OrderEvent::Request(RequestEvent::Queued { number }) => {
             if let Some(order) = orders.get(number) {
                 let text = b"queued: waiting for a session to the venue";
                 execution(state, order, (b'A', text), None, client, outbox);
             }
         }
-        OrderEvent::Held { order, .. } | OrderEvent::Triggered { order } => {
+        OrderEvent::Condition(ConditionEvent::Held { order, .. })
+        | OrderEvent::Condition(ConditionEvent::Triggered { order }) => {
             if let Some(order) = orders.get(order) {
                 held(state, order, client, outbox);
             }
         }
-        OrderEvent::Rerun { .. } => rerun(state, event, client, outbox),
-        OrderEvent::Restated { order, .. } => {
+        OrderEvent::Rejected(RejectedEvent::Rerun { .. }) => rerun(state, event, client, outbox),
+        OrderEvent::Copy(CopyEvent::Restated { order, .. }) => {
             plain(state, order, (b'5', b"", None), client, outbox);
         }
         // The venue has it after all: the client knows it as accepted.
-        OrderEvent::Accepted { .. } if before.is_known => {}
-        OrderEvent::Accepted { order, .. }
-        | OrderEvent::External { order, .. }
-        | OrderEvent::ParentAccepted { order } => {
+        OrderEvent::Order(OrderWord::Accepted { .. }) if before.is_known => {}
+        OrderEvent::Order(OrderWord::Accepted { order, .. })
+        | OrderEvent::Copy(CopyEvent::External { order, .. })
+        | OrderEvent::Parent(ParentEvent::ParentAccepted { order }) => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
             }
         }
-        OrderEvent::Rejected {
+        OrderEvent::Order(OrderWord::Rejected {
             order,
             ref reason,
             text,
-        } => {
+        }) => {
             if let Some(order) = orders.get(order) {
                 let scale = state.scale(order.instrument);
                 let sentence = reason_text(state, reason, scale);
@@ -126,18 +130,18 @@ pub(crate) fn report(
                 execution(state, order, (b'8', text), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Filled {
+        OrderEvent::Order(OrderWord::Filled {
             order,
             quantity,
             price,
             ..
-        }
-        | OrderEvent::ParentFilled {
+        })
+        | OrderEvent::Parent(ParentEvent::ParentFilled {
             order,
             quantity,
             price,
             ..
-        } => {
+        }) => {
             if let Some(order) = orders.get(order) {
                 let kind = match client.is_old() {
                     false => b'F',
@@ -148,25 +152,29 @@ pub(crate) fn report(
                 execution(state, order, (kind, b""), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Replaced { .. } => {
+        OrderEvent::Order(OrderWord::Replaced { .. }) => {
             if let Some(order) = orders.get(before.order) {
                 let extra = Extra::Original(&before.id);
                 execution(state, order, (b'5', b""), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Ended {
+        OrderEvent::Order(OrderWord::Ended {
             order, how, text, ..
-        } => {
+        }) => {
             if let Some(order) = orders.get(order) {
                 let extra = before.original().map(Extra::Original);
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
-        OrderEvent::Lapsed { .. } | OrderEvent::DoneForDay { .. } | OrderEvent::Renewed { .. } => {
+        OrderEvent::Order(OrderWord::Lapsed { .. })
+        | OrderEvent::Order(OrderWord::DoneForDay { .. })
+        | OrderEvent::Order(OrderWord::Renewed { .. }) => {
             of_day(state, event, client, outbox);
         }
-        OrderEvent::Declined { .. } => declined(state, event, before, client, outbox),
-        OrderEvent::Refused { .. } => refused(state, event, client, outbox),
+        OrderEvent::Order(OrderWord::Declined { .. }) => {
+            declined(state, event, before, client, outbox)
+        }
+        OrderEvent::Request(RequestEvent::Refused { .. }) => refused(state, event, client, outbox),
         _ => {}
     }
 }
@@ -175,14 +183,14 @@ pub(crate) fn report(
 #[cold]
 fn of_day(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
     match *event {
-        OrderEvent::Lapsed { order } => {
+        OrderEvent::Order(OrderWord::Lapsed { order }) => {
             let kind = End::Expired.byte();
             plain(state, order, (kind, DAY_OVER, None), client, outbox);
         }
-        OrderEvent::DoneForDay { order, text, .. } => {
+        OrderEvent::Order(OrderWord::DoneForDay { order, text, .. }) => {
             plain(state, order, (b'3', text, None), client, outbox);
         }
-        OrderEvent::Renewed { order, .. } => {
+        OrderEvent::Order(OrderWord::Renewed { order, .. }) => {
             // GT renewal.
             let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
@@ -205,12 +213,12 @@ fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
 /// A rejected order was placed again: its client learns of an order that it did not send.
 #[cold]
 fn rerun(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
-    let OrderEvent::Rerun {
+    let OrderEvent::Rejected(RejectedEvent::Rerun {
         order,
         old,
         without,
         ..
-    } = *event
+    }) = *event
     else {
         return;
     };
@@ -231,8 +239,11 @@ fn declined(
     outbox: &mut Outbox,
 ) {
     let order = state.orders().get(before.order);
-    if let (OrderEvent::Declined { reason, text, .. }, Some((kind, id)), Some(order)) =
-        (event, &before.request, order)
+    if let (
+        OrderEvent::Order(OrderWord::Declined { reason, text, .. }),
+        Some((kind, id)),
+        Some(order),
+    ) = (event, &before.request, order)
         && !id.bytes().is_empty()
     {
         let reject = CancelReject {
@@ -249,31 +260,31 @@ fn declined(
 /// The order whose execution an event reports.
 pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number> {
     match *event {
-        OrderEvent::Queued { number: order }
-        | OrderEvent::Held { order, .. }
-        | OrderEvent::Triggered { order }
-        | OrderEvent::Rerun { order, .. }
-        | OrderEvent::External { order, .. }
-        | OrderEvent::Restated { order, .. }
-        | OrderEvent::TermsSet { order, .. }
-        | OrderEvent::Accepted { order, .. }
-        | OrderEvent::ParentAccepted { order }
-        | OrderEvent::ParentFilled { order, .. }
-        | OrderEvent::Rejected { order, .. }
-        | OrderEvent::Filled { order, .. }
-        | OrderEvent::Busted { order, .. }
-        | OrderEvent::Corrected { order, .. }
-        | OrderEvent::ParentCorrected { order, .. }
-        | OrderEvent::TermsSettled { order, .. }
-        | OrderEvent::TermsRestated { order, .. }
-        | OrderEvent::FillsSettled { order, .. }
-        | OrderEvent::LegFilled { order, .. }
-        | OrderEvent::LegUndone { order, .. }
-        | OrderEvent::Ended { order, .. }
-        | OrderEvent::DoneForDay { order, .. }
-        | OrderEvent::Lapsed { order }
-        | OrderEvent::Renewed { order, .. } => Some(order),
-        OrderEvent::Replaced { .. } => Some(before.order),
+        OrderEvent::Request(RequestEvent::Queued { number: order })
+        | OrderEvent::Condition(ConditionEvent::Held { order, .. })
+        | OrderEvent::Condition(ConditionEvent::Triggered { order })
+        | OrderEvent::Rejected(RejectedEvent::Rerun { order, .. })
+        | OrderEvent::Copy(CopyEvent::External { order, .. })
+        | OrderEvent::Copy(CopyEvent::Restated { order, .. })
+        | OrderEvent::Order(OrderWord::TermsSet { order, .. })
+        | OrderEvent::Order(OrderWord::Accepted { order, .. })
+        | OrderEvent::Parent(ParentEvent::ParentAccepted { order })
+        | OrderEvent::Parent(ParentEvent::ParentFilled { order, .. })
+        | OrderEvent::Order(OrderWord::Rejected { order, .. })
+        | OrderEvent::Order(OrderWord::Filled { order, .. })
+        | OrderEvent::Undo(UndoEvent::Busted { order, .. })
+        | OrderEvent::Undo(UndoEvent::Corrected { order, .. })
+        | OrderEvent::Undo(UndoEvent::ParentCorrected { order, .. })
+        | OrderEvent::Break(BreakEvent::TermsSettled { order, .. })
+        | OrderEvent::Break(BreakEvent::TermsRestated { order, .. })
+        | OrderEvent::Break(BreakEvent::FillsSettled { order, .. })
+        | OrderEvent::Spread(SpreadEvent::LegFilled { order, .. })
+        | OrderEvent::Spread(SpreadEvent::LegUndone { order, .. })
+        | OrderEvent::Order(OrderWord::Ended { order, .. })
+        | OrderEvent::Order(OrderWord::DoneForDay { order, .. })
+        | OrderEvent::Order(OrderWord::Lapsed { order })
+        | OrderEvent::Order(OrderWord::Renewed { order, .. }) => Some(order),
+        OrderEvent::Order(OrderWord::Replaced { .. }) => Some(before.order),
         _ => None,
     }
 }
@@ -281,15 +292,18 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
 /// The session that receives the report of an event.
 pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Before) -> Option<u32> {
     let order = match *event {
-        OrderEvent::Declined { .. } => before.order,
-        OrderEvent::Refused { session, .. } | OrderEvent::MassCancelRefused { session, .. } => {
+        OrderEvent::Order(OrderWord::Declined { .. }) => before.order,
+        OrderEvent::Request(RequestEvent::Refused { session, .. })
+        | OrderEvent::Request(RequestEvent::MassCancelRefused { session, .. }) => {
             return Some(session);
         }
-        OrderEvent::MassCancelTaken { session, .. } => return session,
-        OrderEvent::QuoteRefused { session, .. }
-        | OrderEvent::QuotesWithdrawn { session, .. }
-        | OrderEvent::InquiryAnswered { session, .. } => return Some(session),
-        OrderEvent::Quoted { order, .. } => order,
+        OrderEvent::Request(RequestEvent::MassCancelTaken { session, .. }) => return session,
+        OrderEvent::Quote(QuoteEvent::QuoteRefused { session, .. })
+        | OrderEvent::Quote(QuoteEvent::QuotesWithdrawn { session, .. })
+        | OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { session, .. }) => {
+            return Some(session);
+        }
+        OrderEvent::Quote(QuoteEvent::Quoted { order, .. }) => order,
         _ => order_of(event, before)?,
     };
     state.orders().get(order).map(|order| order.session)
@@ -512,14 +526,14 @@ fn cancel_reject(
 }
 
 fn refused(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
-    let OrderEvent::Refused {
+    let OrderEvent::Request(RequestEvent::Refused {
         kind,
         order,
         id,
         original,
         ref reason,
         ..
-    } = *event
+    }) = *event
     else {
         return;
     };

@@ -10,7 +10,7 @@ use super::requests::{byte, required};
 use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent, QuoteEvent};
 use crate::state::show::reason_text;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::reason::{Reason, Why};
@@ -58,13 +58,13 @@ pub(crate) fn inquiry<'a>(session: u32, message: &Message<'a>) -> Result<NewInqu
 /// Sends an inquiry to a venue over FIX.
 #[cold]
 pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, outbox: &mut Outbox) {
-    let OrderEvent::Inquired {
+    let OrderEvent::Inquiry(InquiryEvent::Inquired {
         inquiry,
         instrument,
         side,
         quantity,
         ..
-    } = *event
+    }) = *event
     else {
         return;
     };
@@ -152,7 +152,7 @@ pub(crate) fn report(
     outbox: &mut Outbox,
 ) {
     match *event {
-        OrderEvent::QuoteRefused { id, ref reason, .. } => {
+        OrderEvent::Quote(QuoteEvent::QuoteRefused { id, ref reason, .. }) => {
             let symbol = message.and_then(|message| message.get(tag::SYMBOL));
             let symbol = symbol.filter(|symbol| symbol.len() <= Text::MAX);
             let text = reason_text(state, reason, 0);
@@ -165,13 +165,13 @@ pub(crate) fn report(
                 outbox,
             );
         }
-        OrderEvent::InquiryAnswered {
+        OrderEvent::Inquiry(InquiryEvent::InquiryAnswered {
             instrument,
             id,
             reason: Some(ref reason),
             text,
             ..
-        } => {
+        }) => {
             let sentence = reason_text(state, reason, 0);
             let text = match text {
                 b"" => sentence.bytes(),
@@ -180,13 +180,13 @@ pub(crate) fn report(
             let symbol = state.instruments().name(instrument);
             refused(state, (id, symbol), (reason, text), client, outbox);
         }
-        OrderEvent::InquiryAnswered {
+        OrderEvent::Inquiry(InquiryEvent::InquiryAnswered {
             inquiry,
             instrument,
             id,
             reason: None,
             ..
-        } => {
+        }) => {
             let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
             let mut answer = outbox.begin(client.session, kind);
             answer.field(QUOTE_REQ_ID, id).uint(QUOTE_ID, inquiry);

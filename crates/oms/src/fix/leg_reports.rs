@@ -7,7 +7,7 @@ use super::clients::{Client, put_pool_number};
 use super::requests::POSITION_EFFECT;
 use super::spreads::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::values::show::{average, price};
 
 const EXEC_REF_ID: Tag = 19;
@@ -22,21 +22,21 @@ pub(super) fn leg_fill(
     outbox: &mut Outbox,
 ) {
     let (order, leg, (quantity, last), exec) = match *event {
-        OrderEvent::LegFilled {
+        OrderEvent::Spread(SpreadEvent::LegFilled {
             order,
             leg,
             quantity,
             price,
             ..
-        } => (order, leg, (quantity, price), None),
-        OrderEvent::LegUndone {
+        }) => (order, leg, (quantity, price), None),
+        OrderEvent::Spread(SpreadEvent::LegUndone {
             order,
             leg,
             exec,
             quantity,
             price,
             ..
-        } => (order, leg, (quantity, price), Some(exec)),
+        }) => (order, leg, (quantity, price), Some(exec)),
         _ => return,
     };
     // The client has the fill by the ExecID that it got.

@@ -11,7 +11,9 @@ use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    InquiryEvent, LineEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent, StrayEvent,
+};
 use crate::state::mass_status::MASS_STATUS_REQ_ID;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
@@ -40,7 +42,7 @@ pub(crate) fn send(
 ) {
     let line = (line, version);
     match *event {
-        OrderEvent::Sent { number, .. } => {
+        OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
             if let Some(order) = state.orders().get(number) {
                 if canary::is(OmsPlantedFault::TriggerTwice) && order.triggered {
                     new_order(state, order, line, outbox);
@@ -50,25 +52,27 @@ pub(crate) fn send(
                 change(state, order, request, line, outbox);
             }
         }
-        OrderEvent::QuoteSent { order, .. } => {
+        OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => {
             let sides = [order, order + 1].into_iter();
             for order in sides.filter_map(|side| state.orders().get(side)) {
                 new_order(state, order, line, outbox);
             }
         }
-        OrderEvent::Inquired { .. } => inquiries::send(state, event, line.0, outbox),
-        OrderEvent::StrayCancelled {
+        OrderEvent::Inquiry(InquiryEvent::Inquired { .. }) => {
+            inquiries::send(state, event, line.0, outbox)
+        }
+        OrderEvent::Stray(StrayEvent::StrayCancelled {
             order,
             former,
             request,
             ..
-        } => {
+        }) => {
             if let Some(order) = state.orders().get(order) {
                 cancel_stray(state, order, (former, request), line, outbox);
             }
         }
-        OrderEvent::MassAsked { at, .. } => ask_for_all(at, line.0, outbox),
-        OrderEvent::Asked { order, .. } => {
+        OrderEvent::Line(LineEvent::MassAsked { at, .. }) => ask_for_all(at, line.0, outbox),
+        OrderEvent::Order(OrderWord::Asked { order, .. }) => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
                 {

@@ -12,7 +12,7 @@ use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
 use crate::decide::mass::MassCancel;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, RequestEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::reason_text;
 use crate::values::reason::{Reason, Why};
@@ -63,8 +63,12 @@ pub(crate) fn report(
     outbox: &mut Outbox,
 ) {
     let (id, orders, reason) = match *event {
-        OrderEvent::MassCancelTaken { id, orders, .. } if !id.is_empty() => (id, orders, None),
-        OrderEvent::MassCancelRefused { id, ref reason, .. } => (id, 0, Some(reason)),
+        OrderEvent::Request(RequestEvent::MassCancelTaken { id, orders, .. }) if !id.is_empty() => {
+            (id, orders, None)
+        }
+        OrderEvent::Request(RequestEvent::MassCancelRefused { id, ref reason, .. }) => {
+            (id, 0, Some(reason))
+        }
         _ => return,
     };
     let field = |tag| message.and_then(|message| message.get(tag));

@@ -11,7 +11,7 @@ use super::clients::Client;
 use super::requests::{byte, required};
 use crate::decide::quotes::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, QuoteEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::show::reason_text;
@@ -127,15 +127,15 @@ pub(crate) fn report(
     let field = |tag| message.and_then(|message| message.get(tag));
     let named = field(tag::SYMBOL).filter(|symbol| symbol.len() <= Text::MAX);
     match *event {
-        OrderEvent::Quoted { order, .. } if !client.is_old() => {
+        OrderEvent::Quote(QuoteEvent::Quoted { order, .. }) if !client.is_old() => {
             status(state, order, (QuoteStatus::Pending, b""), client, outbox);
         }
-        OrderEvent::QuoteRefused {
+        OrderEvent::Quote(QuoteEvent::QuoteRefused {
             id,
             ref reason,
             kind,
             ..
-        } => {
+        }) => {
             let instrument = named.and_then(|symbol| state.instruments().find(symbol));
             let scale = instrument.map_or(0, |instrument| state.scale(instrument));
             let text = reason_text(state, reason, scale);
@@ -153,9 +153,9 @@ pub(crate) fn report(
             }
             finish(state, text.bytes(), client, answer);
         }
-        OrderEvent::QuotesWithdrawn {
+        OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
             kind, id, orders, ..
-        } if kind > 0 => {
+        }) if kind > 0 => {
             let status = match kind {
                 b'1' => QuoteStatus::CanceledForSymbol,
                 b'4' => QuoteStatus::CanceledAll,

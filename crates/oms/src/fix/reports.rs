@@ -6,7 +6,10 @@ use super::before::Before;
 use super::clients::{self, Client};
 use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    BreakEvent, InquiryEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent, SpreadEvent,
+    UndoEvent,
+};
 
 /// Writes the report of an event, live or again. `message` is the client message that caused the event; the report of
 /// a rejected new order repeats fields of it.
@@ -19,37 +22,44 @@ pub(crate) fn report(
 ) {
     match (event, message) {
         (
-            OrderEvent::Refused {
+            OrderEvent::Request(RequestEvent::Refused {
                 kind: None, reason, ..
-            },
+            }),
             Some(message),
         ) => clients::refused_new(state, reason, message, client, outbox),
-        (OrderEvent::MassCancelTaken { .. } | OrderEvent::MassCancelRefused { .. }, message) => {
+        (
+            OrderEvent::Request(RequestEvent::MassCancelTaken { .. })
+            | OrderEvent::Request(RequestEvent::MassCancelRefused { .. }),
+            message,
+        ) => {
             mass::report(state, event, message, client, outbox);
         }
         (
-            OrderEvent::QuoteRefused { kind: b'R', .. } | OrderEvent::InquiryAnswered { .. },
+            OrderEvent::Quote(QuoteEvent::QuoteRefused { kind: b'R', .. })
+            | OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { .. }),
             message,
         ) => inquiries::report(state, event, message, client, outbox),
         (
-            OrderEvent::Quoted { .. }
-            | OrderEvent::QuoteRefused { .. }
-            | OrderEvent::QuotesWithdrawn { .. },
+            OrderEvent::Quote(QuoteEvent::Quoted { .. })
+            | OrderEvent::Quote(QuoteEvent::QuoteRefused { .. })
+            | OrderEvent::Quote(QuoteEvent::QuotesWithdrawn { .. }),
             message,
         ) => quotes::report(state, event, message, client, outbox),
         (
-            OrderEvent::TermsSet { .. }
-            | OrderEvent::Busted { .. }
-            | OrderEvent::Corrected { .. }
-            | OrderEvent::ParentCorrected { .. }
-            | OrderEvent::TermsSettled { .. }
-            | OrderEvent::TermsRestated { .. }
-            | OrderEvent::FillsSettled { .. },
+            OrderEvent::Order(OrderWord::TermsSet { .. })
+            | OrderEvent::Undo(UndoEvent::Busted { .. })
+            | OrderEvent::Undo(UndoEvent::Corrected { .. })
+            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
+            | OrderEvent::Break(BreakEvent::TermsSettled { .. })
+            | OrderEvent::Break(BreakEvent::TermsRestated { .. })
+            | OrderEvent::Break(BreakEvent::FillsSettled { .. }),
             _,
         ) => changed::report(state, event, before, client, outbox),
-        (OrderEvent::LegFilled { .. } | OrderEvent::LegUndone { .. }, _) => {
-            leg_reports::leg_fill(state, event, client, outbox)
-        }
+        (
+            OrderEvent::Spread(SpreadEvent::LegFilled { .. })
+            | OrderEvent::Spread(SpreadEvent::LegUndone { .. }),
+            _,
+        ) => leg_reports::leg_fill(state, event, client, outbox),
         _ => clients::report(state, event, before, client, outbox),
     }
 }

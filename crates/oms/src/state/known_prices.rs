@@ -7,7 +7,7 @@ use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{ConditionEvent, OrderEvent, OrderWord};
 use crate::state::parents::FamilyRole;
 use crate::values::value::{Number, Price, PriceField};
 
@@ -97,11 +97,13 @@ impl Prices {
     #[cold]
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            OrderEvent::Held { order, .. } => self.deadlines.extend(deadline(state, order)),
-            OrderEvent::Ended { order, .. }
-            | OrderEvent::LapseConfirmed { order, .. }
-            | OrderEvent::Rejected { order, .. }
-            | OrderEvent::Triggered { order } => {
+            OrderEvent::Condition(ConditionEvent::Held { order, .. }) => {
+                self.deadlines.extend(deadline(state, order))
+            }
+            OrderEvent::Order(OrderWord::Ended { order, .. })
+            | OrderEvent::Order(OrderWord::LapseConfirmed { order, .. })
+            | OrderEvent::Order(OrderWord::Rejected { order, .. })
+            | OrderEvent::Condition(ConditionEvent::Triggered { order }) => {
                 if let Some(key) = deadline(state, order) {
                     self.deadlines.remove(&key);
                 }

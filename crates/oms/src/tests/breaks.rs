@@ -1,6 +1,7 @@
 //! What a venue says and does not agree with an order: asked, alarmed, settled.
 
 use super::*;
+use crate::state::event::OrderWord;
 use crate::state::orders::transition::OrderState::{Ended, Parent, Working};
 use crate::values::value::{BreakKind, End};
 use fixwire_protocol::OperatorCommand;
@@ -436,13 +437,13 @@ fn a_fill_costs_the_same_however_many_there_were() {
     world.accept(order);
     let state = &mut world.core.state;
     for exec in 1..=90_000 {
-        let event = OrderEvent::Filled {
+        let event = OrderEvent::Order(OrderWord::Filled {
             order,
             exec,
             quantity: 10,
             price: 10_000,
             at: 0,
-        };
+        });
         // With a walk over all of them this takes minutes.
         assert!(state.apply(0, &event));
     }

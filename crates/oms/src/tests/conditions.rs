@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::desk::command::carry_out;
+use crate::state::event::ConditionEvent;
 use crate::state::orders::transition::OrderState::{Ended, Held, Queued, Sent};
 use crate::values::value::{End, PriceField, Trading};
 use crate::{OrderState, Scope, Terms, Wish};
@@ -165,7 +166,7 @@ fn a_crash_after_the_price_triggers_the_order_once_all_the_same() {
 fn a_second_trigger_of_a_journal_does_not_fit() {
     let mut world = world(10);
     let order = world.holds("last>=101");
-    let early = OrderEvent::Triggered { order };
+    let early = OrderEvent::Condition(ConditionEvent::Triggered { order });
     let mut state = world.core.state().clone();
     assert!(!state.apply(1, &early), "no price has met it");
     world.last(10_100);

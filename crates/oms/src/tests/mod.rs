@@ -10,7 +10,7 @@ use crate::decide::core::{Change, Core, NewOrder, Others};
 use crate::decide::venue::{ReportKind, VenueId, VenueReport};
 use crate::load::load;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord, QuoteEvent, RequestEvent};
 use crate::state::tally::Tally;
 use crate::values::reason::Why;
 use crate::values::rules::RiskRules;
@@ -169,17 +169,17 @@ impl World {
             notes.push((*at, note));
             said.push(event.name().to_string());
             match *event {
-                OrderEvent::Refused { reason, .. }
-                | OrderEvent::MassCancelRefused { reason, .. }
-                | OrderEvent::QuoteRefused { reason, .. }
-                | OrderEvent::Rejected { reason, .. } => {
+                OrderEvent::Request(RequestEvent::Refused { reason, .. })
+                | OrderEvent::Request(RequestEvent::MassCancelRefused { reason, .. })
+                | OrderEvent::Quote(QuoteEvent::QuoteRefused { reason, .. })
+                | OrderEvent::Order(OrderWord::Rejected { reason, .. }) => {
                     *refused = Some(reason.why);
                 }
-                OrderEvent::QuoteSent { order, line } => {
+                OrderEvent::Quote(QuoteEvent::QuoteSent { order, line }) => {
                     let both = [order, order + 1];
                     sent.extend(both.map(|order| (queue::order(order), line)));
                 }
-                OrderEvent::Sent { number, line } => {
+                OrderEvent::Request(RequestEvent::Sent { number, line }) => {
                     let id = match (state.orders().request(number), state.orders().get(number)) {
                         (Some((_, order)), _) => (order.number, number),
                         (None, order) => (number, order.map_or(number, |it| it.attempt())),

@@ -1,6 +1,7 @@
 //! Orders and requests queued for a session to a venue.
 
 use super::*;
+use crate::state::event::{OrderWord, RequestEvent};
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent};
 use crate::values::rules::{Affinity, FlowRule};
 use crate::values::value::{End, Trading};
@@ -83,7 +84,7 @@ fn a_line_never_sends_more_than_its_venue_takes() {
     let left = world.pass_by(5 * SECOND);
     let sent = world.notes.iter().filter(|(_, note)| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::Sent { .. }))
+        matches!(event, Some(OrderEvent::Request(RequestEvent::Sent { .. })))
     });
     let times: Vec<i64> = sent.map(|(at, _)| *at).collect();
     assert_eq!(times.len(), 9);
@@ -351,7 +352,7 @@ fn questions_keep_to_the_flow() {
     world.pass_by(5 * SECOND);
     let asked = world.notes[start..].iter().filter(|(_, note)| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::Asked { .. }))
+        matches!(event, Some(OrderEvent::Order(OrderWord::Asked { .. })))
     });
     let times: Vec<i64> = asked.map(|(at, _)| *at).collect();
     assert_eq!(times.len(), 3);

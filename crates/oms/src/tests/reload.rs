@@ -1,5 +1,6 @@
 //! New settings for a core.
 
+use crate::state::event::{LimitEvent, LineEvent, ReloadEvent};
 use fixwire_protocol::OperatorCommand;
 
 use super::*;
@@ -95,27 +96,27 @@ fn a_damaged_reload_changes_nothing() {
         .state()
         .limit(crate::Scope::Firm, RiskControl::OrderQuantity);
     let mut nested = Vec::new();
-    let limit = OrderEvent::Limit {
+    let limit = OrderEvent::Limit(LimitEvent::Limit {
         scope: crate::Scope::Firm,
         control: 0,
         value: Some(1),
         filed: true,
         who: b"",
         why: b"",
-    };
+    });
     crate::NestedEvents::push(&mut nested, |to| limit.put(to));
     // An event that is none of settings, and one that is cut.
     let mut other = nested.clone();
-    let ended = OrderEvent::LineDown { line: LINES[0] };
+    let ended = OrderEvent::Line(LineEvent::LineDown { line: LINES[0] });
     crate::NestedEvents::push(&mut other, |to| ended.put(to));
     for changes in [&other[..], &nested[..nested.len() - 1]] {
-        let event = OrderEvent::Reloaded {
+        let event = OrderEvent::Reload(ReloadEvent::Reloaded {
             settings: 7,
             back: false,
             who: b"ann",
             why: b"",
             changes: crate::NestedEvents(changes),
-        };
+        });
         assert!(!world.core.state.apply(5, &event));
         let state = world.core.state();
         assert_eq!(

@@ -3,6 +3,7 @@
 use super::queue::order;
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
+use crate::state::event::OrderWord;
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Working};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
 use crate::values::value::{End, Market, Trading};
@@ -83,9 +84,10 @@ impl World {
     fn told(&self) -> String {
         let mut notes = self.notes.iter().rev();
         let last = notes.find_map(|(_, note)| match OrderEvent::of(&note[8..]) {
-            Some(OrderEvent::Rejected { text, .. } | OrderEvent::Declined { text, .. }) => {
-                Some(String::from_utf8_lossy(text).into_owned())
-            }
+            Some(
+                OrderEvent::Order(OrderWord::Rejected { text, .. })
+                | OrderEvent::Order(OrderWord::Declined { text, .. }),
+            ) => Some(String::from_utf8_lossy(text).into_owned()),
             _ => None,
         });
         last.unwrap()

@@ -12,7 +12,7 @@ use super::reports::{CODES, TmpHeard};
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::Heard;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent};
 use crate::values::reason::{Reason, Why};
 use crate::values::show::Sentence;
 use crate::values::value::Number;
@@ -24,7 +24,7 @@ pub(crate) fn inquiry(
     event: &OrderEvent<'_>,
     marks: &LineMarks,
 ) -> Option<RequestFrame> {
-    let OrderEvent::Inquired { instrument, .. } = *event else {
+    let OrderEvent::Inquiry(InquiryEvent::Inquired { instrument, .. }) = *event else {
         return None;
     };
     if state.instruments().name(instrument).len() <= SHORT_SYMBOL {
@@ -39,13 +39,13 @@ fn frame<const SYMBOL: usize>(
     event: &OrderEvent<'_>,
     marks: &LineMarks,
 ) -> Option<RequestFrame> {
-    let OrderEvent::Inquired {
+    let OrderEvent::Inquiry(InquiryEvent::Inquired {
         inquiry,
         instrument,
         session,
         order_no,
         ..
-    } = *event
+    }) = *event
     else {
         return None;
     };

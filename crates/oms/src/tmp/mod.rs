@@ -16,7 +16,7 @@ use fixwire_tmp::{
 };
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::values::rules::{LineGroup, RiskRules};
 use crate::values::value::Number;
 
@@ -219,8 +219,10 @@ impl TmpLines {
         let frame = orders::request(state, event, &line.marks, &self.scales);
         let is_written = frame.is_some();
         match *event {
-            OrderEvent::Sent { number, .. } if !is_written => self.unsent.push_back(number),
-            OrderEvent::QuoteSent { order, .. } if !is_written => {
+            OrderEvent::Request(RequestEvent::Sent { number, .. }) if !is_written => {
+                self.unsent.push_back(number)
+            }
+            OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) if !is_written => {
                 self.unsent.extend([order, order + 1]);
             }
             _ => {}

@@ -9,7 +9,7 @@ use fixwire_tmp::{
 use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent};
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
 use crate::values::marks::RequestMarks;
@@ -100,19 +100,23 @@ pub(crate) fn request(
     scales: &[u8],
 ) -> Option<RequestFrame> {
     let (order, asked) = match *event {
-        OrderEvent::Sent { number, .. } => match state.orders().get(number) {
-            Some(order) => (order, new_order(order)),
-            None => {
-                let (request, order) = state.orders().request(number)?;
-                (order, change(order, request))
+        OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
+            match state.orders().get(number) {
+                Some(order) => (order, new_order(order)),
+                None => {
+                    let (request, order) = state.orders().request(number)?;
+                    (order, change(order, request))
+                }
             }
-        },
-        OrderEvent::Asked { order, .. } => {
+        }
+        OrderEvent::Order(OrderWord::Asked { order, .. }) => {
             let order = state.orders().get(order)?;
             (order, query(order))
         }
-        OrderEvent::QuoteSent { order, .. } => return quote(state, order, (marks, scales)),
-        OrderEvent::Inquired { .. } => return inquiry(state, event, marks),
+        OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => {
+            return quote(state, order, (marks, scales));
+        }
+        OrderEvent::Inquiry(InquiryEvent::Inquired { .. }) => return inquiry(state, event, marks),
         _ => return None,
     };
     let symbol = state.instruments().name(order.instrument);

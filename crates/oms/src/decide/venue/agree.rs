@@ -8,7 +8,7 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, CopyEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
@@ -483,7 +483,7 @@ impl Core {
             return;
         }
         let is_new = known.is_none_or(|(_, it)| it.is_settled);
-        let event = OrderEvent::VenueBroken {
+        let event = OrderEvent::Break(BreakEvent::VenueBroken {
             kind: found.kind,
             order,
             line: report.line,
@@ -497,7 +497,7 @@ impl Core {
             opposite: found.opposite,
             ours,
             venue,
-        };
+        });
         self.emit(at, &event, sink);
         if is_new {
             let number = self.state().breaks.find(order, found.kind, found.exec);
@@ -506,7 +506,11 @@ impl Core {
             };
             let line = self.state().orders().get(order).map(|order| order.line);
             if line.is_some_and(|line| !self.answers_status(line)) {
-                return self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+                return self.emit(
+                    at,
+                    &OrderEvent::Break(BreakEvent::BreakAlarmed { number }),
+                    sink,
+                );
             }
             self.work
                 .ask_about_break(at.saturating_add(PATIENCE), number, order);
@@ -539,11 +543,11 @@ impl Core {
     }
 
     pub(crate) fn close_break(&mut self, at: i64, number: u64, sink: &mut impl Sink) {
-        let event = OrderEvent::BreakClosed {
+        let event = OrderEvent::Copy(CopyEvent::BreakClosed {
             number,
             who: Self::GUARD,
             why: b"both sides are equal",
-        };
+        });
         self.emit(at, &event, sink);
     }
 }

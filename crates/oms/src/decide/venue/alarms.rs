@@ -4,7 +4,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::Work;
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::values::value::Number;
 
@@ -16,7 +16,11 @@ impl Core {
             of.find(|(_, it)| !it.is_alarmed).map(|(number, _)| number)
         };
         while let Some(number) = next(self) {
-            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Break(BreakEvent::BreakAlarmed { number }),
+                sink,
+            );
         }
     }
 
@@ -39,7 +43,11 @@ impl Core {
                 return Some(Nanos((due - at).unsigned_abs()));
             }
             self.work.drop_alarm();
-            self.emit(at, &OrderEvent::BreakAlarmed { number }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Break(BreakEvent::BreakAlarmed { number }),
+                sink,
+            );
             return Some(Nanos(0));
         }
         None

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent, OrderWord};
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{NO_LINE, Order};
@@ -57,23 +57,23 @@ impl Core {
             false => None,
         };
         if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
-            let event = OrderEvent::SettleAsked {
+            let event = OrderEvent::Break(BreakEvent::SettleAsked {
                 number,
                 venue,
                 who,
                 why,
-            };
+            });
             self.emit(at, &event, sink);
             return Ok(format!(
                 "break {number}: requested; another operator must settle it the same way"
             ));
         }
-        let event = OrderEvent::BreakSettled {
+        let event = OrderEvent::Break(BreakEvent::BreakSettled {
             number,
             venue,
             who,
             why,
-        };
+        });
         self.emit(at, &event, sink);
         if let Some(correction) = correction {
             self.correct(at, found.order, &correction, sink);
@@ -114,18 +114,18 @@ impl Core {
     ) -> Result<String, String> {
         let is_second = self.is_second_settle(asked_by, who, venue)?;
         let event = match is_second {
-            true => OrderEvent::BreakSettled {
+            true => OrderEvent::Break(BreakEvent::BreakSettled {
                 number,
                 venue,
                 who,
                 why,
-            },
-            false => OrderEvent::SettleAsked {
+            }),
+            false => OrderEvent::Break(BreakEvent::SettleAsked {
                 number,
                 venue,
                 who,
                 why,
-            },
+            }),
         };
         self.emit(at, &event, sink);
         Ok(match (is_second, venue) {
@@ -215,22 +215,22 @@ impl Core {
                 self.fill_settled(at, order, (exec, quantity, price), sink);
             }
             Correction::Fills(filled, paid, open) => {
-                let event = OrderEvent::FillsSettled {
+                let event = OrderEvent::Break(BreakEvent::FillsSettled {
                     order,
                     filled,
                     paid,
                     open,
-                };
+                });
                 self.emit(at, &event, sink);
                 self.decline_filled(at, order, None, sink);
                 self.guard_order(at, order, sink);
             }
             Correction::Terms(quantity, price) => {
-                let event = OrderEvent::TermsSettled {
+                let event = OrderEvent::Break(BreakEvent::TermsSettled {
                     order,
                     quantity,
                     price,
-                };
+                });
                 self.emit(at, &event, sink);
                 self.decline_filled(at, order, None, sink);
             }
@@ -252,13 +252,13 @@ impl Core {
         if self.state().orders().has_fill(order, exec) {
             return;
         }
-        let event = OrderEvent::Filled {
+        let event = OrderEvent::Order(OrderWord::Filled {
             order,
             exec,
             quantity,
             price,
             at: 0,
-        };
+        });
         self.emit(at, &event, sink);
         if self.has_copies() {
             self.compare(at, (order, exec), b"", sink);

@@ -3,7 +3,7 @@
 
 use crate::decide::core::{Change, Core, Sink};
 use crate::decide::venue::{Heard, VenueId, VenueReport, short};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::reason::Why;
@@ -117,7 +117,11 @@ impl Core {
         let is_new = order.is_some_and(|it| it.venue_id.bytes() != venue_id);
         if is_new && !matches!(venue_id, b"" | b"NONE") && !self.speaks_tmp(report.line) {
             let order = report.id.order;
-            self.emit(at, &OrderEvent::VenueIdSet { order, venue_id }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }),
+                sink,
+            );
         }
     }
 

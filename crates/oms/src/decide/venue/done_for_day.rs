@@ -2,7 +2,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number};
 
@@ -22,11 +22,11 @@ impl Core {
         (venue_at, text): (i64, &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::DoneForDay {
+        let event = OrderEvent::Order(OrderWord::DoneForDay {
             order,
             at: venue_at,
             text,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -52,7 +52,11 @@ impl Core {
         let next = self.state().day() + 1;
         let rests = known.is_some_and(|known| known.rests_until(next));
         if rests {
-            self.emit(at, &OrderEvent::Renewed { order, by_venue }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Order(OrderWord::Renewed { order, by_venue }),
+                sink,
+            );
         }
         rests
     }

@@ -3,7 +3,7 @@
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, SetupEvent};
 use crate::values::units::{MOST, decimals};
 
 /// Prices may grow by this factor before they are too large.
@@ -40,12 +40,12 @@ impl Core {
         let scales: alloc::vec::Vec<u8> =
             self.state.instruments.iter().map(|it| it.scale).collect();
         let symbol = self.state.instruments().name(instrument).to_vec();
-        let event = OrderEvent::Instrument {
+        let event = OrderEvent::Setup(SetupEvent::Instrument {
             index: instrument,
             scale,
             worth,
             symbol: &symbol,
-        };
+        });
         self.emit(at, &event, sink);
         self.index_again(&scales);
     }

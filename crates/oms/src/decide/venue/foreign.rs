@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::values::show::Sentence;
 use crate::values::value::Number;
@@ -71,7 +71,7 @@ impl Core {
         text: &[u8],
         sink: &mut impl Sink,
     ) -> Heard {
-        let event = OrderEvent::ForeignReport { line, order, text };
+        let event = OrderEvent::Order(OrderWord::ForeignReport { line, order, text });
         self.emit(at, &event, sink);
         Heard::Known
     }

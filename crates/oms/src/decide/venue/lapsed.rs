@@ -16,7 +16,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::lapsed::may_be_cancelled;
 use crate::values::value::Number;
 
@@ -65,7 +65,11 @@ impl Core {
         let order = order.filter(|it| may_be_cancelled(state, it) && state.is_ready(it.line));
         if let Some(line) = order.map(|order| order.line) {
             let order = number;
-            self.emit(at, &OrderEvent::LapseCancelled { order, line }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Order(OrderWord::LapseCancelled { order, line }),
+                sink,
+            );
             self.cancel_now(at, number, sink);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{CopyEvent, OrderEvent, OrderWord};
 use crate::state::orders::late::LateTerms;
 use crate::state::orders::transition::Happening;
 use crate::values::reason::Why;
@@ -58,7 +58,7 @@ impl Core {
         let quantity = newer.0.unwrap_or(order.quantity);
         let all = order.filled >= quantity;
         let is_possible = order.state.after(Happening::Replace { all }).is_some();
-        let event = OrderEvent::TermsSet {
+        let event = OrderEvent::Order(OrderWord::TermsSet {
             order: number,
             request: pending.map(|_| request),
             current: if is_newest { request } else { order.current },
@@ -70,7 +70,7 @@ impl Core {
             price_at: newer
                 .1
                 .map_or(terms.price_at, |_| report.at.max(terms.price_at)),
-        };
+        });
         if !is_possible {
             return Some(match pending {
                 Some(_) => self.decline(at, request, Why::TooLate, report.text, sink),
@@ -110,12 +110,12 @@ impl Core {
             // An older report must not count after one that changes nothing either.
             _ if is_same && !is_news => return Heard::Known,
             _ if newer == (None, None) => return Heard::Known,
-            0 => OrderEvent::Restated {
+            0 => OrderEvent::Copy(CopyEvent::Restated {
                 order,
                 quantity,
                 price,
-            },
-            _ => OrderEvent::TermsSet {
+            }),
+            _ => OrderEvent::Order(OrderWord::TermsSet {
                 order,
                 request: None,
                 current: known.current,
@@ -123,7 +123,7 @@ impl Core {
                 price,
                 quantity_at: newer.0.map_or(terms.quantity_at, |_| venue_at),
                 price_at: newer.1.map_or(terms.price_at, |_| venue_at),
-            },
+            }),
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{CopyEvent, OrderEvent};
 use crate::values::value::Market;
 
 impl Core {
@@ -51,12 +51,12 @@ impl Core {
         }
         if count > 0 {
             let symbols = &symbols[..];
-            let event = OrderEvent::VenueMarket {
+            let event = OrderEvent::Copy(CopyEvent::VenueMarket {
                 line,
                 state,
                 symbols,
                 why,
-            };
+            });
             self.emit(at, &event, sink);
         }
         count

@@ -20,7 +20,7 @@ use crate::decide::venue::unanswered::lost_of_closed;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::decide::work::open;
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LineEvent, OrderEvent};
 use crate::state::mass_status::{MassQuestion, MassReport};
 use crate::values::value::{MassEnd, Number};
 
@@ -73,7 +73,11 @@ impl Core {
             expected,
             listed: BTreeSet::new(),
         });
-        self.emit(at, &OrderEvent::MassAsked { line, at }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Line(LineEvent::MassAsked { line, at }),
+            sink,
+        );
     }
 
     /// A report of a venue that is answering; whether it is the answer that nothing is open, which is of no order.
@@ -154,11 +158,11 @@ impl Core {
             !question.listed.contains(number) && still.binary_search(number).is_ok()
         };
         let left: Vec<Number> = question.expected.into_iter().filter(is_left).collect();
-        let event = OrderEvent::MassAnswered {
+        let event = OrderEvent::Line(LineEvent::MassAnswered {
             line,
             how,
             orders: left.len() as u64,
-        };
+        });
         self.emit(at, &event, sink);
         self.work.ask_each(&self.state, left);
     }

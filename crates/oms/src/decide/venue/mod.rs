@@ -25,7 +25,7 @@ pub(crate) mod undo;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord, StrayEvent};
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::spreads::leg_exec;
 use crate::values::reason::Why;
@@ -217,11 +217,11 @@ impl Core {
         {
             return Heard::Known;
         }
-        let event = OrderEvent::Accepted {
+        let event = OrderEvent::Order(OrderWord::Accepted {
             order,
             venue_id: short(report.venue_id),
             at: report.at,
-        };
+        });
         self.emit(at, &event, sink);
         Heard::Taken
     }
@@ -247,13 +247,13 @@ impl Core {
         // The venue's acknowledgement comes later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
-        let event = OrderEvent::Filled {
+        let event = OrderEvent::Order(OrderWord::Filled {
             order,
             exec: report.exec,
             quantity,
             price,
             at: report.at,
-        };
+        });
         let known = self.state().orders().get(order);
         let answered = known.and_then(|order| order.pended.as_ref()?.request);
         self.emit(at, &event, sink);
@@ -341,12 +341,12 @@ impl Core {
         let quantity = quantity.filter(|it| is_set || is_amended(it));
         let price = price.filter(|_| is_set);
         let quantity = quantity.unwrap_or(request.quantity);
-        let event = OrderEvent::Replaced {
+        let event = OrderEvent::Order(OrderWord::Replaced {
             request: number,
             quantity,
             price: price.unwrap_or(request.price),
             at: report.at,
-        };
+        });
         let all = filled >= quantity;
         if state.after(Happening::Replace { all }).is_none() {
             return self.decline(at, number, Why::TooLate, report.text, sink);
@@ -411,13 +411,13 @@ impl Core {
             if order.pended.is_some() {
                 return Heard::Known;
             }
-            let event = OrderEvent::Pended {
+            let event = OrderEvent::Order(OrderWord::Pended {
                 order: number,
                 how,
                 request,
                 filled,
                 at: report.at,
-            };
+            });
             self.emit(at, &event, sink);
             return Heard::Taken;
         }
@@ -611,7 +611,7 @@ impl Core {
         if is_known(report.exec) || is_known(exec) {
             return Heard::Known;
         }
-        let event = OrderEvent::StrayFill {
+        let event = OrderEvent::Stray(StrayEvent::StrayFill {
             line: report.line,
             account,
             instrument,
@@ -621,7 +621,7 @@ impl Core {
             quantity,
             price,
             id: short(report.text_id),
-        };
+        });
         self.emit(at, &event, sink);
         self.guard(at, (report.line, account, instrument), sink);
         Heard::Taken

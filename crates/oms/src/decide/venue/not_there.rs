@@ -2,7 +2,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::is_unconfirmed;
 use crate::values::reason::Why;
@@ -48,7 +48,11 @@ impl Core {
             return Heard::Known;
         }
         if is_working {
-            self.emit(at, &OrderEvent::NotAtVenue { order: number }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Order(OrderWord::NotAtVenue { order: number }),
+                sink,
+            );
         }
         Heard::NotAtVenue(number)
     }

@@ -4,7 +4,7 @@ use fixwire_protocol::tag;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueId, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
@@ -105,13 +105,13 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         self.decline_of(at, order, sink);
-        let event = OrderEvent::Ended {
+        let event = OrderEvent::Order(OrderWord::Ended {
             order,
             how,
             request: None,
             at: 0,
             text,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -151,11 +151,11 @@ impl Core {
         if self.has_lapsed(order) {
             return self.end(at, order, End::Rejected, None, (0, text), sink);
         }
-        let event = OrderEvent::Rejected {
+        let event = OrderEvent::Order(OrderWord::Rejected {
             order,
             reason,
             text,
-        };
+        });
         self.emit(at, &event, sink);
     }
 
@@ -239,11 +239,11 @@ impl Core {
         let Some((number, is_ours)) = found else {
             return Heard::Known;
         };
-        let event = OrderEvent::Declined {
+        let event = OrderEvent::Order(OrderWord::Declined {
             request,
             reason,
             text,
-        };
+        });
         self.emit(at, &event, sink);
         if is_ours {
             // An immediate retry would be rejected again.

@@ -7,7 +7,7 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord, RemadeEvent, StrayEvent};
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::orders::{Order, Request};
@@ -93,10 +93,10 @@ impl Core {
         let is_its = order.is_some_and(|it| it.current == request && it.state.is_open());
         let is_new = report.kind == ReportKind::New;
         if heard == Heard::Taken && is_its && is_new && !was_held && !self.speaks_tmp(report.line) {
-            let event = OrderEvent::ReplacedAsNew {
+            let event = OrderEvent::Remade(RemadeEvent::ReplacedAsNew {
                 order: number,
                 former,
-            };
+            });
             self.emit(at, &event, sink);
         }
         Some(heard)
@@ -149,7 +149,11 @@ impl Core {
         if is_of_request || !is_its {
             return None;
         }
-        self.emit(at, &OrderEvent::CancelDropped { order: number }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Remade(RemadeEvent::CancelDropped { order: number }),
+            sink,
+        );
         if at.saturating_sub(since) > TOGETHER {
             // It may be the cancel of an order that a venue only confirmed with New.
             self.work.ask_once(number);
@@ -185,12 +189,12 @@ impl Core {
         if !is_told || self.speaks_tmp(report.line) {
             return None;
         }
-        let event = OrderEvent::CancelHeld {
+        let event = OrderEvent::Remade(RemadeEvent::CancelHeld {
             order: number,
             of_replace: is_of_replace,
             filled,
             at: report.at,
-        };
+        });
         self.emit(at, &event, sink);
         Some(Heard::Taken)
     }
@@ -221,7 +225,11 @@ impl Core {
     ) {
         let order = report.id.order;
         if self.state().remade.is_held(order) {
-            self.emit(at, &OrderEvent::CancelDropped { order }, sink);
+            self.emit(
+                at,
+                &OrderEvent::Remade(RemadeEvent::CancelDropped { order }),
+                sink,
+            );
         }
     }
 
@@ -271,13 +279,13 @@ impl Core {
         };
         let how = End::Cancelled;
         if filled > known.filled && known.pended.is_none() {
-            let event = OrderEvent::Pended {
+            let event = OrderEvent::Order(OrderWord::Pended {
                 order,
                 how,
                 request: None,
                 filled,
                 at: venue_at,
-            };
+            });
             return self.emit(at, &event, sink);
         }
         self.end(at, order, how, None, (venue_at, b""), sink);
@@ -328,12 +336,12 @@ impl Core {
         if !is_sent || self.speaks_tmp(report.line) || !self.is_line(report.line) {
             return Heard::Unreadable;
         }
-        let event = OrderEvent::StrayCancelled {
+        let event = OrderEvent::Stray(StrayEvent::StrayCancelled {
             order,
             former,
             request: state.last + 1,
             line: report.line,
-        };
+        });
         self.emit(at, &event, sink);
         Heard::Known
     }

@@ -10,7 +10,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::Happening;
 use crate::values::units::{scaled, whole};
@@ -50,14 +50,14 @@ impl Core {
         if let NewTerms::Other(quantity, price) = terms
             && self.may_become(number, quantity)
         {
-            let event = OrderEvent::TermsRestated {
+            let event = OrderEvent::Break(BreakEvent::TermsRestated {
                 order: number,
                 quantity,
                 price,
                 reason: report.reason.unwrap_or(0),
                 at: report.at,
                 text: report.text,
-            };
+            });
             self.emit(at, &event, sink);
             self.decline_filled(at, number, None, sink);
             self.guard_order(at, number, sink);

@@ -16,7 +16,7 @@ use crate::decide::spreads::FillOfLeg;
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
 use crate::values::units::whole;
@@ -28,7 +28,7 @@ type Undone = (u64, LegFill, (Quantity, Price));
 impl OmsState {
     /// Applies what becomes of a fill of a leg.
     pub(crate) fn leg_undone(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::LegUndone {
+        let OrderEvent::Spread(SpreadEvent::LegUndone {
             order: number,
             leg: at,
             exec,
@@ -38,7 +38,7 @@ impl OmsState {
             quantity,
             price,
             ..
-        } = *event
+        }) = *event
         else {
             return None;
         };
@@ -163,7 +163,7 @@ impl Core {
                 return Heard::Broken;
             }
         };
-        let event = OrderEvent::LegUndone {
+        let event = OrderEvent::Spread(SpreadEvent::LegUndone {
             order: number,
             leg: leg_at,
             exec,
@@ -174,7 +174,7 @@ impl Core {
             price,
             at: report.at,
             text: report.text,
-        };
+        });
         self.emit(at, &event, sink);
         let of = self.state.orders().get(number);
         if let Some((session, account)) = of.map(|it| (it.session, it.account)) {

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, VenueReport};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
 use crate::values::show::price;
 use crate::values::show::text;
@@ -45,12 +45,12 @@ impl Core {
         let Some(number) = found else {
             return Heard::Unknown;
         };
-        let event = OrderEvent::BreakSettled {
+        let event = OrderEvent::Break(BreakEvent::BreakSettled {
             number,
             venue: false,
             who: b"",
             why: b"Trade Cancel of the venue",
-        };
+        });
         self.emit(at, &event, sink);
         Heard::Taken
     }
@@ -67,12 +67,12 @@ impl Core {
         let strays = &self.state().strays;
         let found = strays.find(|it| it.instrument == instrument && execs.contains(&it.exec));
         if let Some(number) = found {
-            let event = OrderEvent::BreakSettled {
+            let event = OrderEvent::Break(BreakEvent::BreakSettled {
                 number,
                 venue: true,
                 who: b"",
                 why: b"the drop copy of the venue has it",
-            };
+            });
             self.emit(at, &event, sink);
         }
     }

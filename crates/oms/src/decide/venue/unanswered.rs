@@ -16,7 +16,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::reason::{Reason, Why};
@@ -138,7 +138,11 @@ impl Core {
         match step {
             Step::Ask => {
                 if is_sent {
-                    self.emit(at, &OrderEvent::Unanswered { request }, sink);
+                    self.emit(
+                        at,
+                        &OrderEvent::Order(OrderWord::Unanswered { request }),
+                        sink,
+                    );
                 }
                 let is_held = self.state.remade.is_held(order);
                 if !is_held && !self.answers_status(line) {
@@ -159,7 +163,11 @@ impl Core {
 
     /// The venue answers neither a request nor the status request, or is not to be asked.
     fn no_answer(&mut self, at: i64, (order, request): (Number, Number), sink: &mut impl Sink) {
-        self.emit(at, &OrderEvent::NoAnswer { request }, sink);
+        self.emit(
+            at,
+            &OrderEvent::Order(OrderWord::NoAnswer { request }),
+            sink,
+        );
         let known = self.state.orders().request(request);
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
@@ -188,11 +196,11 @@ impl Core {
         let orders = self.state.orders();
         let request = orders.get(order).and_then(|order| orders.request_of(order));
         if let Some(request) = request.map(|request| request.number) {
-            let event = OrderEvent::Declined {
+            let event = OrderEvent::Order(OrderWord::Declined {
                 request,
                 reason: Reason::of(Why::GaveWay),
                 text: b"",
-            };
+            });
             self.emit(at, &event, sink);
         }
     }

@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text};
 use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, UndoEvent};
 use crate::state::orders::Fill;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
@@ -39,7 +39,7 @@ impl Core {
         };
         let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C');
         let event = match is_correction {
-            false => OrderEvent::Busted {
+            false => OrderEvent::Undo(UndoEvent::Busted {
                 order: number,
                 exec: fill.exec,
                 by: report.exec,
@@ -48,8 +48,8 @@ impl Core {
                 open,
                 at: report.at,
                 text: report.text,
-            },
-            true => OrderEvent::Corrected {
+            }),
+            true => OrderEvent::Undo(UndoEvent::Corrected {
                 order: number,
                 exec: fill.exec,
                 by: report.exec,
@@ -60,7 +60,7 @@ impl Core {
                 open,
                 at: report.at,
                 text: report.text,
-            },
+            }),
         };
         self.emit(at, &event, sink);
         if !is_correction && !self.state().spreads.is_empty() {

@@ -4,68 +4,68 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{History, text};
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent, UndoEvent};
 
 impl History {
     /// Describes what the venue took back, what it says and does not agree with it, and what an operator decided.
     pub(super) fn broken(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Busted {
+            OrderEvent::Undo(UndoEvent::Busted {
                 order,
                 quantity,
                 price,
                 ..
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "busted by the venue: {quantity} at {} is no fill any more",
                 self.price(price)
             )),
-            OrderEvent::Corrected {
+            OrderEvent::Undo(UndoEvent::Corrected {
                 order,
                 was_quantity,
                 was_price,
                 quantity,
                 price,
                 ..
-            }
-            | OrderEvent::ParentCorrected {
+            })
+            | OrderEvent::Undo(UndoEvent::ParentCorrected {
                 order,
                 was_quantity,
                 was_price,
                 quantity,
                 price,
                 ..
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "corrected by the venue: {was_quantity} at {} is {quantity} at {}",
                 self.price(was_price),
                 self.price(price)
             )),
-            OrderEvent::VenueBroken {
+            OrderEvent::Break(BreakEvent::VenueBroken {
                 kind,
                 order,
                 ours,
                 venue,
                 ..
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "break: {kind}: {} here, the venue says {}",
                 text(ours),
                 text(venue)
             )),
-            OrderEvent::TermsSettled {
+            OrderEvent::Break(BreakEvent::TermsSettled {
                 order,
                 quantity,
                 price,
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "settled by an operator: {quantity} at {}",
                 self.price(price)
             )),
-            OrderEvent::TermsRestated {
+            OrderEvent::Break(BreakEvent::TermsRestated {
                 order,
                 quantity,
                 price,
                 reason,
                 text: said,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 let said = match said {
                     b"" => String::new(),
                     said => format!(": {}", text(said)),
@@ -75,7 +75,9 @@ impl History {
                     self.price(price)
                 ))
             }
-            OrderEvent::FillsSettled { order, filled, .. } if order == self.order => {
+            OrderEvent::Break(BreakEvent::FillsSettled { order, filled, .. })
+                if order == self.order =>
+            {
                 Some(format!("settled by an operator: {filled} filled"))
             }
             _ => None,

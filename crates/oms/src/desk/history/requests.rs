@@ -4,18 +4,18 @@ use alloc::format;
 use alloc::string::String;
 
 use super::History;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord, RequestEvent};
 use crate::values::show::text;
 use crate::values::value::{End, RequestKind};
 
 impl History {
     pub(super) fn refused(&self, event: &OrderEvent<'_>) -> Option<String> {
-        let OrderEvent::Refused {
+        let OrderEvent::Request(RequestEvent::Refused {
             kind,
             id,
             ref reason,
             ..
-        } = *event
+        }) = *event
         else {
             return None;
         };
@@ -32,13 +32,13 @@ impl History {
 
     pub(super) fn requested(&mut self, event: &OrderEvent<'_>) -> String {
         match *event {
-            OrderEvent::ReplaceTaken {
+            OrderEvent::Request(RequestEvent::ReplaceTaken {
                 request,
                 quantity,
                 price,
                 id,
                 ..
-            } => {
+            }) => {
                 self.requests.push(request);
                 let at = self.price(price);
                 format!(
@@ -46,7 +46,7 @@ impl History {
                     text(id)
                 )
             }
-            OrderEvent::CancelTaken { request, id, .. } => {
+            OrderEvent::Request(RequestEvent::CancelTaken { request, id, .. }) => {
                 self.requests.push(request);
                 match id {
                     b"" => format!("cancel {request} requested by the OMS"),
@@ -66,21 +66,21 @@ impl History {
             End::DoneForDay => "done for the day",
         };
         match *event {
-            OrderEvent::Lapsed { order } if order == self.order => {
+            OrderEvent::Order(OrderWord::Lapsed { order }) if order == self.order => {
                 Some("expired: its trading day is over, which the venue has not confirmed".into())
             }
-            OrderEvent::Ended {
+            OrderEvent::Order(OrderWord::Ended {
                 order,
                 how,
                 text: said,
                 ..
-            }
-            | OrderEvent::LapseConfirmed {
+            })
+            | OrderEvent::Order(OrderWord::LapseConfirmed {
                 order,
                 how,
                 text: said,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.line = None;
                 let said = if said.is_empty() {
                     String::new()
@@ -89,29 +89,29 @@ impl History {
                 };
                 Some(format!("{}{said}", ended(how)))
             }
-            OrderEvent::Pended {
+            OrderEvent::Order(OrderWord::Pended {
                 order, how, filled, ..
-            } if order == self.order => Some(format!(
+            }) if order == self.order => Some(format!(
                 "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
                 ended(how)
             )),
-            OrderEvent::Replaced {
+            OrderEvent::Order(OrderWord::Replaced {
                 request,
                 quantity,
                 price,
                 ..
-            } if self.requests.contains(&request) => {
+            }) if self.requests.contains(&request) => {
                 self.quantity = quantity;
                 let at = self.price(price);
                 Some(format!("replace {request} accepted: {quantity} at {at}"))
             }
-            OrderEvent::TermsSet {
+            OrderEvent::Order(OrderWord::TermsSet {
                 order,
                 request,
                 quantity,
                 price,
                 ..
-            } if order == self.order => {
+            }) if order == self.order => {
                 self.quantity = quantity;
                 let at = self.price(price);
                 Some(match request {
@@ -119,11 +119,11 @@ impl History {
                     None => format!("the venue has replaced it: {quantity} at {at}"),
                 })
             }
-            OrderEvent::Declined {
+            OrderEvent::Order(OrderWord::Declined {
                 request,
                 ref reason,
                 text: said,
-            } if self.requests.contains(&request) => Some(format!(
+            }) if self.requests.contains(&request) => Some(format!(
                 "request {request} rejected: {}",
                 self.why(reason, said)
             )),

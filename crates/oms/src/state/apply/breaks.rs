@@ -1,7 +1,7 @@
 //! Applies events of breaks between the word of a venue and the orders.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::values::units::MOST;
@@ -11,14 +11,14 @@ impl OmsState {
     #[cold]
     pub(crate) fn apply_break(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::VenueBroken { .. } => self.broken(event),
-            OrderEvent::BreakAlarmed { number } => {
+            OrderEvent::Break(BreakEvent::VenueBroken { .. }) => self.broken(event),
+            OrderEvent::Break(BreakEvent::BreakAlarmed { number }) => {
                 self.breaks.get_mut(number)?.is_alarmed = true;
                 Some(())
             }
-            OrderEvent::SettleAsked {
+            OrderEvent::Break(BreakEvent::SettleAsked {
                 number, venue, who, ..
-            } => {
+            }) => {
                 let by = Text::new(&who[..who.len().min(Text::MAX)]);
                 let asked_by = match self.strays.get_mut(number) {
                     Some(stray) => &mut stray.asked_by,
@@ -27,30 +27,32 @@ impl OmsState {
                 *asked_by = Some((by, venue));
                 Some(())
             }
-            OrderEvent::BreakSettled { number, venue, .. } => self.break_settled(number, venue),
-            OrderEvent::TermsSettled {
+            OrderEvent::Break(BreakEvent::BreakSettled { number, venue, .. }) => {
+                self.break_settled(number, venue)
+            }
+            OrderEvent::Break(BreakEvent::TermsSettled {
                 order,
                 quantity,
                 price,
-            }
-            | OrderEvent::TermsRestated {
+            })
+            | OrderEvent::Break(BreakEvent::TermsRestated {
                 order,
                 quantity,
                 price,
                 ..
-            } => self.terms_settled(order, (quantity, price)),
-            OrderEvent::FillsSettled {
+            }) => self.terms_settled(order, (quantity, price)),
+            OrderEvent::Break(BreakEvent::FillsSettled {
                 order,
                 filled,
                 paid,
                 open,
-            } => self.fills_settled(order, (filled, paid), open),
+            }) => self.fills_settled(order, (filled, paid), open),
             _ => self.apply_undo(event),
         }
     }
 
     fn broken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::VenueBroken {
+        let OrderEvent::Break(BreakEvent::VenueBroken {
             kind,
             order,
             line,
@@ -64,7 +66,7 @@ impl OmsState {
             opposite,
             ours,
             venue,
-        } = *event
+        }) = *event
         else {
             return None;
         };

@@ -2,7 +2,7 @@
 
 use crate::state::OmsState;
 use crate::state::conditions::{Condition, Stage};
-use crate::state::event::OrderEvent;
+use crate::state::event::{ConditionEvent, OrderEvent, OrderWord, RequestEvent};
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::values::locate::Locate;
 
@@ -10,21 +10,21 @@ impl OmsState {
     #[cold]
     pub(crate) fn apply_condition(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Located {
+            OrderEvent::Request(RequestEvent::Located {
                 order,
                 reqd,
                 broker,
-            } => {
+            }) => {
                 self.orders.get(order)?;
                 self.locates.add(order, Locate { reqd, broker });
                 Some(())
             }
-            OrderEvent::Held {
+            OrderEvent::Condition(ConditionEvent::Held {
                 order: number,
                 field,
                 rises,
                 price,
-            } => self.change(number, |state, place| {
+            }) => self.change(number, |state, place| {
                 state.step(place, Happening::Hold)?;
                 let order = state.orders.at(place)?;
                 let condition = Condition {
@@ -38,18 +38,20 @@ impl OmsState {
                 state.conditions.add(number, condition);
                 Some(())
             }),
-            OrderEvent::Touched {
+            OrderEvent::Condition(ConditionEvent::Touched {
                 instrument,
                 field,
                 price,
                 ..
-            } => {
+            }) => {
                 self.instruments.get(instrument as usize)?;
                 self.conditions.touch(instrument, field, price);
                 Some(())
             }
-            OrderEvent::ReportEntered { order, .. } => self.orders.get(order).map(|_| ()),
-            OrderEvent::Triggered { order: number } => {
+            OrderEvent::Order(OrderWord::ReportEntered { order, .. }) => {
+                self.orders.get(order).map(|_| ())
+            }
+            OrderEvent::Condition(ConditionEvent::Triggered { order: number }) => {
                 self.conditions.trigger(number)?;
                 self.change(number, |state, place| {
                     state.step(place, Happening::Trigger)?;
@@ -57,7 +59,7 @@ impl OmsState {
                     Some(())
                 })
             }
-            OrderEvent::ValidUntil { number, until } => {
+            OrderEvent::Request(RequestEvent::ValidUntil { number, until }) => {
                 let fits = |state| until > 0 && state == OrderState::Queued;
                 if let Some(order) = self.orders.get_mut(number) {
                     return fits(order.state).then(|| order.queued = -until);

@@ -1,7 +1,7 @@
 //! Applies events of price inquiries to the state.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent};
 use crate::state::inquiries::{Inquiry, InquiryKey};
 use crate::state::pools::{NO_POOL, NUMBERS};
 use crate::values::value::Text;
@@ -20,7 +20,7 @@ impl OmsState {
 
     pub(crate) fn apply_inquiry(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Inquired {
+            OrderEvent::Inquiry(InquiryEvent::Inquired {
                 inquiry,
                 session,
                 instrument,
@@ -30,7 +30,7 @@ impl OmsState {
                 order_no,
                 id,
                 ..
-            } => {
+            }) => {
                 self.sessions.get(session as usize)?;
                 self.sessions.get(line as usize)?;
                 self.instruments.get(instrument as usize)?;
@@ -58,7 +58,9 @@ impl OmsState {
                 self.quotes.inquiries.add(inquiry, new);
                 Some(())
             }
-            OrderEvent::InquiryAnswered { inquiry, .. } => self.quotes.inquiries.remove(inquiry),
+            OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { inquiry, .. }) => {
+                self.quotes.inquiries.remove(inquiry)
+            }
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Sets the terms that a venue reports late.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::transition::Happening;
 use crate::values::units::MOST;
 
@@ -9,7 +9,7 @@ impl OmsState {
     /// The venue has set the terms of an order, by a request that is pending or not.
     #[cold]
     pub(crate) fn set_terms(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::TermsSet {
+        let OrderEvent::Order(OrderWord::TermsSet {
             order: number,
             request,
             current,
@@ -17,7 +17,7 @@ impl OmsState {
             price,
             quantity_at,
             price_at,
-        } = *event
+        }) = *event
         else {
             return None;
         };

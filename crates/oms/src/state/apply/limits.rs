@@ -1,6 +1,6 @@
 //! Applies events of operators and of limits that trigger a kill switch.
 
-use crate::state::event::OrderEvent;
+use crate::state::event::{LimitEvent, OrderEvent};
 use crate::state::{Expiry, OmsState, Stop};
 use crate::values::limits::RiskControl;
 use crate::values::value::{Text, Trading};
@@ -8,13 +8,13 @@ use crate::values::value::{Text, Trading};
 impl OmsState {
     pub(crate) fn apply_limit(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Limit {
+            OrderEvent::Limit(LimitEvent::Limit {
                 scope,
                 control,
                 value,
                 filed,
                 ..
-            } => {
+            }) => {
                 let control = RiskControl::of(control)?;
                 let standing = self.standing_mut(scope)?;
                 standing.limits.set(control, value);
@@ -33,12 +33,12 @@ impl OmsState {
                     .retain(|it| (it.scope, it.control) != (scope, control));
                 Some(())
             }
-            OrderEvent::LimitUntil {
+            OrderEvent::Limit(LimitEvent::LimitUntil {
                 scope,
                 control,
                 before,
                 until,
-            } => {
+            }) => {
                 let control = RiskControl::of(control)?;
                 self.standing(scope)?;
                 self.expiries.push(Expiry {
@@ -49,9 +49,9 @@ impl OmsState {
                 });
                 Some(())
             }
-            OrderEvent::Trading {
+            OrderEvent::Limit(LimitEvent::Trading {
                 scope, state, who, ..
-            } => {
+            }) => {
                 self.standing_mut(scope)?.limits.trading = state;
                 self.stops.retain(|stop| stop.scope != scope);
                 if state != Trading::Active {
@@ -63,7 +63,7 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::ArmAsked { scope, who, .. } => {
+            OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, .. }) => {
                 let stop = self.stops.iter_mut().find(|stop| stop.scope == scope)?;
                 stop.armed_by = Some(Text::new(&who[..who.len().min(Text::MAX)]));
                 Some(())

@@ -20,7 +20,9 @@ use alloc::vec::Vec;
 use siphasher::sip::SipHasher13;
 
 use crate::state::copies::ENDED;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, ReloadEvent, RequestEvent, SetupEvent,
+};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::orders::transition::{Happening, OrderState};
@@ -60,53 +62,52 @@ impl OmsState {
 
     pub(crate) fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Day { date, key } => self.begin_day(date, key),
-            OrderEvent::DayAsked { .. }
-            | OrderEvent::DayBack { .. }
-            | OrderEvent::NumbersAfter { .. } => self.apply_day(event),
-            OrderEvent::Session { .. }
-            | OrderEvent::Account { .. }
-            | OrderEvent::Instrument { .. } => self.apply_name(event),
-            OrderEvent::Limit { .. }
-            | OrderEvent::LimitUntil { .. }
-            | OrderEvent::Trading { .. }
-            | OrderEvent::ArmAsked { .. } => self.apply_limit(event),
-            OrderEvent::Reloaded { .. } | OrderEvent::ReloadAsked { .. } => {
-                self.apply_reload(event)
-            }
-            OrderEvent::Pool { .. }
-            | OrderEvent::Numbered { .. }
-            | OrderEvent::NumbersLow { .. } => self.apply_pool(event),
-            OrderEvent::Position {
+            OrderEvent::Day(DayEvent::Day { date, key }) => self.begin_day(date, key),
+            OrderEvent::Day(DayEvent::DayAsked { .. })
+            | OrderEvent::Day(DayEvent::DayBack { .. })
+            | OrderEvent::Day(DayEvent::NumbersAfter { .. }) => self.apply_day(event),
+            OrderEvent::Setup(SetupEvent::Session { .. })
+            | OrderEvent::Setup(SetupEvent::Account { .. })
+            | OrderEvent::Setup(SetupEvent::Instrument { .. }) => self.apply_name(event),
+            OrderEvent::Limit(LimitEvent::Limit { .. })
+            | OrderEvent::Limit(LimitEvent::LimitUntil { .. })
+            | OrderEvent::Limit(LimitEvent::Trading { .. })
+            | OrderEvent::Limit(LimitEvent::ArmAsked { .. }) => self.apply_limit(event),
+            OrderEvent::Reload(ReloadEvent::Reloaded { .. })
+            | OrderEvent::Reload(ReloadEvent::ReloadAsked { .. }) => self.apply_reload(event),
+            OrderEvent::Pool(PoolEvent::Pool { .. })
+            | OrderEvent::Pool(PoolEvent::Numbered { .. })
+            | OrderEvent::Pool(PoolEvent::NumbersLow { .. }) => self.apply_pool(event),
+            OrderEvent::Setup(SetupEvent::Position {
                 account,
                 instrument,
                 long,
                 short,
                 ..
-            } => {
+            }) => {
                 self.accounts.get(account as usize)?;
                 self.instruments.get(instrument as usize)?;
                 let position = &mut self.holding_mut(account, instrument).position;
                 (position.long, position.short) = (long, short);
                 Some(())
             }
-            OrderEvent::LineUp { .. }
-            | OrderEvent::LineDown { .. }
-            | OrderEvent::MassAsked { .. }
-            | OrderEvent::MassAnswered { .. }
-            | OrderEvent::LinkNumbers { .. } => self.apply_line(event),
-            OrderEvent::Client { session, is } => {
+            OrderEvent::Line(LineEvent::LineUp { .. })
+            | OrderEvent::Line(LineEvent::LineDown { .. })
+            | OrderEvent::Line(LineEvent::MassAsked { .. })
+            | OrderEvent::Line(LineEvent::MassAnswered { .. })
+            | OrderEvent::Line(LineEvent::LinkNumbers { .. }) => self.apply_line(event),
+            OrderEvent::Setup(SetupEvent::Client { session, is }) => {
                 self.sessions.get_mut(session as usize)?.client = is;
                 Some(())
             }
-            OrderEvent::Taken { .. } => self.taken(event),
-            OrderEvent::Refused {
+            OrderEvent::Request(RequestEvent::Taken { .. }) => self.taken(event),
+            OrderEvent::Request(RequestEvent::Refused {
                 session,
                 kind,
                 id,
                 used,
                 ..
-            } => {
+            }) => {
                 if used {
                     self.ids.add(session, id, 0);
                 }
@@ -120,31 +121,31 @@ impl OmsState {
                 self.recent.forget(self.time);
                 Some(())
             }
-            OrderEvent::MassCancelRefused {
+            OrderEvent::Request(RequestEvent::MassCancelRefused {
                 session, id, used, ..
-            } => {
+            }) => {
                 if used {
                     self.ids.add(session, id, 0);
                 }
                 Some(())
             }
-            OrderEvent::Market {
+            OrderEvent::Setup(SetupEvent::Market {
                 instrument, state, ..
-            } => {
+            }) => {
                 self.instruments.get_mut(instrument as usize)?.market = state;
                 Some(())
             }
-            OrderEvent::Build { build, settings } => {
+            OrderEvent::Setup(SetupEvent::Build { build, settings }) => {
                 self.build = Text::new(build);
                 self.settings = settings;
                 Some(())
             }
-            OrderEvent::MassCancelTaken {
+            OrderEvent::Request(RequestEvent::MassCancelTaken {
                 session,
                 filter,
                 id,
                 ..
-            } => {
+            }) => {
                 if let Some(session) = session {
                     self.ids.add(session, id, 0);
                     let cancel = Passed {
@@ -162,19 +163,20 @@ impl OmsState {
 
     fn apply_line(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::LineUp { line } => {
+            OrderEvent::Line(LineEvent::LineUp { line }) => {
                 self.sessions.get_mut(line as usize)?.ready = true;
                 Some(())
             }
-            OrderEvent::LineDown { line } => self.line_down(line),
-            OrderEvent::MassAsked { line, .. } | OrderEvent::MassAnswered { line, .. } => {
+            OrderEvent::Line(LineEvent::LineDown { line }) => self.line_down(line),
+            OrderEvent::Line(LineEvent::MassAsked { line, .. })
+            | OrderEvent::Line(LineEvent::MassAnswered { line, .. }) => {
                 self.sessions.get(line as usize).map(|_| ())
             }
-            OrderEvent::LinkNumbers {
+            OrderEvent::Line(LineEvent::LinkNumbers {
                 line,
                 inbound,
                 outbound,
-            } => {
+            }) => {
                 self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
                 Some(())
             }
@@ -184,15 +186,15 @@ impl OmsState {
 
     fn apply_name(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Session { index, name } => {
+            OrderEvent::Setup(SetupEvent::Session { index, name }) => {
                 let added = self.session_names.add(index, name);
                 added.then(|| self.sessions.push(Session::default()))
             }
-            OrderEvent::Account {
+            OrderEvent::Setup(SetupEvent::Account {
                 index,
                 parent,
                 name,
-            } => {
+            }) => {
                 let known = self.account_names.find(name);
                 if known.is_none() && self.account_names.add(index, name) {
                     self.accounts.push(Account::default());
@@ -201,12 +203,12 @@ impl OmsState {
                 }
                 self.set_parent(index, parent)
             }
-            OrderEvent::Instrument {
+            OrderEvent::Setup(SetupEvent::Instrument {
                 index,
                 scale,
                 worth,
                 symbol,
-            } => {
+            }) => {
                 let known = self.instrument_names.find(symbol);
                 if known.is_none() && self.instrument_names.add(index, symbol) {
                     self.instruments.push(Instrument::default());
@@ -353,7 +355,7 @@ impl OmsState {
     }
 
     fn taken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Taken {
+        let OrderEvent::Request(RequestEvent::Taken {
             order,
             session,
             account,
@@ -368,7 +370,7 @@ impl OmsState {
             until,
             effect,
             id,
-        } = *event
+        }) = *event
         else {
             return None;
         };

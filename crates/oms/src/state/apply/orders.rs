@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, OrderWord, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
@@ -20,25 +20,25 @@ use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
 impl OmsState {
     pub(crate) fn apply_to_order(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::ReplaceTaken {
+            OrderEvent::Request(RequestEvent::ReplaceTaken {
                 request,
                 order,
                 quantity,
                 price,
                 hold,
                 id,
-            } => {
+            }) => {
                 let kind = RequestKind::Replace;
                 self.request(request, order, kind, (quantity, price, hold), id)
             }
-            OrderEvent::CancelTaken { request, order, id } => {
+            OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }) => {
                 self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
             }
-            OrderEvent::Sent { number, line } => self.sent(number, line),
-            OrderEvent::Queued { number } => self.queued(number),
-            OrderEvent::Accepted {
+            OrderEvent::Request(RequestEvent::Sent { number, line }) => self.sent(number, line),
+            OrderEvent::Request(RequestEvent::Queued { number }) => self.queued(number),
+            OrderEvent::Order(OrderWord::Accepted {
                 order, venue_id, ..
-            } => self.change(order, |state, place| {
+            }) => self.change(order, |state, place| {
                 state.step(place, Happening::Accept)?;
                 // An operator who enters it gives none.
                 if !venue_id.is_empty() {
@@ -46,60 +46,64 @@ impl OmsState {
                 }
                 Some(())
             }),
-            OrderEvent::Rejected { order, .. } => {
+            OrderEvent::Order(OrderWord::Rejected { order, .. }) => {
                 self.change(order, |state, place| state.step(place, Happening::Reject))
             }
-            OrderEvent::Retried {
+            OrderEvent::Order(OrderWord::Retried {
                 order,
                 attempt,
                 due,
                 not_on,
                 ..
-            } => self.retried(order, attempt, (due, not_on)),
-            OrderEvent::Filled { .. } => self.filled(event),
-            OrderEvent::StrayFill { .. } => self.strayed(event),
-            OrderEvent::Replaced {
+            }) => self.retried(order, attempt, (due, not_on)),
+            OrderEvent::Order(OrderWord::Filled { .. }) => self.filled(event),
+            OrderEvent::Stray(StrayEvent::StrayFill { .. }) => self.strayed(event),
+            OrderEvent::Order(OrderWord::Replaced {
                 request,
                 quantity,
                 price,
                 ..
-            } => {
+            }) => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, place| {
                     state.replaced(place, request, quantity, price)
                 })
             }
-            OrderEvent::Lapsed { order } => {
+            OrderEvent::Order(OrderWord::Lapsed { order }) => {
                 self.change(order, |state, place| state.step(place, Happening::Lapse))
             }
-            OrderEvent::Ended {
+            OrderEvent::Order(OrderWord::Ended {
                 order,
                 how,
                 request,
                 ..
+            })
+            | OrderEvent::Order(OrderWord::LapseConfirmed {
+                order,
+                how,
+                request,
+                ..
+            }) => self.ended(order, how, request),
+            OrderEvent::Order(OrderWord::DoneForDay { order, .. }) => {
+                self.change(order, |state, place| {
+                    state.step(place, Happening::Rest)?;
+                    state.orders.at_mut(place)?.pended = None;
+                    Some(())
+                })
             }
-            | OrderEvent::LapseConfirmed {
-                order,
-                how,
-                request,
-                ..
-            } => self.ended(order, how, request),
-            OrderEvent::DoneForDay { order, .. } => self.change(order, |state, place| {
-                state.step(place, Happening::Rest)?;
-                state.orders.at_mut(place)?.pended = None;
-                Some(())
-            }),
-            OrderEvent::Renewed { order, .. } => self.change(order, |state, place| {
-                state.step(place, Happening::Renew)?;
-                let pended = &mut state.orders.at_mut(place)?.pended;
-                pended.take_if(|pended| pended.how == End::DoneForDay);
-                Some(())
-            }),
-            OrderEvent::Declined {
+            OrderEvent::Order(OrderWord::Renewed { order, .. }) => {
+                self.change(order, |state, place| {
+                    state.step(place, Happening::Renew)?;
+                    let pended = &mut state.orders.at_mut(place)?.pended;
+                    pended.take_if(|pended| pended.how == End::DoneForDay);
+                    Some(())
+                })
+            }
+            OrderEvent::Order(OrderWord::Declined {
                 request,
                 ref reason,
                 ..
-            } => {
+            }) => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
                     let declined = state.orders.remove_request(request)?;
@@ -110,12 +114,12 @@ impl OmsState {
                     Some(())
                 })
             }
-            OrderEvent::Pended { .. } => self.pended(event),
-            OrderEvent::Asked { order, at, .. } => {
+            OrderEvent::Order(OrderWord::Pended { .. }) => self.pended(event),
+            OrderEvent::Order(OrderWord::Asked { order, at, .. }) => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
-            OrderEvent::Forgotten { order } => self.forget(order),
+            OrderEvent::Order(OrderWord::Forgotten { order }) => self.forget(order),
             _ => self.doubted(event),
         }
     }
@@ -123,32 +127,34 @@ impl OmsState {
     /// A venue has not answered, does not have an order, or reports on that of another.
     fn doubted(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Unanswered { request } => {
+            OrderEvent::Order(OrderWord::Unanswered { request }) => {
                 let request = self.orders.request_mut(request)?;
                 request.state = request.state.after(Happening::Lose)?;
                 Some(())
             }
-            OrderEvent::VenueIdSet { order, venue_id } => {
+            OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }) => {
                 self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
                 Some(())
             }
-            OrderEvent::LapseCancelled { order, line } => {
+            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) => {
                 self.sessions.get(line as usize)?;
                 let order = self.orders.get(order)?;
                 (order.state == OrderState::Lapsed).then_some(())
             }
-            OrderEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
-            OrderEvent::NotAtVenue { order } => {
+            OrderEvent::Order(OrderWord::NoAnswer { request }) => {
+                self.orders.request(request).map(|_| ())
+            }
+            OrderEvent::Order(OrderWord::NotAtVenue { order }) => {
                 self.change(order, |state, place| state.step(place, Happening::Doubt))
             }
-            OrderEvent::ForeignReport { line, order, .. } => {
+            OrderEvent::Order(OrderWord::ForeignReport { line, order, .. }) => {
                 self.sessions.get(line as usize)?;
                 self.orders.get(order).map(|_| ())
             }
-            OrderEvent::CancelHeld { .. }
-            | OrderEvent::ReplacedAsNew { .. }
-            | OrderEvent::CancelDropped { .. }
-            | OrderEvent::StrayCancelled { .. } => self.remade(event),
+            OrderEvent::Remade(RemadeEvent::CancelHeld { .. })
+            | OrderEvent::Remade(RemadeEvent::ReplacedAsNew { .. })
+            | OrderEvent::Remade(RemadeEvent::CancelDropped { .. })
+            | OrderEvent::Stray(StrayEvent::StrayCancelled { .. }) => self.remade(event),
             _ => self.apply_condition(event),
         }
     }
@@ -157,12 +163,12 @@ impl OmsState {
     #[cold]
     fn remade(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::CancelHeld {
+            OrderEvent::Remade(RemadeEvent::CancelHeld {
                 order,
                 of_replace,
                 filled,
                 at,
-            } => {
+            }) => {
                 self.is_open(order).then_some(())?;
                 let held = RemadeStep::Held {
                     filled,
@@ -171,19 +177,21 @@ impl OmsState {
                 };
                 self.remade.set(order, held);
             }
-            OrderEvent::ReplacedAsNew { order, former } => {
+            OrderEvent::Remade(RemadeEvent::ReplacedAsNew { order, former }) => {
                 self.is_open(order).then_some(())?;
                 let at = self.time;
                 self.remade
                     .set(order, RemadeStep::Former { number: former, at });
             }
-            OrderEvent::CancelDropped { order } => return self.remade.forget(order),
-            OrderEvent::StrayCancelled {
+            OrderEvent::Remade(RemadeEvent::CancelDropped { order }) => {
+                return self.remade.forget(order);
+            }
+            OrderEvent::Stray(StrayEvent::StrayCancelled {
                 order,
                 former,
                 request,
                 line,
-            } => {
+            }) => {
                 self.sessions.get(line as usize)?;
                 self.orders.get(order)?;
                 self.number(request)?;
@@ -344,13 +352,13 @@ impl OmsState {
 
     /// Its final state waits for missing fills.
     fn pended(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Pended {
+        let OrderEvent::Order(OrderWord::Pended {
             order,
             how,
             request,
             filled,
             at,
-        } = *event
+        }) = *event
         else {
             return None;
         };
@@ -396,13 +404,13 @@ impl OmsState {
     }
 
     fn filled(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Filled {
+        let OrderEvent::Order(OrderWord::Filled {
             order: number,
             exec,
             quantity,
             price,
             ..
-        } = *event
+        }) = *event
         else {
             return None;
         };
@@ -447,7 +455,7 @@ impl OmsState {
 
     /// A fill of an unknown order.
     fn strayed(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::StrayFill {
+        let OrderEvent::Stray(StrayEvent::StrayFill {
             line,
             account,
             instrument,
@@ -457,7 +465,7 @@ impl OmsState {
             quantity,
             price,
             id,
-        } = *event
+        }) = *event
         else {
             return None;
         };

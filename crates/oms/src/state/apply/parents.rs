@@ -1,7 +1,7 @@
 //! Applies events of parent and child orders.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, ParentEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::Order;
 use crate::state::orders::transition::{Happening, OrderState};
@@ -18,26 +18,28 @@ impl OmsState {
     #[cold]
     pub(crate) fn apply_family(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::ParentAccepted { order: number } => self.change(number, |state, place| {
-                state.step(place, Happening::Keep)?;
-                let session = state.orders.at(place)?.session;
-                state.families.add(number, session);
-                Some(())
-            }),
+            OrderEvent::Parent(ParentEvent::ParentAccepted { order: number }) => {
+                self.change(number, |state, place| {
+                    state.step(place, Happening::Keep)?;
+                    let session = state.orders.at(place)?.session;
+                    state.families.add(number, session);
+                    Some(())
+                })
+            }
             // It comes next.
-            OrderEvent::ChildOf { order, parent } => {
+            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) => {
                 let of = self.orders.get(parent)?;
                 if of.state != OrderState::Parent || order != self.last + 1 {
                     return None;
                 }
                 self.families.link(order, parent)
             }
-            OrderEvent::ParentFilled {
+            OrderEvent::Parent(ParentEvent::ParentFilled {
                 order: number,
                 quantity,
                 price,
                 ..
-            } => {
+            }) => {
                 self.change(number, |state, place| {
                     let filled = state.orders.at(place)?.filled.checked_add(quantity)?;
                     let all = filled >= state.orders.at(place)?.quantity;

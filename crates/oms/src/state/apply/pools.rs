@@ -1,7 +1,7 @@
 //! Applies order-number events to the state.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, PoolEvent};
 use crate::state::pools::{NUMBERS, Pool};
 use crate::values::value::{Number, Text};
 
@@ -13,7 +13,7 @@ impl OmsState {
 
     pub(crate) fn apply_pool(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Pool {
+            OrderEvent::Pool(PoolEvent::Pool {
                 index,
                 form,
                 tag,
@@ -21,7 +21,7 @@ impl OmsState {
                 last,
                 each_day,
                 name,
-            } => {
+            }) => {
                 let known = self.pool_names.find(name);
                 if known.is_none() && self.pool_names.add(index, name) {
                     self.pools.push(Pool::default());
@@ -37,14 +37,14 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Numbered {
+            OrderEvent::Pool(PoolEvent::Numbered {
                 order,
                 pool,
                 number,
                 own,
                 text,
-            } => self.numbered(order, (pool, number, own), text),
-            OrderEvent::NumbersLow { pool, .. } => {
+            }) => self.numbered(order, (pool, number, own), text),
+            OrderEvent::Pool(PoolEvent::NumbersLow { pool, .. }) => {
                 self.pools.get_mut(pool as usize)?.is_low = true;
                 Some(())
             }

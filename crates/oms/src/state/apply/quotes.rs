@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{InquiryEvent, OrderEvent, QuoteEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::transition::Happening;
 use crate::state::pools::NO_POOL;
@@ -12,8 +12,10 @@ use crate::values::value::Number;
 impl OmsState {
     pub(crate) fn apply_quote(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Quoted { order, id } => self.quotes.link(&mut self.orders, order, id),
-            OrderEvent::QuoteRefused { session, kind, .. } => {
+            OrderEvent::Quote(QuoteEvent::Quoted { order, id }) => {
+                self.quotes.link(&mut self.orders, order, id)
+            }
+            OrderEvent::Quote(QuoteEvent::QuoteRefused { session, kind, .. }) => {
                 self.sessions.get(session as usize)?;
                 if kind == b'S' {
                     let refused = Passed {
@@ -25,13 +27,13 @@ impl OmsState {
                 self.recent.forget(self.time);
                 Some(())
             }
-            OrderEvent::QuotesWithdrawn {
+            OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 id,
                 ..
-            } => {
+            }) => {
                 self.sessions.get(session as usize)?;
                 if !id.is_empty() {
                     let cancel = Passed {
@@ -45,7 +47,7 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::QuoteSent { order, line } => {
+            OrderEvent::Quote(QuoteEvent::QuoteSent { order, line }) => {
                 let numbered = self.orders.get(order)?;
                 let (pool, number) = (numbered.pool, numbered.pool_number.clone());
                 for side in [order, order + 1] {
@@ -60,7 +62,8 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Inquired { .. } | OrderEvent::InquiryAnswered { .. } => {
+            OrderEvent::Inquiry(InquiryEvent::Inquired { .. })
+            | OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { .. }) => {
                 self.apply_inquiry(event)
             }
             _ => self.apply_desk(event),

@@ -3,15 +3,17 @@
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    LimitEvent, OrderEvent, PoolEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent,
+};
 use crate::state::reload::{PendingReload, short};
 
 impl OmsState {
     pub(crate) fn apply_reload(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Reloaded {
+            OrderEvent::Reload(ReloadEvent::Reloaded {
                 settings, changes, ..
-            } => {
+            }) => {
                 let changes = changes.each().map(|event| OrderEvent::of(event?));
                 let changes = changes.collect::<Option<Vec<_>>>()?;
                 changes.iter().all(is_of_settings).then_some(())?;
@@ -23,7 +25,7 @@ impl OmsState {
                 self.pending_reload = None;
                 done
             }
-            OrderEvent::ReloadAsked { settings, who, .. } => {
+            OrderEvent::Reload(ReloadEvent::ReloadAsked { settings, who, .. }) => {
                 let by = short(who);
                 self.pending_reload = Some(PendingReload { by, settings });
                 Some(())
@@ -58,11 +60,11 @@ impl OmsState {
 fn is_of_settings(event: &OrderEvent<'_>) -> bool {
     matches!(
         event,
-        OrderEvent::Account { .. }
-            | OrderEvent::Instrument { .. }
-            | OrderEvent::SpreadLegs { .. }
-            | OrderEvent::Pool { .. }
-            | OrderEvent::Limit { .. }
-            | OrderEvent::Marks { .. }
+        OrderEvent::Setup(SetupEvent::Account { .. })
+            | OrderEvent::Setup(SetupEvent::Instrument { .. })
+            | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
+            | OrderEvent::Pool(PoolEvent::Pool { .. })
+            | OrderEvent::Limit(LimitEvent::Limit { .. })
+            | OrderEvent::Request(RequestEvent::Marks { .. })
     )
 }

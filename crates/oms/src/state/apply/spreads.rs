@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::orders::{Fill, Order};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
@@ -27,17 +27,17 @@ impl OmsState {
 
     pub(crate) fn apply_spread(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::SpreadLegs { .. } => self.spread_set(event),
-            OrderEvent::LegFilled { .. } => self.leg_filled(event),
-            OrderEvent::LegUndone { .. } => self.leg_undone(event),
-            OrderEvent::LegsMissing { order } => self.spreads.reported(order),
+            OrderEvent::Spread(SpreadEvent::SpreadLegs { .. }) => self.spread_set(event),
+            OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => self.leg_filled(event),
+            OrderEvent::Spread(SpreadEvent::LegUndone { .. }) => self.leg_undone(event),
+            OrderEvent::Spread(SpreadEvent::LegsMissing { order }) => self.spreads.reported(order),
             _ => self.apply_break(event),
         }
     }
 
     /// The fills of its orders in memory count as those of the legs, since reports of earlier legs do not come.
     fn spread_set(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::SpreadLegs {
+        let OrderEvent::Spread(SpreadEvent::SpreadLegs {
             index,
             first,
             first_side,
@@ -45,7 +45,7 @@ impl OmsState {
             second,
             second_side,
             second_ratio,
-        } = *event
+        }) = *event
         else {
             return None;
         };
@@ -80,7 +80,7 @@ impl OmsState {
     }
 
     fn leg_filled(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::LegFilled {
+        let OrderEvent::Spread(SpreadEvent::LegFilled {
             order: number,
             leg: at,
             in_fill,
@@ -88,7 +88,7 @@ impl OmsState {
             quantity,
             price,
             ..
-        } = *event
+        }) = *event
         else {
             return None;
         };

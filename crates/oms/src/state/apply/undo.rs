@@ -1,7 +1,7 @@
 //! Applies trades that a venue cancelled or corrected.
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{OrderEvent, UndoEvent};
 use crate::state::orders::Fill;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::tally::Tally;
@@ -23,7 +23,7 @@ impl OmsState {
     #[cold]
     pub(crate) fn apply_undo(&mut self, event: &OrderEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Busted {
+            OrderEvent::Undo(UndoEvent::Busted {
                 order,
                 exec,
                 by,
@@ -31,7 +31,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            } => {
+            }) => {
                 let change = Change {
                     was: (quantity, price),
                     now: (0, 0),
@@ -39,7 +39,7 @@ impl OmsState {
                 };
                 self.undo(order, (exec, by), change)
             }
-            OrderEvent::Corrected {
+            OrderEvent::Undo(UndoEvent::Corrected {
                 order,
                 exec,
                 by,
@@ -49,7 +49,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            } => {
+            }) => {
                 let change = Change {
                     was: (was_quantity, was_price),
                     now: (quantity, price),
@@ -58,7 +58,7 @@ impl OmsState {
                 (quantity > 0).then_some(())?;
                 self.undo(order, (exec, by), change)
             }
-            OrderEvent::ParentCorrected {
+            OrderEvent::Undo(UndoEvent::ParentCorrected {
                 order,
                 was_quantity,
                 was_price,
@@ -66,7 +66,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            } => {
+            }) => {
                 let change = Change {
                     was: (was_quantity, was_price),
                     now: (quantity, price),

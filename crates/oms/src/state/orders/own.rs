@@ -4,7 +4,10 @@ use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{
+    BreakEvent, ConditionEvent, CopyEvent, OrderEvent, OrderWord, ParentEvent, RequestEvent,
+    UndoEvent,
+};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::proposal::Proposal;
@@ -106,28 +109,29 @@ impl OwnOrders {
         }
         let number = match *event {
             // The entry stays until its count is 0.
-            OrderEvent::Filled {
+            OrderEvent::Order(OrderWord::Filled {
                 order, quantity, ..
-            } if state.orders().get(order)?.leaves() > quantity => return None,
+            }) if state.orders().get(order)?.leaves() > quantity => return None,
             // It is new.
-            OrderEvent::Taken { order, .. } => return Some(order),
-            OrderEvent::ReplaceTaken { order, .. }
-            | OrderEvent::Rejected { order, .. }
-            | OrderEvent::Filled { order, .. }
-            | OrderEvent::Held { order, .. }
-            | OrderEvent::ParentAccepted { order }
-            | OrderEvent::Triggered { order }
-            | OrderEvent::Restated { order, .. }
-            | OrderEvent::TermsSet { order, .. }
-            | OrderEvent::Busted { order, .. }
-            | OrderEvent::Corrected { order, .. }
-            | OrderEvent::ParentCorrected { order, .. }
-            | OrderEvent::TermsSettled { order, .. }
-            | OrderEvent::TermsRestated { order, .. }
-            | OrderEvent::FillsSettled { order, .. }
-            | OrderEvent::LapseConfirmed { order, .. }
-            | OrderEvent::Ended { order, .. } => order,
-            OrderEvent::Replaced { request, .. } | OrderEvent::Declined { request, .. } => {
+            OrderEvent::Request(RequestEvent::Taken { order, .. }) => return Some(order),
+            OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
+            | OrderEvent::Order(OrderWord::Rejected { order, .. })
+            | OrderEvent::Order(OrderWord::Filled { order, .. })
+            | OrderEvent::Condition(ConditionEvent::Held { order, .. })
+            | OrderEvent::Parent(ParentEvent::ParentAccepted { order })
+            | OrderEvent::Condition(ConditionEvent::Triggered { order })
+            | OrderEvent::Copy(CopyEvent::Restated { order, .. })
+            | OrderEvent::Order(OrderWord::TermsSet { order, .. })
+            | OrderEvent::Undo(UndoEvent::Busted { order, .. })
+            | OrderEvent::Undo(UndoEvent::Corrected { order, .. })
+            | OrderEvent::Undo(UndoEvent::ParentCorrected { order, .. })
+            | OrderEvent::Break(BreakEvent::TermsSettled { order, .. })
+            | OrderEvent::Break(BreakEvent::TermsRestated { order, .. })
+            | OrderEvent::Break(BreakEvent::FillsSettled { order, .. })
+            | OrderEvent::Order(OrderWord::LapseConfirmed { order, .. })
+            | OrderEvent::Order(OrderWord::Ended { order, .. }) => order,
+            OrderEvent::Order(OrderWord::Replaced { request, .. })
+            | OrderEvent::Order(OrderWord::Declined { request, .. }) => {
                 state.orders().request(request)?.1.number
             }
             _ => return None,

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
 use crate::state::OmsState;
-use crate::state::event::OrderEvent;
+use crate::state::event::{CopyEvent, OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::values::value::Number;
 
@@ -53,9 +53,9 @@ impl VenueIds {
     /// Called after an event was applied.
     #[cold]
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let (OrderEvent::Accepted { order, .. }
-        | OrderEvent::VenueIdSet { order, .. }
-        | OrderEvent::External { order, .. }) = *event
+        let (OrderEvent::Order(OrderWord::Accepted { order, .. })
+        | OrderEvent::Order(OrderWord::VenueIdSet { order, .. })
+        | OrderEvent::Copy(CopyEvent::External { order, .. })) = *event
         else {
             return;
         };

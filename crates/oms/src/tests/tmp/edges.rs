@@ -2,7 +2,7 @@
 
 use super::faults::frame_of;
 use super::*;
-use crate::state::event::OrderEvent;
+use crate::state::event::{LineEvent, OrderEvent, OrderWord};
 use crate::values::value::End;
 
 const DAY: u64 = 86_400 * SECOND;
@@ -485,11 +485,14 @@ fn a_lowered_number_is_saved_when_all_orders_are_asked_for() {
     assert_eq!(floor.numbers(), (0, 1));
     let is_asked = |note: &Vec<u8>| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::Asked { .. }))
+        matches!(event, Some(OrderEvent::Order(OrderWord::Asked { .. })))
     };
     let is_lowered = |note: &Vec<u8>| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::LinkNumbers { inbound: 0, .. }))
+        matches!(
+            event,
+            Some(OrderEvent::Line(LineEvent::LinkNumbers { inbound: 0, .. }))
+        )
     };
     let asked = before + floor.notes[before..].iter().position(is_asked).unwrap();
     let lowered = before + floor.notes[before..].iter().position(is_lowered).unwrap();
