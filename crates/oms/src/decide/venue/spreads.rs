@@ -27,8 +27,8 @@ type Undone = (u64, LegFill, (Quantity, Price));
 
 impl OmsState {
     /// Applies what becomes of a fill of a leg.
-    pub(crate) fn leg_undone(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Spread(SpreadEvent::LegUndone {
+    pub(crate) fn leg_undone(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
+        let SpreadEvent::LegUndone {
             order: number,
             leg: at,
             exec,
@@ -38,7 +38,7 @@ impl OmsState {
             quantity,
             price,
             ..
-        }) = *event
+        } = *event
         else {
             return None;
         };

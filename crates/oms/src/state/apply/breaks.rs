@@ -1,24 +1,23 @@
 //! Applies events of breaks between the word of a venue and the orders.
 
 use crate::state::OmsState;
-use crate::state::event::{BreakEvent, OrderEvent};
+use crate::state::event::BreakEvent;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::values::units::MOST;
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
 
 impl OmsState {
-    #[cold]
-    pub(crate) fn apply_break(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_break(&mut self, event: &BreakEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Break(BreakEvent::VenueBroken { .. }) => self.broken(event),
-            OrderEvent::Break(BreakEvent::BreakAlarmed { number }) => {
+            BreakEvent::VenueBroken { .. } => self.broken(event),
+            BreakEvent::BreakAlarmed { number } => {
                 self.breaks.get_mut(number)?.is_alarmed = true;
                 Some(())
             }
-            OrderEvent::Break(BreakEvent::SettleAsked {
+            BreakEvent::SettleAsked {
                 number, venue, who, ..
-            }) => {
+            } => {
                 let by = Text::new(&who[..who.len().min(Text::MAX)]);
                 let asked_by = match self.strays.get_mut(number) {
                     Some(stray) => &mut stray.asked_by,
@@ -27,32 +26,29 @@ impl OmsState {
                 *asked_by = Some((by, venue));
                 Some(())
             }
-            OrderEvent::Break(BreakEvent::BreakSettled { number, venue, .. }) => {
-                self.break_settled(number, venue)
-            }
-            OrderEvent::Break(BreakEvent::TermsSettled {
+            BreakEvent::BreakSettled { number, venue, .. } => self.break_settled(number, venue),
+            BreakEvent::TermsSettled {
                 order,
                 quantity,
                 price,
-            })
-            | OrderEvent::Break(BreakEvent::TermsRestated {
+            }
+            | BreakEvent::TermsRestated {
                 order,
                 quantity,
                 price,
                 ..
-            }) => self.terms_settled(order, (quantity, price)),
-            OrderEvent::Break(BreakEvent::FillsSettled {
+            } => self.terms_settled(order, (quantity, price)),
+            BreakEvent::FillsSettled {
                 order,
                 filled,
                 paid,
                 open,
-            }) => self.fills_settled(order, (filled, paid), open),
-            _ => self.apply_undo(event),
+            } => self.fills_settled(order, (filled, paid), open),
         }
     }
 
-    fn broken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Break(BreakEvent::VenueBroken {
+    fn broken(&mut self, event: &BreakEvent<'_>) -> Option<()> {
+        let BreakEvent::VenueBroken {
             kind,
             order,
             line,
@@ -66,7 +62,7 @@ impl OmsState {
             opposite,
             ours,
             venue,
-        }) = *event
+        } = *event
         else {
             return None;
         };

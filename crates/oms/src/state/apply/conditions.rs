@@ -2,29 +2,18 @@
 
 use crate::state::OmsState;
 use crate::state::conditions::{Condition, Stage};
-use crate::state::event::{ConditionEvent, OrderEvent, OrderWord, RequestEvent};
-use crate::state::orders::transition::{Happening, OrderState};
-use crate::values::locate::Locate;
+use crate::state::event::ConditionEvent;
+use crate::state::orders::transition::Happening;
 
 impl OmsState {
-    #[cold]
-    pub(crate) fn apply_condition(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_condition(&mut self, event: &ConditionEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Request(RequestEvent::Located {
-                order,
-                reqd,
-                broker,
-            }) => {
-                self.orders.get(order)?;
-                self.locates.add(order, Locate { reqd, broker });
-                Some(())
-            }
-            OrderEvent::Condition(ConditionEvent::Held {
+            ConditionEvent::Held {
                 order: number,
                 field,
                 rises,
                 price,
-            }) => self.change(number, |state, place| {
+            } => self.change(number, |state, place| {
                 state.step(place, Happening::Hold)?;
                 let order = state.orders.at(place)?;
                 let condition = Condition {
@@ -38,20 +27,17 @@ impl OmsState {
                 state.conditions.add(number, condition);
                 Some(())
             }),
-            OrderEvent::Condition(ConditionEvent::Touched {
+            ConditionEvent::Touched {
                 instrument,
                 field,
                 price,
                 ..
-            }) => {
+            } => {
                 self.instruments.get(instrument as usize)?;
                 self.conditions.touch(instrument, field, price);
                 Some(())
             }
-            OrderEvent::Order(OrderWord::ReportEntered { order, .. }) => {
-                self.orders.get(order).map(|_| ())
-            }
-            OrderEvent::Condition(ConditionEvent::Triggered { order: number }) => {
+            ConditionEvent::Triggered { order: number } => {
                 self.conditions.trigger(number)?;
                 self.change(number, |state, place| {
                     state.step(place, Happening::Trigger)?;
@@ -59,15 +45,6 @@ impl OmsState {
                     Some(())
                 })
             }
-            OrderEvent::Request(RequestEvent::ValidUntil { number, until }) => {
-                let fits = |state| until > 0 && state == OrderState::Queued;
-                if let Some(order) = self.orders.get_mut(number) {
-                    return fits(order.state).then(|| order.queued = -until);
-                }
-                let request = self.orders.request_mut(number)?;
-                fits(request.state).then(|| request.queued = -until)
-            }
-            _ => self.apply_family(event),
         }
     }
 }

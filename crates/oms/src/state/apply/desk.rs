@@ -2,17 +2,16 @@
 
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
-use crate::state::event::{CopyEvent, OrderEvent, OrderWord, RejectedEvent, RequestEvent};
+use crate::state::event::{CopyEvent, RejectedEvent};
 use crate::state::orders::Place;
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Happening;
-use crate::values::marks::RequestMarks;
 use crate::values::value::{BreakKind, Number, Text};
 
 impl OmsState {
-    pub(crate) fn apply_desk(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_rejected(&mut self, event: &RejectedEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Rejected(RejectedEvent::RejectKept { terms, id }) => {
+            RejectedEvent::RejectKept { terms, id } => {
                 self.sessions.get(terms.session as usize)?;
                 self.accounts.get(terms.account as usize)?;
                 self.instruments.get(terms.instrument as usize)?;
@@ -24,34 +23,32 @@ impl OmsState {
                 });
                 Some(())
             }
-            OrderEvent::Rejected(RejectedEvent::Rerun { order, reject, .. }) => {
+            RejectedEvent::Rerun { order, reject, .. } => {
                 self.orders.get(order)?;
                 self.rejected.rerun(reject, order)
             }
-            OrderEvent::Copy(CopyEvent::CopyLine { line, session }) => {
+        }
+    }
+
+    pub(crate) fn apply_copy(&mut self, event: &CopyEvent<'_>) -> Option<()> {
+        match *event {
+            CopyEvent::CopyLine { line, session } => {
                 self.sessions.get(line as usize)?;
                 self.copies.set_line(line, session);
                 Some(())
             }
-            OrderEvent::Request(RequestEvent::Marks { session, mut marks }) => {
-                let session = self.sessions.get_mut(session as usize)?;
-                session.marks = RequestMarks::take(&mut marks)?;
-                marks.is_empty().then_some(())
-            }
-            OrderEvent::Copy(CopyEvent::External { order, venue_id }) => {
-                self.change(order, |state, place| {
-                    state.step(place, Happening::Send)?;
-                    state.step(place, Happening::Accept)?;
-                    let order = state.orders.at_mut(place)?;
-                    (order.line, order.venue_id) = (order.session, Text::new(venue_id));
-                    Some(())
-                })
-            }
-            OrderEvent::Copy(CopyEvent::Restated {
+            CopyEvent::External { order, venue_id } => self.change(order, |state, place| {
+                state.step(place, Happening::Send)?;
+                state.step(place, Happening::Accept)?;
+                let order = state.orders.at_mut(place)?;
+                (order.line, order.venue_id) = (order.session, Text::new(venue_id));
+                Some(())
+            }),
+            CopyEvent::Restated {
                 order,
                 quantity,
                 price,
-            }) => self.change(order, |state, place| {
+            } => self.change(order, |state, place| {
                 let all = state.orders.at(place)?.filled >= quantity;
                 state.step(place, Happening::Replace { all })?;
                 let order = state.orders.at_mut(place)?;
@@ -66,19 +63,12 @@ impl OmsState {
                 }
                 Some(())
             }),
-            OrderEvent::Order(OrderWord::TermsSet { .. }) => self.set_terms(event),
-            _ => self.apply_copy(event),
-        }
-    }
-
-    fn apply_copy(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Copy(CopyEvent::Copied {
+            CopyEvent::Copied {
                 order,
                 exec,
                 quantity,
                 price,
-            }) => {
+            } => {
                 let new = Awaited {
                     line: self.orders.get(order).map_or(u32::MAX, |it| it.line),
                     since: self.time,
@@ -88,7 +78,7 @@ impl OmsState {
                 self.copies.hear((order, exec), new);
                 Some(())
             }
-            OrderEvent::Copy(CopyEvent::VenueMarket { state, symbols, .. }) => {
+            CopyEvent::VenueMarket { state, symbols, .. } => {
                 for (instrument, known) in self.instruments.iter_mut().enumerate() {
                     let byte = symbols.get(instrument / 8).copied().unwrap_or(0);
                     if byte & (1 << (instrument % 8)) != 0 {
@@ -97,12 +87,12 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Copy(CopyEvent::CopyBroken {
+            CopyEvent::CopyBroken {
                 kind,
                 order,
                 exec,
                 text,
-            }) => {
+            } => {
                 let key = (order, exec);
                 let what = match kind {
                     BreakKind::Unplaced => Awaited {
@@ -123,13 +113,10 @@ impl OmsState {
                 self.copies.add_break(self.events, found);
                 Some(())
             }
-            OrderEvent::Copy(CopyEvent::BreakClosed { number, .. }) => {
-                match self.breaks.get(number) {
-                    Some(_) => self.break_closed(number),
-                    None => self.copies.close(number),
-                }
-            }
-            _ => self.apply_spread(event),
+            CopyEvent::BreakClosed { number, .. } => match self.breaks.get(number) {
+                Some(_) => self.break_closed(number),
+                None => self.copies.close(number),
+            },
         }
     }
 

@@ -1,7 +1,7 @@
 //! Applies events of price inquiries to the state.
 
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, OrderEvent};
+use crate::state::event::InquiryEvent;
 use crate::state::inquiries::{Inquiry, InquiryKey};
 use crate::state::pools::{NO_POOL, NUMBERS};
 use crate::values::value::Text;
@@ -18,9 +18,9 @@ impl OmsState {
         self.used(session, InquiryKey::new(id).bytes()).is_some()
     }
 
-    pub(crate) fn apply_inquiry(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_inquiry(&mut self, event: &InquiryEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Inquiry(InquiryEvent::Inquired {
+            InquiryEvent::Inquired {
                 inquiry,
                 session,
                 instrument,
@@ -30,7 +30,7 @@ impl OmsState {
                 order_no,
                 id,
                 ..
-            }) => {
+            } => {
                 self.sessions.get(session as usize)?;
                 self.sessions.get(line as usize)?;
                 self.instruments.get(instrument as usize)?;
@@ -58,10 +58,7 @@ impl OmsState {
                 self.quotes.inquiries.add(inquiry, new);
                 Some(())
             }
-            OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { inquiry, .. }) => {
-                self.quotes.inquiries.remove(inquiry)
-            }
-            _ => None,
+            InquiryEvent::InquiryAnswered { inquiry, .. } => self.quotes.inquiries.remove(inquiry),
         }
     }
 }

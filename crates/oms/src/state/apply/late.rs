@@ -1,15 +1,15 @@
 //! Sets the terms that a venue reports late.
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::OrderWord;
 use crate::state::orders::transition::Happening;
 use crate::values::units::MOST;
 
 impl OmsState {
     /// The venue has set the terms of an order, by a request that is pending or not.
     #[cold]
-    pub(crate) fn set_terms(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Order(OrderWord::TermsSet {
+    pub(crate) fn set_terms(&mut self, event: &OrderWord<'_>) -> Option<()> {
+        let OrderWord::TermsSet {
             order: number,
             request,
             current,
@@ -17,7 +17,7 @@ impl OmsState {
             price,
             quantity_at,
             price_at,
-        }) = *event
+        } = *event
         else {
             return None;
         };

@@ -1,20 +1,20 @@
 //! Applies events of operators and of limits that trigger a kill switch.
 
-use crate::state::event::{LimitEvent, OrderEvent};
+use crate::state::event::LimitEvent;
 use crate::state::{Expiry, OmsState, Stop};
 use crate::values::limits::RiskControl;
 use crate::values::value::{Text, Trading};
 
 impl OmsState {
-    pub(crate) fn apply_limit(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_limit(&mut self, event: &LimitEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Limit(LimitEvent::Limit {
+            LimitEvent::Limit {
                 scope,
                 control,
                 value,
                 filed,
                 ..
-            }) => {
+            } => {
                 let control = RiskControl::of(control)?;
                 let standing = self.standing_mut(scope)?;
                 standing.limits.set(control, value);
@@ -33,12 +33,12 @@ impl OmsState {
                     .retain(|it| (it.scope, it.control) != (scope, control));
                 Some(())
             }
-            OrderEvent::Limit(LimitEvent::LimitUntil {
+            LimitEvent::LimitUntil {
                 scope,
                 control,
                 before,
                 until,
-            }) => {
+            } => {
                 let control = RiskControl::of(control)?;
                 self.standing(scope)?;
                 self.expiries.push(Expiry {
@@ -49,9 +49,9 @@ impl OmsState {
                 });
                 Some(())
             }
-            OrderEvent::Limit(LimitEvent::Trading {
+            LimitEvent::Trading {
                 scope, state, who, ..
-            }) => {
+            } => {
                 self.standing_mut(scope)?.limits.trading = state;
                 self.stops.retain(|stop| stop.scope != scope);
                 if state != Trading::Active {
@@ -63,12 +63,11 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, .. }) => {
+            LimitEvent::ArmAsked { scope, who, .. } => {
                 let stop = self.stops.iter_mut().find(|stop| stop.scope == scope)?;
                 stop.armed_by = Some(Text::new(&who[..who.len().min(Text::MAX)]));
                 Some(())
             }
-            _ => None,
         }
     }
 }

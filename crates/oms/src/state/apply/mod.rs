@@ -20,9 +20,7 @@ use alloc::vec::Vec;
 use siphasher::sip::SipHasher13;
 
 use crate::state::copies::ENDED;
-use crate::state::event::{
-    DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, ReloadEvent, RequestEvent, SetupEvent,
-};
+use crate::state::event::{LineEvent, OrderEvent, RequestEvent, SetupEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::orders::transition::{Happening, OrderState};
@@ -35,7 +33,7 @@ use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::marks::RequestMarks;
 use crate::values::slab::NOWHERE;
 use crate::values::units::MOST;
-use crate::values::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
+use crate::values::value::{Number, OrderType, Price, Quantity, Side, Text};
 
 impl OmsState {
     /// Whether a fill of an order that is not in memory was seen today.
@@ -61,140 +59,90 @@ impl OmsState {
     }
 
     pub(crate) fn apply_event(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+        match event {
+            OrderEvent::Setup(event) => self.apply_setup(event),
+            OrderEvent::Day(event) => self.apply_day(event),
+            OrderEvent::Line(event) => self.apply_line(event),
+            OrderEvent::Limit(event) => self.apply_limit(event),
+            OrderEvent::Reload(event) => self.apply_reload(event),
+            OrderEvent::Pool(event) => self.apply_pool(event),
+            OrderEvent::Request(event) => self.apply_request(event),
+            OrderEvent::Order(event) => self.apply_word(event),
+            OrderEvent::Remade(event) => self.apply_remade(event),
+            OrderEvent::Stray(event) => self.apply_stray(event),
+            OrderEvent::Condition(event) => self.apply_condition(event),
+            OrderEvent::Parent(event) => self.apply_parent(event),
+            OrderEvent::Quote(event) => self.apply_quote(event),
+            OrderEvent::Inquiry(event) => self.apply_inquiry(event),
+            OrderEvent::Rejected(event) => self.apply_rejected(event),
+            OrderEvent::Copy(event) => self.apply_copy(event),
+            OrderEvent::Spread(event) => self.apply_spread(event),
+            OrderEvent::Break(event) => self.apply_break(event),
+            OrderEvent::Undo(event) => self.apply_undo(event),
+        }
+    }
+
+    pub(crate) fn apply_line(&mut self, event: &LineEvent) -> Option<()> {
         match *event {
-            OrderEvent::Day(DayEvent::Day { date, key }) => self.begin_day(date, key),
-            OrderEvent::Day(DayEvent::DayAsked { .. })
-            | OrderEvent::Day(DayEvent::DayBack { .. })
-            | OrderEvent::Day(DayEvent::NumbersAfter { .. }) => self.apply_day(event),
-            OrderEvent::Setup(SetupEvent::Session { .. })
-            | OrderEvent::Setup(SetupEvent::Account { .. })
-            | OrderEvent::Setup(SetupEvent::Instrument { .. }) => self.apply_name(event),
-            OrderEvent::Limit(LimitEvent::Limit { .. })
-            | OrderEvent::Limit(LimitEvent::LimitUntil { .. })
-            | OrderEvent::Limit(LimitEvent::Trading { .. })
-            | OrderEvent::Limit(LimitEvent::ArmAsked { .. }) => self.apply_limit(event),
-            OrderEvent::Reload(ReloadEvent::Reloaded { .. })
-            | OrderEvent::Reload(ReloadEvent::ReloadAsked { .. }) => self.apply_reload(event),
-            OrderEvent::Pool(PoolEvent::Pool { .. })
-            | OrderEvent::Pool(PoolEvent::Numbered { .. })
-            | OrderEvent::Pool(PoolEvent::NumbersLow { .. }) => self.apply_pool(event),
-            OrderEvent::Setup(SetupEvent::Position {
+            LineEvent::LineUp { line } => {
+                self.sessions.get_mut(line as usize)?.ready = true;
+                Some(())
+            }
+            LineEvent::LineDown { line } => self.line_down(line),
+            LineEvent::MassAsked { line, .. } | LineEvent::MassAnswered { line, .. } => {
+                self.sessions.get(line as usize).map(|_| ())
+            }
+            LineEvent::LinkNumbers {
+                line,
+                inbound,
+                outbound,
+            } => {
+                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
+                Some(())
+            }
+        }
+    }
+
+    /// Applies what stands before any order.
+    pub(crate) fn apply_setup(&mut self, event: &SetupEvent<'_>) -> Option<()> {
+        match *event {
+            SetupEvent::Position {
                 account,
                 instrument,
                 long,
                 short,
                 ..
-            }) => {
+            } => {
                 self.accounts.get(account as usize)?;
                 self.instruments.get(instrument as usize)?;
                 let position = &mut self.holding_mut(account, instrument).position;
                 (position.long, position.short) = (long, short);
                 Some(())
             }
-            OrderEvent::Line(LineEvent::LineUp { .. })
-            | OrderEvent::Line(LineEvent::LineDown { .. })
-            | OrderEvent::Line(LineEvent::MassAsked { .. })
-            | OrderEvent::Line(LineEvent::MassAnswered { .. })
-            | OrderEvent::Line(LineEvent::LinkNumbers { .. }) => self.apply_line(event),
-            OrderEvent::Setup(SetupEvent::Client { session, is }) => {
+            SetupEvent::Client { session, is } => {
                 self.sessions.get_mut(session as usize)?.client = is;
                 Some(())
             }
-            OrderEvent::Request(RequestEvent::Taken { .. }) => self.taken(event),
-            OrderEvent::Request(RequestEvent::Refused {
-                session,
-                kind,
-                id,
-                used,
-                ..
-            }) => {
-                if used {
-                    self.ids.add(session, id, 0);
-                }
-                if kind != Some(RequestKind::Cancel) {
-                    let refused = Passed {
-                        refused: 1,
-                        ..Passed::default()
-                    };
-                    self.pass_session(session, refused);
-                }
-                self.recent.forget(self.time);
-                Some(())
-            }
-            OrderEvent::Request(RequestEvent::MassCancelRefused {
-                session, id, used, ..
-            }) => {
-                if used {
-                    self.ids.add(session, id, 0);
-                }
-                Some(())
-            }
-            OrderEvent::Setup(SetupEvent::Market {
+            SetupEvent::Market {
                 instrument, state, ..
-            }) => {
+            } => {
                 self.instruments.get_mut(instrument as usize)?.market = state;
                 Some(())
             }
-            OrderEvent::Setup(SetupEvent::Build { build, settings }) => {
+            SetupEvent::Build { build, settings } => {
                 self.build = Text::new(build);
                 self.settings = settings;
                 Some(())
             }
-            OrderEvent::Request(RequestEvent::MassCancelTaken {
-                session,
-                filter,
-                id,
-                ..
-            }) => {
-                if let Some(session) = session {
-                    self.ids.add(session, id, 0);
-                    let cancel = Passed {
-                        cancels: 1,
-                        ..Passed::default()
-                    };
-                    self.pass_session(session, cancel);
-                }
-                self.withdraw(filter);
-                Some(())
-            }
-            _ => self.apply_to_order(event),
-        }
-    }
-
-    fn apply_line(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Line(LineEvent::LineUp { line }) => {
-                self.sessions.get_mut(line as usize)?.ready = true;
-                Some(())
-            }
-            OrderEvent::Line(LineEvent::LineDown { line }) => self.line_down(line),
-            OrderEvent::Line(LineEvent::MassAsked { line, .. })
-            | OrderEvent::Line(LineEvent::MassAnswered { line, .. }) => {
-                self.sessions.get(line as usize).map(|_| ())
-            }
-            OrderEvent::Line(LineEvent::LinkNumbers {
-                line,
-                inbound,
-                outbound,
-            }) => {
-                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    fn apply_name(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Setup(SetupEvent::Session { index, name }) => {
+            SetupEvent::Session { index, name } => {
                 let added = self.session_names.add(index, name);
                 added.then(|| self.sessions.push(Session::default()))
             }
-            OrderEvent::Setup(SetupEvent::Account {
+            SetupEvent::Account {
                 index,
                 parent,
                 name,
-            }) => {
+            } => {
                 let known = self.account_names.find(name);
                 if known.is_none() && self.account_names.add(index, name) {
                     self.accounts.push(Account::default());
@@ -203,12 +151,12 @@ impl OmsState {
                 }
                 self.set_parent(index, parent)
             }
-            OrderEvent::Setup(SetupEvent::Instrument {
+            SetupEvent::Instrument {
                 index,
                 scale,
                 worth,
                 symbol,
-            }) => {
+            } => {
                 let known = self.instrument_names.find(symbol);
                 if known.is_none() && self.instrument_names.add(index, symbol) {
                     self.instruments.push(Instrument::default());
@@ -217,7 +165,6 @@ impl OmsState {
                 }
                 self.set_instrument(index, scale, worth)
             }
-            _ => None,
         }
     }
 
@@ -354,8 +301,8 @@ impl OmsState {
         Some(())
     }
 
-    fn taken(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Request(RequestEvent::Taken {
+    fn taken(&mut self, event: &RequestEvent<'_>) -> Option<()> {
+        let RequestEvent::Taken {
             order,
             session,
             account,
@@ -370,7 +317,7 @@ impl OmsState {
             until,
             effect,
             id,
-        }) = *event
+        } = *event
         else {
             return None;
         };

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord, RemadeEvent, RequestEvent, StrayEvent};
+use crate::state::event::{OrderWord, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
@@ -12,33 +12,108 @@ use crate::state::orders::{Fill, NO_LINE, Pended, Place, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::locate::Locate;
+use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
 use crate::values::slab::NOWHERE;
 use crate::values::units::MOST;
 use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
 impl OmsState {
-    pub(crate) fn apply_to_order(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_request(&mut self, event: &RequestEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Request(RequestEvent::ReplaceTaken {
+            RequestEvent::Taken { .. } => self.taken(event),
+            RequestEvent::Refused {
+                session,
+                kind,
+                id,
+                used,
+                ..
+            } => {
+                if used {
+                    self.ids.add(session, id, 0);
+                }
+                if kind != Some(RequestKind::Cancel) {
+                    let refused = Passed {
+                        refused: 1,
+                        ..Passed::default()
+                    };
+                    self.pass_session(session, refused);
+                }
+                self.recent.forget(self.time);
+                Some(())
+            }
+            RequestEvent::MassCancelRefused {
+                session, id, used, ..
+            } => {
+                if used {
+                    self.ids.add(session, id, 0);
+                }
+                Some(())
+            }
+            RequestEvent::MassCancelTaken {
+                session,
+                filter,
+                id,
+                ..
+            } => {
+                if let Some(session) = session {
+                    self.ids.add(session, id, 0);
+                    let cancel = Passed {
+                        cancels: 1,
+                        ..Passed::default()
+                    };
+                    self.pass_session(session, cancel);
+                }
+                self.withdraw(filter);
+                Some(())
+            }
+            RequestEvent::ReplaceTaken {
                 request,
                 order,
                 quantity,
                 price,
                 hold,
                 id,
-            }) => {
+            } => {
                 let kind = RequestKind::Replace;
                 self.request(request, order, kind, (quantity, price, hold), id)
             }
-            OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }) => {
+            RequestEvent::CancelTaken { request, order, id } => {
                 self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
             }
-            OrderEvent::Request(RequestEvent::Sent { number, line }) => self.sent(number, line),
-            OrderEvent::Request(RequestEvent::Queued { number }) => self.queued(number),
-            OrderEvent::Order(OrderWord::Accepted {
+            RequestEvent::Sent { number, line } => self.sent(number, line),
+            RequestEvent::Queued { number } => self.queued(number),
+            RequestEvent::Located {
+                order,
+                reqd,
+                broker,
+            } => {
+                self.orders.get(order)?;
+                self.locates.add(order, Locate { reqd, broker });
+                Some(())
+            }
+            RequestEvent::ValidUntil { number, until } => {
+                let fits = |state| until > 0 && state == OrderState::Queued;
+                if let Some(order) = self.orders.get_mut(number) {
+                    return fits(order.state).then(|| order.queued = -until);
+                }
+                let request = self.orders.request_mut(number)?;
+                fits(request.state).then(|| request.queued = -until)
+            }
+            RequestEvent::Marks { session, mut marks } => {
+                let session = self.sessions.get_mut(session as usize)?;
+                session.marks = RequestMarks::take(&mut marks)?;
+                marks.is_empty().then_some(())
+            }
+        }
+    }
+
+    pub(crate) fn apply_word(&mut self, event: &OrderWord<'_>) -> Option<()> {
+        match *event {
+            OrderWord::Accepted {
                 order, venue_id, ..
-            }) => self.change(order, |state, place| {
+            } => self.change(order, |state, place| {
                 state.step(place, Happening::Accept)?;
                 // An operator who enters it gives none.
                 if !venue_id.is_empty() {
@@ -46,64 +121,59 @@ impl OmsState {
                 }
                 Some(())
             }),
-            OrderEvent::Order(OrderWord::Rejected { order, .. }) => {
+            OrderWord::Rejected { order, .. } => {
                 self.change(order, |state, place| state.step(place, Happening::Reject))
             }
-            OrderEvent::Order(OrderWord::Retried {
+            OrderWord::Retried {
                 order,
                 attempt,
                 due,
                 not_on,
                 ..
-            }) => self.retried(order, attempt, (due, not_on)),
-            OrderEvent::Order(OrderWord::Filled { .. }) => self.filled(event),
-            OrderEvent::Stray(StrayEvent::StrayFill { .. }) => self.strayed(event),
-            OrderEvent::Order(OrderWord::Replaced {
+            } => self.retried(order, attempt, (due, not_on)),
+            OrderWord::Filled { .. } => self.filled(event),
+            OrderWord::Replaced {
                 request,
                 quantity,
                 price,
                 ..
-            }) => {
+            } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, place| {
                     state.replaced(place, request, quantity, price)
                 })
             }
-            OrderEvent::Order(OrderWord::Lapsed { order }) => {
+            OrderWord::Lapsed { order } => {
                 self.change(order, |state, place| state.step(place, Happening::Lapse))
             }
-            OrderEvent::Order(OrderWord::Ended {
+            OrderWord::Ended {
                 order,
                 how,
                 request,
                 ..
-            })
-            | OrderEvent::Order(OrderWord::LapseConfirmed {
+            }
+            | OrderWord::LapseConfirmed {
                 order,
                 how,
                 request,
                 ..
-            }) => self.ended(order, how, request),
-            OrderEvent::Order(OrderWord::DoneForDay { order, .. }) => {
-                self.change(order, |state, place| {
-                    state.step(place, Happening::Rest)?;
-                    state.orders.at_mut(place)?.pended = None;
-                    Some(())
-                })
-            }
-            OrderEvent::Order(OrderWord::Renewed { order, .. }) => {
-                self.change(order, |state, place| {
-                    state.step(place, Happening::Renew)?;
-                    let pended = &mut state.orders.at_mut(place)?.pended;
-                    pended.take_if(|pended| pended.how == End::DoneForDay);
-                    Some(())
-                })
-            }
-            OrderEvent::Order(OrderWord::Declined {
+            } => self.ended(order, how, request),
+            OrderWord::DoneForDay { order, .. } => self.change(order, |state, place| {
+                state.step(place, Happening::Rest)?;
+                state.orders.at_mut(place)?.pended = None;
+                Some(())
+            }),
+            OrderWord::Renewed { order, .. } => self.change(order, |state, place| {
+                state.step(place, Happening::Renew)?;
+                let pended = &mut state.orders.at_mut(place)?.pended;
+                pended.take_if(|pended| pended.how == End::DoneForDay);
+                Some(())
+            }),
+            OrderWord::Declined {
                 request,
                 ref reason,
                 ..
-            }) => {
+            } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
                     let declined = state.orders.remove_request(request)?;
@@ -114,61 +184,48 @@ impl OmsState {
                     Some(())
                 })
             }
-            OrderEvent::Order(OrderWord::Pended { .. }) => self.pended(event),
-            OrderEvent::Order(OrderWord::Asked { order, at, .. }) => {
+            OrderWord::Pended { .. } => self.pended(event),
+            OrderWord::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
-            OrderEvent::Order(OrderWord::Forgotten { order }) => self.forget(order),
-            _ => self.doubted(event),
-        }
-    }
-
-    /// A venue has not answered, does not have an order, or reports on that of another.
-    fn doubted(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        match *event {
-            OrderEvent::Order(OrderWord::Unanswered { request }) => {
+            OrderWord::Forgotten { order } => self.forget(order),
+            OrderWord::Unanswered { request } => {
                 let request = self.orders.request_mut(request)?;
                 request.state = request.state.after(Happening::Lose)?;
                 Some(())
             }
-            OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }) => {
+            OrderWord::VenueIdSet { order, venue_id } => {
                 self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
                 Some(())
             }
-            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) => {
+            OrderWord::LapseCancelled { order, line } => {
                 self.sessions.get(line as usize)?;
                 let order = self.orders.get(order)?;
                 (order.state == OrderState::Lapsed).then_some(())
             }
-            OrderEvent::Order(OrderWord::NoAnswer { request }) => {
-                self.orders.request(request).map(|_| ())
-            }
-            OrderEvent::Order(OrderWord::NotAtVenue { order }) => {
+            OrderWord::NoAnswer { request } => self.orders.request(request).map(|_| ()),
+            OrderWord::NotAtVenue { order } => {
                 self.change(order, |state, place| state.step(place, Happening::Doubt))
             }
-            OrderEvent::Order(OrderWord::ForeignReport { line, order, .. }) => {
+            OrderWord::ForeignReport { line, order, .. } => {
                 self.sessions.get(line as usize)?;
                 self.orders.get(order).map(|_| ())
             }
-            OrderEvent::Remade(RemadeEvent::CancelHeld { .. })
-            | OrderEvent::Remade(RemadeEvent::ReplacedAsNew { .. })
-            | OrderEvent::Remade(RemadeEvent::CancelDropped { .. })
-            | OrderEvent::Stray(StrayEvent::StrayCancelled { .. }) => self.remade(event),
-            _ => self.apply_condition(event),
+            OrderWord::ReportEntered { order, .. } => self.orders.get(order).map(|_| ()),
+            OrderWord::TermsSet { .. } => self.set_terms(event),
         }
     }
 
     /// A venue does, or seems to do, a replace as Canceled and New.
-    #[cold]
-    fn remade(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_remade(&mut self, event: &RemadeEvent) -> Option<()> {
         match *event {
-            OrderEvent::Remade(RemadeEvent::CancelHeld {
+            RemadeEvent::CancelHeld {
                 order,
                 of_replace,
                 filled,
                 at,
-            }) => {
+            } => {
                 self.is_open(order).then_some(())?;
                 let held = RemadeStep::Held {
                     filled,
@@ -176,30 +233,35 @@ impl OmsState {
                     of_replace,
                 };
                 self.remade.set(order, held);
+                Some(())
             }
-            OrderEvent::Remade(RemadeEvent::ReplacedAsNew { order, former }) => {
+            RemadeEvent::ReplacedAsNew { order, former } => {
                 self.is_open(order).then_some(())?;
                 let at = self.time;
                 self.remade
                     .set(order, RemadeStep::Former { number: former, at });
+                Some(())
             }
-            OrderEvent::Remade(RemadeEvent::CancelDropped { order }) => {
-                return self.remade.forget(order);
-            }
-            OrderEvent::Stray(StrayEvent::StrayCancelled {
+            RemadeEvent::CancelDropped { order } => self.remade.forget(order),
+        }
+    }
+
+    pub(crate) fn apply_stray(&mut self, event: &StrayEvent<'_>) -> Option<()> {
+        match *event {
+            StrayEvent::StrayFill { .. } => self.strayed(event),
+            StrayEvent::StrayCancelled {
                 order,
                 former,
                 request,
                 line,
-            }) => {
+            } => {
                 self.sessions.get(line as usize)?;
                 self.orders.get(order)?;
                 self.number(request)?;
                 self.remade.set(order, RemadeStep::Stray(former));
+                Some(())
             }
-            _ => return None,
         }
-        Some(())
     }
 
     fn ended(&mut self, order: Number, how: End, request: Option<Number>) -> Option<()> {
@@ -351,14 +413,14 @@ impl OmsState {
     }
 
     /// Its final state waits for missing fills.
-    fn pended(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Order(OrderWord::Pended {
+    fn pended(&mut self, event: &OrderWord<'_>) -> Option<()> {
+        let OrderWord::Pended {
             order,
             how,
             request,
             filled,
             at,
-        }) = *event
+        } = *event
         else {
             return None;
         };
@@ -403,14 +465,14 @@ impl OmsState {
         self.number(attempt)
     }
 
-    fn filled(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Order(OrderWord::Filled {
+    fn filled(&mut self, event: &OrderWord<'_>) -> Option<()> {
+        let OrderWord::Filled {
             order: number,
             exec,
             quantity,
             price,
             ..
-        }) = *event
+        } = *event
         else {
             return None;
         };
@@ -454,8 +516,8 @@ impl OmsState {
     }
 
     /// A fill of an unknown order.
-    fn strayed(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Stray(StrayEvent::StrayFill {
+    fn strayed(&mut self, event: &StrayEvent<'_>) -> Option<()> {
+        let StrayEvent::StrayFill {
             line,
             account,
             instrument,
@@ -465,7 +527,7 @@ impl OmsState {
             quantity,
             price,
             id,
-        }) = *event
+        } = *event
         else {
             return None;
         };

@@ -1,7 +1,7 @@
 //! Applies events of parent and child orders.
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, ParentEvent};
+use crate::state::event::ParentEvent;
 use crate::state::flow::Passed;
 use crate::state::orders::Order;
 use crate::state::orders::transition::{Happening, OrderState};
@@ -15,31 +15,28 @@ pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
 }
 
 impl OmsState {
-    #[cold]
-    pub(crate) fn apply_family(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_parent(&mut self, event: &ParentEvent) -> Option<()> {
         match *event {
-            OrderEvent::Parent(ParentEvent::ParentAccepted { order: number }) => {
-                self.change(number, |state, place| {
-                    state.step(place, Happening::Keep)?;
-                    let session = state.orders.at(place)?.session;
-                    state.families.add(number, session);
-                    Some(())
-                })
-            }
+            ParentEvent::ParentAccepted { order: number } => self.change(number, |state, place| {
+                state.step(place, Happening::Keep)?;
+                let session = state.orders.at(place)?.session;
+                state.families.add(number, session);
+                Some(())
+            }),
             // It comes next.
-            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) => {
+            ParentEvent::ChildOf { order, parent } => {
                 let of = self.orders.get(parent)?;
                 if of.state != OrderState::Parent || order != self.last + 1 {
                     return None;
                 }
                 self.families.link(order, parent)
             }
-            OrderEvent::Parent(ParentEvent::ParentFilled {
+            ParentEvent::ParentFilled {
                 order: number,
                 quantity,
                 price,
                 ..
-            }) => {
+            } => {
                 self.change(number, |state, place| {
                     let filled = state.orders.at(place)?.filled.checked_add(quantity)?;
                     let all = filled >= state.orders.at(place)?.quantity;
@@ -56,7 +53,6 @@ impl OmsState {
                 }
                 Some(())
             }
-            _ => self.apply_quote(event),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Applies order-number events to the state.
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, PoolEvent};
+use crate::state::event::PoolEvent;
 use crate::state::pools::{NUMBERS, Pool};
 use crate::values::value::{Number, Text};
 
@@ -11,9 +11,9 @@ impl OmsState {
         self.ids.find(NUMBERS, text).is_some()
     }
 
-    pub(crate) fn apply_pool(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_pool(&mut self, event: &PoolEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Pool(PoolEvent::Pool {
+            PoolEvent::Pool {
                 index,
                 form,
                 tag,
@@ -21,7 +21,7 @@ impl OmsState {
                 last,
                 each_day,
                 name,
-            }) => {
+            } => {
                 let known = self.pool_names.find(name);
                 if known.is_none() && self.pool_names.add(index, name) {
                     self.pools.push(Pool::default());
@@ -37,18 +37,17 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Pool(PoolEvent::Numbered {
+            PoolEvent::Numbered {
                 order,
                 pool,
                 number,
                 own,
                 text,
-            }) => self.numbered(order, (pool, number, own), text),
-            OrderEvent::Pool(PoolEvent::NumbersLow { pool, .. }) => {
+            } => self.numbered(order, (pool, number, own), text),
+            PoolEvent::NumbersLow { pool, .. } => {
                 self.pools.get_mut(pool as usize)?.is_low = true;
                 Some(())
             }
-            _ => None,
         }
     }
 

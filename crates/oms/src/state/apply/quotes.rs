@@ -3,19 +3,17 @@
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, OrderEvent, QuoteEvent};
+use crate::state::event::QuoteEvent;
 use crate::state::flow::Passed;
 use crate::state::orders::transition::Happening;
 use crate::state::pools::NO_POOL;
 use crate::values::value::Number;
 
 impl OmsState {
-    pub(crate) fn apply_quote(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_quote(&mut self, event: &QuoteEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Quote(QuoteEvent::Quoted { order, id }) => {
-                self.quotes.link(&mut self.orders, order, id)
-            }
-            OrderEvent::Quote(QuoteEvent::QuoteRefused { session, kind, .. }) => {
+            QuoteEvent::Quoted { order, id } => self.quotes.link(&mut self.orders, order, id),
+            QuoteEvent::QuoteRefused { session, kind, .. } => {
                 self.sessions.get(session as usize)?;
                 if kind == b'S' {
                     let refused = Passed {
@@ -27,13 +25,13 @@ impl OmsState {
                 self.recent.forget(self.time);
                 Some(())
             }
-            OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
+            QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 id,
                 ..
-            }) => {
+            } => {
                 self.sessions.get(session as usize)?;
                 if !id.is_empty() {
                     let cancel = Passed {
@@ -47,7 +45,7 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Quote(QuoteEvent::QuoteSent { order, line }) => {
+            QuoteEvent::QuoteSent { order, line } => {
                 let numbered = self.orders.get(order)?;
                 let (pool, number) = (numbered.pool, numbered.pool_number.clone());
                 for side in [order, order + 1] {
@@ -62,11 +60,6 @@ impl OmsState {
                 }
                 Some(())
             }
-            OrderEvent::Inquiry(InquiryEvent::Inquired { .. })
-            | OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { .. }) => {
-                self.apply_inquiry(event)
-            }
-            _ => self.apply_desk(event),
         }
     }
 

@@ -9,11 +9,11 @@ use crate::state::event::{
 use crate::state::reload::{PendingReload, short};
 
 impl OmsState {
-    pub(crate) fn apply_reload(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_reload(&mut self, event: &ReloadEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Reload(ReloadEvent::Reloaded {
+            ReloadEvent::Reloaded {
                 settings, changes, ..
-            }) => {
+            } => {
                 let changes = changes.each().map(|event| OrderEvent::of(event?));
                 let changes = changes.collect::<Option<Vec<_>>>()?;
                 changes.iter().all(is_of_settings).then_some(())?;
@@ -25,12 +25,11 @@ impl OmsState {
                 self.pending_reload = None;
                 done
             }
-            OrderEvent::Reload(ReloadEvent::ReloadAsked { settings, who, .. }) => {
+            ReloadEvent::ReloadAsked { settings, who, .. } => {
                 let by = short(who);
                 self.pending_reload = Some(PendingReload { by, settings });
                 Some(())
             }
-            _ => None,
         }
     }
 

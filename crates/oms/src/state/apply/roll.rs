@@ -1,7 +1,7 @@
 //! Applies events of the trading day.
 
 use crate::state::OmsState;
-use crate::state::event::{DayEvent, OrderEvent};
+use crate::state::event::DayEvent;
 use crate::state::orders::ids::Ids;
 use crate::state::pools::{NO_POOL, NUMBERS, Pool};
 use crate::values::value::Number;
@@ -10,20 +10,20 @@ use crate::values::value::Number;
 const LATEST: Number = 1 << 53;
 
 impl OmsState {
-    pub(crate) fn apply_day(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_day(&mut self, event: &DayEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Day(DayEvent::DayAsked { date, .. }) => {
+            DayEvent::Day { date, key } => self.begin_day(date, key),
+            DayEvent::DayAsked { date, .. } => {
                 self.next_day = date;
                 Some(())
             }
-            OrderEvent::Day(DayEvent::DayBack { date, .. }) => {
+            DayEvent::DayBack { date, .. } => {
                 (date < self.day && self.last == self.yesterday).then(|| self.day = date)
             }
-            OrderEvent::Day(DayEvent::NumbersAfter { number }) => {
+            DayEvent::NumbersAfter { number } => {
                 let is_first = (self.day, self.last) == (0, 0) && number <= LATEST;
                 is_first.then(|| (self.last, self.yesterday) = (number, number))
             }
-            _ => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, SpreadEvent};
+use crate::state::event::SpreadEvent;
 use crate::state::leg_fills::LegFill;
 use crate::state::orders::{Fill, Order};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
@@ -25,19 +25,18 @@ impl OmsState {
         self.spreads.get(order)
     }
 
-    pub(crate) fn apply_spread(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_spread(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Spread(SpreadEvent::SpreadLegs { .. }) => self.spread_set(event),
-            OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => self.leg_filled(event),
-            OrderEvent::Spread(SpreadEvent::LegUndone { .. }) => self.leg_undone(event),
-            OrderEvent::Spread(SpreadEvent::LegsMissing { order }) => self.spreads.reported(order),
-            _ => self.apply_break(event),
+            SpreadEvent::SpreadLegs { .. } => self.spread_set(event),
+            SpreadEvent::LegFilled { .. } => self.leg_filled(event),
+            SpreadEvent::LegUndone { .. } => self.leg_undone(event),
+            SpreadEvent::LegsMissing { order } => self.spreads.reported(order),
         }
     }
 
     /// The fills of its orders in memory count as those of the legs, since reports of earlier legs do not come.
-    fn spread_set(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Spread(SpreadEvent::SpreadLegs {
+    fn spread_set(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
+        let SpreadEvent::SpreadLegs {
             index,
             first,
             first_side,
@@ -45,7 +44,7 @@ impl OmsState {
             second,
             second_side,
             second_ratio,
-        }) = *event
+        } = *event
         else {
             return None;
         };
@@ -79,8 +78,8 @@ impl OmsState {
         Some(())
     }
 
-    fn leg_filled(&mut self, event: &OrderEvent<'_>) -> Option<()> {
-        let OrderEvent::Spread(SpreadEvent::LegFilled {
+    fn leg_filled(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
+        let SpreadEvent::LegFilled {
             order: number,
             leg: at,
             in_fill,
@@ -88,7 +87,7 @@ impl OmsState {
             quantity,
             price,
             ..
-        }) = *event
+        } = *event
         else {
             return None;
         };

@@ -1,7 +1,7 @@
 //! Applies trades that a venue cancelled or corrected.
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, UndoEvent};
+use crate::state::event::UndoEvent;
 use crate::state::orders::Fill;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::tally::Tally;
@@ -20,10 +20,9 @@ fn worth((quantity, price): (Quantity, Price)) -> i128 {
 }
 
 impl OmsState {
-    #[cold]
-    pub(crate) fn apply_undo(&mut self, event: &OrderEvent<'_>) -> Option<()> {
+    pub(crate) fn apply_undo(&mut self, event: &UndoEvent<'_>) -> Option<()> {
         match *event {
-            OrderEvent::Undo(UndoEvent::Busted {
+            UndoEvent::Busted {
                 order,
                 exec,
                 by,
@@ -31,7 +30,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            }) => {
+            } => {
                 let change = Change {
                     was: (quantity, price),
                     now: (0, 0),
@@ -39,7 +38,7 @@ impl OmsState {
                 };
                 self.undo(order, (exec, by), change)
             }
-            OrderEvent::Undo(UndoEvent::Corrected {
+            UndoEvent::Corrected {
                 order,
                 exec,
                 by,
@@ -49,7 +48,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            }) => {
+            } => {
                 let change = Change {
                     was: (was_quantity, was_price),
                     now: (quantity, price),
@@ -58,7 +57,7 @@ impl OmsState {
                 (quantity > 0).then_some(())?;
                 self.undo(order, (exec, by), change)
             }
-            OrderEvent::Undo(UndoEvent::ParentCorrected {
+            UndoEvent::ParentCorrected {
                 order,
                 was_quantity,
                 was_price,
@@ -66,7 +65,7 @@ impl OmsState {
                 price,
                 open,
                 ..
-            }) => {
+            } => {
                 let change = Change {
                     was: (was_quantity, was_price),
                     now: (quantity, price),
@@ -74,7 +73,6 @@ impl OmsState {
                 };
                 self.undo_parent(order, change)
             }
-            _ => None,
         }
     }
 
