@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-/// The longest source file.
-pub const LINES_MAX: usize = 650;
+/// Source files longer than this are worth a look: do they hold one thought?
+pub const LINES_ADVISED: usize = 600;
 /// The largest file of any kind, in bytes.
 pub const BYTES_MAX: u64 = 1 << 20;
 /// The most lines of code in the crate that holds the unsafe ones.
@@ -320,10 +320,50 @@ pub fn machine_paths(text: &str) -> Vec<String> {
     mentions(text, &MACHINE_PATHS, "is a path of one machine")
 }
 
-/// Source files that want cutting.
-pub fn too_long(text: &str) -> Option<String> {
-    let lines = text.lines().count();
-    (lines > LINES_MAX).then(|| format!("{lines} lines; the most is {LINES_MAX}"))
+/// Lines of a source file by what they are; blank lines count for nothing.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Lines {
+    pub code: usize,
+    pub comments: usize,
+    /// Of tests, comments included.
+    pub tests: usize,
+}
+
+impl Lines {
+    /// Those of a file of the product: what follows `#[cfg(test)]` of a module in braces is its tests.
+    pub fn of(source: &str) -> Self {
+        let at = source
+            .find("#[cfg(test)]\nmod tests {")
+            .unwrap_or(source.len());
+        let (product, tests) = source.split_at(at);
+        let said = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+        let is_comment = |line: &&str| line.trim_start().starts_with("//");
+        let comments = product.lines().filter(is_comment).count();
+        Self {
+            code: said(product) - comments,
+            comments,
+            tests: said(tests),
+        }
+    }
+
+    /// All lines of a file that tests, and does nothing else.
+    pub fn of_test(source: &str) -> Self {
+        let Self {
+            code,
+            comments,
+            tests,
+        } = Self::of(source);
+        Self {
+            tests: code + comments + tests,
+            ..Self::default()
+        }
+    }
+
+    pub fn add(&mut self, other: Self) {
+        self.code += other.code;
+        self.comments += other.comments;
+        self.tests += other.tests;
+    }
 }
 
 /// Relative links of a Markdown page that lead nowhere; `exists` looks beside the page.
@@ -561,9 +601,23 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_is_found() {
-        assert!(too_long(&"x\n".repeat(LINES_MAX)).is_none());
-        assert!(too_long(&"x\n".repeat(LINES_MAX + 1)).is_some());
+    fn lines_are_code_comments_or_tests() {
+        let source = "//! A file.\n\nfn f() {\n    // Why.\n    g(); // not here\n}\n\n#[cfg(test)]\nmod tests {\n    // It does.\n\n    fn t() {}\n}\n";
+        let lines = Lines::of(source);
+        let (code, comments, tests) = (3, 2, 5);
+        assert_eq!(
+            lines,
+            Lines {
+                code,
+                comments,
+                tests
+            }
+        );
+        let all = Lines {
+            tests: 10,
+            ..Lines::default()
+        };
+        assert_eq!(Lines::of_test(source), all);
     }
 
     #[test]
