@@ -23,5 +23,6 @@ pub(crate) mod roll;
 pub(crate) mod sending;
 pub(crate) mod spreads;
 pub(crate) mod status_requests;
+mod timers;
 pub mod venue;
 pub(crate) mod work;

@@ -131,16 +131,6 @@ pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// The earliest of these times, before `never`.
-#[inline(always)]
-fn earliest<T: Ord + Copy, const N: usize>(times: [Option<T>; N], never: T) -> Option<T> {
-    let mut least = never;
-    for time in times {
-        least = least.min(time.unwrap_or(never));
-    }
-    (least < never).then_some(least)
-}
-
 impl Work {
     /// Called after an event was applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
@@ -438,7 +428,7 @@ impl Core {
         has_room.then_some(number)
     }
 
-    fn due_asking(&self, at: i64) -> Option<i64> {
+    pub(super) fn due_asking(&self, at: i64) -> Option<i64> {
         let order = self.state.orders().get(*self.work.asking.front()?)?;
         self.lines.room(at, order.line, true).err()
     }
@@ -461,41 +451,8 @@ impl Core {
         }
     }
 
-    /// Requests the status of orders that have waited for missing fills too long, passing each to the sink; cancels
-    /// orders of clients that have been disconnected long enough. Returns when the next of it is due.
-    pub fn due(
-        &mut self,
-        at: i64,
-        overdue: &mut dyn FnMut(Number),
-        sink: &mut impl Sink,
-    ) -> Option<Nanos> {
-        let cancels = self.due_cancels(at);
-        let ends = self.due_ends(at, overdue);
-        let unanswered = self.due_unanswered(at, sink);
-        let lapsed = self.due_lapsed(at, sink);
-        let alarms = self.due_alarms(at, sink);
-        let gone = self.due_withdrawal(at, sink);
-        let limits = self.due_limits(at, sink);
-        let held = self.due_held(at, sink);
-        let copies = self.due_copies(at, sink);
-        let inquiries = self.due_inquiries(at, sink);
-        let mass = self.due_mass(at, sink);
-        let asking = earlier(self.due_asking(at), self.due_mass_asking(at));
-        let roll = self.due_roll(at);
-        let waiting = earliest([self.due_waiting(at), asking, self.due_retry(at)], i64::MAX);
-        let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
-        let legs = self.due_legs(at, sink);
-        earliest(
-            [
-                cancels, ends, unanswered, lapsed, mass, alarms, gone, limits, held, copies,
-                inquiries, legs, waiting, roll,
-            ],
-            Nanos(u64::MAX),
-        )
-    }
-
     /// Restores the limit before an expired temporary one.
-    fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+    pub(super) fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let next = self.state.expiries.iter().min_by_key(|it| it.until)?;
         if next.until > at {
             return Some(Nanos((next.until - at).unsigned_abs()));
@@ -546,7 +503,7 @@ impl Core {
         }
     }
 
-    fn due_withdrawal(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+    pub(super) fn due_withdrawal(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let (when, session) = self.work.gone.iter().min().copied()?;
         if when > at {
             return Some(Nanos((when - at).unsigned_abs()));
@@ -561,7 +518,7 @@ impl Core {
         Some(Nanos(0))
     }
 
-    fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
+    pub(super) fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
         while let Some((since, order)) = self.work.later.front().copied() {
             let left = since.saturating_add(PATIENCE).saturating_sub(at);
             if left > 0 {
@@ -573,7 +530,7 @@ impl Core {
         None
     }
 
-    fn due_ends(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
+    pub(super) fn due_ends(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
         while let Some((since, order)) = self.work.pended.front().copied() {
             let known = self.state.orders().get(order);
             if known.is_none_or(|order| order.pended.is_none()) {
