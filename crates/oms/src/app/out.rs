@@ -156,7 +156,23 @@ impl Sink for Out<'_> {
                 });
                 self.report(state, event);
             }
-            _ => self.report(state, event),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => self.report(state, event),
         }
     }
 }

@@ -204,7 +204,23 @@ impl History {
             {
                 Some(self.of_line(event, line))
             }
-            _ => self.special(event),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => self.special(event),
         }
     }
 

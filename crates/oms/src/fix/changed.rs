@@ -34,7 +34,25 @@ pub(super) fn report(
             let extra = Some(Extra::Restated(client.restated_for(reason)));
             plain(state, order, (b'D', text, extra), client, outbox);
         }
-        _ => undone(state, event, client, outbox),
+        OrderEvent::Undo(ref event) => undone(state, event, client, outbox),
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_) => {}
     }
 }
 
@@ -63,28 +81,27 @@ fn terms_set(
 
 /// A trade was cancelled or corrected: the client has its fill by the ExecID(17) that it got.
 #[cold]
-fn undone(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
+fn undone(state: &OmsState, event: &UndoEvent<'_>, client: Client, outbox: &mut Outbox) {
     let report_of = |order, exec| state.orders().fill(order, exec).map_or(0, |it| it.report);
     let (order, reference, fill, text) = match *event {
-        OrderEvent::Undo(UndoEvent::Busted {
+        UndoEvent::Busted {
             order, exec, text, ..
-        }) => (order, report_of(order, exec), (0, 0), text),
-        OrderEvent::Undo(UndoEvent::Corrected {
+        } => (order, report_of(order, exec), (0, 0), text),
+        UndoEvent::Corrected {
             order,
             exec,
             quantity,
             price,
             text,
             ..
-        }) => (order, report_of(order, exec), (quantity, price), text),
-        OrderEvent::Undo(UndoEvent::ParentCorrected {
+        } => (order, report_of(order, exec), (quantity, price), text),
+        UndoEvent::ParentCorrected {
             order,
             report,
             quantity,
             price,
             ..
-        }) => (order, report, (quantity, price), &b""[..]),
-        _ => return,
+        } => (order, report, (quantity, price), &b""[..]),
     };
     let kind = if fill.0 == 0 { b'H' } else { b'G' };
     let extra = Some(Extra::Undone(reference, fill));
