@@ -51,7 +51,7 @@ impl EvidenceFolder {
         }
         Err(io::Error::new(
             ErrorKind::AlreadyExists,
-            "evidence of this second exists a thousand times",
+            "1,000 folders of evidence exist for this second",
         ))
     }
 

@@ -185,7 +185,7 @@ impl Reader {
         mistake.map_or(Ok(()), Err)
     }
 
-    /// What is known only behind the last step of a case.
+    /// Checks that need the whole case.
     fn end_case(&mut self) {
         let names = std::mem::take(&mut self.names);
         let is_broken = std::mem::take(&mut self.is_broken);

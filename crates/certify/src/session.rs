@@ -13,7 +13,7 @@ use crate::wire_message::{TextFields, value};
 #[derive(Clone, Debug)]
 pub(crate) struct Inbound {
     pub(crate) fields: TextFields,
-    /// Its bytes for people.
+    /// The message with SOH shown as `|`.
     pub(crate) shown: String,
     /// What is wrong with it, whatever a step expects.
     pub(crate) fault: Option<String>,

@@ -2,7 +2,7 @@
 //!
 //! Input: orders and reports of one session, ten million messages by default, as a log of QuickFIX C++ and as a journal, in
 //! a temporary folder that is removed. Both are in the page cache: no disk is measured. Commands are measured
-//! as processes, start included; ripgrep and fixwire by turns, the best of several.
+//! as processes, start included; ripgrep and fixwire alternately, the best of several.
 
 use std::env;
 use std::fs::File;

@@ -25,7 +25,7 @@ pub(crate) const BLOCK: u64 = 256 << 10;
 /// Bits of the filter for an id, fewer in a block with very many, and how many of them an id sets.
 const BITS_PER_ID: usize = 24;
 const PROBES: u64 = 10;
-/// Of 1,000 bytes of the log, the filter has at most so many.
+/// Bytes of the filter per 1,000 bytes of the log, at most.
 const MOST_FILTER: u64 = 32;
 /// Senders whose lowest and highest numbers are kept; with more, each number is in the filter.
 const MOST_SENDERS: usize = 64;

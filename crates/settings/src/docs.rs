@@ -88,7 +88,7 @@ fn of_links(out: &mut String) {
     }
 }
 
-/// Every key of every engine, in the order of the alphabet.
+/// Every key of every engine, alphabetically.
 fn table(out: &mut String) {
     let ours = KEYS.iter().filter(|key| key.names.is_empty());
     let mut rows: Vec<(&str, String)> = ours.map(|key| (key.name, own_row(key))).collect();

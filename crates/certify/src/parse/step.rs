@@ -183,7 +183,7 @@ impl StepReader<'_> {
         let before = case.steps.last_mut().map(|step| &mut step.action);
         let Some(StepAction::Expect(expectation)) = before else {
             return Err(
-                "'and' goes on an 'expect' or 'await' line: write it right behind one".to_owned(),
+                "'and' continues an 'expect' or 'await' step: put it directly after one".to_owned(),
             );
         };
         let pattern = self.pattern("and", rest, number)?;

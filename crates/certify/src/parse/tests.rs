@@ -106,7 +106,7 @@ fn steps_refer_to_what_is_known() {
             "send 35=0|10=000\nexpect 35=8",
             "2: BodyLength(9) and CheckSum(10) are computed",
         ),
-        ("wait 1s\nand 35=8", "3: 'and' goes on an 'expect'"),
+        ("wait 1s\nand 35=8", "3: 'and' continues an 'expect'"),
         (
             "expect 35=8\noptional",
             "3: 'optional' is for the whole case",

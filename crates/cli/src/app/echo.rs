@@ -44,7 +44,7 @@ pub struct OrderEcho {
     stamp: TimestampWriter,
 }
 
-/// A session, as far as its answers depend on it.
+/// The part of a session that determines its answers.
 struct Venue {
     layout: Layout,
     /// Digits of TransactTime(60).

@@ -97,7 +97,7 @@ pub fn run(args: &LogDiffArgs) -> Result<ExitCode, Failure> {
         ),
         (
             found.given_up,
-            "messages may be in the other side too, further away than memory for messages that wait reaches",
+            "messages were not matched within the comparison window; the other side may still have them",
         ),
     ] {
         if count > 0 {

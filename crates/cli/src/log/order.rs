@@ -124,7 +124,7 @@ impl OrderLife {
     /// What may be missing from it.
     pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
         let ids = "the order has more ids than were found by reading the logs so often: it may have more messages";
-        let steps = "there are more messages with ids of the order: the first 100,000, or 64 MiB, were looked at";
+        let steps = "stopped after 100,000 messages (64 MiB); the order may have more";
         let all = [(self.search.has_more(), ids), (self.search.is_cut(), steps)];
         all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why)
     }

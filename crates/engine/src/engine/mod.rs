@@ -80,7 +80,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     cut: Option<Torn>,
     /// Other faults of the journal.
     troubles: Vec<JournalTrouble>,
-    /// Of so many sessions, in order, the journal has the restart that [`sessions::restore`] may have made.
+    /// Number of sessions, from the first, whose restart by [`sessions::restore`] is already in the journal.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as reported so far.

@@ -15,7 +15,7 @@
 //!                                              MsgType and fields; the lengths are those of the first three;
 //!                                              0 opens an order, 1 sent, 2 copied, 3 returned
 //! h ..                                         the same, and its source is not answered
-//! Q                                            nor is that of the last one that is held
+//! Q                                            do not answer the source of the last held message either
 //! U target                                     the first one has left the queue: sent, or not to be
 //! X client target | id                         the client cancelled the order with its ClOrdID, which is held
 //! A number                                     the number of an answer of the gateway's own

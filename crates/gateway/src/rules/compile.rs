@@ -31,7 +31,7 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub tables: &'c [(String, Table)],
     pub scripts: &'c Scripts,
     pub errors: &'e mut Errors<'t>,
-    /// Whether it is no rule but what is to be done when something has happened.
+    /// True for an event hook rather than a rule.
     pub on: bool,
     /// Bytes that regular expressions may still take.
     pub patterns_left: usize,

@@ -104,7 +104,7 @@ fn run(
     Ok(hold)
 }
 
-/// Runs the table: of the controls with limits these, and that of the market if it is to be.
+/// Runs the table: only these of the controls with limits, and the market control if enabled.
 #[inline(always)]
 fn checked(
     (state, rule): (&OmsState, &InstrumentRule),

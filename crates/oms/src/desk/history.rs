@@ -493,7 +493,7 @@ impl History {
                 Some("closed long enough ago: removed from memory".into())
             }
             OrderEvent::Spread(SpreadEvent::LegsMissing { order }) if order == self.order => {
-                Some("its legs have not filled what the spread has".into())
+                Some("the fills of its legs do not add up to those of the spread".into())
             }
             OrderEvent::Rejected(RejectedEvent::Rerun {
                 order,
@@ -503,7 +503,7 @@ impl History {
                 who,
                 why,
             }) if order == self.order => Some(format!(
-                "{} run again, which reject {reject} ended, without {}, by {}: {}",
+                "{}, rejected in report {reject}, resubmitted without {} by {}: {}",
                 text(old),
                 text(without),
                 text(who),

@@ -389,7 +389,7 @@ impl fmt::Display for OmsEvent<'_> {
             ),
             Self::LegsMissing { order } => write!(
                 f,
-                "order {order}: its legs have not filled what the spread has: ask the venue, and enter what it says with fixwire oms report-in"
+                "order {order}: the fills of its legs do not add up to those of the spread: ask the venue, then enter the missing fills with fixwire oms report-in"
             ),
             Self::LinkReady { line, limit } => write!(
                 f,
@@ -409,7 +409,7 @@ impl fmt::Display for OmsEvent<'_> {
             ),
             Self::FlowAbove { line, group, limit } => write!(
                 f,
-                "line {line}: the exchange takes {limit} messages in a second, flow of line_group {group} lets more go: write flow = \"{} in 1s\"",
+                "line {line}: flow of line_group {group} exceeds the exchange's limit of {limit} messages/s: write flow = \"{} in 1s\"",
                 (limit - limit / 10).max(1)
             ),
             Self::LinkStopped { line, why } => {

@@ -1,4 +1,4 @@
-//! What of a settings file only a start reads.
+//! Settings that take effect only after a restart.
 
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -66,7 +66,7 @@ fn a_rejected_order_is_placed_again_without_the_control_that_rejected_it() {
         [
             "CLIENT as RERUN-1 for A1: buy 6000 XYZ at 100".to_string(),
             format!(
-                "C1 run again, which reject {reject} ended, without RC6,RC7,RC15, by ann: by telephone"
+                "C1, rejected in report {reject}, resubmitted without RC6,RC7,RC15 by ann: by telephone"
             ),
         ]
     );

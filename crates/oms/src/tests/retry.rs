@@ -24,7 +24,7 @@ fn rule(remedy: Remedy) -> ErrorRule {
     }
 }
 
-/// Whatever is rejected is sent again, by turns on another line.
+/// Whatever is rejected is sent again, alternately on another line.
 pub fn busy(after: i64) -> Vec<ErrorRule> {
     let any = |code, remedy| ErrorRule {
         code,

@@ -402,8 +402,8 @@ fn a_flow_above_the_limit_of_the_exchange_is_named() {
         let settings = SETTINGS.replace(old, &with);
         let mut floor = Floor::with(&settings, 1, |settings| settings.max_flow_ctrl_cnt = 50);
         floor.connect(0);
-        let told = "line T1: the exchange takes 50 messages in a second, flow of line_group FUT lets \
-                    more go: write flow = \"45 in 1s\"";
+        let told = "line T1: flow of line_group FUT exceeds the exchange's limit of 50 messages/s: \
+                    write flow = \"45 in 1s\"";
         let wanted: &[&str] = if is_named { &[told] } else { &[] };
         assert_eq!(floor.events(), wanted, "{flow}");
     }

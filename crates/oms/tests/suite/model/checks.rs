@@ -408,7 +408,7 @@ impl Model {
         killed > 0
     }
 
-    /// The line for a new order, by turns.
+    /// The line for a new order: the lines take turns.
     pub fn line_for(&self, symbol: usize, not_on: Option<usize>) -> Result<usize, Why> {
         let own = self.world.symbols[symbol].lines;
         let helpers = self.world.helpers.iter().filter(|(of, _)| *of == own);
