@@ -55,7 +55,7 @@ pub struct InstrumentConfig {
     pub lot: Decimal,
     /// The lowest allowed limit or stop price.
     pub low: Option<Decimal>,
-    /// The highest one.
+    /// The highest allowed limit or stop price.
     pub high: Option<Decimal>,
     /// The reference price of auctions before the first trade.
     pub reference: Option<Decimal>,
@@ -79,11 +79,11 @@ pub enum ConfigTable {
 /// A mistake in a configuration.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigProblem {
-    /// Where it is.
+    /// The table with the mistake.
     pub table: ConfigTable,
     /// The key of the settings file.
     pub key: &'static str,
-    /// Which entry of the key, counted from 0, when it has several.
+    /// The entry of the key, counted from 0, if the key has several.
     pub entry: Option<usize>,
     /// The mistake and its remedy, as a sentence.
     pub what: String,
@@ -156,7 +156,7 @@ impl ExchangeConfig {
     }
 }
 
-/// What is wrong with the legs of an instrument; `before` are those listed before it.
+/// The mistake in the legs of an instrument; `before` are the instruments listed before it.
 fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<String> {
     let legs = own.legs.as_ref()?;
     if legs.iter().all(|leg| leg.ratio > 1) {

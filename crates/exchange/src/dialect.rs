@@ -63,7 +63,7 @@ impl Dialect {
         }
     }
 
-    /// The name in notes.
+    /// The dialect's name in notes.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Tmp => "TMP",
@@ -165,7 +165,7 @@ impl Dialect {
     }
 }
 
-/// The status of R03; `other` where no code names the reason. A script's code that is no status of one byte is 99.
+/// The status of R03; `other` if no status names the reason. A script's code above 255 becomes 99.
 fn reject_status(why: Why, other: TmpStatus) -> TmpStatus {
     match why {
         Why::UnknownSymbol => TmpStatus::PRODUCT,

@@ -42,7 +42,7 @@ use crate::tmp::line::TmpLine;
 use crate::watch::Watch;
 pub use rights::RIGHTS;
 
-/// Maximum number of reports waiting for room in the outbox; above it requests are rejected.
+/// Maximum number of reports waiting for room in the outbox; above this limit requests are rejected.
 const WAITING_MAX: usize = 100_000;
 /// Maximum size of a note beside the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
@@ -85,7 +85,7 @@ pub struct Exchange {
 pub struct ExchangeSession<'a> {
     /// Session name, which identifies its orders after a restart.
     pub name: &'a str,
-    /// Its dialect.
+    /// Its configuration, which has the FIX version.
     pub session: &'a Config,
 }
 
@@ -123,7 +123,7 @@ pub enum ExchangeError {
     },
     /// A session uses a FIX version before 4.2.
     Version {
-        /// Its name.
+        /// The session's name.
         session: String,
     },
 }
@@ -199,14 +199,14 @@ impl Exchange {
         })
     }
 
-    /// With members that speak TMP over the links of the engine, in the order of their ids.
+    /// Adds members that speak TMP over the links of the engine, in the order of their ids.
     #[must_use]
     pub fn with_tmp_lines(mut self, lines: Vec<ExchangeTmpLine>) -> Self {
         self.lines = lines.into_iter().map(TmpLine::new).collect();
         self
     }
 
-    /// Number of open orders, and of reports waiting for room in the outbox.
+    /// The number of open orders, and the number of reports waiting for room in the outbox.
     #[must_use]
     pub fn open(&self) -> (usize, usize) {
         (self.market.orders.open(), self.market.waiting.len())
@@ -234,7 +234,7 @@ impl Exchange {
         kept
     }
 
-    /// Writes notes for changes of the configuration since the journal, once after startup.
+    /// Writes notes for changes of the configuration against the journal, once after startup.
     fn list(&mut self, now: Now, outbox: &mut Outbox) -> Result<(), BodyError> {
         if self.is_listed {
             return Ok(());
@@ -294,7 +294,7 @@ impl Exchange {
         Ok(number)
     }
 
-    /// The number of a member with this name, noted when it is new or speaks otherwise than before.
+    /// The number of the member with this name; writes a note if the member is new or its FIX version changed.
     fn seat(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Injected faults: what the exchange does wrong on demand, to test its members.
+//! Injected faults: errors that the exchange makes on demand, to test its members.
 //!
 //! ```text
 //! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N] [set=TAG:VALUE]...
@@ -17,8 +17,9 @@
 //! ```
 //!
 //! Faults of the second block are applied by the code that sends messages to members ([`WireFaults`]): the journal
-//! has the correct message, so that a resend is correct. For a TMP line, which `session` must name, the exchange applies them itself; so it does with those of
-//! the third block, which are for TMP lines only. MsgTypes of TMP are names of messages: R02.
+//! has the correct message, so that a resend is correct. For a TMP line, which `session` must name, the exchange
+//! itself applies them, and also the faults of the third block, which are for TMP lines only. MsgTypes of TMP are
+//! names of messages: R02.
 //!
 //! Faults last for `count` messages, or until `fault clear`; they are not journalled, and a restart removes them.
 //! The books are not affected.
@@ -53,7 +54,7 @@ pub fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
-/// Checks the same words, and that they name a session or TMP line of these if they name one.
+/// Checks the words after `fault`, and that a name after `session=` is one of these sessions or TMP lines.
 ///
 /// # Errors
 ///
@@ -64,7 +65,7 @@ pub fn check_fault_names(words: &str, sessions: &[&str], lines: &[&str]) -> Resu
     FaultRule::read(words)?.is_of_line(names).map(drop)
 }
 
-/// Checks that a session that a script names is one of these.
+/// Checks that the session of a script is one of these sessions or TMP lines.
 ///
 /// # Errors
 ///
@@ -100,7 +101,7 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    /// Whether it is for TMP lines only.
+    /// Whether the fault is for TMP lines only.
     fn is_of_tmp(self) -> bool {
         matches!(self, Self::Refuse | Self::Silence | Self::Cut)
     }
@@ -109,11 +110,11 @@ impl FaultKind {
 /// Effect of a fault on a frame that is sent over a TMP line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum LineFault {
-    /// Its check sum is wrong.
+    /// The frame has a wrong checksum.
     CheckSum,
-    /// It is not sent.
+    /// The frame is not sent.
     Gap,
-    /// Half of it is sent, and the connection is closed.
+    /// Half of the frame is sent, and the connection is closed.
     Cut,
     /// The connection is closed instead of sending it.
     Disconnect,
@@ -124,7 +125,7 @@ pub(crate) enum LineFault {
 pub(crate) struct FaultNames<'a> {
     /// FIX sessions.
     pub(crate) sessions: &'a [&'a str],
-    /// TMP lines; `None` while they are not known, when any other name may be one.
+    /// TMP lines; `None` while they are unknown: then any other name may be a line.
     pub(crate) lines: Option<&'a [&'a str]>,
 }
 
@@ -146,11 +147,11 @@ impl FaultNames<'_> {
 /// Effect of a wire fault on a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WireFault {
-    /// Its CheckSum(10) is wrong.
+    /// The message has a wrong CheckSum(10).
     CheckSum,
     /// The message is dropped.
     Gap,
-    /// The session is logged out after it.
+    /// The session is logged out after the message.
     Logout,
     /// The connection is closed instead of sending it.
     Disconnect,
@@ -180,13 +181,13 @@ pub(crate) enum Fate {
     Send,
     Drop,
     Twice,
-    /// Sent now, and again at this time.
+    /// The report is sent now, and again at this time.
     Again(Mono),
-    /// Sent with these values in place of its own.
+    /// The report is sent with these values in place of its own.
     Changed(Vec<(Tag, Vec<u8>)>),
-    /// Delayed until this time.
+    /// The report is delayed until this time.
     After(Mono),
-    /// Sent after the next report for the same member.
+    /// The report is sent after the next report for the same member.
     Behind,
 }
 
@@ -216,7 +217,7 @@ pub struct WireFaults {
 }
 
 impl WireFaults {
-    /// Whether it has no fault.
+    /// Whether there are no wire faults.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
@@ -252,7 +253,7 @@ impl WireFaults {
 
 /// Shared wire faults: the exchange changes them, the wire applies them.
 pub trait WireControl: fmt::Debug + Send + Sync {
-    /// Gives access to them.
+    /// Gives access to the wire faults.
     fn change(&self, change: &mut dyn FnMut(&mut WireFaults));
 }
 
@@ -263,7 +264,7 @@ pub(crate) struct Faults {
     /// `None`: wire faults are not possible.
     pub(crate) wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
-    /// Reports that are sent again, and when.
+    /// Reports that are sent again, and the time of each.
     pub(crate) again: Vec<(Mono, Report)>,
 }
 
@@ -275,7 +276,7 @@ impl Faults {
         }
     }
 
-    /// Adds or clears faults; returns what was done.
+    /// Adds or clears faults; returns a sentence about the result.
     pub(crate) fn operate(&mut self, words: &str, names: FaultNames<'_>) -> Result<String, String> {
         if words == "clear" {
             let mut count = self.rules.len();
@@ -327,12 +328,12 @@ impl Faults {
         }
     }
 
-    /// Whether no fault but those of the wire is active.
+    /// Whether no fault except wire faults is active.
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// A report that is due again.
+    /// Index of a repeated report that is due.
     pub(crate) fn due_again(&self, now: Mono) -> Option<usize> {
         self.again.iter().position(|(at, _)| *at <= now)
     }
@@ -357,7 +358,7 @@ impl Faults {
         rules.any(|rule| rule.kind == FaultKind::Silence && rule.is_for(line))
     }
 
-    /// The fault for a frame over a TMP line. Messages of the link are affected only by faults that name them.
+    /// The fault for a frame over a TMP line. Link messages are affected only by faults that name their type.
     pub(crate) fn line_fault(&mut self, line: &str, message: &str) -> Option<LineFault> {
         let is_of_link = message.starts_with('L') || matches!(message, "R04" | "R05");
         let met = meet(&mut self.rules, line, message.as_bytes(), |rule| {
@@ -407,7 +408,7 @@ impl Faults {
     }
 }
 
-/// A fault that a message has met.
+/// A fault that applies to a message.
 struct Met {
     kind: FaultKind,
     delay: Nanos,
@@ -443,14 +444,14 @@ fn meet(
     Some(met)
 }
 
-/// Whether half of this message of TMP would be all of it.
+/// Whether a TMP message of this type has the minimum length of a frame, so that it cannot be cut.
 fn is_shortest(message: &str) -> bool {
     let mut layouts = LAYOUTS.iter();
     let layout = layouts.find(|layout| layout.name == message);
     layout.is_some_and(|layout| layout.size <= FRAME_BYTES_LEAST)
 }
 
-/// Whether these words name a session: its name, or the TargetCompID behind its arrow.
+/// Whether the text names a session: by its name, or by the TargetCompID after the arrow in its name.
 pub(crate) fn is_session(wanted: &str, session: &str) -> bool {
     let target = session.rsplit_once("->").map(|(_, target)| target);
     session == wanted || target == Some(wanted)
@@ -532,11 +533,11 @@ impl FaultRule {
         Ok(rule)
     }
 
-    /// Whether the exchange applies it to frames of TMP lines, rather than to messages.
+    /// Whether the exchange applies the fault to frames of TMP lines, rather than to messages.
     ///
     /// # Errors
     ///
-    /// The session is none that can have it.
+    /// The session cannot have this fault.
     fn is_of_line(&self, names: FaultNames<'_>) -> Result<bool, String> {
         let said = self.shown();
         let (is_line, is_session) = match &self.session {

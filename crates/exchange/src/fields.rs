@@ -1,11 +1,11 @@
-//! Fields as bytes: of a request in a journal note, and of a report before it is sent.
+//! Fields as bytes: the fields of a request in a journal note, and of a report before it is sent.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use fixwire_protocol::{Decimal, Indexed, SOH, Tag, tag};
 
-/// The fields of requests that are used. Their values are at most [`VALUE_MAX`] bytes.
+/// The fields of requests that the exchange uses. Their values have at most [`VALUE_MAX`] bytes.
 pub(crate) const READ: [Tag; 17] = [
     tag::ACCOUNT,
     tag::CL_ORD_ID,
@@ -29,16 +29,16 @@ pub(crate) const READ: [Tag; 17] = [
 /// Maximum length of a used field in bytes: bounds the memory of a request.
 pub(crate) const VALUE_MAX: usize = 64;
 
-/// Fields as in a message: `tag=value` and SOH each.
+/// Fields as in a message, each `tag=value` and SOH.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Fields<'a> {
     pub(crate) bytes: &'a [u8],
-    /// Where the values of the tags of [`READ`] begin and end; an end of 0 is that of an absent field.
+    /// Start and end of each value, by the tags of [`READ`]; an absent field has end 0.
     values: [(u32, u32); READ.len()],
 }
 
 impl<'a> Fields<'a> {
-    /// Finds the fields.
+    /// Finds the fields in these bytes.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let mut values = [(0, 0); READ.len()];
         for (tag, value) in each(bytes) {
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         Self { bytes, values }
     }
 
-    /// Writes the fields of a message that are read, or returns the tag of one that is too long.
+    /// Writes the used fields of a message, or returns the tag of a field that is too long.
     pub(crate) fn of(message: &Indexed<'_, '_>, out: &'a mut FieldWriter) -> Result<Self, Tag> {
         let mut values = [(0, 0); READ.len()];
         for (place, tag) in READ.into_iter().enumerate() {
@@ -78,12 +78,12 @@ impl<'a> Fields<'a> {
         (end > 0).then(|| &self.bytes[start as usize..end as usize])
     }
 
-    /// The value, or an empty one.
+    /// The value of a field; empty if it is absent.
     pub(crate) fn text(self, tag: Tag) -> &'a [u8] {
         self.get(tag).unwrap_or_default()
     }
 
-    /// The value, if it is one character.
+    /// The value of a field, if it is one character.
     pub(crate) fn char(self, tag: Tag) -> Option<u8> {
         match self.get(tag)? {
             [one] => Some(*one),
@@ -91,13 +91,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value as a number; `Some(None)` when it is not a number.
+    /// The value of a field as a number; `Some(None)` if it is not a number.
     pub(crate) fn decimal(self, tag: Tag) -> Option<Option<Decimal>> {
         self.get(tag).map(|value| Decimal::parse(value).ok())
     }
 }
 
-/// The tags and the places of the values, in order.
+/// Iterates over tags and positions of values, in order.
 pub(crate) struct Each<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -129,7 +129,7 @@ impl Iterator for Each<'_> {
     }
 }
 
-/// The place of a tag in [`READ`].
+/// Index of a tag in [`READ`].
 const fn place(tag: Tag) -> Option<usize> {
     if tag as usize >= PLACES.len() || PLACES[tag as usize] == 0 {
         return None;
@@ -137,7 +137,7 @@ const fn place(tag: Tag) -> Option<usize> {
     Some(PLACES[tag as usize] as usize - 1)
 }
 
-/// The places of the tags, counted from 1; 0 for a tag that is not read.
+/// Index of each tag in [`READ`], counted from 1; 0 for an unused tag.
 static PLACES: [u8; HIGHEST as usize + 1] = {
     let mut places = [0; HIGHEST as usize + 1];
     let mut at = 0;
@@ -148,7 +148,7 @@ static PLACES: [u8; HIGHEST as usize + 1] = {
     places
 };
 
-/// The highest tag that is read.
+/// The highest tag in [`READ`].
 const HIGHEST: Tag = {
     let (mut highest, mut at) = (0, 0);
     while at < READ.len() {

@@ -13,9 +13,9 @@ use crate::leg_config::{LegConfig, noted_legs, parse_legs};
 /// Why a decimal is not a whole number of units.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Unfit {
-    /// It is not a multiple.
+    /// The decimal is not a multiple of the unit.
     NotMultiple,
-    /// It has too many digits.
+    /// The decimal has too many digits.
     Range,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     }
 }
 
-/// Average price: `notional` (ticks times lots) divided by `lots`. With the digits of the tick, and up to
+/// Average price: `notional` (ticks times lots) divided by `lots`. It has the digits of the tick and up to
 /// [`MORE_DIGITS`] more if needed, rounded half up.
 pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     if lots == 0 {
@@ -73,7 +73,7 @@ pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     Decimal::from_int(0)
 }
 
-/// See [`average`].
+/// Maximum number of digits of [`average`] beyond those of the tick.
 const MORE_DIGITS: u8 = 4;
 
 fn power(digits: u8) -> i128 {
@@ -87,7 +87,7 @@ pub(crate) struct Instrument {
     pub(crate) tick: Decimal,
     pub(crate) lot: Decimal,
     pub(crate) book: Book,
-    /// Its last note, to detect changes of the configuration.
+    /// The instrument's last note, to detect changes of the configuration.
     pub(crate) noted: String,
     /// Whether it was removed from the configuration.
     pub(crate) is_gone: bool,
@@ -114,12 +114,12 @@ impl Instrument {
         )
     }
 
-    /// The symbol of such a note.
+    /// The symbol in the note of an instrument.
     pub(crate) fn symbol_of(noted: &str) -> &str {
         noted.rsplit('\x01').next().unwrap_or_default()
     }
 
-    /// The instrument of such a note, with an empty book.
+    /// The instrument of a note, with an empty book.
     pub(crate) fn read(noted: &str) -> Option<Self> {
         let mut words = noted.split('\x01');
         let mut decimal = || {

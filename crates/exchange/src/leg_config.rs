@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-/// Largest ratio of a leg.
+/// Maximum ratio of a leg.
 const RATIO_MOST: u32 = 1_000;
 
 const FORM: &str = "write side, ratio and symbol of both: \"buy 1 JUN sell 1 MAR\"";
@@ -13,9 +13,9 @@ const FORM: &str = "write side, ratio and symbol of both: \"buy 1 JUN sell 1 MAR
 pub struct LegConfig {
     /// Symbol(55).
     pub symbol: String,
-    /// It is bought when the spread is bought.
+    /// Whether the leg is bought when the spread is bought.
     pub buys: bool,
-    /// Its quantity in one of the spread.
+    /// The leg's quantity in one unit of the spread.
     pub ratio: u32,
 }
 
@@ -23,7 +23,7 @@ pub struct LegConfig {
 ///
 /// # Errors
 ///
-/// What is wrong, and how they are written.
+/// The mistake and the expected form, as a sentence.
 pub fn parse_legs(text: &str) -> Result<[LegConfig; 2], String> {
     let words: alloc::vec::Vec<&str> = text.split_whitespace().collect();
     let [side, ratio, symbol, other_side, other_ratio, other_symbol] = words[..] else {

@@ -40,7 +40,7 @@ pub(crate) struct Market {
     pub(crate) last_exec: u64,
     /// Reports not written yet because the outbox was full.
     pub(crate) waiting: VecDeque<Report>,
-    /// Numbers and kept frames of TMP lines, by member.
+    /// MsgSeqNums and kept frames of TMP lines, by member.
     pub(crate) links: BTreeMap<u32, TmpStore>,
     /// Reports for lines that subscribe to copies; `None` without such a line.
     pub(crate) copies: Option<ReportCopies>,

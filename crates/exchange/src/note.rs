@@ -57,7 +57,7 @@ pub(crate) enum Note<'a> {
     Request(Request<'a>),
     Scripted {
         request: Request<'a>,
-        /// Its name and its steps, a line each.
+        /// The script's name and steps, one per line.
         script: &'a str,
     },
     Step {
@@ -80,7 +80,7 @@ pub(crate) enum Note<'a> {
     TradeChange {
         at: Timestamp,
         exec_id: u64,
-        /// Its quantity and price; `None` when it is cancelled.
+        /// The corrected quantity and price; `None` if the trade is cancelled.
         to: Option<(Decimal, Option<Decimal>)>,
     },
     Band {
@@ -337,7 +337,7 @@ impl<'a> Note<'a> {
     }
 }
 
-/// Words with a space between them.
+/// Writes words separated by spaces.
 struct Line<'a>(&'a mut Vec<u8>);
 
 impl Line<'_> {
@@ -367,7 +367,7 @@ fn word(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&bytes[..end], &bytes[end + 1..]))
 }
 
-/// A time, and text behind it.
+/// Reads a time and the text after it.
 fn timed(bytes: &[u8]) -> Option<(Timestamp, &str)> {
     let (at, text) = word(bytes)?;
     Some((time(at)?, core::str::from_utf8(text).ok()?))

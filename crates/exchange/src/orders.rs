@@ -1,4 +1,4 @@
-//! The orders of all members: open ones, and closed ones as long as they are kept.
+//! The orders of all members: open orders, and closed orders as long as they are remembered.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -20,7 +20,7 @@ pub(crate) struct Filled {
 /// An order with the data of its reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Order {
-    /// OrderID(37), and its id in the book.
+    /// OrderID(37), also the order's id in the book.
     pub(crate) id: u64,
     pub(crate) member: u32,
     pub(crate) instrument: u32,
@@ -31,17 +31,17 @@ pub(crate) struct Order {
     pub(crate) side: u8,
     pub(crate) ord_type: u8,
     pub(crate) time_in_force: u8,
-    /// In lots.
+    /// OrderQty(38), in lots.
     pub(crate) quantity: u64,
     pub(crate) display: Option<u64>,
-    /// In ticks.
+    /// Price(44), in ticks.
     pub(crate) price: Option<i64>,
     pub(crate) stop: Option<i64>,
     /// CumQty(14), in lots.
     pub(crate) filled: u64,
-    /// Ticks times lots of all its trades.
+    /// Sum of ticks times lots of all trades.
     pub(crate) notional: i128,
-    /// Its trades, without those that were cancelled.
+    /// The order's trades, without cancelled ones.
     pub(crate) fills: Vec<Filled>,
     /// OrdStatus(39) of a closed order.
     pub(crate) closed: Option<u8>,
@@ -86,7 +86,8 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Those above the limit stay until [`forget`](Self::forget) is called.
+    /// Sets how many closed orders are remembered. Orders above the limit stay until [`forget`](Self::forget) is
+    /// called.
     pub(crate) fn set_remembered_max(&mut self, most: u32) {
         self.remembered_max = most;
     }

@@ -17,10 +17,10 @@ const REPORT_ROOM: usize = 320;
 /// Written in place of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
-/// What a report over TMP says of an order that trades, or is deleted, when it is entered.
+/// Facts about the entry of an order that trades or is deleted on entry, for its report over TMP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Entry {
-    /// It acknowledges the order too.
+    /// The report also acknowledges the order.
     pub(crate) acknowledges: bool,
     /// The exchange has deleted the rest after this trade.
     pub(crate) ends: bool,
@@ -30,15 +30,15 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
-    /// ClOrdID(11), if it is not the current one of the order.
+    /// ClOrdID(11), if it differs from the order's current one.
     pub(crate) cl_ord_id: Option<&'a [u8]>,
     /// OrigClOrdID(41).
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
-    /// Lots and ticks of a trade.
+    /// Quantity in lots and price in ticks of a trade.
     pub(crate) last: Option<(u64, i64)>,
     /// The legs of a trade of a spread.
     pub(crate) legs: Option<[LegTrade; 2]>,
-    /// Over TMP: the report of a new order that it is part of.
+    /// Facts about the entry of the order, for TMP.
     pub(crate) entry: Entry,
     pub(crate) text: &'a str,
     /// Fields that answer a mass request.
@@ -117,14 +117,15 @@ pub(crate) fn execution(
 const SECURITY_TYPE: Tag = 167;
 const MULTI_LEG_REPORTING_TYPE: Tag = 442;
 
-/// FIX 4.2 has no type for a spread.
+/// Writes SecurityType(167) = MLEG, which FIX 4.2 lacks.
 fn put_security_type(dialect: Dialect, out: &mut FieldWriter) {
     if dialect > Dialect::Fix42 {
         out.put(SECURITY_TYPE, b"MLEG");
     }
 }
 
-/// The body of a report on a leg of a trade, in quantities of the leg. Its AvgPx(6) is 0: it is that of an order.
+/// The body of a report on a leg of a trade, in quantities of the leg. AvgPx(6) is 0, since only orders have an
+/// average price.
 pub(crate) fn leg_execution(
     dialect: Dialect,
     (order, spread): (&Order, &Instrument),
@@ -186,7 +187,7 @@ pub(crate) struct NoOrder<'a> {
     pub(crate) more: &'a [u8],
 }
 
-/// The body of such an ExecutionReport: it repeats the request.
+/// The body of an ExecutionReport about a rejected or unknown order: it repeats the request.
 pub(crate) fn no_order(
     dialect: Dialect,
     request: Fields<'_>,

@@ -33,7 +33,7 @@ use crate::instrument::{Unfit, units};
 const STEPS_MAX: usize = 64;
 /// Maximum length of a step and of a name, in bytes.
 const STEP_BYTES_MAX: usize = 160;
-/// Maximum length of name and steps in bytes: they are in a note.
+/// Maximum length of name and steps in bytes, since a note has them all.
 const SCRIPT_BYTES_MAX: usize = 4000;
 /// The longest wait.
 const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
@@ -43,7 +43,7 @@ const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
 pub struct OrderScript {
     /// Its name.
     pub name: String,
-    /// Only orders of this session: its name, or its TargetCompID.
+    /// Name or TargetCompID of the session whose orders match; `None` for all sessions.
     pub session: Option<String>,
     /// Symbol(55).
     pub symbol: Option<String>,
@@ -106,7 +106,7 @@ const STEPS: &str = "the steps are pending, ack, fill QTY|P%|rest [@ PRICE], bus
      reject; put a Text(58) in \"quotes\" at the end";
 
 impl OrderScript {
-    /// Whether it matches a NewOrderSingle of a session.
+    /// Whether the script matches a NewOrderSingle of a session.
     pub(crate) fn is_for(&self, session: &str, order: Fields<'_>) -> bool {
         let is = |wanted: &Option<String>, tag| {
             let value = order.text(tag);
@@ -319,7 +319,7 @@ impl ScriptStep {
         Ok(self)
     }
 
-    /// Whether it waits for a request of this kind.
+    /// Whether the step waits for a request of this kind.
     pub(crate) fn is_about(&self, kind: Asking) -> bool {
         match self {
             Self::WaitFor(it)
@@ -352,7 +352,7 @@ pub fn check_step(words: &str) -> Result<(), String> {
     ScriptStep::read(words).map(drop)
 }
 
-/// The codes of Side(54) for a word; none for an unknown word.
+/// The codes of Side(54) for a word; empty for an unknown word.
 fn sides(word: &str) -> &[u8] {
     match word {
         "buy" => b"1",
@@ -379,7 +379,7 @@ fn asking(word: &str, words: &str) -> Result<Asking, String> {
     }
 }
 
-/// A code, or none.
+/// Reads an optional code.
 fn code(rest: &[&str]) -> Option<Option<u64>> {
     match rest {
         [] => Some(None),
@@ -420,7 +420,7 @@ fn amount(word: &str) -> Option<Amount> {
     }
 }
 
-/// A price after `@`, or none.
+/// Reads an optional price after `@`.
 fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     match rest {
         [] => Some(None),

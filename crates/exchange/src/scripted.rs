@@ -13,9 +13,9 @@ use crate::script::{Asking, ScriptStep};
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) asking: Asking,
-    /// It was reported as pending.
+    /// Whether the request was reported as pending.
     pub(crate) is_pending: bool,
-    /// Its used fields.
+    /// The request's used fields.
     pub(crate) fields: Box<[u8]>,
 }
 
@@ -27,16 +27,16 @@ pub(crate) struct Scripted {
     pub(crate) steps: Vec<ScriptStep>,
     /// The next step.
     pub(crate) at: usize,
-    /// When the wait of that step ends, once it has begun.
+    /// End of that step's wait, once the wait has begun.
     pub(crate) until: Option<Timestamp>,
-    /// It was reported as new, or filled.
+    /// Whether the order was reported as new, or filled.
     pub(crate) is_new: bool,
-    /// The oldest first.
+    /// Unanswered requests, the oldest first.
     pub(crate) asked: VecDeque<Asked>,
 }
 
 impl Scripted {
-    /// At the start of a script; `None` when it is unreadable.
+    /// The state at the start of a script; `None` if the script is unreadable.
     pub(crate) fn begin(script: &str) -> Option<Self> {
         Some(Self {
             script: script.to_string(),
@@ -64,7 +64,7 @@ impl Scripted {
         self.asked.iter().position(|asked| asked.asking == asking)
     }
 
-    /// Index of the oldest request that no step answers or has reported as pending.
+    /// Index of the oldest request that no later step answers and no step has reported as pending.
     pub(crate) fn unscripted(&self) -> Option<usize> {
         let left = self.steps.get(self.at..).unwrap_or_default();
         self.asked.iter().position(|asked| {
@@ -123,7 +123,7 @@ impl ScriptedOrders {
         self.all.get(&id)
     }
 
-    /// Ignoring its wait.
+    /// The state of an order, whether it waits or not.
     pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Scripted> {
         self.all.get_mut(&id)
     }

@@ -1,13 +1,13 @@
-//! Spreads: instruments of two legs with a book of their own. A trade of one is a trade of both legs, whose prices follow
-//! from the price of the spread.
+//! Spreads: instruments of two legs with their own book. A trade of a spread is a trade of both legs, whose prices
+//! follow from the price of the spread.
 //!
 //! ```text
 //!   JUN-MAR = buy 1 JUN, sell 1 MAR     traded at 2.0, the last price of MAR is 100.0
 //!   MAR at 100.0, JUN at 2.0 + 100.0 = 102.0
 //! ```
 //!
-//! One leg has its last price, else its reference price; the other one, whose ratio is 1, what is left: the second leg has the
-//! last price, unless its ratio is 1 and that of the first is not.
+//! One leg gets its last price, or else its reference price; the price of the other leg, whose ratio is 1, is
+//! computed from it. The second leg gets the last price, unless its ratio is 1 and the first leg's ratio is not.
 
 use fixwire_protocol::Decimal;
 

@@ -291,7 +291,7 @@ impl Out<'_> {
 /// An order in a queue: OrderID, visible quantity, whether it waits for its stop price.
 type Queued = (u64, u64, bool);
 
-/// A reader of the remaining bytes.
+/// Reads the remaining bytes.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -535,7 +535,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The order in its book.
+/// The order as its book has it.
 pub(crate) fn in_book(order: &Order, (id, visible, waits): Queued) -> BookOrder {
     BookOrder {
         id,

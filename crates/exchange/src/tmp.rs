@@ -1,4 +1,4 @@
-//! TMP beside FIX: what requests and reports of TMP members are in the market.
+//! TMP beside FIX: requests and reports of TMP members as the market has them.
 //!
 //! ```text
 //!   R01  > request  > fields of D, F, G as in notes, with a ticket as ClOrdID   > market

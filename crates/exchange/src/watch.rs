@@ -1,23 +1,23 @@
-//! Requests for the state of trading that get each change.
+//! Subscriptions of members to trading states.
 
 use alloc::vec::Vec;
 
 use fixwire_book::BookState;
 use fixwire_protocol::SessionId;
 
-/// What a member asked about.
+/// The subject of a subscription.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Watched {
-    /// A symbol, by an e with this id.
+    /// A symbol, from a SecurityStatusRequest(e) with this id.
     Symbol { id: Vec<u8>, symbol: Vec<u8> },
-    /// All of them, by a g with this id and TradingSessionID(336).
+    /// All symbols, from a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
     Session { id: Vec<u8>, session: Vec<u8> },
-    /// A flow group, by an R11 with this id.
+    /// A flow group, from an R11 with this id.
     FlowGroup { id: u16, flow_group: u8 },
 }
 
 impl Watched {
-    /// Whether a new request takes the place of this one.
+    /// Whether a new request replaces this one.
     pub(crate) fn is_replaced_by(&self, new: &Self) -> bool {
         match (self, new) {
             (Self::Symbol { id, .. }, Self::Symbol { id: new, .. })
@@ -33,11 +33,11 @@ impl Watched {
     }
 }
 
-/// A member that gets changes.
+/// A subscription of a member.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) to: SessionId,
     pub(crate) watched: Watched,
-    /// What was reported to it last; `None` for a symbol that is not traded.
+    /// The last reported state; `None` for an unknown symbol.
     pub(crate) said: Option<BookState>,
 }

@@ -1,5 +1,5 @@
-//! Bulletins: the command `bulletin TEXT` sends an R14 to each TMP line that is logged in, R13 asks for those before. They
-//! are not part of the market: a restart forgets them.
+//! Bulletins: the command `bulletin TEXT` sends an R14 to each TMP line that is logged in; an R13 requests earlier
+//! bulletins. They are not part of the market: a restart forgets them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,9 +14,9 @@ use super::Exchange;
 use crate::tmp::bulletin::{KeptBulletin, frame};
 use crate::tmp::line::link_now;
 
-/// Most bytes of a bulletin.
+/// Maximum length of a bulletin, in bytes.
 const TEXT_MAX: usize = 200;
-/// The last bulletins are kept for R13.
+/// Number of bulletins that are kept for R13.
 const KEPT: usize = 8;
 
 impl Exchange {
@@ -60,7 +60,7 @@ impl Exchange {
         Ok(format!("bulletin {number}: sent to {count} line{plural}"))
     }
 
-    /// Answers an R13 with the bulletins from its number on, or with one that has no text.
+    /// Answers an R13 with the bulletins from its number on, or with one R14 without text.
     pub(super) fn bulletins_asked(
         &mut self,
         now: Now,

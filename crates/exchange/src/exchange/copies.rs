@@ -1,5 +1,5 @@
-//! Copies of reports for lines that subscribe to them: R15 asks, R16 answers, an R06 for each report follows. Such a line
-//! has ap_code 7 or 8 and sends no orders.
+//! Copies of reports for lines that subscribe: an R15 requests them, an R16 answers, and an R06 for each report
+//! follows. Such a line has ap_code 7 or 8 and sends no orders.
 
 use fixwire_protocol::{Mono, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{R06, R15, R16};
@@ -11,18 +11,18 @@ use crate::faults::Fate;
 use crate::tmp::copies::CopySubscription;
 use crate::tmp::reports::encode;
 
-/// What became of the next report of a subscription.
+/// Outcome for the next report of a subscription.
 enum Next {
-    /// It was sent, or is not for the line.
+    /// The report was sent, or is not for the line.
     Passed,
-    /// None, or one that a fault holds without a time.
+    /// There is no further report, or a fault holds the next one without a time.
     Nothing,
-    /// It is tried again then.
+    /// The report is tried again at this time.
     Later(Mono),
 }
 
 impl Exchange {
-    /// The answer to an R15. A subscription takes the place of the former one of its target.
+    /// Answers an R15. A new subscription replaces the previous one for its target.
     pub(super) fn subscribe(&mut self, at: usize, asked: &R15, refusal: Option<TmpStatus>) -> R16 {
         let line = &self.lines[at];
         let target = ReportTarget::of(asked.target_id);
@@ -57,13 +57,13 @@ impl Exchange {
         }
     }
 
-    /// The connection of a line has ended.
+    /// Ends the subscriptions of a line whose connection closed.
     pub(super) fn unsubscribe(&mut self, session: SessionId) {
         let line = session.link();
         self.subscriptions.retain(|it| Some(it.line) != line);
     }
 
-    /// Sends copies as far as the outbox has room and faults allow; returns when to go on.
+    /// Sends copies as far as the outbox has room and faults allow; returns when to continue.
     pub(super) fn send_copies(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due: Option<Mono> = None;
         for index in 0..self.subscriptions.len() {
@@ -139,7 +139,7 @@ impl Exchange {
         Next::Passed
     }
 
-    /// The session_id of the line that has a report; 0 for one that is no longer in the file.
+    /// The session_id of the line that received a report; 0 for a line that is no longer in the file.
     fn reported_on(&self, member: u32) -> u16 {
         let member = self.market.members.get(member as usize);
         let line = member.and_then(|it| self.lines.iter().find(|line| line.name == it.name));

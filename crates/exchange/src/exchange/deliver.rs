@@ -17,11 +17,11 @@ const NOT_AVAILABLE: u64 = 4;
 
 /// Result of delivering a report.
 enum Left {
-    /// Written, or suppressed.
+    /// The report was written, or suppressed by a fault.
     Done,
-    /// The one behind it was written, and it may be sent now.
+    /// The report after it was written, so this one may be sent now.
     Overtaken,
-    /// It waits, with those behind it for the same member; until this time, if known.
+    /// The report waits, and so do later ones for the same member; until this time, if known.
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,
@@ -49,7 +49,7 @@ pub(super) fn business_reject(
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
-/// The fields of a report with these values: in place of its own, or behind them. An empty value removes a field.
+/// The fields of a report with these values, which replace its own or follow them. An empty value removes a field.
 fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
     let mut out = FieldWriter::default();
     let mut left: Vec<&(Tag, Vec<u8>)> = sets.iter().collect();
@@ -66,7 +66,7 @@ fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Exchange {
-    /// Writes the waiting reports, and copies of them. Returns when to try again, if any are left.
+    /// Writes the waiting reports, and copies of them. Returns when to try again, if reports are left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let due = self.deliver_reports(now, outbox);
         let due = [due, self.repeat_reports(now, outbox)];
@@ -78,7 +78,7 @@ impl Exchange {
         [due, copies].into_iter().flatten().min()
     }
 
-    /// Writes the waiting reports and notes which.
+    /// Writes the waiting reports, and a note of the written ones.
     fn deliver_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         self.draw(now.mono);
         // `run` reports from `at` on are written but not noted yet; those before `at` wait.
@@ -140,7 +140,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the next report for the same member before the one at an index, which waits for it.
+    /// Sends the next report for the same member before the report at an index, which waits for it.
     fn overtake(&mut self, at: usize, member: u32, now: Now, outbox: &mut Outbox) -> Left {
         let mut behind = self.market.waiting.iter().skip(at + 1);
         let Some(next) = behind.position(|report| report.member == member) else {
@@ -202,7 +202,7 @@ impl Exchange {
         Left::Done
     }
 
-    /// The report at an index was sent: it may be sent again.
+    /// Schedules the second delivery of the report at an index, if a fault repeats it.
     fn note_again(&mut self, index: usize) {
         if let Fate::Again(at) = self.faults.fates[index] {
             let report = self.market.waiting[index].clone();
@@ -210,7 +210,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the reports again whose time has come. Returns when the next one is due.
+    /// Sends repeated reports that are due. Returns when the next one is due.
     fn repeat_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some(index) = self.faults.due_again(now.mono) {
             let (_, report) = &self.faults.again[index];
@@ -234,7 +234,8 @@ impl Exchange {
         self.faults.again.iter().map(|(at, _)| *at).min()
     }
 
-    /// The same over a TMP line: the frame gets its number and is noted, whether the member is logged in or not.
+    /// Sends a report over a TMP line: the frame gets its MsgSeqNum and is noted, whether the member is logged in
+    /// or not.
     fn pass_frame(
         &mut self,
         index: usize,
@@ -256,8 +257,8 @@ impl Exchange {
         Left::Done
     }
 
-    /// Notes that reports from an index on are written. A report must not be sent twice: without the note the
-    /// exchange stops.
+    /// Writes a note that `count` reports from an index on are written. A report must not be sent twice: without
+    /// the note the exchange stops.
     fn note_written(&mut self, at: usize, count: usize, outbox: &mut Outbox) -> bool {
         if count == 0 {
             return true;

@@ -1,5 +1,5 @@
-//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. They change nothing: the exchange takes
-//! one when the instrument trades, and its market makers, if it had any, would quote.
+//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. They change nothing: the exchange
+//! accepts an inquiry when the instrument trades, but has no market makers to quote.
 
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, tag};
@@ -15,8 +15,8 @@ use crate::tags::{
 };
 
 impl Exchange {
-    /// Answers a QuoteRequest(R): taken, with QuoteStatusReport(AI), or refused, with QuoteRequestReject(AG). In FIX 4.2
-    /// both are QuoteAcknowledgement(b).
+    /// Answers a QuoteRequest(R): QuoteStatusReport(AI) if accepted, QuoteRequestReject(AG) if rejected. In FIX
+    /// 4.2 both are QuoteAcknowledgement(b).
     pub(super) fn quote_request(
         &self,
         now: Now,
@@ -100,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// Whether an inquiry for a symbol is taken.
+    /// The status for an inquiry for a symbol: 0 if it is accepted.
     fn inquiry_status(&self, symbol: &[u8]) -> TmpStatus {
         let Some(instrument) = self.market.instrument(symbol) else {
             return TmpStatus::PRODUCT;

@@ -1,4 +1,4 @@
-//! TMP lines: frames in, frames out, and what their links want noted.
+//! TMP lines: frames in, frames out, and the notes that their links require.
 
 use alloc::vec::Vec;
 
@@ -19,13 +19,13 @@ use crate::tmp::reports::{self, encode, shorten};
 use crate::tmp::request::{self, TmpAsker, TmpRequest};
 use crate::tmp::store::KeptFrames;
 
-/// The answer to a frame that finds no room.
+/// Closes the connection when the answer to a frame has no room in the outbox.
 const FULL: Hangup = Hangup("no room in the outbox of the engine: log in again");
 /// Room for the notes of a request, in bytes.
 const REQUEST_ROOM: usize = 8192;
 
 impl Exchange {
-    /// A link is up: its line becomes a member.
+    /// Handles a new connection: its line becomes a member.
     pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
         self.lines[at].ending = None;
         if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
@@ -36,7 +36,7 @@ impl Exchange {
         self.lines[at].link(numbers).on_connect(link_now(now));
     }
 
-    /// A frame of a member.
+    /// Handles a frame of a member.
     pub(super) fn line_frame(
         &mut self,
         now: Now,
@@ -70,7 +70,7 @@ impl Exchange {
         done
     }
 
-    /// Does what is due on the lines. Returns when something is due next.
+    /// Runs the timers of the lines. Returns when the next one is due.
     pub(super) fn line_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due = None;
         for at in 0..self.lines.len() {
@@ -105,7 +105,7 @@ impl Exchange {
         self.end_line(at, done, outbox);
     }
 
-    /// Sends a message that no report waits for. The connection ends when it finds no room.
+    /// Sends a message that is not a report. Closes the connection if the outbox has no room.
     pub(super) fn push_frame(
         &mut self,
         now: Now,
@@ -117,7 +117,7 @@ impl Exchange {
         self.end_line(at, done, outbox);
     }
 
-    /// Sends a message over a line. One without a number is lost when the member is not logged in.
+    /// Sends a message over a line. A message without a MsgSeqNum is lost if the member is not logged in.
     pub(super) fn send(
         &mut self,
         now: Now,
@@ -134,7 +134,7 @@ impl Exchange {
         }
     }
 
-    /// Hangs up on a line that is to end; without room in the outbox a moment later.
+    /// Closes a line's connection if `done` says so; without room in the outbox, a moment later.
     fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
         if let Err(why) = done {
             let link = SessionId::of_link(at as u32);
@@ -142,8 +142,8 @@ impl Exchange {
         }
     }
 
-    /// Carries out what a link wants done. All of it is in the record of what is being handled. A link that is to end
-    /// then may be ahead of its notes, and goes back to them.
+    /// Executes the actions of a link, all in the record of the current input. A link whose connection is to be
+    /// closed may be ahead of its notes, and returns to their state.
     fn carry_out(
         &mut self,
         now: Now,
@@ -214,7 +214,7 @@ impl Exchange {
         done
     }
 
-    /// Sends a frame, or does with it what a fault says.
+    /// Sends a frame, or applies a fault to it.
     fn send_frame(&mut self, at: usize, frame: &[u8], outbox: &mut Outbox) -> Result<(), Hangup> {
         let link = SessionId::of_link(at as u32);
         let name = &self.lines[at].name;
@@ -242,7 +242,7 @@ impl Exchange {
         }
     }
 
-    /// An application message of a member, in sequence.
+    /// Handles an application message of a member, in sequence.
     fn line_message(
         &mut self,
         now: Now,
@@ -302,12 +302,12 @@ impl Exchange {
         Ok(())
     }
 
-    /// Whether so many reports wait that each request is refused.
+    /// Whether too many reports are waiting, so that each request is refused.
     fn is_flooded(&self) -> bool {
         self.market.waiting.len() > WAITING_MAX
     }
 
-    /// The status that a message is refused with before the market sees it.
+    /// The status of a message that is refused before it reaches the market.
     fn refusal(&mut self, now: Now, at: usize, read: &TmpFrame<'_>) -> Option<TmpStatus> {
         let line = &self.lines[at];
         if let Some(status) = self.faults.reject_status(&line.name, read.name()) {
@@ -353,7 +353,7 @@ impl Exchange {
         self.keep(note, outbox).map_err(|_| FULL)
     }
 
-    /// Answers a message that is about no order.
+    /// Answers a message that is not about an order.
     fn line_service(
         &mut self,
         now: Now,
@@ -379,7 +379,7 @@ impl Exchange {
         self.send(now, at, &mut frame, outbox)
     }
 
-    /// Refuses a member that has sent a message outside the purpose of its line.
+    /// Refuses a member whose message is not allowed on its line.
     fn refuse_line(
         &mut self,
         now: Now,
@@ -396,7 +396,7 @@ impl Exchange {
         self.carry_out(now, at, &actions, outbox)
     }
 
-    /// The number of a line's member, assigned when its link is used first; `None` when the note finds no room.
+    /// The number of a line's member, assigned at the first use of its link; `None` if the note has no room.
     fn line_member(&mut self, at: usize, outbox: &mut Outbox) -> Option<u32> {
         let name = self.lines[at].name.clone();
         let number = self.seat(&name, Dialect::Tmp, 3, outbox).ok()?;
@@ -405,7 +405,7 @@ impl Exchange {
         Some(number)
     }
 
-    /// The numbers of a line in the notes.
+    /// The MsgSeqNums of a line according to the notes.
     pub(super) fn line_numbers(&self, at: usize) -> LinkNumbers {
         let member = self.market.member(&self.lines[at].name);
         let store = member.and_then(|member| self.market.links.get(&member));
@@ -413,7 +413,7 @@ impl Exchange {
     }
 }
 
-/// Messages and bytes that the actions need in the outbox, at most.
+/// Maximum number of messages and bytes that the actions need in the outbox.
 fn room(actions: &LinkActions) -> (usize, usize) {
     let mut sum = (1, 0);
     for action in actions {
@@ -429,7 +429,7 @@ fn room(actions: &LinkActions) -> (usize, usize) {
     sum
 }
 
-/// Masks the proof of the password in an L40, in the journal, and the check sum, which would give it away.
+/// Masks the proof of the password in an L40, in the journal, and the checksum, which would give the proof away.
 pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     if let Some(key_value) = key_value_range(frame) {
         outbox.mask_inbound(key_value);
@@ -437,7 +437,7 @@ pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     }
 }
 
-/// The first half of a frame, with a length and a check sum of its own: the member sees that the message is cut.
+/// The first half of a frame, with a matching length and checksum: the member sees that the message is cut.
 fn half(frame: &[u8]) -> Vec<u8> {
     let len = (frame.len() / 2).max(fixwire_tmp::FRAME_BYTES_LEAST);
     let mut half = frame.get(..len.min(frame.len())).unwrap_or(frame).to_vec();

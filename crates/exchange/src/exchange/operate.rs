@@ -37,13 +37,13 @@ use crate::note::Note;
 use crate::orders::Order;
 use crate::scripted::Scripted;
 
-/// Stands for all symbols.
+/// The symbol in commands that means all instruments.
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bust EXECID, correct EXECID QTY [@ PRICE], status ORDERID, bulletin TEXT, lock LINE, unlock LINE";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, orders, fills, faults";
 
 impl Exchange {
-    /// Executes a command; returns what was done.
+    /// Executes a command; returns a sentence about the result.
     pub(super) fn operate(
         &mut self,
         now: Now,
@@ -190,7 +190,7 @@ impl Exchange {
         Ok(format!("trade {exec_id}: {what}"))
     }
 
-    /// Reports how one order stands, or all of FIX members.
+    /// Sends the status of one order, or of all orders of FIX members.
     fn report_status(
         &mut self,
         now: Now,
@@ -225,7 +225,7 @@ impl Exchange {
         Ok(format!("status of {} orders reported", orders.len()))
     }
 
-    /// All known orders: what members should know of them.
+    /// Lists all known orders, with the values that members should have.
     fn orders(&self) -> String {
         let mut text = String::new();
         for order in self.market.orders.iter() {
@@ -254,7 +254,7 @@ impl Exchange {
         text
     }
 
-    /// The trades of all known orders.
+    /// Lists the trades of all known orders.
     fn fills(&self) -> String {
         let mut text = String::new();
         for order in self.market.orders.iter() {
@@ -320,7 +320,7 @@ fn line(instrument: &Instrument) -> String {
     )
 }
 
-/// The same, each value with its names.
+/// The state of an instrument, each value with its name.
 fn figures(instrument: &Instrument) -> String {
     let last = instrument.book.last();
     let last = last.map_or("none".to_string(), |last| shown(instrument.price(last)));

@@ -25,14 +25,14 @@ pub const RIGHTS: [(&str, OperatorRight); 19] = [
     ("figures", OperatorRight::Read),
 ];
 
-/// The right that a command or query requires; `None` for one that nobody knows.
+/// The right that a command or query requires; `None` for an unknown one.
 pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
     let (verb, _) = split(core::str::from_utf8(text).ok()?);
     let known = RIGHTS.iter().find(|(known, _)| *known == verb);
     known.map(|(_, right)| *right)
 }
 
-/// The verb, and what follows it.
+/// The verb and its arguments.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     text.split_once(' ').unwrap_or((text, ""))

@@ -1,5 +1,6 @@
-//! The state of trading for members that ask: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over
-//! TMP; once, and again with each change while the member stays connected. Not part of the market: members ask anew.
+//! Trading status for members: SecurityStatusRequest(e) and TradingSessionStatusRequest(g) over FIX, R11 over TMP;
+//! once, or again with each change while the member stays connected. Subscriptions are not part of the market:
+//! after a restart members subscribe again.
 
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
@@ -15,11 +16,11 @@ use crate::tags::{
 use crate::tmp::reports::encode;
 use crate::watch::{Watch, Watched};
 
-/// Most requests for changes of one member.
+/// Maximum number of subscriptions of one member.
 const MOST: usize = 64;
 
 impl Exchange {
-    /// Answers an e or a g.
+    /// Answers a SecurityStatusRequest(e) or TradingSessionStatusRequest(g).
     pub(super) fn status_request(
         &mut self,
         now: Now,
@@ -63,7 +64,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The answer to an R11 of a line.
+    /// Answers an R11 of a line.
     pub(super) fn trade_request(&mut self, at: usize, asked: &R11, status: TmpStatus) -> R12 {
         let to = SessionId::of_link(at as u32);
         let watched = Watched::FlowGroup {
@@ -85,7 +86,7 @@ impl Exchange {
         }
     }
 
-    /// Reports to members what has changed; false when some found no room.
+    /// Reports changed states to members; false if the outbox had no room for all.
     pub(super) fn report_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         let mut is_done = true;
         for at in 0..self.watches.len() {
@@ -107,7 +108,7 @@ impl Exchange {
         is_done
     }
 
-    /// A member is disconnected.
+    /// Ends the subscriptions of a disconnected member.
     pub(super) fn stop_watches(&mut self, of: SessionId) {
         self.watches.retain(|watch| watch.to != of);
     }
@@ -117,7 +118,7 @@ impl Exchange {
             .retain(|watch| watch.to != of || !watch.watched.is_replaced_by(new));
     }
 
-    /// The state of a symbol; of all, that of the one which is furthest open.
+    /// The state of a symbol; for all symbols, the most open state: continuous, auction, halted, closed.
     fn watched_state(&self, watched: &Watched) -> Option<BookState> {
         let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
         if let Watched::Symbol { symbol, .. } = watched {
@@ -135,7 +136,7 @@ impl Exchange {
             })
     }
 
-    /// Writes the state that a watch has; false without room.
+    /// Writes the state of a watch; false if the outbox has no room.
     fn say_state(&mut self, now: Now, watch: &Watch, outbox: &mut Outbox) -> bool {
         match &watch.watched {
             Watched::Symbol { id, symbol } => {
@@ -171,7 +172,7 @@ impl Exchange {
     }
 }
 
-/// The state in R12, which has none for a halt.
+/// The state in R12, which has no value for a halt.
 fn trade_status(state: Option<BookState>) -> TradeStatus {
     match state {
         Some(BookState::Continuous) => TradeStatus::Open,

@@ -405,7 +405,7 @@ impl Market {
         self.drop_script(at, id);
     }
 
-    /// The order was reported as new, or filled.
+    /// Marks the order as reported: as new, or filled.
     fn set_new(&mut self, id: u64) {
         if let Some(scripted) = self.scripted.get_mut(id) {
             scripted.is_new = true;

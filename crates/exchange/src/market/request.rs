@@ -401,8 +401,8 @@ impl Market {
         }
     }
 
-    /// The open orders of a member that a mass request is about, in the order of their ids: all of them, or
-    /// those of a symbol. Otherwise the reason (MassCancelRejectReason(532)) and the text.
+    /// The open orders of a member that a mass request selects, in the order of their ids: all of them, or those
+    /// of a symbol. On error, the reason (MassCancelRejectReason(532)) and the text.
     fn chosen(
         &self,
         request: &Request<'_>,

@@ -12,7 +12,7 @@ use crate::outgoing::Report;
 use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 
-/// The causing request: its ClOrdID(11), and that of the order before it.
+/// The causing request: its ClOrdID(11), and the order's ClOrdID(11) before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cause<'a> {
     pub(super) cl_ord_id: &'a [u8],
@@ -66,8 +66,9 @@ impl Market {
         }
     }
 
-    /// Over TMP an order that trades or is deleted when it is entered has no report of its own for the entry, and none for the
-    /// deletion after a trade. What the report of an event is part of; of `Accepted` and `Cancelled` whether another one has it.
+    /// Which reports an event's report includes. Over TMP an order that trades or is deleted on entry has no
+    /// separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
+    /// `Cancelled`, whether another event's report includes them.
     fn entry(&self, events: &[BookEvent], place: usize, id: u64) -> Entry {
         let member = self.orders.get(id).map(|order| order.member);
         let is_tmp = member.is_some_and(|member| self.dialect(member) == Dialect::Tmp);
@@ -118,7 +119,7 @@ impl Market {
         self.report_trade(at, id, (quantity, price), entry);
     }
 
-    /// Reports a trade of an order; of a spread also its legs.
+    /// Reports a trade of an order, and for a spread also its legs.
     pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64), entry: Entry) {
         let legs = self.leg_trades(id, last);
         // The id of its report, before those of its legs.
@@ -151,7 +152,7 @@ impl Market {
         spread::trade(spread, leg, order.side, last)
     }
 
-    /// FIX members get a report for each leg; TMP has both in one.
+    /// Reports both legs of a trade to a FIX member; TMP has both legs in one report.
     fn report_legs(&mut self, at: Timestamp, id: u64, trades: &[LegTrade; 2]) {
         let Some(order) = self.orders.get(id) else {
             return;

@@ -16,8 +16,8 @@ use crate::tmp::ticket::{TmpTicket, order_key};
 use crate::tmp::{reports, request};
 
 impl Market {
-    /// The order of a broker with this number, whichever of its lines has entered it, or the side of its quote. The number
-    /// of a rejected order is free again.
+    /// The broker's order with this `order_no`, or a side of its quote, whichever of its lines entered it. The
+    /// `order_no` of a rejected order may be used again.
     pub(crate) fn tmp_order(
         &self,
         fcm_id: u16,
@@ -37,7 +37,7 @@ impl Market {
         })
     }
 
-    /// Whether the broker of a new order has one with its number.
+    /// Whether the broker of a new order already has an order with its `order_no`.
     pub(super) fn has_order_no(&self, request: &Request<'_>) -> bool {
         let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
         ticket.is_some_and(|it| {
@@ -65,7 +65,7 @@ impl Market {
         self.report(request.at, id, &said);
     }
 
-    /// Answers a request that reaches no book with the status in OrdRejReason(103).
+    /// Rejects a request before it reaches a book, with the status in OrdRejReason(103).
     pub(super) fn tmp_refuse(&mut self, request: &Request<'_>) {
         let exec_id = self.next_exec();
         if let Some((via, frame)) = reports::refused(request.fields, exec_id) {
@@ -73,13 +73,13 @@ impl Market {
         }
     }
 
-    /// The number of a reject: each report has one, R03 too.
+    /// The ExecID of a reject: each report has one, including R03.
     fn next_exec(&mut self) -> u64 {
         self.last_exec += 1;
         self.last_exec
     }
 
-    /// Sends R03 for a new order, or for one that is unknown.
+    /// Sends R03 for a new order, or for an unknown order.
     pub(super) fn tmp_reject(&mut self, request: &Request<'_>, status: TmpStatus, exec_id: u64) {
         let Some(ticket) = TmpTicket::read(request.fields.text(tag::CL_ORD_ID)) else {
             return;
@@ -106,8 +106,8 @@ impl Market {
         self.tmp_reject(request, status, exec_id);
     }
 
-    /// Makes a request of a TMP member again when a script answers it: its order may have changed since it arrived.
-    /// `None` for other members.
+    /// Rebuilds a request of a TMP member when a script answers it: its order may have changed since the request
+    /// arrived. `None` for other members.
     pub(super) fn tmp_asked(&self, id: u64, fields: &[u8]) -> Option<(Asking, Box<[u8]>)> {
         let order = self.orders.get(id)?;
         if self.dialect(order.member) != Dialect::Tmp {
@@ -143,14 +143,14 @@ impl Market {
         }
     }
 
-    /// Applies the note of a number received.
+    /// Applies the note of a received MsgSeqNum.
     pub(super) fn tmp_received(&mut self, member: u32, inbound: u32) -> Result<(), UnreadableNote> {
         self.is_tmp(member)?;
         self.links.entry(member).or_default().inbound = inbound;
         Ok(())
     }
 
-    /// Applies the note of a frame that is kept.
+    /// Applies the note of a kept frame.
     pub(super) fn tmp_kept(
         &mut self,
         member: u32,

@@ -15,7 +15,7 @@ use crate::report::Said;
 use crate::state::in_book;
 
 impl Market {
-    /// The order and the place of the trade with this ExecID(17).
+    /// The order, and the index of its trade, with this ExecID(17).
     pub(crate) fn trade(&self, exec_id: u64) -> Option<(u64, usize)> {
         self.orders.iter().find_map(|order| {
             let place = order.fills.iter().position(|it| it.exec_id == exec_id)?;
@@ -89,7 +89,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Corrects a trade; without a price it keeps its own.
+    /// Corrects a trade; without a new price the trade keeps its price.
     pub(super) fn correct(
         &mut self,
         at: Timestamp,
@@ -128,7 +128,8 @@ impl Market {
         }
     }
 
-    /// Lets the book have what its order has left now. Orders that follow scripts are in no book, and closed ones stay so.
+    /// Returns the remaining quantity of an order to its book. Scripted orders are in no book, and closed orders
+    /// stay closed.
     fn reinstate(&mut self, at: Timestamp, id: u64) {
         if self.scripted.get(id).is_some() {
             return;

@@ -1,4 +1,4 @@
-//! Reports of TMP orders for lines that get copies of them (R06), and the subscriptions of such a line.
+//! Reports of TMP orders for lines that subscribe to copies (R06), and the subscriptions of such a line.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -13,9 +13,9 @@ use crate::tmp::store::KEPT_MAX;
 /// The last reports of TMP orders, in the order of their rpt_seq. Only notes change it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportCopies {
-    /// How many were removed at its beginning.
+    /// Number of reports removed from the beginning.
     pub(crate) removed: u64,
-    /// The member that has the report, and the R02.
+    /// The member that received each report, and the R02.
     pub(crate) reports: VecDeque<(u32, Box<[u8]>)>,
 }
 
@@ -32,7 +32,7 @@ impl ReportCopies {
         }
     }
 
-    /// The place of the first report that a subscription has from a number on.
+    /// Position of the first report to send for a subscription from `req_seq` on.
     pub(crate) fn first(&self, req_seq: u32) -> u64 {
         let is_before = |(_, frame): &(u32, Box<[u8]>)| {
             report(frame).is_some_and(|it| !is_subscribed(it.rpt_seq, req_seq))
@@ -40,7 +40,8 @@ impl ReportCopies {
         self.removed + self.reports.partition_point(is_before) as u64
     }
 
-    /// The report at a place, and the member that has it; one that was removed is that after it.
+    /// The report at a position and the member that received it. Moves the position from a removed report to the
+    /// first kept one.
     pub(crate) fn get(&self, place: &mut u64) -> Option<(u32, R02)> {
         *place = (*place).max(self.removed);
         let at = usize::try_from(*place - self.removed).ok()?;
@@ -56,21 +57,21 @@ fn report(frame: &[u8]) -> Option<R02> {
 /// A subscription of a line, until its connection ends.
 #[derive(Clone, Debug)]
 pub(crate) struct CopySubscription {
-    /// The line.
+    /// Index of the subscribed line.
     pub(crate) line: usize,
     pub(crate) target_id: u8,
     pub(crate) target: ReportTarget,
     pub(crate) member: u16,
-    /// The place of the next report.
+    /// Position of the next report.
     pub(crate) next: u64,
-    /// A fault holds the next one until this time.
+    /// Time until which a fault holds the next copy.
     pub(crate) until: Option<Mono>,
-    /// A fault sends this one after the next one.
+    /// A copy that a fault reorders: it is sent after the next one.
     pub(crate) behind: Option<R06>,
 }
 
 impl CopySubscription {
-    /// Whether it has a report.
+    /// Whether the subscription includes a report.
     pub(crate) fn has(&self, report: &R02) -> bool {
         match self.target {
             ReportTarget::Downline => report.cm_id == self.member,

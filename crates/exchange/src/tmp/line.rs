@@ -13,15 +13,15 @@ use fixwire_tmp::{
 /// A link of the engine over which a member speaks TMP.
 #[derive(Clone, Debug)]
 pub struct ExchangeTmpLine {
-    /// The line's name, which identifies its orders and numbers after a restart. No session has the same.
+    /// The line's name, which identifies its orders and MsgSeqNums after a restart. No session has the same name.
     pub name: String,
     /// Its login, its limits and its heartbeats.
     pub settings: ExchangeLinkSettings,
 }
 
 impl ExchangeTmpLine {
-    /// The frames of TMP, for the engine's link. The engine does not verify their check sums: the line does, answers a
-    /// wrong one with status 93, and can send a wrong one itself as an injected fault.
+    /// The framing of TMP, for the engine's link. The engine does not verify checksums: the line does, so that it
+    /// can answer a wrong checksum with status 93, and can send one as an injected fault.
     #[must_use]
     pub const fn framing() -> Framing {
         Framing::big_endian(0, 2)
@@ -30,7 +30,7 @@ impl ExchangeTmpLine {
     }
 }
 
-/// A line while the exchange runs.
+/// The state of a line while the exchange runs.
 #[derive(Debug)]
 pub(crate) struct TmpLine {
     pub(crate) name: String,
@@ -39,13 +39,13 @@ pub(crate) struct TmpLine {
     pub(crate) link: Option<LinkExchange>,
     /// What the last login asked for: orders that are older, in seconds, are refused; 0 for none.
     pub(crate) cancel_order_sec: u8,
-    /// The last warning, or why the last connection ended.
+    /// The last warning, or the reason of the last disconnect.
     pub(crate) last: String,
-    /// Why the exchange refuses the member, for the event of the end.
+    /// Why the exchange refuses the member, for the event of the disconnect.
     pub(crate) refused: Option<&'static str>,
-    /// The end of the connection, which has found no room in the outbox yet.
+    /// A pending disconnect that had no room in the outbox yet.
     pub(crate) ending: Option<Hangup>,
-    /// When it sent an R13 that was taken.
+    /// Arrival time of the last accepted R13.
     pub(crate) asked: Option<Mono>,
 }
 
@@ -63,13 +63,13 @@ impl TmpLine {
         }
     }
 
-    /// Whether it gets copies of reports, and sends no orders.
+    /// Whether the line gets copies of reports; such a line sends no orders.
     pub(crate) fn gets_copies(&self) -> bool {
         let code = self.settings.ap_code;
         matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
     }
 
-    /// The link, with these numbers if it was not used yet.
+    /// The link; made from these MsgSeqNums at its first use.
     pub(crate) fn link(&mut self, numbers: LinkNumbers) -> &mut LinkExchange {
         let settings = &self.settings;
         self.link
@@ -81,14 +81,15 @@ impl TmpLine {
         self.link.as_mut()
     }
 
-    /// The connection is about to end: the link goes on with the numbers of the notes, which it may be ahead of.
+    /// Returns the link, whose connection is about to close, to the MsgSeqNums of the notes, since it may be ahead
+    /// of them.
     pub(crate) fn rewind(&mut self, numbers: LinkNumbers) {
         if let Some(link) = &mut self.link {
             link.rewind(numbers);
         }
     }
 
-    /// The connection has ended.
+    /// Resets the line after its connection closed.
     pub(crate) fn disconnect(&mut self) {
         self.ending = None;
         if let Some(link) = &mut self.link {

@@ -1,4 +1,4 @@
-//! Reports to TMP members: R02 and R03 as frames, without what the link adds.
+//! Reports to TMP members: R02 and R03 as frames, before the link writes the header.
 
 use alloc::vec::Vec;
 
@@ -22,7 +22,7 @@ const OVER_TMP: u8 = 1;
 /// `target_id` of R02 and R32: the report is for a trading line.
 const TO_TRADER: u8 = 4;
 
-/// A report: the member that gets it, its MsgType in faults and checkpoints, the frame.
+/// A report: the receiving member, its MsgType in faults and checkpoints, the frame.
 pub(crate) type TmpReport = (u32, u8, Vec<u8>);
 
 /// Numbers of a report that depend on its kind.
@@ -30,7 +30,7 @@ pub(crate) type TmpReport = (u32, u8, Vec<u8>);
 struct Change {
     exec_type: TmpExecType,
     status: TmpStatus,
-    /// Lots left before it.
+    /// Remaining lots before the event.
     before: u64,
 }
 
@@ -129,7 +129,7 @@ fn fill(status: TmpStatus, before: u64) -> Change {
     }
 }
 
-/// The status of an order whose rest the exchange deletes.
+/// The status when the exchange deletes the rest of an order.
 fn deleted(order: &Order) -> TmpStatus {
     match order.time_in_force {
         b'3' if order.filled == 0 => TmpStatus::IOC_KILLED,
@@ -205,7 +205,8 @@ fn venue_execution<const SYMBOL: usize>(
     })
 }
 
-/// R03 for a request that reaches no book, with the status in OrdRejReason(103), and the member that gets it.
+/// R03 for a request that is rejected before it reaches a book, with the status in OrdRejReason(103), and the
+/// receiving member.
 pub(crate) fn refused(fields: Fields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
     let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
     let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
@@ -275,7 +276,7 @@ fn price(ticks: i64, instrument: &Instrument) -> i32 {
     wire_price(instrument.price(ticks))
 }
 
-/// The decimals of a spread are those of its legs.
+/// A price as TMP writes it. A spread has the decimals of its legs.
 fn wire_price(price: Decimal) -> i32 {
     let price = price.mantissa;
     i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })

@@ -1,4 +1,4 @@
-//! Requests of TMP members in the form that notes have.
+//! Requests of TMP members in the form of notes.
 
 use alloc::vec::Vec;
 
@@ -21,13 +21,13 @@ use crate::tmp::ticket::TmpTicket;
 /// A request with the fields of a note.
 #[derive(Debug)]
 pub(crate) struct TmpRequest {
-    /// The member whose order it is about.
+    /// The member whose order the request is about.
     pub(crate) member: u32,
     pub(crate) msg_type: &'static [u8],
     pub(crate) fields: Vec<u8>,
 }
 
-/// The line that a request came by.
+/// The line from which a request arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpAsker {
     pub(crate) member: u32,
@@ -42,7 +42,7 @@ pub(crate) struct TmpAsker {
     pub(crate) at: u64,
 }
 
-/// The request that an R01 or R31 is, or the reject that it gets.
+/// The request of an R01 or R31, or its reject.
 pub(crate) fn order<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -62,7 +62,7 @@ pub(crate) fn order<const SYMBOL: usize>(
     translated.unwrap_or_else(|status| refused(from, entry, status))
 }
 
-/// The reject that an R01 or R31 gets, with this status.
+/// The reject of an R01 or R31, with this status.
 pub(crate) fn refused<const SYMBOL: usize>(
     from: &TmpAsker,
     entry: &OrderEntry<SYMBOL>,
@@ -71,8 +71,8 @@ pub(crate) fn refused<const SYMBOL: usize>(
     rejected(&ticket(from, entry), entry.side, status)
 }
 
-/// The two orders that an R09 or R39 enters, or their rejects; with a status both are rejected. Each side is a limit order
-/// of its own.
+/// The two orders of an R09 or R39, or their rejects; with a status both are rejected. Each side is a separate
+/// limit order.
 pub(crate) fn quote<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -212,8 +212,8 @@ fn change<const SYMBOL: usize>(
     })
 }
 
-/// The change or cancel that a ticket asks for, of an order as it is now: MsgType, and fields. When a script answers it
-/// later, it is made again.
+/// The change or cancel of a ticket, for an order in its current state: MsgType and fields. It is computed again
+/// when a script answers it later.
 pub(crate) fn changed(
     order: &Order,
     instrument: &Instrument,
@@ -316,7 +316,7 @@ fn ticket<const SYMBOL: usize>(from: &TmpAsker, entry: &OrderEntry<SYMBOL>) -> T
     }
 }
 
-/// The text of a symbol. Numbers are those of a product list, which the exchange does not have.
+/// The text of a symbol. A symbol of numbers refers to a product list, which the exchange lacks.
 fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpStatus> {
     match TmpSymbol::read(entry.symbol_type, &entry.symbol) {
         Ok(TmpSymbol::Text(text)) => Ok(text),

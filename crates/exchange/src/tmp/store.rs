@@ -1,4 +1,4 @@
-//! What outlives the connection of a TMP line: its numbers, and the frames that a login may ask for.
+//! The state of a TMP line that outlives its connection: MsgSeqNums, and frames that a login may request.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -6,15 +6,15 @@ use alloc::vec::Vec;
 
 use fixwire_tmp::{LinkNumbers, ResendStore};
 
-/// Most frames kept for a line. A login that asks for an older one is refused with status 99.
+/// Maximum number of frames kept for a line. A login that requests an older frame is refused with status 99.
 pub(crate) const KEPT_MAX: usize = 1_000_000;
 
-/// See the module. Only notes change it.
+/// MsgSeqNums and kept frames of a TMP line. Only notes change them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct TmpStore {
     /// The last MsgSeqNum received.
     pub(crate) inbound: u32,
-    /// The last MsgSeqNum sent: that of the last frame.
+    /// The last MsgSeqNum sent, which the last frame has.
     pub(crate) outbound: u32,
     pub(crate) frames: VecDeque<Box<[u8]>>,
 }
@@ -27,7 +27,7 @@ impl TmpStore {
         }
     }
 
-    /// Keeps a frame; `None` when its number is not the next one.
+    /// Keeps a frame; `None` if its MsgSeqNum is not the next one.
     pub(crate) fn keep(&mut self, msg_seq_num: u32, frame: &[u8]) -> Option<()> {
         if self.outbound.checked_add(1)? != msg_seq_num {
             return None;

@@ -1,8 +1,8 @@
-//! A ticket: whatever a request of a TMP member has beside the terms of its order, as a ClOrdID.
+//! A ticket: the data of a TMP member's request beside the terms of its order, encoded as a ClOrdID.
 //!
-//! An order of a TMP member has its broker and order number as its first ClOrdID, the ticket of the R01 that entered it as
-//! its second one, and then one ticket for each successful change. Reports are made of the last one. The two orders of a
-//! quote share their order number: the first ClOrdID of each has its side behind it.
+//! The first ClOrdID of a TMP member's order has its broker and order number, the second is the ticket of the R01
+//! that entered it, and one ticket for each successful change follows. Reports are made from the last ticket. The
+//! two orders of a quote share their order number: the first ClOrdID of each ends with its side.
 
 use alloc::vec::Vec;
 
@@ -10,15 +10,15 @@ use fixwire_tmp::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbolType, TmpTimeInForce,
 };
 
-/// Bytes of a ticket, one more for that of a side of a quote; in notes each is two hexadecimal digits.
+/// Length of a ticket in bytes; a side of a quote has one more. Notes have two hexadecimal digits for each byte.
 const BYTES: usize = 50;
 
-/// See the module.
+/// The data of a TMP member's request beside the terms of its order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TmpTicket {
-    /// The member that sent the request, and gets its answer.
+    /// The member that sent the request and gets the answer.
     pub(crate) via: u32,
-    /// The member that gets the fills from here on.
+    /// The member that gets later fills.
     pub(crate) home: u32,
     pub(crate) exec_type: TmpExecType,
     pub(crate) cm_id: u16,
@@ -31,11 +31,12 @@ pub(crate) struct TmpTicket {
     pub(crate) ord_type: TmpOrdType,
     pub(crate) time_in_force: TmpTimeInForce,
     pub(crate) position_effect: TmpPositionEffect,
-    /// The quantity of the request: for a reduction what is removed.
+    /// The quantity of the request; for a reduction, the removed quantity.
     pub(crate) qty: u16,
     /// The status of a normal reply: 0 or a warning.
     pub(crate) status: TmpStatus,
-    /// MsgSeqNum of the request, and when it arrived, in nanoseconds since 1970: together they tell requests apart.
+    /// MsgSeqNum of the request. Together with the arrival time (nanoseconds since 1970) it identifies the
+    /// request.
     pub(crate) msg_seq_num: u32,
     pub(crate) at: u64,
     /// The side of the quote; `None` for any other order.
@@ -43,7 +44,7 @@ pub(crate) struct TmpTicket {
 }
 
 impl TmpTicket {
-    /// Writes it as a ClOrdID.
+    /// Writes the ticket as a ClOrdID.
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(2 * BYTES + 2);
         let mut put = |bytes: &[u8]| put_hex(&mut out, bytes);
@@ -72,7 +73,7 @@ impl TmpTicket {
         out
     }
 
-    /// Reads a ClOrdID; `None` when it is no ticket.
+    /// Reads a ClOrdID; `None` if it is not a ticket.
     pub(crate) fn read(cl_ord_id: &[u8]) -> Option<Self> {
         let (cl_ord_id, quote_side) = match cl_ord_id.split_at_checked(2 * BYTES)? {
             (ticket, b"") => (ticket, None),
@@ -102,13 +103,13 @@ impl TmpTicket {
         })
     }
 
-    /// The first ClOrdID of its order.
+    /// The first ClOrdID of the ticket's order.
     pub(crate) fn order_key(&self) -> Vec<u8> {
         order_key(self.fcm_id, self.order_no, self.quote_side)
     }
 }
 
-/// The first ClOrdID of an order: order numbers are unique for each broker, and each side of a quote is an order.
+/// The first ClOrdID of an order: order numbers are unique per broker, and each side of a quote is an order.
 pub(crate) fn order_key(fcm_id: u16, order_no: [u8; 5], quote_side: Option<TmpSide>) -> Vec<u8> {
     let mut out = Vec::with_capacity(16);
     put_hex(&mut out, &fcm_id.to_be_bytes());
