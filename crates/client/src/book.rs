@@ -37,7 +37,7 @@ pub(crate) struct ClientOrder {
     pub(crate) ids: Vec<Box<str>>,
     /// OrderID(37); empty before a report with it.
     pub order_id: Box<str>,
-    /// Its fields, packed.
+    /// The order's fields, packed.
     pub fields: Box<str>,
     /// OrdStatus(39); empty before the first report.
     pub(crate) ord_status: Box<str>,
@@ -106,7 +106,7 @@ pub(crate) struct ClientBook {
     pub(crate) finished_ids: VecDeque<FinishedId>,
 }
 
-/// A ClOrdID(11) of an order that is finished.
+/// A ClOrdID(11) of a finished order.
 #[derive(Debug)]
 pub(crate) struct FinishedId {
     pub(crate) id: Box<str>,
@@ -187,7 +187,7 @@ impl ClientBook {
         shown.map(ClientOrder::line).collect()
     }
 
-    /// Records a sent message: of this run at `due`, or of an earlier one.
+    /// Records a sent message: of this run with its time `due`, or of an earlier run.
     pub(crate) fn sent(&mut self, note: &SentNote<'_>, due: Option<Mono>) {
         self.count_id(note.id);
         let is_order = note.msg_type == "D";
@@ -222,7 +222,7 @@ impl ClientBook {
         self.messages.insert(note.id.into(), message);
     }
 
-    /// Makes sure that no later ClOrdID(11) equals this one.
+    /// Raises the counters so that no later ClOrdID(11) equals this one.
     fn count_id(&mut self, id: &str) {
         if let Some((group, number)) = id.rsplit_once(':')
             && let Ok(number) = number.parse::<u64>()
@@ -400,7 +400,7 @@ impl ClientBook {
         found.map(|(id, _)| &**id)
     }
 
-    /// Counts of the messages of this run, of all or of a group.
+    /// Counts of the messages of this run: of all, or of a group.
     pub(crate) fn stats(&self, group: Option<&str>) -> SendStats {
         let mut stats = SendStats {
             group: group.map(ToString::to_string),

@@ -1,4 +1,4 @@
-//! The client application: sends what commands ask for, and tracks its orders by their reports.
+//! The client application: sends the messages that commands request, and tracks its orders by their reports.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -24,25 +24,25 @@ use crate::sequence::SentNumbers;
 mod commands;
 mod pump;
 
-/// Identifies our message that a Reject(3) is about.
+/// Fields for which the decoder has room.
 const FIELDS: usize = 512;
 
 /// Configuration of a client.
 #[derive(Debug)]
 pub struct ClientSetup<'a> {
-    /// The session that it sends on.
+    /// The session that the client sends on.
     pub session: SessionId,
-    /// Its configuration.
+    /// The session's configuration.
     pub config: &'a Config,
     /// How long a command waits for the logon, and a `wait` for answers.
     pub timeout: Nanos,
 }
 
-/// An order client on one session: commands come in as text ([`Application::on_command`]), one at a time, and
-/// a [`ClientEvent::Finished`] follows each that was taken.
+/// An order client on one session: commands arrive as text ([`Application::on_command`]), one at a time, and a
+/// [`ClientEvent::Finished`] follows each accepted command.
 ///
-/// Each message that has a ClOrdID(11) is committed in one record with a note of it, and so is each report that
-/// changes an order. So after a crash no ClOrdID is used again, and the client knows its open orders.
+/// The journal has each message with a ClOrdID(11), and each report that changes an order, in one record with its
+/// note. So after a crash no ClOrdID is reused, and the client knows its open orders.
 pub struct OrderClient {
     pub(crate) session: SessionId,
     pub(crate) layout: OrderLayout,
@@ -330,7 +330,7 @@ impl Application for OrderClient {
         self.step(now, outbox)
     }
 
-    /// If the engine discards notes, the orders are ahead of them.
+    /// False: if the engine discards notes after a panic, the orders are ahead of the notes.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -18,9 +18,9 @@ pub enum ClientEvent<'a> {
     Answer(&'a ReportLine),
     /// The session logged on, logged out, or lost its connection.
     Session {
-        /// When.
+        /// Time of the change.
         at: Timestamp,
-        /// Its state, in words, with the text of the peer's Logout.
+        /// The session's state, in words, with the text of the peer's Logout.
         text: String,
     },
     /// The result of `orders`.
@@ -99,17 +99,17 @@ impl fmt::Display for OrderLine {
 /// Counts of sent messages with a ClOrdID(11) in this run, and of their answers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendStats {
-    /// The group; `None`: all.
+    /// The group; `None` for all messages.
     pub group: Option<String>,
     /// Messages sent.
     pub sent: u64,
-    /// Of them, messages accepted: first answer not a reject, and not rejected later.
+    /// Accepted messages: the first answer was not a reject, and no reject followed.
     pub accepted: u64,
-    /// Of them, messages rejected by any kind of reject.
+    /// Messages rejected by any kind of reject.
     pub rejected: u64,
-    /// Of them, completely filled orders.
+    /// Completely filled orders.
     pub filled: u64,
-    /// Time from the send time of each (the intended one, if paced) to its first answer.
+    /// For each message, the time from sending (the intended time, if paced) to the first answer.
     pub latencies: Vec<Nanos>,
 }
 

@@ -30,13 +30,13 @@ pub enum CommandFailure {
     OfWithoutOrder(String),
     /// `+` has no number to raise.
     NothingToRaise(String),
-    /// The group has fewer open orders than asked for.
+    /// The group has fewer open orders than requested.
     GroupEnds {
         /// The group.
         group: String,
         /// Messages that were sent.
         sent: u64,
-        /// Messages that were asked for.
+        /// Messages requested.
         count: u64,
     },
     /// A ClOrdID(11) was used before.
@@ -50,19 +50,19 @@ pub enum CommandFailure {
     SessionLost {
         /// Messages that were sent.
         sent: u64,
-        /// Messages that were asked for.
+        /// Messages requested.
         count: u64,
     },
     /// Messages were not answered.
     Unanswered {
-        /// How many.
+        /// Number of unanswered messages.
         missing: u64,
-        /// One of them.
+        /// ClOrdID(11) of the first unanswered message.
         first: String,
         /// The timeout.
         seconds: u64,
     },
-    /// Fewer answers than asked for.
+    /// Fewer answers than requested.
     TooFewReports {
         /// Answers received.
         came: u64,

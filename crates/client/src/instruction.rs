@@ -14,7 +14,7 @@ mod tests;
 
 /// Maximum number of messages of one `send`.
 pub const MOST_SENT: u64 = 1_000_000;
-/// The longest name of a template or a group, bytes.
+/// Maximum length of the name of a template or a group, in bytes.
 pub const LONGEST_NAME: usize = 32;
 
 /// A parsed command line.
@@ -46,12 +46,12 @@ pub enum Instruction {
     },
     /// Lists the orders.
     Orders {
-        /// Those that are finished, too.
+        /// Whether finished orders are listed too.
         all: bool,
     },
     /// Defines a template.
     Set {
-        /// Its name.
+        /// The template's name.
         name: String,
         /// The fields of the template.
         message: MessageFields,
@@ -60,7 +60,7 @@ pub enum Instruction {
     Send(Box<SendPlan>),
     /// Waits.
     Wait(Until),
-    /// Writes the send time into tag 9701 of every message from now on, or no longer.
+    /// Turns on or off the send time in tag 9701 of every message.
     Stamps(bool),
     /// Counts and latencies, of all messages or of a group.
     Stats(Option<String>),
@@ -99,7 +99,7 @@ pub struct SendPlan {
     pub name: String,
     /// Number of messages.
     pub count: u64,
-    /// Time between two bursts; `None`: as fast as the session takes them.
+    /// Time between two bursts; `None`: as fast as the session accepts messages.
     pub interval: Option<Nanos>,
     /// Messages per burst.
     pub burst: u64,

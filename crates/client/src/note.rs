@@ -1,5 +1,5 @@
-//! Notes of the client in the journal: each message that has a ClOrdID(11), and each change of an order. Checkpoints
-//! have another kind for orders that are finished.
+//! Notes of the client in the journal: each message with a ClOrdID(11), and each change of an order. Checkpoints
+//! have one more kind, for finished orders.
 //!
 //! ```text
 //! Sent      'S' | MsgType | ClOrdID | ClOrdID of its order | fields      every text: 4 bytes of length, then bytes
@@ -14,20 +14,20 @@ use alloc::vec::Vec;
 pub(crate) struct SentNote<'a> {
     /// MsgType(35).
     pub msg_type: &'a str,
-    /// Its ClOrdID(11).
+    /// The message's ClOrdID(11).
     pub id: &'a str,
-    /// The ClOrdID(11) of its order; empty for a new order, or when unknown.
+    /// The ClOrdID(11) of the message's order; empty for a new order, or if unknown.
     pub of: &'a str,
-    /// The fields of the order, or those a replace changes, packed.
+    /// The fields of the order, or the fields that a replace changes, packed.
     pub fields: &'a str,
 }
 
 /// The state of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ChangeNote<'a> {
-    /// Its ClOrdID(11) before.
+    /// The order's ClOrdID(11) before the change.
     pub was: &'a str,
-    /// Its ClOrdID(11) now.
+    /// The order's ClOrdID(11) after the change.
     pub id: &'a str,
     /// OrderID(37).
     pub order_id: &'a str,
@@ -37,11 +37,11 @@ pub(crate) struct ChangeNote<'a> {
     pub cum: &'a str,
     /// LeavesQty(151).
     pub leaves: &'a str,
-    /// Its fields, packed, when they have changed.
+    /// The order's fields, packed, if they have changed.
     pub fields: &'a str,
 }
 
-/// A ClOrdID(11) of an order that is finished.
+/// A ClOrdID(11) of a finished order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct FinishedNote<'a> {
     /// The ClOrdID(11).

@@ -23,7 +23,8 @@ const OF_THE_ORDER: [Tag; 8] = [
     tag::MATURITY_MONTH_YEAR,
 ];
 
-/// Completes the messages of one session by its dictionary, or by the built-in one of its version.
+/// Completes the messages of one session by the session's dictionary, or by the built-in dictionary of its
+/// version.
 pub struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).
@@ -35,9 +36,9 @@ pub struct OrderLayout {
 pub struct OrderSubject<'a> {
     /// OrigClOrdID(41), or the ClOrdID(11) of a status request.
     pub id: &'a str,
-    /// OrderID(37); empty when it is not known.
+    /// OrderID(37); empty if it is unknown.
     pub order_id: &'a str,
-    /// Its own fields, packed.
+    /// The order's fields, packed.
     pub fields: &'a str,
 }
 

@@ -24,7 +24,7 @@ pub enum AnswerKind {
 }
 
 impl AnswerKind {
-    /// Its name, in small letters.
+    /// The kind's name, in small letters.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,9 +40,9 @@ impl AnswerKind {
 /// One answer; missing fields are empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportLine {
-    /// Its kind.
+    /// Kind of the answer.
     pub kind: AnswerKind,
-    /// When it arrived.
+    /// Arrival time.
     pub at: Timestamp,
     /// MsgType(35).
     pub msg_type: String,
@@ -134,7 +134,7 @@ impl ReportLine {
         self
     }
 
-    /// Each value by its JSON name, without time and kind.
+    /// Each value with its JSON name, without time and kind.
     #[must_use]
     pub fn values(&self) -> [(&'static str, &str); 17] {
         [

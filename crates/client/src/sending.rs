@@ -14,7 +14,7 @@ const PER_TURN: u64 = 64;
 /// The orders that the messages refer to.
 #[derive(Debug)]
 pub(crate) enum Targets {
-    /// Those named by the template, if any.
+    /// The orders that the template names, if any.
     Template,
     /// These orders, one message each.
     Orders(VecDeque<u64>),
@@ -35,12 +35,12 @@ pub(crate) struct Sending {
     pub(crate) burst: u64,
     /// Deadline for the logon.
     pub(crate) logon_until: Mono,
-    /// When the first one was due.
+    /// When the first message was due.
     pub(crate) begun: Option<Now>,
 }
 
 impl Sending {
-    /// One message for each of these orders, at once.
+    /// A task that sends one message for each of these orders, at once.
     pub(crate) fn once(message: MessageFields, orders: Option<VecDeque<u64>>) -> Self {
         let count = orders.as_ref().map_or(1, |orders| orders.len() as u64);
         Self {
@@ -71,7 +71,7 @@ impl Sending {
         }
     }
 
-    /// When the next message is due, if paced: not shifted by delays of earlier ones.
+    /// When the next message is due, if paced; delays of earlier messages do not shift it.
     pub(crate) fn due(&self, begun: Now) -> Option<Now> {
         let late = Nanos(self.interval?.0.saturating_mul(self.sent / self.burst));
         Some(Now {
@@ -110,7 +110,7 @@ impl Sending {
     }
 }
 
-/// The text that `+` increments.
+/// Tags of the texts that `+` increments.
 const RAISED: [Tag; 2] = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID];
 
 /// Increments the number at the end of a text; `None` without a suitable number.

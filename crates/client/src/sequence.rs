@@ -8,8 +8,9 @@ const REMEMBERED: usize = 1_000_000;
 
 /// MsgSeqNums of the messages that the client has sent on this connection.
 ///
-/// The engine does not report the number of an application's message to it. It does so for each admin message, and
-/// the application's messages between two of them have the numbers in between, in order.
+/// The engine does not report to an application the MsgSeqNum of its own messages. It reports the MsgSeqNum of
+/// each admin message, and the application's messages between two admin messages have the MsgSeqNums in between,
+/// in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
     /// The next MsgSeqNum, as far as known.
@@ -28,8 +29,8 @@ impl SentNumbers {
         self.next += 1;
     }
 
-    /// Records the MsgSeqNum of an admin message: client messages that were to have this number or a later one follow
-    /// it.
+    /// Records the MsgSeqNum of an admin message: client messages expected to have this MsgSeqNum or a later one
+    /// follow it.
     pub(crate) fn admin(&mut self, seq: u64) {
         let behind = self.sent.iter_mut().rev().take_while(|sent| sent.0 >= seq);
         let mut count = 0;

@@ -1,4 +1,4 @@
-//! The book as a [`Ledger`]: what its notes make of nothing, as bytes.
+//! The book as a [`Ledger`]: its state, rebuilt from notes and encoded as bytes.
 //!
 //! ```text
 //! body | FNV-1a of the body u64

@@ -109,7 +109,7 @@ impl OrderClient {
         Ok(self.sending(now, sending))
     }
 
-    /// The orders that a command is about.
+    /// The orders that a command selects.
     fn which(&self, which: &Which) -> Result<VecDeque<u64>, CommandFailure> {
         let order = match which {
             Which::All => return Ok(self.book.open().collect()),
@@ -129,7 +129,7 @@ impl OrderClient {
     }
 }
 
-/// Whether messages of a template get a ClOrdID(11) of their own.
+/// Whether each message of a template gets its own ClOrdID(11).
 pub(super) fn has_id(message: &MessageFields) -> bool {
     match message.msg_type.as_str() {
         "D" | "F" | "G" => true,

@@ -143,7 +143,7 @@ impl OrderClient {
         }
     }
 
-    /// The ClOrdID(11) of the next message, if it has one of its own.
+    /// The ClOrdID(11) of the next message, if it has its own.
     fn next_id(
         &self,
         now: Now,
