@@ -1,7 +1,7 @@
-//! Converts messages from one FIX version to another, by a table that people can read.
+//! Converts messages from one FIX version to another, by a readable text table.
 //!
-//! The format of tables is described in `docs/reference/conversion.md`; those of the gateway are in its folder
-//! `conversions`.
+//! `docs/reference/conversion.md` describes the format of tables; the built-in tables are in the folder
+//! `conversions` of this crate.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -43,13 +43,13 @@ pub const MAX_TABLE: usize = 1 << 18;
 
 /// A conversion from one version to another, with its working memory.
 ///
-/// Made at start, in some ten milliseconds for each table. Dictionaries and tables are shared with
-/// clones; each thread needs its own of the rest.
+/// Made at start, in about ten milliseconds per table. Clones share dictionaries and tables; each thread needs its
+/// own clone.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    /// The tables that a message passes, at least one.
+    /// The tables that a message passes through, at least one.
     links: Vec<Arc<Link>>,
-    /// Those of all tables; of two for one field the first.
+    /// The policies of all tables; if two tables have a policy for a field, the first applies.
     policies: Policies,
     tree: Tree,
     lost: Vec<Tag>,
@@ -85,22 +85,22 @@ impl Link {
 }
 
 impl Conversion {
-    /// The gateway's own conversion between two versions: its table, or the tables of the versions
-    /// between them. `None` for a version and itself, and for FIXT.1.1. [`BuiltInConversions`] makes several that
-    /// share what they can.
+    /// The built-in conversion between two versions: their table, or the chain of tables between them. `None` for
+    /// a version and itself, and for FIXT.1.1. [`BuiltInConversions`] makes several conversions that share
+    /// dictionaries and tables.
     #[must_use]
     pub fn built_in(from: Version, to: Version) -> Option<Self> {
         BuiltInConversions::default().conversion(from, to)
     }
 
-    /// The text of the gateway's own table, to begin another one with; `None` for versions that it
-    /// converts by the tables of those between them.
+    /// The text of a built-in table, as the start of a custom one; `None` for versions that are converted by a
+    /// chain of tables.
     #[must_use]
     pub fn built_in_text(from: Version, to: Version) -> Option<&'static str> {
         built_in::text(from, to)
     }
 
-    /// Reads a table for two versions of the standard; it names them.
+    /// Reads a table for two versions of the standard, which the table names.
     ///
     /// # Errors
     ///
@@ -111,8 +111,8 @@ impl Conversion {
         Self::new(text, dictionary(from), dictionary(to))
     }
 
-    /// Reads a table for two dictionaries, such as those of a counterparty; the versions that it names
-    /// must be theirs. A version above FIX 4.4 has to be laid over its transport.
+    /// Reads a table for two dictionaries, such as a counterparty's; the versions in the table must be the
+    /// dictionaries' versions. A dictionary above FIX 4.4 must include its transport dictionary.
     ///
     /// # Errors
     ///
@@ -132,27 +132,27 @@ impl Conversion {
         })
     }
 
-    /// A table of losses with room for all that this conversion can lose.
+    /// An empty count of losses, with room for every field that this conversion can lose.
     #[must_use]
     pub fn losses(&self) -> Losses {
         let dictionaries = self.links.iter().flat_map(|link| [&*link.from, &*link.to]);
         Losses::new(dictionaries)
     }
 
-    /// Converts a message in place. Header fields that each session writes for itself are no matter of
-    /// a [`Draft`]. The fields come out in the order of the target's dictionary, counts are those of
-    /// the entries there are, and user-defined fields stay.
+    /// Converts a message in place. A [`Draft`] has no header fields that each session fills in. The result has
+    /// the fields in the order of the target's dictionary, group counts equal to their entries, and all
+    /// user-defined fields.
     ///
-    /// The statements of all tables are carried out one table after another; what the target has, and
-    /// what it requires, is looked at once, at the end: no version between stands in the way of what
-    /// both ends can say.
+    /// The statements of the tables run one table after another. The target's fields and required fields are
+    /// checked once, at the end, so an intermediate version does not restrict the fields that source and target
+    /// share.
     ///
-    /// Allocates nothing but the memory for a larger message than ever before. Takes time in
-    /// proportion to the fields of the message and the statements that hold for it.
+    /// Allocates memory only for a message larger than all before. The time is proportional to the message's
+    /// fields and to the statements that apply to it.
     ///
     /// # Errors
     ///
-    /// [`Unconvertible`]; the draft and the losses are as they were then.
+    /// [`Unconvertible`]; draft and losses are unchanged then.
     pub fn convert(&mut self, draft: &mut Draft, losses: &mut Losses) -> Result<(), Unconvertible> {
         self.lost.clear();
         let mut last = None;

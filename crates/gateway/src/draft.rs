@@ -5,8 +5,7 @@ use core::ops::Range;
 
 use fixwire_protocol::{Body, Message, SOH, Tag, tag};
 
-/// Fields of the header and trailer that belong to a session, not to the message: each session writes
-/// its own.
+/// Fields of the header and trailer that each session fills in; they are not part of a draft.
 pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::BEGIN_STRING,
     tag::BODY_LENGTH,
@@ -26,7 +25,7 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::CHECK_SUM,
 ];
 
-/// Whether a field is one of them.
+/// Whether each session fills in this field.
 pub(crate) fn is_of_the_session(tag: Tag) -> bool {
     const BELOW_64: u64 = {
         let (mut set, mut at) = (0, 0);
@@ -44,7 +43,7 @@ pub(crate) fn is_of_the_session(tag: Tag) -> bool {
     }
 }
 
-/// Fields of the header that go with the message; they stand before all others.
+/// Header fields that belong to the message; they come before all other fields.
 pub(crate) const HEADER: [Tag; 14] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,
@@ -70,20 +69,20 @@ struct Part {
     end: u32,
 }
 
-/// The type and the fields of a message, in order, to be looked at, changed and written. One is used
-/// for message after message; its memory grows to that of the largest.
+/// The type and the fields of a message, in order, to be read, changed and written. A draft is reused for each
+/// message; its memory grows to the largest message.
 ///
 /// Fields are accessed by index, or by tag for the first field of that tag. The caller knows which fields
 /// belong to which entry of a repeating group.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     msg_type: Vec<u8>,
-    /// SendingTime of the message as it came.
+    /// SendingTime of the received message.
     sending_time: Vec<u8>,
     parts: Vec<Part>,
-    /// The values, wherever in it they stand.
+    /// The bytes of all values, in any order.
     text: Vec<u8>,
-    /// The encoded fields, made when it is written.
+    /// The encoded fields, made when the draft is written.
     encoded: Vec<u8>,
 }
 
@@ -100,7 +99,7 @@ impl Draft {
         }
     }
 
-    /// Clears it, for a message of this type.
+    /// Clears the draft, for a message of this type.
     pub fn begin(&mut self, msg_type: &[u8]) {
         self.set_msg_type(msg_type);
         self.sending_time.clear();
@@ -148,8 +147,8 @@ impl Draft {
         &self.msg_type
     }
 
-    /// SendingTime(52) of the received message; empty when the draft is not from one, or it had none. It
-    /// is not a field of the draft, since each session writes its own.
+    /// SendingTime(52) of the received message; empty if the draft has another origin, or the message had no
+    /// SendingTime. It is not a field of the draft, since each session fills it in.
     #[must_use]
     pub fn sending_time(&self) -> &[u8] {
         &self.sending_time
@@ -167,13 +166,13 @@ impl Draft {
         self.parts.len()
     }
 
-    /// Whether it has no field.
+    /// Whether the draft has no field.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The tag of the field at an index; 0, which no field has, after the last.
+    /// The tag of the field at an index; 0 after the last field.
     #[must_use]
     pub fn tag(&self, at: usize) -> Tag {
         self.parts.get(at).map_or(0, |part| part.tag)
@@ -208,8 +207,8 @@ impl Draft {
         self.find(tag).map(|at| self.value(at))
     }
 
-    /// Sets the value of the first field with this tag. A missing field is added: a field of
-    /// the header before all others that are none, any other at the end.
+    /// Sets the value of the first field with this tag. A missing field is added: a header field before the first
+    /// body field, any other field at the end.
     pub fn set(&mut self, tag: Tag, value: &[u8]) {
         match self.find(tag) {
             Some(at) => self.set_at(at, value),
@@ -242,7 +241,7 @@ impl Draft {
         self.insert(self.parts.len(), tag, value);
     }
 
-    /// Adds a field before the one at a place; otherwise at the end.
+    /// Inserts a field before the field at an index; after the last field, at the end.
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
         let (start, end) = self.keep(value);
         let at = at.min(self.parts.len());
@@ -264,24 +263,24 @@ impl Draft {
         found.is_some()
     }
 
-    /// Where in [`Draft::text`] the value at a place stands; nowhere behind the last.
+    /// Position of the value at an index in [`Draft::text`]; empty after the last field.
     pub(crate) fn span(&self, at: usize) -> (u32, u32) {
         self.parts
             .get(at)
             .map_or((0, 0), |part| (part.start, part.end))
     }
 
-    /// All values, and what was one.
+    /// The bytes of all values, including replaced ones.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Adds a field whose value stands in the text that [`Draft::set_text`] will give.
+    /// Adds a field whose value is a range of the text that [`Draft::set_text`] will set.
     pub(crate) fn push_span(&mut self, tag: Tag, (start, end): (u32, u32)) {
         self.parts.push(Part { tag, start, end });
     }
 
-    /// Takes another text over, which has the values of all fields, and gives its own for it.
+    /// Exchanges the draft's text for another text, which has the values of all fields.
     pub(crate) fn set_text(&mut self, text: &mut Vec<u8>) {
         core::mem::swap(&mut self.text, text);
     }

@@ -25,7 +25,7 @@ macro_rules! tables {
     };
 }
 
-/// The tables, both ways between neighbours.
+/// The built-in tables, in both directions between neighbours.
 pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix40 Fix41 "fix40-fix41",
     Fix41 Fix40 "fix41-fix40",
@@ -43,8 +43,7 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix50Sp2 Fix50Sp1 "fix50sp2-fix50sp1",
 };
 
-/// Makes the gateway's own conversions, with other tables where they are given; they share dictionaries
-/// and tables.
+/// Makes built-in conversions, with custom tables where given; the conversions share dictionaries and tables.
 #[derive(Debug, Default)]
 pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
@@ -52,8 +51,8 @@ pub struct BuiltInConversions {
 }
 
 impl BuiltInConversions {
-    /// Puts a table in the place of the built-in one of these versions or, if they are no neighbours, of
-    /// all tables on the way from one to the other. Conversions that were made before stay as they are.
+    /// Replaces the built-in table for these versions or, if they are not neighbours, all tables on the way
+    /// between them. Conversions made earlier do not change.
     ///
     /// # Errors
     ///
@@ -146,8 +145,8 @@ pub fn dictionary(version: Version) -> Dictionary {
     }
 }
 
-/// The versions that a message passes, both ends included. The neighbours form a tree, so there is one
-/// way only.
+/// The versions that a message passes through, both ends included. The neighbours form a tree, so there is only
+/// one route.
 pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     let (mut up, mut down) = (to_the_root(from)?, to_the_root(to)?);
     // What both have in common lies behind the version where the ways meet.
@@ -162,12 +161,12 @@ pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     (up.len() > 1).then_some(up)
 }
 
-/// Whether one can be converted to the other.
+/// Whether one version can be converted to the other.
 pub fn is_way(from: Version, to: Version) -> bool {
     route(from, to).is_some()
 }
 
-/// A version and those on the way to FIX 4.4.
+/// A version and the versions on its route to FIX 4.4.
 fn to_the_root(version: Version) -> Option<Vec<Version>> {
     let mut way = alloc::vec![version];
     loop {

@@ -9,49 +9,49 @@ use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Member, Messa
 
 use crate::draft::OF_THE_SESSION;
 
-/// No position, no level, no node.
+/// Means: no position, no level, no node.
 pub const NONE: u32 = u32::MAX;
 
-/// The level of entries that neither dictionary has at their place.
+/// The level of entries that neither dictionary has in that position.
 pub const NOWHERE: usize = 0;
 
 /// The role of a field in one level.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldPlace {
     pub tag: Tag,
-    /// Its position when a message is taken apart; `NONE` when only the target has it here.
+    /// Position of the field when a message is parsed; `NONE` if only the target has the field here.
     pub position: u32,
-    /// See [`ConversionLevel::order`].
+    /// The order in which the field is written, see [`ConversionLevel::order`].
     order: u32,
-    /// Whether the target has it here.
+    /// Whether the target has the field here.
     pub in_target: bool,
-    /// The level of the entries that it counts, or `NONE`.
+    /// The level of the entries that the field counts, or `NONE`.
     entries: u32,
 }
 
 impl FieldPlace {
-    /// The level of the entries that it counts.
+    /// The level of the entries that the field counts.
     pub fn entries(&self) -> Option<usize> {
         (self.entries != NONE).then_some(self.entries as usize)
     }
 }
 
-/// A message, or the entry of a group at one place of it.
+/// The fields of a message type, or of the entries of a group within it.
 #[derive(Clone, Debug, Default)]
 pub struct ConversionLevel {
-    /// In the order of tags.
+    /// The fields of the level, in the order of tags.
     places: Vec<FieldPlace>,
-    /// The position of a tag in it, counted from 1: a hash table with open addressing, 0 where free.
+    /// Index of each tag in `places`, counted from 1: a hash table with open addressing, 0 for a free slot.
     table: Box<[u16]>,
     /// The field that begins an entry; 0 for a message.
     pub delimiter: Tag,
     pub has_source: bool,
     pub has_target: bool,
-    /// What the target wants here; of an entry its delimiter too.
+    /// Tags that the target requires here; for an entry, also its delimiter.
     pub required: Vec<Tag>,
-    /// The statements that hold here, in their order: index, and what must be there for an effect.
+    /// The statements that apply here, in order: index, and the tags that must be present for an effect.
     pub statements: Vec<(u32, Tags)>,
-    /// Where fields stand that neither dictionary has.
+    /// The order number of fields that neither dictionary has.
     strangers: u32,
 }
 
@@ -70,7 +70,7 @@ impl ConversionLevel {
         }
     }
 
-    /// Makes the table of the places. It is never more than half full.
+    /// Makes the hash table of `places`. It is at most half full.
     fn index(&mut self) {
         let size = (self.places.len() * 2).next_power_of_two();
         let mut table = alloc::vec![0; size];
@@ -84,12 +84,12 @@ impl ConversionLevel {
         self.table = table.into();
     }
 
-    /// Whether a field of a message as it comes belongs here.
+    /// Whether a field of an inbound message belongs here.
     pub fn takes(&self, tag: Tag) -> bool {
         self.place(tag).is_some_and(|place| place.position != NONE)
     }
 
-    /// Whether the target has this field here. User-defined fields are at home everywhere.
+    /// Whether the target has this field here. User-defined fields are allowed everywhere.
     pub fn has_home_for(&self, tag: Tag) -> bool {
         self.is_home_of(tag, self.place(tag))
     }
@@ -102,7 +102,7 @@ impl ConversionLevel {
         }
     }
 
-    /// The tags of those that count no entries.
+    /// The tags of the fields that are not group counts.
     pub fn fields(&self) -> impl Iterator<Item = Tag> {
         let fields = self.places.iter().filter(|place| place.entries == NONE);
         fields.map(|place| place.tag)
@@ -113,9 +113,9 @@ impl ConversionLevel {
         self.place(count)?.entries()
     }
 
-    /// Fields are written in the order of these numbers: that of the target's dictionary, or of the
-    /// source's when the target has no such level. Fields that neither has come behind the header or
-    /// the delimiter, where no group can claim them.
+    /// The order in which a field is written: the target's dictionary order, or the source's if the target lacks
+    /// this level. Fields that neither dictionary has come after the header or the delimiter, where no group can
+    /// claim them.
     pub fn order(&self, tag: Tag) -> u32 {
         self.order_of(self.place(tag))
     }
@@ -126,12 +126,12 @@ impl ConversionLevel {
     }
 }
 
-/// Where the search for a tag begins.
+/// The slot where the search for a tag begins.
 fn slot(tag: Tag, mask: usize) -> usize {
     (tag.wrapping_mul(0x9e37_79b9) >> 16) as usize & mask
 }
 
-/// A set of tags that says more than it has: tags that are 64 apart are one.
+/// An approximate set of tags: tags that are a multiple of 64 apart count as the same tag.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tags(u64);
 
@@ -153,7 +153,7 @@ impl Tags {
 #[derive(Debug)]
 pub struct Levels {
     all: Vec<ConversionLevel>,
-    /// MsgType and level, in the order of MsgType; `NONE` when the target has no such message.
+    /// MsgType and level, in the order of MsgType; `NONE` if the target lacks the message.
     roots: Vec<(Box<[u8]>, u32)>,
 }
 
@@ -188,7 +188,7 @@ impl Levels {
         levels
     }
 
-    /// The level of a message type; `None` when one of the dictionaries has no such message.
+    /// The level of a message type; `None` if one of the dictionaries lacks it.
     pub fn root(&self, msg_type: &[u8]) -> Option<usize> {
         let found = self
             .roots
@@ -197,18 +197,18 @@ impl Levels {
         (*level != NONE).then_some(*level as usize)
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Makes a statement hold in a level.
+    /// Applies a statement in a level.
     pub fn hold(&mut self, level: usize, statement: u32, needs: Tags) {
         self.all[level].statements.push((statement, needs));
     }
 
-    /// Adds a level and, behind it, those of its groups. Recursion is as deep as groups are nested in
-    /// a dictionary, 8 at most.
+    /// Adds a level and, after it, the levels of its groups. Recursion is as deep as a dictionary nests groups, 8
+    /// at most.
     fn add(&mut self, source: Option<&Side<'_>>, target: Option<&Side<'_>>) -> u32 {
         // A group that only the target has may come all the same: it is read as the target has it.
         let (Some(read), Some(written)) = (source.or(target), target.or(source)) else {
@@ -252,7 +252,7 @@ impl Levels {
 /// A level as one dictionary has it.
 struct Side<'a> {
     members: Vec<&'a Member>,
-    /// How many of them come before fields that the dictionary does not have.
+    /// Number of fields that come before fields that the dictionary lacks.
     leading: u32,
     delimiter: Tag,
     required: Vec<Tag>,

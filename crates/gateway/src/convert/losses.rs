@@ -5,13 +5,13 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Dictionary;
 
-/// A count for each tag of the dictionaries that a message passes, and one for all others.
+/// A count of lost fields for each tag of the dictionaries on the route, and one count for all other tags.
 ///
-/// Counted are fields, those of groups each for itself; a field that loses some of its words counts
-/// once. Fields that a statement says in another way are not lost.
+/// Each lost field counts, also each field in a group; a field that loses some of its words counts once. Fields
+/// that a statement rewrites do not count.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Losses {
-    /// In the order of tags.
+    /// Tag and count, in the order of tags.
     counts: Vec<(Tag, u64)>,
     others: u64,
 }
@@ -34,7 +34,7 @@ impl Losses {
         *count = count.saturating_add(1);
     }
 
-    /// Goes on counting where another table is.
+    /// Continues with the counts of another table.
     pub(crate) fn go_on_from(&mut self, other: &Self) {
         for (tag, count) in other.iter() {
             match self.counts.binary_search_by_key(&tag, |&(tag, _)| tag) {
@@ -45,20 +45,20 @@ impl Losses {
         self.others += other.others;
     }
 
-    /// How often a field of this tag was lost; 0 for a tag that no dictionary has.
+    /// Number of lost fields with this tag; 0 for a tag that no dictionary has.
     #[must_use]
     pub fn of(&self, tag: Tag) -> u64 {
         let found = self.counts.binary_search_by_key(&tag, |&(tag, _)| tag);
         found.map_or(0, |at| self.counts[at].1)
     }
 
-    /// How often fields were lost that no dictionary has.
+    /// Number of lost fields that no dictionary has.
     #[must_use]
     pub fn others(&self) -> u64 {
         self.others
     }
 
-    /// The tags that were lost, in their order, and how often.
+    /// The lost tags in order, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Tag, u64)> {
         self.counts.iter().copied().filter(|&(_, count)| count > 0)
     }

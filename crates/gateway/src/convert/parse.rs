@@ -32,7 +32,7 @@ pub fn versions(text: &str) -> Result<(Version, Version), ConversionTableError> 
     Ok((next("from")?, next("to")?))
 }
 
-/// The statements and policies of a table; the levels get to know which statements hold in them.
+/// Reads the statements and policies of a table, and applies the statements to their levels.
 pub fn table(
     text: &str,
     from: &Dictionary,
@@ -66,7 +66,7 @@ fn at(line: usize, problem: ConversionProblem) -> ConversionTableError {
     ConversionTableError { line, problem }
 }
 
-/// The lines that say something, with their numbers, as words.
+/// The lines that are not empty, with their numbers, as words.
 fn lines(text: &str) -> impl Iterator<Item = (usize, Outcome<Vec<String>>)> {
     let lines = (1..).zip(text.lines());
     lines
@@ -74,8 +74,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Outcome<Vec<String>>)> {
         .filter(|(_, words)| !words.as_ref().is_ok_and(Vec::is_empty))
 }
 
-/// The words of a line up to `#`. Between quotation marks spaces and `#` are as good as other
-/// characters.
+/// The words of a line up to `#`. Between quotation marks, spaces and `#` are ordinary characters.
 fn words(line: &str) -> Outcome<Vec<String>> {
     let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
     for letter in line.chars() {
@@ -97,9 +96,9 @@ fn words(line: &str) -> Outcome<Vec<String>> {
     }
 }
 
-/// Where the statements hold that come next.
+/// Where the following statements apply.
 enum Places {
-    /// Wherever their fields are.
+    /// In every level with their fields.
     All,
     These(Vec<usize>),
 }
@@ -168,7 +167,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// The level of a message type or name, with the counts of groups behind it.
+    /// The level of a message type or name, followed by the counts of groups.
     fn place(&self, path: &str) -> Outcome<usize> {
         let mut parts = path.split('/');
         let name = parts.next().unwrap_or_default();
@@ -370,7 +369,7 @@ impl Table<'_> {
         })
     }
 
-    /// `COUNT TAG TAG=VALUE ...`, perhaps with `COUNT TAG=VALUE ... /` before it.
+    /// Reads `COUNT TAG TAG=VALUE ...`, optionally after `COUNT TAG=VALUE ... /`.
     fn path(&self, words: &[&str]) -> Outcome<Path> {
         const FORM: ConversionProblem = ConversionProblem::Form(
             "COUNT VALUETAG TAG=VALUE ..., inside an entry COUNT TAG=VALUE ... / before it",
@@ -423,7 +422,7 @@ impl Table<'_> {
         Ok((tag, value))
     }
 
-    /// A field by its number or name; one that the dictionaries have.
+    /// A field by its tag or name; one of the dictionaries must have it.
     fn tag(&self, text: &str) -> Outcome<Tag> {
         let both = [self.from, self.to];
         let found = match text.parse() {
@@ -436,7 +435,7 @@ impl Table<'_> {
         found.ok_or_else(|| ConversionProblem::UnknownField(text.into()))
     }
 
-    /// A value that the field has in one of the versions.
+    /// A value that the field may have in one of the versions.
     fn either(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
         if has_value(self.from, tag, value) || has_value(self.to, tag, value) {
             return Ok(value.as_bytes().into());
@@ -444,7 +443,7 @@ impl Table<'_> {
         Err(unknown_value(tag, value))
     }
 
-    /// A value that the field has in the target.
+    /// A value that the field may have in the target.
     fn target(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
         if self.to.field(tag).is_none() {
             return Err(ConversionProblem::NeverApplies(tag));
@@ -472,7 +471,7 @@ fn unknown_value(tag: Tag, value: &str) -> ConversionProblem {
     }
 }
 
-/// The cells of one side of a row: `*` is any value or none, an empty one is no field.
+/// The cells of one side of a row: `*` is any value or an absent field, an empty cell means no field.
 fn cells(
     text: &str,
     tags: &[Tag],
@@ -515,7 +514,7 @@ fn contradict(conditions: &[ConversionCondition]) -> Outcome<()> {
     Ok(())
 }
 
-/// How a statement is written.
+/// The error for a statement with a wrong form.
 fn form(word: &str) -> ConversionProblem {
     ConversionProblem::Form(match word {
         "set" => "set TAG=VALUE [if ...]",

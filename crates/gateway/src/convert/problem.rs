@@ -14,7 +14,7 @@ pub struct ConversionTableError {
     pub problem: ConversionProblem,
 }
 
-/// Errors of a line.
+/// An error in a line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConversionProblem {
@@ -24,7 +24,7 @@ pub enum ConversionProblem {
     NoVersions,
     /// An unknown FIX version.
     UnknownVersion(String),
-    /// The dictionary is one of another version.
+    /// The dictionary has another version than the table.
     OtherVersion {
         /// The version in the table.
         table: String,
@@ -33,7 +33,7 @@ pub enum ConversionProblem {
     },
     /// An unknown statement.
     UnknownStatement(String),
-    /// A statement of another form than this.
+    /// A statement that does not have this form.
     Form(&'static str),
     /// A missing closing quote.
     OpenQuote,
@@ -43,7 +43,7 @@ pub enum ConversionProblem {
     UnknownMessage(String),
     /// The target has no message of this type.
     NoSuchTarget(String),
-    /// Neither dictionary has this group in that place.
+    /// Neither dictionary has this group in that position.
     UnknownGroup(Tag),
     /// The field cannot have this value.
     UnknownValue {
@@ -52,18 +52,17 @@ pub enum ConversionProblem {
         /// The value.
         value: String,
     },
-    /// A policy is given twice for one field.
+    /// Two policies for one field.
     TwicePolicy(Tag),
-    /// An offset with which fields would not be user-defined ones.
+    /// An offset that does not make fields user-defined.
     Offset(String),
     /// A statement before the first `for`.
     NoMessages,
-    /// The place that `for` names does not have this field, or the target does not where one is
-    /// written.
+    /// The source lacks this field in the place of `for`, or the target lacks it where it is written.
     NeverApplies(Tag),
     /// None of the messages and groups has all fields of the statement.
     AppliesNowhere,
-    /// Conditions that are never met together.
+    /// Conditions that are never true together.
     Contradiction(Tag),
     /// An earlier row of the map matches the same values.
     ShadowedRow(String),

@@ -1,4 +1,5 @@
-//! Fields that the target version does not have, after all statements ran: dropped, renumbered or rejected.
+//! Handles fields that the target version lacks after all statements ran: they are dropped, renumbered or
+//! rejected.
 
 use alloc::vec::Vec;
 
@@ -12,14 +13,13 @@ use super::run::ConversionRun;
 use super::tree::{ROOT, Word};
 use super::unconvertible::Unconvertible;
 
-/// The treatment of a field or value that the target's message does not have.
+/// The treatment of a field or value that the target's message lacks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Policy {
-    /// It is left out, and counted.
+    /// The field is dropped and counted.
     Drop,
-    /// It gets its tag plus this number, at least 5000: a user-defined field. What data fields and
-    /// their lengths say is left out and counted, since nobody knows of a user-defined field that it
-    /// may hold SOH.
+    /// The field's tag is raised by this number, at least 5000, to a user-defined tag. Data fields and their
+    /// lengths are dropped and counted, since a user-defined field cannot hold SOH.
     Tag(u32),
     /// The message is not converted.
     Reject,
@@ -29,7 +29,7 @@ pub enum Policy {
 #[derive(Clone, Debug)]
 pub struct Policies {
     pub usual: Policy,
-    /// In the order of tags.
+    /// Policies of single fields, in the order of tags.
     pub fields: Vec<(Tag, Policy)>,
 }
 
@@ -39,7 +39,7 @@ impl Policies {
         found.map_or(self.usual, |at| self.fields[at].1)
     }
 
-    /// Takes over those of a table that comes later, for fields that have none yet.
+    /// Adds the policies of a later table, for fields without a policy.
     pub fn add(&mut self, later: &Self) {
         for &(tag, policy) in &later.fields {
             let found = self.fields.binary_search_by_key(&tag, |&(tag, _)| tag);
@@ -60,12 +60,12 @@ pub struct Rest<'a> {
 }
 
 impl Rest<'_> {
-    /// Gives every field its home or treats it by its policy, then looks for what the target wants.
+    /// Moves every field to its place or applies its policy, then checks the target's required fields.
     pub fn all(&mut self) -> Result<(), Unconvertible> {
         self.scope(ROOT)
     }
 
-    /// Recursion is as deep as groups are nested in a dictionary, 8 at most.
+    /// Handles one scope. Recursion is as deep as a dictionary nests groups, 8 at most.
     fn scope(&mut self, scope: usize) -> Result<(), Unconvertible> {
         let levels = self.run.levels;
         let level = &levels[self.run.tree.level(scope)];
@@ -128,7 +128,7 @@ impl Rest<'_> {
         self.homeless(scope, node)
     }
 
-    /// Of several words those that the target has stay.
+    /// Keeps the words of a multiple-value field that the target has.
     fn words(&mut self, scope: usize, node: usize, field: &FieldDef) -> Result<(), Unconvertible> {
         let before = self.run.tree.span(node);
         let tag = field.tag;
@@ -181,7 +181,7 @@ impl Rest<'_> {
         }
     }
 
-    /// Makes a field, and all that it counts, user-defined. Recursion as for a scope.
+    /// Makes a field, and the entries that it counts, user-defined. Recursion as for a scope.
     fn move_away(&mut self, scope: usize, node: usize, offset: u32, order: Option<u32>) {
         let tag = self.run.tree.tag(node);
         if tag == 0 || tag >= FIRST_USER_DEFINED {

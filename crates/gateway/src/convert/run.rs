@@ -9,18 +9,18 @@ use super::level::Levels;
 use super::statement::{ConversionAction, ConversionCondition, MapRow, Operand, Path, Statement};
 use super::tree::{Tree, ValueSpan, Word};
 
-/// A message under way from one version to the other.
+/// A message during its conversion from one version to the other.
 pub struct ConversionRun<'a> {
     pub levels: &'a Levels,
     pub statements: &'a [Statement],
     pub tree: &'a mut Tree,
-    /// The tags of fields that are left out of the result.
+    /// The tags of dropped fields.
     pub lost: &'a mut Vec<Tag>,
 }
 
 impl ConversionRun<'_> {
-    /// All statements: the message first, then its groups' entries, each with the statements that
-    /// hold there in the order of the table.
+    /// Runs all statements: first for the message, then for each entry of its groups, each with its statements in
+    /// the order of the table.
     pub fn all(&mut self) {
         let (levels, statements) = (self.levels, self.statements);
         // Entries that statements add are of the target already.
@@ -116,7 +116,8 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// A field whose new tag is taken stays; then it has no home, or it says the same and goes.
+    /// Gives a field another tag. If the new tag is already present, the field stays: it is lost, or dropped if
+    /// both have the same value.
     fn rename(&mut self, scope: usize, from: Tag, to: Tag) {
         let Some(node) = self.tree.find(scope, from) else {
             return;
@@ -251,7 +252,7 @@ impl ConversionRun<'_> {
         fields.all(|(tag, operand)| self.equals(scope, entry, *tag, operand))
     }
 
-    /// Whether a field of `there` has a value; other fields that it names are those of `scope`.
+    /// Whether a field of `there` has a value; other fields that the value names are read in `scope`.
     fn equals(&self, scope: usize, there: usize, tag: Tag, operand: &Operand) -> bool {
         let value = |scope, tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
         match operand {
@@ -312,8 +313,8 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Makes an entry of all fields that the target has in the group's entries and not here, if there
-    /// is any and the group is not there.
+    /// Makes an entry of all fields that the target has only in the group's entries, if there are any and the
+    /// group is absent.
     fn wrap(&mut self, scope: usize, count: Tag) {
         let levels = self.levels;
         let here = &levels[self.tree.level(scope)];
@@ -338,8 +339,8 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// Brings the fields of the group's only entry here, those that the target has here and
-    /// user-defined ones. The others are lost.
+    /// Moves the fields of the group's only entry here, if the target has them here or they are user-defined. The
+    /// others are lost.
     fn unwrap(&mut self, scope: usize, count: Tag) {
         let levels = self.levels;
         let Some(group) = self.tree.find(scope, count) else {
@@ -394,14 +395,14 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Takes a field out, and notes it with all that it counts.
+    /// Removes a field, and records it and the entries that it counts as lost.
     pub fn lose(&mut self, node: usize) {
         note(self.tree, self.lost, node);
         self.tree.remove(node);
     }
 }
 
-/// Recursion is as deep as groups are nested in a dictionary, 8 at most.
+/// Records a field as lost. Recursion is as deep as a dictionary nests groups, 8 at most.
 fn note(tree: &Tree, lost: &mut Vec<Tag>, node: usize) {
     lost.push(tree.tag(node));
     for entry in tree.entries(node) {

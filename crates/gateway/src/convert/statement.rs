@@ -7,7 +7,7 @@ use fixwire_protocol::{Tag, tag};
 
 use super::level::{ConversionLevel, Levels, Tags};
 
-/// The action in the levels where it applies.
+/// Conditions and an action, for the levels where they apply.
 #[derive(Clone, Debug)]
 pub struct Statement {
     pub conditions: Vec<ConversionCondition>,
@@ -19,13 +19,13 @@ pub struct Statement {
 pub enum ConversionCondition {
     /// The field has one of these values.
     Is(Tag, Vec<Box<[u8]>>),
-    /// The field, whose value is several words, has this one.
+    /// The multiple-value field contains this word.
     HasWord(Tag, Box<[u8]>),
     /// The value of the field begins with this.
     Begins(Tag, Box<[u8]>),
     Has(Tag),
     No(Tag),
-    /// The field is zero, or not there.
+    /// The field is zero, or absent.
     Zero(Tag),
 }
 
@@ -33,18 +33,18 @@ pub enum ConversionCondition {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operand {
     Text(Box<[u8]>),
-    /// That of another field; SendingTime, which no message keeps, can be read too.
+    /// The value of another field; SendingTime, which a draft does not have, can be read too.
     Of(Tag),
-    /// Any or none; only compared.
+    /// Any value or an absent field; only in comparisons.
     Any,
     /// No field at all.
     Nothing,
 }
 
-/// A field of the entries of a group, perhaps inside an entry of another one.
+/// A field of the entries of a group, which may be inside an entry of another group.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// The count of the group around, and how the entry is known.
+    /// The count of the enclosing group, and the fields that select its entry.
     pub outer: Option<(Tag, Vec<(Tag, Operand)>)>,
     pub count: Tag,
     /// The field.
@@ -94,11 +94,11 @@ pub enum ConversionAction {
         month: Tag,
         day: Tag,
     },
-    /// Fields that the target has only in the entries of this group become one.
+    /// Fields that the target has only in the entries of this group become an entry.
     Wrap(Tag),
-    /// The fields of this group's only entry come out of it.
+    /// The fields of this group's only entry move out of the group.
     Unwrap(Tag),
-    /// The sum of two numbers, or their difference, becomes a field that is not there.
+    /// The sum or difference of two numbers becomes the value of an absent field.
     Sum {
         one: Tag,
         other: Tag,
@@ -108,7 +108,7 @@ pub enum ConversionAction {
 }
 
 impl Statement {
-    /// The fields without which it has no effect.
+    /// The fields without which the statement has no effect.
     pub fn needs(&self) -> Tags {
         let mut needs = Tags::default();
         for condition in &self.conditions {
@@ -153,7 +153,7 @@ impl Statement {
         needs
     }
 
-    /// Whether it can be carried out in a level at all; if not, the field that the level lacks.
+    /// Checks that the statement can run in a level; if not, returns the field that the level lacks.
     pub fn fits(&self, levels: &Levels, level: usize) -> Result<(), Tag> {
         let here = &levels[level];
         for condition in &self.conditions {

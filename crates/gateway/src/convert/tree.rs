@@ -10,7 +10,7 @@ use crate::Draft;
 /// The scope of the message itself.
 pub const ROOT: usize = 0;
 
-/// A field; its tag is 0 when it has been taken out.
+/// A field; a removed field has tag 0.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     tag: Tag,
@@ -19,7 +19,7 @@ struct Node {
     order: u32,
     /// The next field of the scope.
     next: u32,
-    /// The scopes of the entries that it counts, and how many there are.
+    /// First and last scope of the entries that the field counts, and their number.
     first: u32,
     last: u32,
     entries: u32,
@@ -29,27 +29,26 @@ struct Node {
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     level: u32,
-    /// The field that counts it, the scope of that field, and the next entry.
+    /// The field that counts the entry, the scope of that field, and the next entry.
     count: u32,
     outer: u32,
     next: u32,
     first: u32,
     last: u32,
     gone: bool,
-    /// Its tags, and those that were taken out.
+    /// The scope's tags, including removed ones.
     present: Tags,
 }
 
-/// All fields of a message. One is used for message after message; its memory grows to that of the
-/// largest.
+/// All fields of a message. A tree is reused for each message; its memory grows to the largest message.
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     nodes: Vec<Node>,
     scopes: Vec<Scope>,
     text: Vec<u8>,
-    /// SendingTime, which no scope has; empty when it is not known.
+    /// SendingTime, which is in no scope; empty if unknown.
     sending_time: ValueSpan,
-    /// Nodes in the order in which they are written, behind their order.
+    /// Nodes sorted for writing: the order number in the high bits, the node in the low bits.
     sorted: Vec<u64>,
 }
 
@@ -65,9 +64,9 @@ pub enum Word<'a> {
 pub type ValueSpan = (u32, u32);
 
 impl Tree {
-    /// Takes a message apart, as the source has it. Takes linear time, whatever counts say: a field
-    /// that comes too late for its entry belongs to the nearest scope around it that can go on with
-    /// it, one that none can go on with to where it stands.
+    /// Parses a message by the source's dictionary, in linear time whatever the group counts are. A field that
+    /// comes too late for its entry belongs to the nearest enclosing scope that can continue with it, or else stays in
+    /// the current scope.
     pub fn load(&mut self, draft: &Draft, levels: &Levels, root: usize) {
         self.nodes.clear();
         self.scopes.clear();
@@ -112,8 +111,7 @@ impl Tree {
         }
     }
 
-    /// Goes over to the levels of the next table: scopes keep their fields, whether it knows them or
-    /// not.
+    /// Changes to the levels of the next table: scopes keep their fields, even if the next level lacks them.
     pub fn change_levels(&mut self, levels: &Levels, root: usize) {
         for at in 0..self.scopes.len() {
             let scope = &self.scopes[at];
@@ -145,7 +143,7 @@ impl Tree {
         false
     }
 
-    /// Where the count of an entry stands in the scope around it.
+    /// Position of an entry's count in the enclosing scope.
     fn position_of_count(&self, scope: usize, levels: &Levels) -> u32 {
         let scope = &self.scopes[scope];
         let outer = &self.scopes[scope.outer as usize];
@@ -154,7 +152,7 @@ impl Tree {
         place.map_or(NONE, |place| place.position)
     }
 
-    /// Adds an entry behind the others of its group.
+    /// Adds an entry at the end of its group.
     fn open(&mut self, level: usize, count: u32, outer: u32) -> usize {
         let at = self.scopes.len();
         self.scopes.push(Scope {
@@ -202,12 +200,12 @@ impl Tree {
         at
     }
 
-    /// How many scopes there are; those of entries that were taken out count.
+    /// The number of scopes, including those of removed entries.
     pub fn scopes(&self) -> usize {
         self.scopes.len()
     }
 
-    /// Whether neither a scope nor one around it has been taken out.
+    /// Whether a scope exists: neither it nor an enclosing scope was removed.
     pub fn is_there(&self, scope: usize) -> bool {
         let mut at = scope as u32;
         while let Some(scope) = self.scopes.get(at as usize) {
@@ -220,7 +218,7 @@ impl Tree {
         true
     }
 
-    /// The tags of a scope, and others.
+    /// The approximate set of a scope's tags.
     pub fn present(&self, scope: usize) -> Tags {
         self.scopes[scope].present
     }
@@ -230,20 +228,20 @@ impl Tree {
         self.scopes[scope].level as usize
     }
 
-    /// The fields of a scope, in the order in which they came.
+    /// The fields of a scope, in the order of the message.
     pub fn fields(&self, scope: usize) -> impl Iterator<Item = usize> {
         let first = self.node(self.scopes[scope].first);
         let nodes = core::iter::successors(first, |&node| self.node(self.nodes[node].next));
         nodes.filter(|&node| self.nodes[node].tag != 0)
     }
 
-    /// The first field of a scope, if it is there yet, and the one behind another: a walk during
-    /// which fields change. Those taken out have tag 0.
+    /// The first field of a scope. With [`Tree::next`], it walks over the fields while they change; removed fields
+    /// have tag 0.
     pub fn first(&self, scope: usize) -> Option<usize> {
         self.node(self.scopes[scope].first)
     }
 
-    /// See [`Tree::first`].
+    /// The field after another one, see [`Tree::first`].
     pub fn next(&self, node: usize) -> Option<usize> {
         self.node(self.nodes[node].next)
     }
@@ -259,13 +257,13 @@ impl Tree {
         scopes.filter(|&scope| !self.scopes[scope].gone)
     }
 
-    /// The first entry that a field counts, and the one behind another: a walk during which things
+    /// The first entry that a field counts. With [`Tree::next_entry`], it walks over the entries while they
     /// change.
     pub fn first_entry(&self, node: usize) -> Option<usize> {
         self.entries(node).next()
     }
 
-    /// See [`Tree::first_entry`].
+    /// The entry after another one, see [`Tree::first_entry`].
     pub fn next_entry(&self, scope: usize) -> Option<usize> {
         let next = self.node(self.scopes[scope].next);
         let mut scopes = core::iter::successors(next, |&scope| self.node(self.scopes[scope].next));
@@ -309,8 +307,8 @@ impl Tree {
         (start, self.text.len() as u32)
     }
 
-    /// Leaves those of the words of a field that `other` keeps, and replaces those that it gives
-    /// another text for; the field goes when none is left. How many words were taken out.
+    /// Keeps, replaces or removes each word of a field as `other` says; removes the field if no word is left.
+    /// Returns the number of removed words.
     pub fn change_words<'a>(
         &mut self,
         node: usize,
@@ -377,7 +375,7 @@ impl Tree {
         node.order = order.unwrap_or(node.order);
     }
 
-    /// Gives a field that counts nothing another scope.
+    /// Moves a field that is not a group count to another scope.
     pub fn move_to(&mut self, levels: &Levels, node: usize, scope: usize) {
         let (tag, value) = (self.nodes[node].tag, self.span(node));
         self.remove(node);
@@ -385,8 +383,7 @@ impl Tree {
         self.append(scope, tag, value, order);
     }
 
-    /// Adds an entry to the group that `count` counts, and the count when it is not there; `None` when
-    /// the level has no such group.
+    /// Adds an entry to the group of `count`, and the count if it is absent; `None` if the level lacks the group.
     pub fn add_entry(&mut self, levels: &Levels, scope: usize, count: Tag) -> Option<usize> {
         let level = levels[self.level(scope)].entries(count)?;
         let node = match self.find(scope, count) {
@@ -399,12 +396,12 @@ impl Tree {
         Some(self.open(level, node as u32, scope as u32))
     }
 
-    /// Takes a field out, with the entries that it counts.
+    /// Removes a field, with the entries that it counts.
     pub fn remove(&mut self, node: usize) {
         self.nodes[node].tag = 0;
     }
 
-    /// Takes an entry out, and its count when it was the last.
+    /// Removes an entry, and the group's count with the last entry.
     pub fn remove_entry(&mut self, scope: usize) {
         let scope = &mut self.scopes[scope];
         scope.gone = true;
@@ -416,7 +413,7 @@ impl Tree {
         }
     }
 
-    /// Writes all fields, each scope's in the order of the target.
+    /// Writes all fields, each scope in the order of the target.
     pub fn write(&mut self, draft: &mut Draft, levels: &Levels) {
         draft.clear();
         self.sorted.clear();
@@ -424,7 +421,7 @@ impl Tree {
         draft.set_text(&mut self.text);
     }
 
-    /// Recursion is as deep as groups are nested in a dictionary, 8 at most.
+    /// Writes one scope. Recursion is as deep as a dictionary nests groups, 8 at most.
     fn write_scope(&mut self, scope: usize, draft: &mut Draft, levels: &Levels) {
         let from = self.sorted.len();
         let mut next = self.first(scope);

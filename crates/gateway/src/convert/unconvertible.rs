@@ -8,9 +8,9 @@ use fixwire_protocol::Tag;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Unconvertible {
-    /// One of the two versions has no such message.
+    /// One of the two versions lacks this message type.
     MessageType,
-    /// The target version has no such field or value here, and the table says to reject it.
+    /// The target version lacks this field or value here, and the policy is to reject.
     Homeless(Tag),
     /// The target version requires this field, and neither the message nor the table provides it.
     Missing(Tag),
