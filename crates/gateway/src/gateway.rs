@@ -77,43 +77,43 @@ use work::Work;
 pub struct Gateway {
     rules: Rules,
     scratch: RuleScratch,
-    /// For each session whether it is logged on.
+    /// For each session, whether it is logged on.
     active: Vec<bool>,
-    /// For each session whether its trading session is open.
+    /// For each session, whether its trading session is open.
     open: Vec<bool>,
     core: Core,
-    /// Which queue is served first.
+    /// The queue that is served first.
     first_queue: usize,
-    /// A held message, and what reads it.
+    /// The record of a held message, reused.
     record: Vec<u8>,
     decoder: Decoder,
     remarks: Vec<Remark>,
 }
 
-/// All that the outcomes of rules need.
+/// The state that the outcomes of rules need.
 struct Core {
     sessions: Vec<Session>,
     notes: Notes,
     conversions: Conversions,
     reject_unmatched: bool,
-    /// The journal runs on its reserve: what opens orders is rejected.
+    /// Whether the journal runs on its reserve of disk space: then messages that open orders are rejected.
     on_reserve: bool,
     counters: GatewayCounters,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.
     text: Vec<u8>,
-    /// The id of a message that a venue refused, as its client knows it.
+    /// The client's own id of a message that a venue refused.
     own_id: Vec<u8>,
-    /// What a BusinessMessageReject refers to by RefSeqNum(45).
+    /// The message to which a BusinessMessageReject refers by RefSeqNum(45).
     refused: RefusedMessage,
     /// The failures of the current message.
     raised: Raised,
     /// The values remembered for the order that a message answers.
     recalled: Vec<u8>,
-    /// Messages that may come back from sessions that they were sent to.
+    /// Sent messages that the target sessions may send back.
     rounds: Rounds,
-    /// With the queues nothing is to be done before.
+    /// Time before which the queues need no work.
     held_due: Mono,
     listener: Listener,
 }
@@ -125,13 +125,13 @@ struct Session {
     time_to_live: Option<Nanos>,
     follows: bool,
     resets: bool,
-    /// Rules give copies to it, whose ids nobody follows.
+    /// Whether rules send copies to the session; ids of copies are not tracked.
     gets_copies: bool,
-    /// Rules send its messages on.
+    /// Whether rules forward the session's messages.
     sends: bool,
-    /// Rules send messages to it.
+    /// Whether rules send messages to the session.
     is_sent: bool,
-    /// And messages to it, so that they may come back.
+    /// Whether rules forward the session's messages and also send messages to it, so that they may come back.
     reflects: bool,
 }
 
@@ -156,7 +156,7 @@ impl Gateway {
         self.core.counters
     }
 
-    /// Remarks on what its file does that its author may not intend.
+    /// Remarks on effects of the file that its author may not intend.
     #[must_use]
     pub fn remarks(&self) -> &[Remark] {
         &self.remarks
@@ -191,7 +191,7 @@ impl Gateway {
         self.core.conversions.find(from, to)
     }
 
-    /// The orders; their session numbers differ from those of the engine.
+    /// The orders; their session numbers differ from the engine's.
     #[must_use]
     pub fn orders(&self) -> &OrderTracker {
         self.core.notes.orders()
@@ -212,7 +212,7 @@ impl Gateway {
 }
 
 impl Application for Gateway {
-    /// Orders of clients go there, and their answers come from there.
+    /// Whether the session is a venue: it gets clients' orders, and its responses return to them.
     fn owns(&self, session: SessionId) -> Option<&'static str> {
         let found = self.core.sessions.get(session.0 as usize)?;
         found.is_sent.then_some("a target of the gateway's rules")
@@ -314,12 +314,13 @@ impl Application for Gateway {
         self.happened_to(RuleTrigger::RejectSent, now, session, message, outbox);
     }
 
-    /// What is known of orders would be ahead of its notes.
+    /// False: after a panic the orders would be ahead of their notes.
     fn survives_panics(&self) -> bool {
         false
     }
 
-    /// Its journal's end would be the end of all cancels through it.
+    /// Rejects messages that open orders while disk space is short, so that cancels still find room in the
+    /// journal.
     fn on_disk(&mut self, _now: Now, room: DiskRoom) {
         self.core.on_reserve = room == DiskRoom::Reserve;
     }

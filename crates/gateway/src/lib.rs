@@ -1,7 +1,7 @@
 //! The gateway: routes, transforms and converts messages between FIX versions.
 //!
-//! Nothing here reads a clock, a socket or a file. Memory is taken at start; after that the path of a
-//! message allocates nothing, unless a rule runs a script.
+//! The crate reads no clock, socket or file. Memory is allocated at start; after that the path of a message
+//! allocates nothing, unless a rule runs a script.
 #![no_std]
 #![forbid(unsafe_code)]
 

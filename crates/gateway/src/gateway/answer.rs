@@ -6,7 +6,7 @@
 //! others     BusinessMessageReject(j); Reject(3) in versions without it
 //! ```
 //!
-//! The source's dictionary says which of the fields its version has and which it requires.
+//! The source's dictionary decides which of the fields its version has and requires.
 
 use fixwire_protocol::dictionary::{DataType, Dictionary, MessageDef};
 use fixwire_protocol::{
@@ -31,7 +31,7 @@ const REPEATED: [Tag; 9] = [
     tag::ORDER_QTY,
 ];
 
-/// Fields that name a third party, and those that name it on the way back.
+/// Fields that name a third party, each with the field for the way back.
 pub(super) const TURNED: [(Tag, Tag); 6] = [
     (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
     (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
@@ -40,7 +40,7 @@ pub(super) const TURNED: [(Tag, Tag); 6] = [
     (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
     (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
 ];
-/// Other fields that are read whatever the versions say.
+/// Other fields that are read in every version.
 const READ: [Tag; 4] = [
     tag::MSG_TYPE,
     tag::MSG_SEQ_NUM,
@@ -48,7 +48,7 @@ const READ: [Tag; 4] = [
     tag::ORDER_ID,
 ];
 
-/// Whether the answer to a message of this type reads this field of it.
+/// Whether the reject of a message of this type reads this field.
 pub(super) fn reads(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> bool {
     let is_required = |answer: &&[u8]| {
         let definition = dictionary.message(answer);
@@ -65,21 +65,21 @@ pub(super) fn reads(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> bool 
 /// A reject before it is written.
 pub(super) struct Answer<'a> {
     pub now: Now,
-    /// The session that is answered.
+    /// The session that receives the reject.
     pub to: SessionId,
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
-    /// `None` when a rule says so.
+    /// The reason; `None` if a rule rejects.
     pub trouble: Option<Trouble>,
     pub text: &'a [u8],
     /// Whether the order that OrigClOrdID(41) names is open.
     pub order_is_open: bool,
-    /// A number that no reject before it had, for ExecID(17), which FIX 4.0 wants to be one.
+    /// A unique number for ExecID(17), which FIX 4.0 requires to be a number.
     pub number: i64,
 }
 
 impl Answer<'_> {
-    /// Writes the message that fits.
+    /// Writes the reject that fits the message.
     pub fn write(&self, kind: RejectKind, outbox: &mut Outbox) -> Result<(), BodyError> {
         let has = |msg_type: &'static [u8]| {
             let known = self.dictionary.message(msg_type);
@@ -132,7 +132,7 @@ impl Answer<'_> {
         self.fields((b"8", definition), &fixed, &REPEATED, None, outbox)
     }
 
-    /// Writes that the order was cancelled, as its client asked by the message.
+    /// Writes the report that the order was cancelled, in response to the client's cancel.
     pub fn write_cancelled(
         &self,
         order: &Message<'_>,
@@ -157,7 +157,7 @@ impl Answer<'_> {
         self.fields((b"8", definition), &fixed, &REPEATED, Some(order), outbox)
     }
 
-    /// The order goes on as it was; what we know of its status is whether it is open.
+    /// Writes an OrderCancelReject. The order does not change; of its status only open or closed is known.
     fn cancel_reject(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
         let is_unknown = matches!(
             self.trouble,
@@ -241,8 +241,8 @@ impl Answer<'_> {
         self.fields((b"3", definition), &fixed, &[], None, outbox)
     }
 
-    /// Writes the fields that the version has, in its order: the fixed ones unless they are empty, the
-    /// repeated ones, and all that are required; the order has those that the message lacks.
+    /// Writes the fields that the version has, in the dictionary's order: fixed fields unless empty, repeated
+    /// fields, and all required ones; fields missing in the message are taken from the order.
     fn fields(
         &self,
         (msg_type, definition): (&[u8], &MessageDef),
@@ -292,7 +292,7 @@ impl Answer<'_> {
         body.finish()
     }
 
-    /// The value when the dictionary allows it for this field, else the other one.
+    /// The value if the dictionary allows it for this field, else the other value.
     fn listed<'v>(&self, tag: Tag, value: &'v [u8], other: &'v [u8]) -> &'v [u8] {
         let field = self.dictionary.field(tag);
         match field.is_some_and(|field| field.allows(value)) {
@@ -301,7 +301,7 @@ impl Answer<'_> {
         }
     }
 
-    /// The number of the message, for RefSeqNum(45).
+    /// MsgSeqNum of the message, for RefSeqNum(45).
     fn seq_num<'b>(&self, buffer: &'b mut itoa::Buffer) -> &'b [u8] {
         match self.message.seq_num() {
             Some(Ok(number)) => buffer.format(number).as_bytes(),
@@ -321,7 +321,7 @@ pub(super) fn turned(dictionary: &Dictionary, message: &Message<'_>, body: &mut 
     }
 }
 
-/// A text up to the first byte that no field can have.
+/// A text up to the first byte that a field cannot contain.
 pub(super) fn plain(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == SOH).next().unwrap_or_default()
 }

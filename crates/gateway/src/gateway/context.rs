@@ -8,27 +8,27 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use super::event::GatewayEvent;
 
-/// A session of a gateway. Its place among the others is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
+/// A session of a gateway. Its index is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
 #[derive(Clone, Debug)]
 pub struct GatewaySession<'c> {
-    /// Its name in the file.
+    /// The session's name in the file.
     pub name: &'c str,
-    /// The dictionary of its messages; for FIX 5.0 the application dictionary over the transport
+    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary over the transport
     /// dictionary.
     pub dictionary: Arc<Dictionary>,
-    /// The version of its application messages, for conversions.
+    /// The version of the session's application messages, for conversions.
     pub version: Version,
-    /// The CompID of its peer; empty without one.
+    /// The CompID of the session's peer; empty without a peer.
     pub peer: &'c str,
-    /// Whether its sequence numbers reset at a logon, logout or disconnect, so that no message can wait
-    /// for it in the meantime.
+    /// Whether sequence numbers reset at a logon, logout or disconnect, so that the session cannot hold messages
+    /// meanwhile.
     pub resets: bool,
 }
 
 /// The sessions and tables that a gateway is loaded with, besides the text of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayContext<'c> {
-    /// In the order of their [`SessionId`](fixwire_protocol::SessionId)s.
+    /// The sessions, in the order of their [`SessionId`](fixwire_protocol::SessionId)s.
     pub sessions: &'c [GatewaySession<'c>],
     /// The names of tables with their CSV text; see [`table_files`](crate::rules::table_files).
     pub tables: &'c [(&'c str, &'c str)],

@@ -13,8 +13,8 @@ use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
 use crate::rules::{RuleProblem, TableFile};
 
-/// The conversion tables that a file asks for: their texts belong into the [`GatewayContext`].
-/// [`Gateway::load`](super::Gateway::load) names what is wrong with the table `[conversion]`.
+/// The conversion tables that a file names: their texts belong in the [`GatewayContext`].
+/// [`Gateway::load`](super::Gateway::load) reports errors in the table `[conversion]`.
 #[must_use]
 pub fn conversion_files(text: &str) -> Vec<TableFile> {
     let errors = Errors::new(text);
@@ -32,7 +32,7 @@ pub fn conversion_files(text: &str) -> Vec<TableFile> {
     files.collect()
 }
 
-/// A text that is no TOML has no tables: the reader of rules names the mistake.
+/// Parses TOML. Invalid TOML has no tables: the reader of rules reports the error.
 fn parsed(text: &str) -> DeTable<'_> {
     match DeTable::parse(text) {
         Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
@@ -44,7 +44,7 @@ fn entries<'d>(table: &'d DeTable<'d>) -> Option<&'d DeTable<'d>> {
     table.get("conversion")?.get_ref().as_table()
 }
 
-/// Conversions by the tables of the file, and built-in ones.
+/// Makes conversions by the file's tables and the built-in ones.
 pub(super) fn read(
     text: &str,
     errors: &mut Errors<'_>,
@@ -90,7 +90,7 @@ pub(super) fn read(
     conversions
 }
 
-/// The versions of `FIX.4.2 to FIX.4.4`, or what may have been meant.
+/// The versions of `FIX.4.2 to FIX.4.4`, or a suggestion.
 fn versions(pair: &str) -> Result<(Version, Version), Option<alloc::string::String>> {
     let (from, to) = pair.split_once(" to ").ok_or(None)?;
     let version = |name: &str| {

@@ -8,7 +8,7 @@ use super::event::Trouble;
 use crate::Draft;
 use crate::convert::{BuiltInConversions, Conversion, ConversionTableError, Losses};
 
-/// A conversion with what it has lost so far.
+/// A conversion and its losses so far.
 struct Made {
     from: Version,
     to: Version,
@@ -16,18 +16,18 @@ struct Made {
     losses: Losses,
 }
 
-/// Those that are there.
+/// The conversions made so far.
 #[derive(Default)]
 pub(super) struct Conversions {
     made: Vec<Made>,
-    /// The dictionaries and tables that they share.
+    /// The dictionaries and tables that the conversions share.
     built_in: BuiltInConversions,
-    /// The versions of tables that the file gives, with the byte where it does.
+    /// The versions of the file's tables, with the byte offset of each in the file.
     given: Vec<(Version, Version, usize)>,
 }
 
 impl Conversions {
-    /// Makes the conversion between two versions, if it is not there yet; whether it is there now.
+    /// Makes the conversion between two versions, unless it exists; returns whether it exists now.
     pub fn make(&mut self, from: Version, to: Version) -> bool {
         if from == to || self.find(from, to).is_some() {
             return true;
@@ -45,7 +45,7 @@ impl Conversions {
         true
     }
 
-    /// Takes a table instead of a built-in one.
+    /// Replaces a built-in table.
     pub fn replace(
         &mut self,
         from: Version,
@@ -57,7 +57,7 @@ impl Conversions {
         self.built_in.replace(from, to, text)
     }
 
-    /// The tables that the file gives and no conversion uses.
+    /// The file's tables that no conversion uses.
     pub fn unused(&self) -> impl Iterator<Item = (Version, Version, usize)> {
         let given = self.given.iter().copied();
         given.filter(|&(from, to, _)| {
@@ -66,14 +66,14 @@ impl Conversions {
         })
     }
 
-    /// The conversion between two versions, if it was made.
+    /// The conversion between two versions, if it exists.
     pub fn find(&self, from: Version, to: Version) -> Option<&Conversion> {
         let mut made = self.made.iter();
         let made = made.find(|made| (made.from, made.to) == (from, to))?;
         Some(&made.conversion)
     }
 
-    /// Goes on counting where others are, which are empty then.
+    /// Takes over the counts of losses from `others`, and leaves those empty.
     pub fn go_on_from(&mut self, others: &mut Self) {
         for old in core::mem::take(&mut others.made) {
             let same = |new: &&mut Made| (new.from, new.to) == (old.from, old.to);
@@ -84,7 +84,7 @@ impl Conversions {
         }
     }
 
-    /// Converts a message; nothing happens when both versions are the same.
+    /// Converts a message; does nothing if both versions are the same.
     pub fn convert(
         &mut self,
         from: Version,

@@ -163,7 +163,7 @@ pub enum NoteError {
 }
 
 impl Trouble {
-    /// The text for Text(58).
+    /// The reason for Text(58).
     pub(super) fn text(&self) -> &'static str {
         match self {
             Self::Failed { failure, .. } | Self::Untold(failure) => match failure {
@@ -199,7 +199,7 @@ impl Trouble {
         }
     }
 
-    /// The tag that the text is about, if any.
+    /// The tag that causes the failure, if any.
     pub(super) fn tag(&self) -> Option<Tag> {
         match self {
             Self::Failed {
@@ -311,21 +311,21 @@ pub struct GatewayCounters {
     pub unsolicited: u64,
     /// Messages that came back from the session that they were sent to.
     pub came_back: u64,
-    /// How often a script failed, in a condition or as an action.
+    /// Number of script failures, in conditions and actions.
     pub scripts_failed: u64,
-    /// Messages that the gateway's own queues held, each target counted. They are in `sent`, `copied` or
-    /// `returned` once their target has got them.
+    /// Messages held in the gateway's queues, counted once for each target. After delivery they also count in
+    /// `sent`, `copied` or `returned`.
     pub held: u64,
     /// Held messages that were not delivered: expired, cancelled, or their target was removed.
     pub undelivered: u64,
-    /// Held messages whose client cancelled their order before it was sent. They are in `undelivered` too.
+    /// Held messages whose client cancelled the order before it was sent. They also count in `undelivered`.
     pub cancelled: u64,
     /// Messages that were not delivered, for any reason.
     pub troubles: u64,
 }
 
 impl GatewayCounters {
-    /// Counts a message that its target got.
+    /// Counts a delivered message.
     pub(super) fn passed(&mut self, passage: Passage) {
         match passage {
             Passage::Opens | Passage::Sent => self.sent += 1,

@@ -8,12 +8,12 @@ use super::answer::plain;
 use super::{Core, Gateway, GatewayEvent, Trouble};
 use crate::rules::{Facts, RuleOutcome, RuleTrigger, Rules};
 
-/// The text of a broken connection.
+/// The message of a broken connection: a Logout without fields.
 const SILENT_LOGOUT: &[u8] = b"35=5\x01";
 
 impl Gateway {
-    /// Something has happened to a session, whose peer has said so with this message; without one there is
-    /// a Logout that says nothing. The text of a reject, if that is what is to be done.
+    /// Runs the `[[on]]` entries for an event of a session. `message` is the peer's message, or else a Logout
+    /// without fields. Returns the text of a reject, if an entry rejects.
     pub(super) fn happened(
         &mut self,
         happening: RuleTrigger,
@@ -62,7 +62,7 @@ impl Gateway {
 }
 
 impl Core {
-    /// Tells the owner of a limit of which most is taken.
+    /// Raises an event when a limit is nearly reached.
     #[cold]
     pub(super) fn tell_most(&mut self) {
         if let Some((limit, most, client)) = self.notes.take_most() {
@@ -76,7 +76,7 @@ impl Core {
         }
     }
 
-    /// Counts, or tells the owner, what needs no message.
+    /// Carries out an action that sends no message: a counter or an event.
     pub(super) fn simple(&mut self, rules: &Rules, outcome: RuleOutcome<'_>) {
         let name = |rule| rules.name(rule).unwrap_or_default();
         let event = match outcome {

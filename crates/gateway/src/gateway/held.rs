@@ -15,11 +15,11 @@ use super::passage::Passage;
 use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
 
-/// Messages that leave the queues in one turn.
+/// Maximum number of messages that leave the queues in one turn.
 const PER_TURN: usize = 256;
-/// How often it is looked whether the clock was set.
+/// Interval of the check whether the clock was set.
 pub(super) const LOOK: Nanos = Nanos(1_000_000_000);
-/// More than an answer takes besides fields of the message.
+/// Upper bound of a reject's bytes besides the message's fields.
 pub(super) const ANSWER: usize = 1024;
 
 /// The messages that wait for one session.
@@ -27,24 +27,24 @@ pub(super) const ANSWER: usize = 1024;
 pub struct Waiting<'g> {
     /// The session's name.
     pub session: &'g str,
-    /// How many there are.
+    /// Number of messages held for the session.
     pub messages: u64,
-    /// The bytes of memory that they take.
+    /// Memory of these messages, in bytes.
     pub bytes: u64,
 }
 
 /// The result for the first message of a queue.
 enum Step {
-    /// It has left.
+    /// The message has left the queue.
     Left,
-    /// Nothing is to be done before this moment, `None` when the queue is empty.
+    /// The queue needs no work before this time; `None` if it is empty.
     Waits(Option<Mono>),
-    /// The outbox has no room for it.
+    /// The outbox has no room for the message.
     NoRoom,
 }
 
 impl Gateway {
-    /// The messages that the gateway's own queues hold, for each session that has some.
+    /// Number and memory of held messages, for each session that has some.
     pub fn held(&self) -> impl Iterator<Item = Waiting<'_>> {
         let notes = &self.core.notes;
         (0..notes.queues.rows()).filter_map(|row| {
@@ -58,7 +58,7 @@ impl Gateway {
         })
     }
 
-    /// Lets go what is due; when it is to be called again.
+    /// Sends or drops the messages that are due; returns when to call it again.
     #[cold]
     pub(super) fn serve_held(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
         let rows = self.core.notes.queues.rows();
@@ -85,7 +85,7 @@ impl Gateway {
         due
     }
 
-    /// Lets the first message of a queue go, if it is due.
+    /// Sends or drops the first message of a queue, if it is due.
     fn first_of(&mut self, row: usize, now: Now, outbox: &mut Outbox) -> Step {
         let Some(came) = self.core.notes.queues.peek(row) else {
             return Step::Waits(None);
@@ -139,7 +139,7 @@ impl Gateway {
         }
     }
 
-    /// The first message of a queue is not delivered.
+    /// Drops the first message of a queue undelivered.
     fn give_up(&mut self, row: usize, trouble: Trouble, now: Now, outbox: &mut Outbox) -> Step {
         let Self {
             rules,

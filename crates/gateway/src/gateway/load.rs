@@ -21,7 +21,7 @@ use super::{
 use crate::rules::file::Errors;
 use crate::rules::{self, RuleContext, RuleError, RuleProblem, Rules};
 
-/// Room for a message from the start; what is larger makes more.
+/// Initial capacity for a message's fields; larger messages allocate more.
 pub(super) const FIELDS: usize = 256;
 pub(super) const BYTES: usize = 8 << 10;
 
@@ -101,7 +101,7 @@ pub(super) fn shares(rules: &Rules, options: &Options) -> [Shares; 3] {
     ]
 }
 
-/// Reads all that a file says.
+/// Reads a whole file.
 pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Vec<RuleError>> {
     let sessions = context.sessions.iter().map(|session| rules::NamedSession {
         name: session.name,
@@ -168,7 +168,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     })
 }
 
-/// Checks that copies, which wait in a session, are still valid when it logs on.
+/// Checks that copies held in a session are still valid when the session logs on.
 fn nothing_void_is_held(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -232,8 +232,8 @@ fn orders_are_known(
     }
 }
 
-/// Makes the conversions that rules may need: for each way that a rule converts on, for the sessions
-/// that stand in for its target, and for the way back to the versions that send there.
+/// Makes the conversions that rules may need: for each path with `convert`, for the sessions that `away` redirects
+/// to, and for the way back to the source versions.
 fn conversions(
     mut made: Conversions,
     text: &str,
@@ -300,7 +300,7 @@ fn conversions(
     }
 }
 
-/// A session, and those that messages for it go to when it is away.
+/// A session, and the sessions that its `away` redirects to.
 fn stand_ins(to: Option<usize>, options: &Options) -> impl Iterator<Item = usize> {
     core::iter::successors(to, |at| match options.targets[*at].away {
         Away::To(next) => Some(next),

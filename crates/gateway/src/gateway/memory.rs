@@ -8,7 +8,7 @@
 //! free   cell 1 > cell 5             taken once, used again
 //! ```
 //!
-//! An order is known by the number of its first cell, from 1.
+//! The number of its first cell, from 1, identifies an order.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,20 +19,20 @@ use siphasher::sip::SipHasher13;
 
 mod pieces;
 
-/// The longest id.
+/// Maximum length of an id, in bytes.
 pub(super) const MAX_ID: usize = 255;
-/// The bytes of an order in a cell.
+/// Bytes of an order's data per cell.
 const DATA: usize = 103;
-/// The cells of a block, of which memory is taken.
+/// Cells per block; memory is allocated in blocks.
 const CELLS: usize = 32;
-/// What a block takes, with the pointer to it.
+/// Memory of a block and its pointer, in bytes.
 const BLOCK: u64 = (size_of::<[Cell; CELLS]>() + size_of::<Box<[Cell; CELLS]>>()) as u64;
-/// The bytes of the limit for which there is one head.
+/// Bytes of the limit per head of the hash table.
 const PER_HEAD: u64 = 256;
-/// No cell.
+/// Means: no cell.
 const NONE: u32 = 0;
 
-/// A piece of an order. Only the first one of an order has more than `next` and `data`.
+/// A part of an order's data. Only the first cell of an order uses more than `next` and `data`.
 #[derive(Clone, Copy)]
 struct Cell {
     next: u32,
@@ -40,7 +40,7 @@ struct Cell {
     earlier: u32,
     later: u32,
     client: u32,
-    /// The bytes of its id and fields together.
+    /// Length of the order's id and fields together, in bytes.
     len: u32,
     id_len: u8,
     data: [u8; DATA],
@@ -60,18 +60,18 @@ const FREE: Cell = Cell {
 /// Current usage.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Remembered {
-    /// For how many ids of orders.
+    /// Number of order ids with remembered values.
     pub orders: u64,
-    /// The bytes of memory that they take.
+    /// Memory in use, in bytes.
     pub bytes: u64,
-    /// How many went because there was no room for all, those included that notes of the journal tell of.
+    /// Number of orders dropped for lack of room, including those in the journal's notes.
     pub dropped: u64,
 }
 
 /// The orders of one client.
 #[derive(Clone, Copy)]
 struct Age {
-    /// The one that goes first, and the one that goes last.
+    /// The oldest and the newest order.
     first: u32,
     last: u32,
     cells: usize,
@@ -87,21 +87,21 @@ const NO_ORDERS: Age = Age {
 pub(super) struct Memory {
     max_bytes: u64,
     blocks: Vec<Box<[Cell; CELLS]>>,
-    /// Where the orders of a hash begin; none before the first order.
+    /// The first order of each hash; empty before the first order.
     heads: Vec<u32>,
-    /// The first free cell, and how many there are.
+    /// The first free cell, and the number of free cells.
     free: (u32, usize),
-    /// By client.
+    /// The orders of each client.
     ages: Vec<Age>,
     counts: Remembered,
     hasher: SipHasher13,
-    /// Fields while they are put together.
+    /// Buffer for the fields of an order.
     fields: Vec<u8>,
 }
 
 impl Memory {
-    /// An empty one. Memory is taken when it is needed, `max_bytes` at most. No answer depends on the
-    /// key; when clients do not know it, they cannot choose ids that make look-ups slow.
+    /// An empty store. Memory is allocated as needed, up to `max_bytes`. No result depends on the key; clients
+    /// that do not know it cannot choose ids that make look-ups slow.
     pub fn new(max_bytes: u64, hash_key: [u8; 16]) -> Self {
         Self {
             max_bytes,
@@ -128,26 +128,26 @@ impl Memory {
         }
     }
 
-    /// The bytes of orders, without room that is free.
+    /// Memory used by orders, without free cells, in bytes.
     pub fn taken(&self) -> u64 {
         let cells = self.blocks.len() * CELLS - self.free.1;
         (size_of_val(&self.heads[..]) + cells * size_of::<Cell>()) as u64
     }
 
-    /// The client that has most of them.
+    /// The client with the most remembered bytes.
     pub fn has_most(&self) -> Option<SessionId> {
         let all = self.ages.iter().enumerate();
         let most = all.max_by_key(|(_, age)| age.cells);
         most.map(|(client, _)| SessionId(client as u32))
     }
 
-    /// Whether something is remembered for an order.
+    /// Whether an order has remembered values.
     pub fn knows(&self, client: SessionId, id: &[u8]) -> bool {
         self.find(client, id).is_some()
     }
 
-    /// Adds what is remembered for an order to a buffer, as `tag=value` and SOH; whether there was
-    /// something.
+    /// Appends an order's remembered values to a buffer, each as `tag=value` and SOH; returns whether there were
+    /// any.
     pub fn recall(&self, client: SessionId, id: &[u8], fields: &mut Vec<u8>) -> bool {
         let found = self.find(client, id);
         if let Some(order) = found {
@@ -162,20 +162,20 @@ impl Memory {
         self.is_room(id)
     }
 
-    /// Whether there would be room for the fields that were put together.
+    /// Whether the merged fields would fit.
     fn is_room(&self, id: &[u8]) -> bool {
         cells(id.len() + self.fields.len()) <= self.max_blocks() * CELLS && id.len() <= MAX_ID
     }
 
-    /// Remembers fields for an order, beside those that it has; a field without a value is no longer
-    /// remembered. When there is no room, the oldest orders of the client that has most go; when this
-    /// client has `own` bytes, its own. Nothing is remembered for an order that does not fit.
+    /// Remembers fields for an order, in addition to its earlier ones; a field without a value is dropped. Without
+    /// room, the oldest orders of the client with the most bytes are dropped; if this client has `own` bytes, its
+    /// own oldest orders. An order that does not fit is not remembered.
     pub fn remember(&mut self, client: SessionId, own: Option<u64>, id: &[u8], fields: &[u8]) {
         let fits = self.fits(client, id, fields);
         self.insert(fits, client, own, id);
     }
 
-    /// Puts the fields that were put together in place of those that an order has.
+    /// Replaces an order's fields by the merged fields.
     fn insert(&mut self, fits: bool, client: SessionId, own: Option<u64>, id: &[u8]) {
         self.forget(client, id);
         if !fits || self.fields.is_empty() {
@@ -264,7 +264,7 @@ impl Memory {
         })
     }
 
-    /// Adds the fields of an order to a buffer.
+    /// Appends the fields of an order to a buffer.
     fn read(&self, order: u32, fields: &mut Vec<u8>) {
         let first = self.cell(order);
         let (mut skip, mut left) = (usize::from(first.id_len), first.len as usize);
@@ -277,7 +277,7 @@ impl Memory {
         }
     }
 
-    /// Writes an id and the fields that were put together into free cells; the first one.
+    /// Writes an id and the merged fields into free cells; returns the first cell.
     fn write(&mut self, id: &[u8], len: usize) -> u32 {
         let fields = core::mem::take(&mut self.fields);
         let mut bytes = id.iter().chain(&fields);
@@ -301,7 +301,7 @@ impl Memory {
         first
     }
 
-    /// A free cell, which there must be, or must be room for.
+    /// Takes a free cell; one must exist, or there must be room for a block.
     fn take_cell(&mut self) -> u32 {
         if self.free.1 == 0 {
             let made = (self.blocks.len() * CELLS) as u32;
@@ -321,7 +321,7 @@ impl Memory {
         self.free = (number, self.free.1 + 1);
     }
 
-    /// Lets orders go until so many cells are free or can be made for a client.
+    /// Drops orders until this number of cells is free or can be allocated for a client.
     fn make_room(&mut self, client: SessionId, own: Option<u64>, needed: usize) {
         let at = client.0 as usize;
         let own = own.map_or(usize::MAX, |own| own as usize / size_of::<Cell>());
@@ -339,7 +339,7 @@ impl Memory {
         }
     }
 
-    /// Lets the oldest order of a client go.
+    /// Drops the oldest order of a client.
     fn drop_oldest(&mut self, client: usize) {
         let oldest = self.ages[client].first;
         let mut id = [0; MAX_ID];
@@ -352,7 +352,7 @@ impl Memory {
         self.counts.dropped += 1;
     }
 
-    /// Takes an order out of its lists, and its cells back.
+    /// Removes an order from its lists, and frees its cells.
     fn drop_order(&mut self, order: u32, head: usize) {
         let Cell {
             next_of_hash,
@@ -389,7 +389,7 @@ impl Memory {
         self.counts.orders -= 1;
     }
 
-    /// Puts together what an order has when fields are remembered for it.
+    /// Merges an order's fields with newly remembered ones.
     fn put_together(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
         let mut all = core::mem::take(&mut self.fields);
         all.clear();
@@ -414,17 +414,17 @@ impl Memory {
     }
 }
 
-/// How many heads there are under a limit: a power of two.
+/// Number of heads under a limit: a power of two.
 fn head_count(max_bytes: u64) -> usize {
     1 << (max_bytes / PER_HEAD).max(1).ilog2()
 }
 
-/// How many cells so many bytes take.
+/// Number of cells for this number of bytes.
 fn cells(len: usize) -> usize {
     len.div_ceil(DATA)
 }
 
-/// Where the value of a field begins.
+/// Position of a field's value.
 fn tag_end(field: &[u8]) -> usize {
     let equals = field.iter().position(|byte| *byte == b'=');
     equals.map_or(field.len(), |at| at + 1)

@@ -1,7 +1,7 @@
 //! The orders, and the journal notes that restore them.
 //!
-//! A note is written before [`OrderTracker`] is called, and `Orders` is not called without it. So the same
-//! calls, made again from the notes, give the same state. A note begins with words and SOH:
+//! A note is written before each call of [`OrderTracker`], and there is no call without a note. So the same calls,
+//! repeated from the notes, give the same state. A note begins with words and SOH:
 //!
 //! ```text
 //! C max_orders max_sessions max_id quiet ids   the limits from here on
@@ -24,8 +24,8 @@
 //! L client bytes                               what it may have of all that is remembered; - says nothing of it
 //! ```
 //!
-//! `ids` is `A20=FW`: always (or `C`, on collision), at most 20 bytes, the prefix; `-` is what all others
-//! have. Sessions are numbers, in notes and in `Orders`, so that the file may name them in another order.
+//! `ids` is for example `A20=FW`: always (or `C`, on collision), at most 20 bytes, prefix `FW`; `-` means the
+//! common form. Notes and [`OrderTracker`] number the sessions, so that the file may list them in another order.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -52,7 +52,7 @@ use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word}
 /// The maximum number of sessions over the life of a journal, removed ones included.
 pub(super) const MAX_SESSIONS: usize = 10_000;
 
-/// The most ids that may be remembered.
+/// Maximum number of ids in memory.
 pub(super) const MAX_ORDERS: u32 = 1 << 24;
 
 /// A session as notes know it.
@@ -120,12 +120,12 @@ impl Notes {
         ))
     }
 
-    /// Empty ones, with the limits and the sessions of the same file.
+    /// Empty notes, with the limits and the sessions of the same file.
     pub fn anew(&self) -> Result<Self, OrdersError> {
         Ok(self.beside(OrderTracker::new(self.limits)?))
     }
 
-    /// The same, with these orders.
+    /// Notes with the same limits and sessions, and these orders.
     fn beside(&self, orders: OrderTracker) -> Self {
         let shares = [&self.order_shares, &self.held_shares, &self.memory_shares];
         let sessions = self.sessions.iter();
@@ -164,12 +164,12 @@ impl Notes {
         }
     }
 
-    /// What is noted from here on happens now.
+    /// Sets the time of the following notes.
     pub fn set_time(&mut self, now: Timestamp) {
         self.now = now;
     }
 
-    /// Writes the note that the text is.
+    /// Writes the text as a note.
     fn keep(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
         outbox.note(&self.text)?;
         self.last_answer = self.last_answer.max(self.now.0);
@@ -180,12 +180,12 @@ impl Notes {
         &self.orders
     }
 
-    /// The limits that the file says.
+    /// The limits of the file.
     pub fn limits(&self) -> &OrdersConfig {
         &self.limits
     }
 
-    /// The most bytes that held messages take, and what is remembered for orders.
+    /// The limits in bytes of held messages and of remembered values.
     pub fn room(&self) -> (u64, u64) {
         (self.held_shares.max(), self.memory.max_bytes())
     }
@@ -195,21 +195,21 @@ impl Notes {
         self.sessions.iter().map(|(name, ..)| name.as_str())
     }
 
-    /// Ids are to look otherwise from now on; by place in the file.
+    /// Sets the form of ids from now on, by index in the file.
     pub fn set_ids(&mut self, ids: impl Iterator<Item = Option<Rewriting>>) {
         for ((_, known, _), ids) in self.sessions.iter_mut().zip(ids) {
             *known = ids;
         }
     }
 
-    /// Clients may take other parts of the limits from now on.
+    /// Sets the clients' shares of the limits from now on.
     pub fn set_shares(&mut self, [orders, held, memory]: &[Shares; 3]) {
         self.order_shares.set_own(orders);
         self.held_shares.set_own(held);
         self.memory_shares.set_own(memory);
     }
 
-    /// The number of a session of the file, when a note has introduced it.
+    /// The number of a session of the file, if a note has introduced it.
     pub fn number(&self, place: usize) -> Option<SessionId> {
         self.sessions.get(place)?.2.map(SessionId)
     }
@@ -219,13 +219,13 @@ impl Notes {
         Some(&self.known.get(number.0 as usize)?.name)
     }
 
-    /// The place in the file of a session; `None` when it was removed.
+    /// The index in the file of a session; `None` if it was removed.
     pub fn place(&self, number: SessionId) -> Option<usize> {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Sees to it that the limits are those of the file. What it costs is paid once, after a restart
-    /// with another file. The other error is reported once; the limits then stay as they were.
+    /// Applies the limits of the file, if they changed; this work is done once, after a restart with another file.
+    /// The other error is reported once, and the limits stay as they were.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
@@ -308,8 +308,8 @@ impl Notes {
         Ok(())
     }
 
-    /// A number that no answer before had: the time, or one more than the last. With an answer of each note's
-    /// time, as if all had been answers, it is the same after a restart: journals may have no notes of answers.
+    /// A unique number for an answer: the time, or one more than the last number. Each note counts as an answer at
+    /// its time, so the number is the same after a restart even if the journal has no notes of answers.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
         self.text.clear();
@@ -320,7 +320,7 @@ impl Notes {
         Ok(number)
     }
 
-    /// A message is about to go to a venue; as [`OrderTracker::outbound`].
+    /// Handles a message to a venue, as [`OrderTracker::outbound`].
     pub fn outbound(
         &mut self,
         at: Timestamp,
@@ -359,7 +359,7 @@ impl Notes {
         })
     }
 
-    /// Whether a client may begin one more order.
+    /// Whether a client may open one more order.
     #[cold]
     fn may_begin(
         &self,
@@ -380,8 +380,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The event about a limit of which most is used: its key, and the client that has
-    /// taken it, or that has most.
+    /// Takes the due event about a limit: its key, and the client that has used its share, or that uses most.
     pub fn take_most(&mut self) -> Option<(&'static str, Most, Option<usize>)> {
         let (limit, most) = self.most.take()?;
         let client = most.client.or_else(|| {
@@ -405,13 +404,13 @@ impl Notes {
         self.most.is_some()
     }
 
-    /// What [`outbound`](Self::outbound) last let go was not sent; as [`OrderTracker::refused`].
+    /// The message last accepted by [`outbound`](Self::outbound) was not sent; as [`OrderTracker::refused`].
     pub fn not_sent(&mut self, venue: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.end(venue, outbox)
     }
 
-    /// The same of a message that was held, by what orders know of it.
+    /// A held message was not delivered; `known` is the part of it that orders track.
     pub fn not_delivered(
         &mut self,
         venue: SessionId,
@@ -424,7 +423,7 @@ impl Notes {
         }
     }
 
-    /// Fills the draft from what orders know of a held message.
+    /// Fills the draft with the part of a held message that orders track.
     fn fill_known(&mut self, known: &[u8]) -> Option<()> {
         let end = known.iter().position(|byte| *byte == SOH);
         let (msg_type, fields) = known.split_at(end.unwrap_or(known.len()));
@@ -437,7 +436,7 @@ impl Notes {
         Ok(())
     }
 
-    /// A message of a venue came; as [`OrderTracker::heard`].
+    /// Handles a message from a venue, as [`OrderTracker::heard`].
     pub fn heard(
         &mut self,
         at: Timestamp,
@@ -456,8 +455,8 @@ impl Notes {
         Ok(self.orders.heard(at, venue, &self.draft))
     }
 
-    /// A venue refused what has this id in a message of this type; as [`OrderTracker::refused`]. The client,
-    /// and what it calls the id.
+    /// A venue refused the message of this type and id, as [`OrderTracker::refused`]. Returns the client and the
+    /// client's own id.
     pub fn refused(
         &mut self,
         venue: usize,
@@ -473,7 +472,7 @@ impl Notes {
         Ok(client.map(|client| (client, self.draft.value(0))))
     }
 
-    /// A venue rejected this message, which is as it was sent; as [`OrderTracker::rejected`].
+    /// A venue rejected this message, given as it was sent; as [`OrderTracker::rejected`].
     pub fn rejected(
         &mut self,
         venue: usize,
@@ -486,7 +485,7 @@ impl Notes {
         Ok(self.orders.rejected(venue, draft))
     }
 
-    /// Keeps what the orders read of a message.
+    /// Keeps the fields of a message that the orders read.
     fn pick(&mut self, draft: &Draft, reads: fn(&[u8], Tag) -> bool) {
         self.draft.begin(draft.msg_type());
         for at in 0..draft.len() {
@@ -512,7 +511,7 @@ impl Notes {
         self.keep(outbox)
     }
 
-    /// Makes the call again that a note tells of.
+    /// Repeats the call of a note.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         self.last_answer = self.last_answer.max(at.0);
         if let [ANSWERED | UNANSWERED | b'Q' | b'U' | b'X', ..] = note {

@@ -55,26 +55,26 @@ const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
 /// The handling of a message for a session that is not logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Away {
-    /// It is held, and sent when the session logs on.
+    /// The message is held, and sent when the session logs on.
     Hold,
-    /// Its source receives a reject.
+    /// The message's source receives a reject.
     Reject,
-    /// It goes to this session, by its place.
+    /// The message goes to this session, by its index.
     To(usize),
 }
 
-/// All of it.
+/// The options of a file.
 pub(super) struct Options {
-    /// Whether the source of a message that no rule decides about is answered with a reject.
+    /// Whether the source of a message that no rule decides receives a reject.
     pub reject_unmatched: bool,
     pub orders: OrdersConfig,
-    /// The most bytes of memory that held messages take.
+    /// Maximum memory of held messages, in bytes.
     pub max_held: u64,
-    /// The most bytes of memory that what is remembered for orders takes.
+    /// Maximum memory of remembered values, in bytes.
     pub max_remembered: u64,
-    /// For each session.
+    /// The options of each session as a target.
     pub targets: Vec<Target>,
-    /// For each session what it may take of all that, as a client.
+    /// The shares of each session as a client.
     pub clients: Vec<Client>,
 }
 
@@ -90,15 +90,15 @@ pub(super) struct Client {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub away: Away,
-    /// How long the gateway itself holds a message; `None` when the session does.
+    /// How long the gateway holds a message; `None` if the session holds responses and copies.
     pub time_to_live: Option<Nanos>,
-    /// Whether orders for it are remembered, so that answers find their client.
+    /// Whether orders for the session are tracked, so that responses find their client.
     pub follows: bool,
-    /// `None` for what all others have.
+    /// The form of ids; `None` for the common form.
     pub ids: Option<Rewriting>,
 }
 
-/// How ids look, as the file says it.
+/// The keys about the form of ids, as the file has them.
 #[derive(Clone, Copy)]
 struct Ids<'d> {
     follows: bool,
@@ -114,7 +114,7 @@ struct Reader<'r, 't, 'c> {
     context: &'c GatewayContext<'c>,
 }
 
-/// Reads the options. A text that is no TOML has none: the reader of rules names the mistake.
+/// Reads the options. Invalid TOML has none: the reader of rules reports the error.
 pub(super) fn read(text: &str, errors: &mut Errors<'_>, context: &GatewayContext<'_>) -> Options {
     let table = match DeTable::parse(text) {
         Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
@@ -224,7 +224,7 @@ impl Reader<'_, '_, '_> {
         (options, ids)
     }
 
-    /// The ids of a table; what it does not say is as in `all`.
+    /// Reads the keys about ids of a table; missing keys are as in `all`.
     fn ids<'d>(
         &mut self,
         table: &'d DeTable<'d>,
@@ -294,7 +294,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// A part of the bytes that `[gateway]` allows under the same key.
+    /// A client's share, in bytes, of the limit that `[gateway]` has under the same key.
     fn share(&mut self, table: &DeTable<'_>, key: &str, most: u64) -> Option<u64> {
         let wanted = "a number of bytes such as 65536, 64K or 16M, up to that of [gateway]";
         self.measure(table, key, wanted, units::bytes, 4096..=most)
@@ -397,7 +397,7 @@ impl Reader<'_, '_, '_> {
         place
     }
 
-    /// The place of the word that is present.
+    /// Index of the given word in a list.
     fn word(
         &mut self,
         table: &DeTable<'_>,
@@ -424,7 +424,7 @@ impl Reader<'_, '_, '_> {
         self.measure(table, key, wanted, units::number, least..=most)
     }
 
-    /// The value, within bounds.
+    /// A value within bounds.
     fn measure(
         &mut self,
         table: &DeTable<'_>,

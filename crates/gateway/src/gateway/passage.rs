@@ -1,6 +1,6 @@
-//! [`Passage`]: what a message that goes on to a session is.
+//! [`Passage`]: the kind of a message that the gateway forwards.
 
-/// What a held message is for the gateway.
+/// The kind of a forwarded or held message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Passage {
     /// A request that opens an order, or an order's replace or cancel: a cancel of the order may end it here.
@@ -16,7 +16,7 @@ pub(super) enum Passage {
 impl Passage {
     const ALL: [Self; 4] = [Self::Opens, Self::Sent, Self::Copied, Self::Returned];
 
-    /// Its number in notes.
+    /// The kind with this number in notes.
     pub fn of(number: u32) -> Option<Self> {
         Self::ALL.get(number as usize).copied()
     }

@@ -6,22 +6,22 @@
 //! free    block 1 > block 5               taken once, used again
 //! ```
 //!
-//! A record is one byte that may be changed, the length of its bytes, and those.
+//! A record is a mark (one byte that may change), a length, and that number of bytes.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::orders::HeldAt;
 
-/// The bytes of records in a block.
+/// Bytes of records per block.
 const DATA: usize = 4096 - size_of::<u32>();
-/// What a block takes, with the pointer to it.
+/// Memory of a block and its pointer, in bytes.
 const BLOCK: usize = size_of::<Block>() + size_of::<Box<Block>>();
-/// The bytes before those of a record.
+/// Length of a record's mark and length, in bytes.
 const HEAD: usize = 1 + size_of::<u32>();
-/// No block.
+/// Means: no block.
 const NONE: u32 = u32::MAX;
-/// The first byte of a cancelled record.
+/// The mark of a cancelled record.
 pub(super) const CANCELLED: u8 = b'x';
 
 struct Block {
@@ -29,7 +29,7 @@ struct Block {
     data: [u8; DATA],
 }
 
-/// Where in the blocks a byte is; behind the last one of a block it is the first of the next.
+/// Position of a byte in the blocks; the position after the last byte of a block is the first byte of the next.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Place {
     block: u32,
@@ -54,7 +54,7 @@ impl From<HeldAt> for Place {
     }
 }
 
-/// One row.
+/// One queue.
 #[derive(Clone, Copy)]
 struct Row {
     first: Place,
@@ -62,7 +62,7 @@ struct Row {
     /// The last block.
     last: u32,
     records: u64,
-    /// How many of them are cancelled. The first never is.
+    /// Number of cancelled records. The first record is never cancelled.
     cancelled: u64,
     blocks: u64,
 }
@@ -80,15 +80,14 @@ const EMPTY: Row = Row {
 pub(super) struct Queues {
     max_bytes: u64,
     blocks: Vec<Box<Block>>,
-    /// The first free block, and how many there are.
+    /// The first free block, and the number of free blocks.
     free: (u32, usize),
     rows: Vec<Row>,
     records: u64,
 }
 
 impl Queues {
-    /// Empty ones. Memory is taken when it is needed, `max_bytes` at most, and about 100 bytes for
-    /// each row.
+    /// Empty queues. Memory is allocated as needed, up to `max_bytes` and about 100 bytes per row.
     pub fn new(max_bytes: u64) -> Self {
         Self {
             max_bytes,
@@ -105,7 +104,7 @@ impl Queues {
         self.records == 0
     }
 
-    /// How many rows there have been.
+    /// The number of rows, including empty ones.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -114,13 +113,13 @@ impl Queues {
         self.rows.get(row).copied().unwrap_or(EMPTY)
     }
 
-    /// The records of a row that are not cancelled, and the bytes of memory that all take.
+    /// The number of records of a row that are not cancelled, and the memory of all its records in bytes.
     pub fn size(&self, row: usize) -> (u64, u64) {
         let row = self.row(row);
         (row.records - row.cancelled, row.blocks * BLOCK as u64)
     }
 
-    /// How many blocks a record needs besides those that its row has.
+    /// Number of blocks that a record needs beyond those of its row.
     fn needed(&self, row: usize, len: usize) -> usize {
         let row = self.row(row);
         let room = match row.blocks {
@@ -134,13 +133,13 @@ impl Queues {
         (self.max_bytes / BLOCK as u64) as usize
     }
 
-    /// Whether there is room for a record of so many bytes.
+    /// Whether there is room for a record of this length.
     pub fn has_room(&self, row: usize, len: usize) -> bool {
         let used = self.blocks.len() - self.free.1;
         self.needed(row, len) <= self.max_blocks().saturating_sub(used)
     }
 
-    /// Puts a record at the end of a row, also beyond the limit; where its first byte is.
+    /// Appends a record to a row, even beyond the limit; returns the position of its first byte.
     pub fn push(&mut self, row: usize, mark: u8, parts: &[&[u8]]) -> Place {
         if row >= self.rows.len() {
             self.rows.resize(row + 1, EMPTY);
@@ -165,18 +164,18 @@ impl Queues {
         first
     }
 
-    /// Changes the first byte of a record that is still there.
+    /// Changes the mark of a record that still exists.
     pub fn set_mark(&mut self, place: Place, mark: u8) {
         self.write(place, &[mark]);
     }
 
-    /// Cancels a record that is still there: it stays until it is the first.
+    /// Cancels a record that still exists: it stays until it is the first.
     pub fn cancel(&mut self, row: usize, place: Place) {
         self.set_mark(place, CANCELLED);
         self.rows[row].cancelled += 1;
     }
 
-    /// A record that is still there, into a buffer; its mark.
+    /// Copies a record that still exists into a buffer; returns its mark.
     pub fn get(&self, place: Place, record: &mut Vec<u8>) -> u8 {
         let mut head = [0; HEAD];
         let at = self.read(place, &mut head);
@@ -186,7 +185,7 @@ impl Queues {
         mark
     }
 
-    /// Each record of a row: where it is, its mark and its bytes.
+    /// Calls `each` with position, mark and bytes of each record of a row.
     pub fn each(&self, row: usize, each: &mut dyn FnMut(Place, u8, &[u8])) {
         let row = self.row(row);
         let (mut at, mut record) = (row.first, Vec::new());
@@ -208,18 +207,18 @@ impl Queues {
         Some(bytes)
     }
 
-    /// Where the first record of a row is.
+    /// Position of the first record of a row.
     pub fn first(&self, row: usize) -> Option<Place> {
         let row = self.row(row);
         (row.records > 0).then(|| self.within(row.first))
     }
 
-    /// The first record of a row into a buffer; its mark.
+    /// Copies the first record of a row into a buffer; returns its mark.
     pub fn front(&self, row: usize, record: &mut Vec<u8>) -> Option<u8> {
         Some(self.get(self.first(row)?, record))
     }
 
-    /// Where a record of so many bytes ends.
+    /// The position after a record of this length.
     fn behind(&self, place: Place, len: usize) -> Place {
         let (mut at, mut left) = (place, HEAD + len);
         while left > DATA - at.at {
@@ -230,7 +229,7 @@ impl Queues {
         at
     }
 
-    /// Takes the first record of a row away; whether there was one.
+    /// Removes the first record of a row; returns whether there was one.
     pub fn pop(&mut self, row: usize) -> bool {
         let known = self.row(row);
         let Some(first) = self.first(row) else {
@@ -266,8 +265,8 @@ impl Queues {
         true
     }
 
-    /// Gives a row in pieces: where in its block the first record begins, how many there are, and each with
-    /// its mark, length and bytes. The record at `place` has another mark.
+    /// Writes a row in pieces: the start of the first record in its block, the number of records, and mark, length
+    /// and bytes of each. The record at `place` gets another mark.
     pub fn put(&self, row: usize, (place, mark): (Option<Place>, u8), put: &mut dyn FnMut(&[u8])) {
         let row = self.row(row);
         put(&(row.first.at as u32).to_le_bytes());
@@ -294,13 +293,13 @@ impl Queues {
         }
     }
 
-    /// Makes so many rows of empty ones.
+    /// Sets the number of rows; new rows are empty.
     pub fn set_rows(&mut self, rows: usize) {
         self.rows.resize(rows, EMPTY);
     }
 
-    /// The first record of this empty row will begin here in its block; `None` when no block has it. The row
-    /// must get one then.
+    /// Sets where the first record of this empty row begins in its block; `None` if a block has no such position.
+    /// The row must get a record then.
     pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
         let is_empty = self.rows.get(row)?.blocks == 0;
         if at > DATA || !is_empty {
@@ -312,7 +311,7 @@ impl Queues {
         Some(())
     }
 
-    /// Gives a row another block.
+    /// Adds a block to a row.
     fn extend(&mut self, row: usize) {
         let new = match self.free {
             (NONE, _) => {
@@ -340,7 +339,7 @@ impl Queues {
         row.last = new;
     }
 
-    /// The same place, in the next block when it is behind the last byte of one.
+    /// The same position; after the last byte of a block, the start of the next block.
     fn within(&self, place: Place) -> Place {
         match place.at {
             DATA => Place {
@@ -351,7 +350,7 @@ impl Queues {
         }
     }
 
-    /// Writes bytes into blocks that are there; where they end.
+    /// Writes bytes into existing blocks; returns the position after them.
     fn write(&mut self, mut place: Place, mut bytes: &[u8]) -> Place {
         while !bytes.is_empty() {
             place = self.within(place);
@@ -364,7 +363,7 @@ impl Queues {
         place
     }
 
-    /// Reads bytes; where they end.
+    /// Reads bytes; returns the position after them.
     fn read(&self, mut place: Place, mut bytes: &mut [u8]) -> Place {
         while !bytes.is_empty() {
             place = self.within(place);

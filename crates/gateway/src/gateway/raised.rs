@@ -9,21 +9,21 @@ pub(super) struct Raised {
     pub(super) failed: Missed,
 }
 
-/// Whether something has happened, and which sessions the message did not get to because of it.
+/// Whether a failure has occurred, and the sessions that did not get the message because of it.
 #[derive(Default)]
 pub(super) struct Missed {
     pub(super) happened: bool,
     pub(super) sessions: Vec<usize>,
 }
 
-/// Where a message was to go.
+/// The intended destination of a message.
 #[derive(Clone, Copy)]
 pub(super) enum Target {
     Unknown,
     Session(usize),
-    /// To the session that asked for it.
+    /// The session that sent the request.
     Back,
-    /// To those that the rule names behind this action.
+    /// The sessions that the rule names after this action.
     Behind {
         rule: usize,
         action: usize,

@@ -1,4 +1,4 @@
-//! [`RefusedMessage`]: what a BusinessMessageReject is about.
+//! [`RefusedMessage`]: the message that a BusinessMessageReject rejects.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ impl RefusedMessage {
         self.id.clear();
     }
 
-    /// Both; `None` when it is not known.
+    /// MsgType and id; `None` if the message is unknown.
     pub(super) fn get(&self) -> Option<(&[u8], &[u8])> {
         (!self.id.is_empty()).then_some((&self.msg_type[..], &self.id[..]))
     }

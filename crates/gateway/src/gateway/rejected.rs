@@ -13,7 +13,7 @@ use crate::orders::known::{asks, id_of};
 use crate::rules::RuleTrigger;
 
 impl Gateway {
-    /// A Reject of a session came. `refused` is the message that it speaks of, as it was sent.
+    /// Handles a Reject(3) of a session. `refused` is the rejected message, as it was sent.
     #[cold]
     pub(super) fn rejected(
         &mut self,
@@ -67,8 +67,8 @@ impl Gateway {
         }
     }
 
-    /// Keeps what a BusinessMessageReject refers to by RefSeqNum(45), for one without a BusinessRejectRefID(379) that is
-    /// known.
+    /// Keeps the message that a BusinessMessageReject names by RefSeqNum(45), if its BusinessRejectRefID(379) is
+    /// absent or unknown.
     #[cold]
     pub(super) fn business_rejected(
         &mut self,
@@ -94,8 +94,8 @@ impl Gateway {
         }
     }
 
-    /// Answers the client of a message that was sent and rejected. Who its third parties were and what
-    /// account it named is not in what was sent: rules may have written these.
+    /// Answers the client of a message that was sent and rejected. Third parties and account are not taken from
+    /// the sent message, since rules may have written them.
     fn answer_rejected(
         &mut self,
         now: Now,
@@ -130,7 +130,7 @@ impl Gateway {
         work.refuse_as_rejected(reject);
     }
 
-    /// Does what `[[on]]` says about something that has happened to a message of this session.
+    /// Runs the `[[on]]` entries for an event of a message of this session.
     #[cold]
     pub(super) fn happened_to(
         &mut self,

@@ -11,8 +11,7 @@ use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
 use crate::rules::{RuleError, RuleScratch, Rules};
 
-/// The rules, tables and targets of a file, read and checked. Loaded on any thread, for
-/// [`Gateway::reload`].
+/// The rules, tables and targets of a file, read and checked on any thread, for [`Gateway::reload`].
 pub struct Reload {
     parts: Parts,
     scratch: RuleScratch,
@@ -24,8 +23,7 @@ pub struct Reload {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NotReloaded {
-    /// The sessions differ from those that it was loaded with: other sessions, another order, or another
-    /// version.
+    /// The sessions differ from the gateway's: other sessions, another order, or another version.
     Sessions,
     /// `[gateway]` has other values for ids, the number of orders, or the limits of held or remembered
     /// data.

@@ -1,4 +1,4 @@
-//! [`Remark`]s: what a valid file does that its author may not intend.
+//! [`Remark`]s: effects of a valid file that its author may not intend.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,18 +9,18 @@ use super::options::Options;
 use crate::orders::table::MASS_REQUESTS;
 use crate::rules::Rules;
 
-/// Something about a file that is no mistake.
+/// A remark on a file that is not an error.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Remark {
-    /// The line of the rule, from 1; `None` when it is about the whole file.
+    /// The line of the rule, from 1; `None` for a remark on the whole file.
     pub line: Option<usize>,
-    /// Whether something probably goes wrong.
+    /// Whether the effect is probably unwanted.
     pub is_warning: bool,
-    /// Its text.
+    /// The text of the remark.
     pub text: String,
 }
 
-/// All of them, warnings first.
+/// The remarks on a file, warnings first.
 pub(super) fn remarks(
     rules: &Rules,
     context: &GatewayContext<'_>,
@@ -71,7 +71,7 @@ fn warnings(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>
     });
 }
 
-/// Sessions to which a rule sends, and none reads what they answer.
+/// Sessions to which a rule sends messages, but whose responses no rule handles.
 fn unread(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>) {
     let mut venues = Vec::new();
     rules.ways(&mut |way| {

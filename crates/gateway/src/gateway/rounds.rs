@@ -5,8 +5,8 @@
 //! an answer of our own      > PEER sends it back > it goes no further
 //! ```
 //!
-//! A message is known by its fields, without those that each gateway writes anew. The last [`SLOTS`] are
-//! known, so that old ones make room; nothing of it outlives the process.
+//! A message is identified by its fields, without those that each gateway rewrites. The last [`SLOTS`] messages
+//! are kept; a restart forgets them.
 
 use alloc::vec::Vec;
 use core::hash::Hasher;
@@ -17,12 +17,12 @@ use siphasher::sip::SipHasher13;
 use crate::Draft;
 use crate::orders::known::is_id;
 
-/// How often a message may come back from a session and be sent to it again.
+/// Number of times that a message may come back from a session and be sent to it again.
 pub(super) const MAX_ROUNDS: u16 = 8;
-/// How many messages are known.
+/// Number of messages kept.
 const SLOTS: usize = 1024;
 
-/// Fields that say on whose behalf a message goes, which change on its way.
+/// Fields of third parties, which change on a message's way.
 const PARTIES: [Tag; 6] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,
@@ -39,11 +39,11 @@ pub(super) struct Sent {
     pub(super) print: u64,
     /// How often it has come back and was sent again.
     pub rounds: u16,
-    /// The rule that sent it; `None` for an answer of our own.
+    /// The rule that sent the message; `None` for the gateway's own answer.
     pub rule: Option<usize>,
 }
 
-/// The messages that were sent lately to sessions which may send them back.
+/// The last messages sent to sessions that may send them back.
 pub(super) struct Rounds {
     pub(super) slots: Vec<Option<Sent>>,
     pub(super) hasher: SipHasher13,
@@ -51,7 +51,7 @@ pub(super) struct Rounds {
     pub(super) ids_pass: bool,
 }
 
-/// The fields of a message, whatever their order.
+/// A hash of a message's fields, independent of their order.
 struct Print {
     sum: u64,
     ids: u64,
@@ -67,7 +67,7 @@ impl Rounds {
         }
     }
 
-    /// A message that was sent.
+    /// The hash of a sent message, from its draft.
     pub fn of_draft(&self, draft: &Draft) -> u64 {
         let mut print = self.begin(draft.msg_type());
         for at in 0..draft.len() {
@@ -76,7 +76,7 @@ impl Rounds {
         print.end(self.ids_pass)
     }
 
-    /// A message that was sent, as it was written.
+    /// The hash of a sent message, as it was written.
     pub fn of_body(&self, msg_type: &[u8], body: &[u8]) -> u64 {
         let mut print = self.begin(msg_type);
         for field in body.split(|byte| *byte == SOH) {
@@ -92,7 +92,7 @@ impl Rounds {
         print.end(self.ids_pass)
     }
 
-    /// A message that came.
+    /// The hash of a received message.
     pub fn of_message(&self, message: &Message<'_>) -> u64 {
         let mut print = self.begin(message.msg_type());
         for field in message.fields() {
@@ -128,13 +128,13 @@ impl Rounds {
         hasher.finish()
     }
 
-    /// Whether a message that comes from this session was sent to it.
+    /// The record of a message from this session, if it was sent to the session before.
     pub fn find(&self, session: SessionId, print: u64) -> Option<Sent> {
         let sent = (*self.slots.get(slot(print))?)?;
         ((sent.session, sent.print) == (session, print)).then_some(sent)
     }
 
-    /// A message was sent.
+    /// Records a sent message.
     pub fn note(&mut self, session: SessionId, print: u64, rounds: u16, rule: Option<usize>) {
         self.slots[slot(print)] = Some(Sent {
             session,
@@ -146,7 +146,8 @@ impl Rounds {
 }
 
 impl Print {
-    /// Ids tell apart what has no time of its own: a question is asked again in the same words.
+    /// The hash. It includes ids if they pass unchanged, or if the message has no time of its own: repeated
+    /// requests differ only by their ids then.
     fn end(self, ids_pass: bool) -> u64 {
         match self.is_dated && !ids_pass {
             true => self.sum,

@@ -4,16 +4,16 @@
 //! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left: more is refused
 //! ```
 //!
-//! The first one may have half, the next one half of the rest, and so on.
+//! The first client may use half, the next one half of the rest, and so on.
 
 use alloc::vec::Vec;
 
-/// In tenths: from here on an event reports the usage.
+/// Tenths of the limit from which an event reports the usage.
 const TELL: u64 = 8;
-/// In tenths: below this the next rise is reported again.
+/// Tenths of the limit below which the next rise is reported again.
 const TELL_AGAIN: u64 = 6;
 
-/// One limit, and what clients may take of it.
+/// One limit and the clients' shares of it.
 pub(super) struct Shares {
     pub(super) max: u64,
     /// The configured share of each session, by place.
@@ -27,12 +27,12 @@ pub(super) struct Shares {
     pub(super) told_all: bool,
 }
 
-/// Most of a limit is taken.
+/// A limit that is nearly reached.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Most {
-    /// The client that may not take much more; `None` for all together.
+    /// The client whose share is nearly used; `None` for the whole limit.
     pub client: Option<usize>,
-    /// Usage and limit.
+    /// Usage and limit, in the limit's unit.
     pub taken: u64,
     pub of: u64,
 }
@@ -56,23 +56,23 @@ impl Shares {
         self.max
     }
 
-    /// Goes on with what another file says.
+    /// Takes over the shares of another file.
     pub fn set_own(&mut self, other: &Self) {
         *self = Self::new(self.max, other.own.clone(), other.is_shared);
     }
 
-    /// The same of another gateway, whose owner knows nothing yet.
+    /// The same shares for another gateway, with nothing reported yet.
     pub fn anew(&self) -> Self {
         Self::new(self.max, self.own.clone(), self.is_shared)
     }
 
-    /// Whether so little is taken that nothing has to be counted.
+    /// Whether usage is so low that no client has to be checked.
     #[inline]
     pub fn is_calm(&self, total: u64) -> bool {
         total < self.calm
     }
 
-    /// The most that a client may have while all have `total`, and it has `has` of that.
+    /// The maximum for a client while all clients use `total` and this client uses `has` of that.
     pub fn may(&self, client: usize, has: u64, total: u64) -> u64 {
         let reach = has + self.max.saturating_sub(total);
         match self.own(client) {
@@ -112,7 +112,7 @@ impl Shares {
     }
 }
 
-/// Whether this is the moment to tell.
+/// Whether the usage has just risen above the threshold.
 fn crossed(told: &mut bool, taken: u64, of: u64) -> bool {
     let tenths = taken.saturating_mul(10);
     if tenths >= of.saturating_mul(TELL) {

@@ -26,22 +26,22 @@ const DOWN_EXPECTED_DOWN: &[u8] = b"3";
 
 /// An answer before it is written.
 pub(super) struct Status<'a> {
-    /// The session that is answered.
+    /// The session that receives the response.
     pub to: SessionId,
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
     /// The CompIDs of peers in order, with their sessions.
     pub peers: &'a [(Vec<u8>, usize)],
-    /// For each session whether it is logged on.
+    /// For each session, whether it is logged on.
     pub active: &'a [bool],
-    /// For each session whether its hours are open.
+    /// For each session, whether it is within its schedule.
     pub open: &'a [bool],
-    /// A number that no answer before it had, for NetworkResponseID(932).
+    /// A unique number for NetworkResponseID(932).
     pub number: i64,
 }
 
 impl Status<'_> {
-    /// Writes the peers that are asked for, or all when none is.
+    /// Writes the requested peers, or all peers if the request names none.
     pub fn write(&self, outbox: &mut Outbox) -> Result<(), BodyError> {
         let mut body = outbox.begin(self.to, STATUS_RESPONSE);
         turned(self.dictionary, self.message, &mut body);
@@ -69,7 +69,7 @@ impl Status<'_> {
         body.finish()
     }
 
-    /// The CompIDs that are asked for.
+    /// The requested CompIDs.
     fn asked(&self) -> impl Iterator<Item = &[u8]> {
         let group = self.dictionary.group(STATUS_REQUEST, NO_COMP_IDS);
         let group = group.and_then(|group| self.message.group(group));

@@ -1,4 +1,4 @@
-//! Handles one message: carries out what the rules decide.
+//! Handles one message: carries out the outcomes of the rules.
 
 use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
 
@@ -20,12 +20,12 @@ mod round;
 
 use passing::Passing;
 
-/// Bytes of a peer's text that are passed on.
+/// Maximum number of bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;
 
-/// Messages that open or change orders, Quote(S) apart: NewOrderSingle, NewOrderList, OrderCancelReplaceRequest,
-/// ListExecute, NewOrderCross, CrossOrderCancelReplaceRequest, NewOrderMultileg, MultilegOrderCancelReplace, MassQuote,
-/// QuoteResponse.
+/// Messages that open or change orders, except Quote(S): NewOrderSingle, NewOrderList, OrderCancelReplaceRequest,
+/// ListExecute, NewOrderCross, CrossOrderCancelReplaceRequest, NewOrderMultileg, MultilegOrderCancelReplace,
+/// MassQuote, QuoteResponse.
 const OPENING: [&[u8]; 10] = [
     b"D", b"E", b"G", b"L", b"s", b"t", b"AB", b"AC", b"i", b"AJ",
 ];
@@ -34,9 +34,9 @@ const OPENING: [&[u8]; 10] = [
 #[derive(Clone, Copy)]
 enum Back {
     Nobody,
-    /// It answers by an id.
+    /// The client that an id in the response names.
     Heard(ReportAddressee),
-    /// It is the BusinessMessageReject of something that this client sent: whether of an order.
+    /// The client whose message a BusinessMessageReject rejects, and whether that message was an order.
     Refused(SessionId, bool),
 }
 
@@ -51,20 +51,20 @@ pub(super) struct Work<'w> {
     message: &'w Message<'w>,
     outbox: &'w mut Outbox,
     back: Back,
-    /// How many targets have got it.
+    /// Number of targets that got the message.
     given: usize,
-    /// Why the first one has not.
+    /// Why the first target did not get the message.
     trouble: Option<Trouble>,
     answered: bool,
-    /// The gateway holds it, and would answer its source in the end.
+    /// Whether the gateway holds the message, and rejects it to its source if it cannot be delivered.
     holds: bool,
-    /// The reject was not written: the session, which has room of its own, has to say it.
+    /// Whether the reject was not written: then the session, which has room of its own, sends one.
     unanswered: bool,
-    /// What was raised is being done: nothing else is.
+    /// Whether `[[on]]` entries are running: their failures raise no further event.
     happened: bool,
-    /// How often the message has come back from its source and was sent to it again.
+    /// Number of times the message has come back from its source and was sent to it again.
     rounds: u16,
-    /// The rule that sends it.
+    /// The rule that sends the message.
     rule: Option<usize>,
 }
 
@@ -151,8 +151,8 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Returns the message to another client too, whose order it is about. The rules see it anew, with
-    /// what is remembered for that order.
+    /// Returns the message also to another client, whose order it is about. The rules evaluate it again, with the
+    /// values remembered for that order.
     #[cold]
     fn tell_reached(&mut self, reached: ReportAddressee, scratch: &mut RuleScratch) {
         self.back = Back::Heard(reached);
@@ -177,7 +177,7 @@ impl<'w> Work<'w> {
         self.core.recalled = remembered;
     }
 
-    /// Answers the source why nobody gets its message.
+    /// Rejects the message to its source.
     pub(super) fn refuse(&mut self, trouble: Trouble) {
         self.core.text.clear();
         self.core.text.extend_from_slice(trouble.text().as_bytes());
@@ -192,7 +192,7 @@ impl<'w> Work<'w> {
         self.answer(RejectKind::Fitting, Some(trouble));
     }
 
-    /// Answers the source that the message was sent and rejected, with the words of the Reject.
+    /// Rejects the message to its source because its target rejected it, with the text of the target's Reject.
     pub(super) fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
         self.core.text.clear();
         let why = Trouble::Rejected.text().as_bytes();
@@ -209,13 +209,13 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Whether it is a message that is never answered with a reject.
+    /// Whether the message is a response, which is never rejected.
     fn is_answer(&self) -> bool {
         let msg_type = self.message.msg_type();
         msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
     }
 
-    /// Whether its destination would have more or other orders. A Quote(S) of a destination is an answer.
+    /// Whether the message opens or changes orders at its destination. A Quote(S) from a venue is a response.
     #[cold]
     fn opens_orders(&self) -> bool {
         match self.message.msg_type() {
@@ -224,7 +224,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// The steps before any rule.
+    /// Runs the steps before any rule.
     fn before(&mut self) -> Result<(), Trouble> {
         if let Err(error) = self.core.notes.begin(self.outbox)? {
             (self.core.listener)(GatewayEvent::Note(error));
@@ -256,8 +256,8 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Finds the client of what a BusinessMessageReject refers to: by BusinessRejectRefID(379), which is optional, or else
-    /// by RefSeqNum(45).
+    /// Finds the client of the message that a BusinessMessageReject rejects: by BusinessRejectRefID(379), which is
+    /// optional, or else by RefSeqNum(45).
     #[cold]
     fn find_refused(&mut self) -> Result<(), Trouble> {
         let message = self.message;
@@ -385,7 +385,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// The source is answered if nobody gets the message.
+    /// Records a failure: the source receives a reject if no session gets the message.
     fn trouble(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.trouble = self.trouble.or(Some(trouble));
         self.tell(rule, target, trouble);
@@ -402,7 +402,7 @@ impl<'w> Work<'w> {
         });
     }
 
-    /// A request that may reach the orders of all clients needs a rule that names its type.
+    /// Checks that the rule names the type of a request that may reach the orders of all clients.
     fn may_reach(&self, rule: usize, draft: &Draft) -> Result<(), Trouble> {
         let is_allowed =
             !reaches_all(draft.msg_type()) || self.rules.names_type(rule, draft.msg_type());
@@ -472,7 +472,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// The session that asked for what this message answers.
+    /// The session that sent the request of this response.
     fn asked(&self) -> Option<usize> {
         let client = match self.back {
             Back::Heard(heard) => heard.client,
@@ -506,8 +506,8 @@ impl<'w> Work<'w> {
         self.pass(client, draft, convert, Passing::Returned)
     }
 
-    /// Where a message for a session goes now. One that is about an order goes where the order is; a
-    /// copy is given without its draft and is about none.
+    /// The session that gets a message for a session now. A message about an order goes to the session that has
+    /// the order; a copy, given without a draft, is not about an order.
     fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
         let away = |at: usize| {
             let session = &self.core.sessions[at];
@@ -549,7 +549,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Answers the source which sessions are logged on.
+    /// Sends the source the status of the sessions.
     fn answer_status(&mut self) {
         if self.answered {
             return;
@@ -571,7 +571,7 @@ impl<'w> Work<'w> {
         self.unanswered = status.write(self.outbox).is_err();
     }
 
-    /// Answers the source with the text that was made.
+    /// Sends the source a reject with the prepared text.
     fn answer(&mut self, kind: RejectKind, trouble: Option<Trouble>) {
         self.answered = true;
         let Ok(number) = self.core.notes.answer_number(self.now.wall, self.outbox) else {

@@ -1,9 +1,9 @@
 //! The ids in memory.
 //!
-//! Each is a *name*: a client's id of one kind at one venue, with the id that the venue knows. The
-//! names of one order (its own, those of replacements and cancels) form a *chain*. A name is open
-//! while more is to come; a closed one is forgotten when room is needed, unless an open one needs
-//! it to restore the ids of its reports: then it is held.
+//! Each is a *name*: a client's id of one kind at one venue, with the id that the venue knows. The names of one
+//! order (its own and those of its replacements and cancels) form a *chain*. A name is open while responses are
+//! expected. A closed name is forgotten when room is needed, unless an open name needs it to restore the ids of
+//! reports: then it is held.
 //!
 //! ```text
 //!              report, reject                    last open name that needs it closes
@@ -27,7 +27,7 @@ use super::table::IdKind;
 use index::Places;
 pub(super) use restore::{ANSWERED, Saved};
 
-/// No place.
+/// Means: no place.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The purpose of a name.
@@ -39,20 +39,20 @@ pub(super) enum Purpose {
     Replace,
     /// A cancel.
     Cancel,
-    /// A question.
+    /// Another request.
     Request,
 }
 
-/// How far a name is.
+/// The state of a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum State {
-    /// A replacement or cancel without an answer.
+    /// A replacement or cancel without a response.
     Pending,
     /// An order that may trade, or a subscription.
     Live,
-    /// An order that goes on under another id.
+    /// An order that continues under another id.
     Replaced,
-    /// Nothing more is to come.
+    /// No further response is expected.
     Ended,
 }
 
@@ -62,22 +62,22 @@ impl State {
     }
 }
 
-/// A name that may have been forgotten since.
+/// A reference to a name that may have been forgotten since.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Link {
     pub(super) place: u32,
-    /// 0 is none.
+    /// The name's number; 0 for no name.
     pub(super) number: u64,
 }
 
 /// One of the lists that each name is in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Queue {
-    /// Open, the longest quiet first.
+    /// Open names, the longest quiet first.
     Open,
-    /// Closed and needed by an open one.
+    /// Closed names that an open name needs.
     Held,
-    /// Closed, the first to be forgotten first.
+    /// Closed names, the first to be forgotten first.
     Closed,
 }
 
@@ -98,26 +98,26 @@ impl By {
 
 #[derive(Clone, Debug)]
 pub(super) struct Name {
-    /// Counts names as they are made; 0 for a place that is free.
+    /// The name's serial number; 0 for a free place.
     pub(super) number: u64,
     pub(super) client: SessionId,
     pub(super) venue: SessionId,
     pub(super) kind: IdKind,
     pub(super) purpose: Purpose,
     pub(super) state: State,
-    /// When it was made.
+    /// Time when the name was made.
     pub(super) began: Timestamp,
     pub(super) touched: Timestamp,
-    /// The venue has said something about it.
+    /// Whether the venue has responded about the name.
     pub(super) is_answered: bool,
-    /// When it was opened, as a count.
+    /// Serial number of the name's opening.
     pub(super) opened: u64,
-    /// The name that this one asks to replace or cancel.
+    /// The name that this one is to replace or cancel.
     pub(super) before: Link,
     pub(super) chain: u32,
-    /// How many open names need this one.
+    /// Number of open names that need this one.
     pub(super) needed: u32,
-    /// Where the message that began it is held, while it is; not part of the state.
+    /// Where the message that began the name is held, if it is held; not part of the state.
     pub(super) held: Option<HeldAt>,
     pub(super) lens: [u8; 3],
     /// The hash by which it is found, for each of [`By::ALL`].
@@ -184,7 +184,7 @@ const EMPTY: Ends = Ends {
     len: 0,
 };
 
-/// What is said about a name when it is made.
+/// The data of a new name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct New {
     pub(super) client: SessionId,
@@ -196,7 +196,7 @@ pub(super) struct New {
     pub(super) within: Link,
 }
 
-/// All names, in memory that is taken once.
+/// All names, in memory that is allocated once.
 #[derive(Clone, Debug)]
 pub(super) struct Book {
     pub(super) names: Vec<Name>,
@@ -214,9 +214,9 @@ pub(super) struct Book {
     pub(super) kept: Vec<(SessionId, u32)>,
     /// The number of the next name.
     pub(super) next_number: u64,
-    /// The count of the next that opens.
+    /// The serial number of the next opening.
     pub(super) next_opened: u64,
-    /// How many orders have an open name.
+    /// Number of orders with an open name.
     pub(super) live: u64,
 }
 
@@ -262,12 +262,12 @@ impl Book {
         self.names.len() - self.free.len()
     }
 
-    /// How many names could be made now: free places and those that may be forgotten.
+    /// Number of names that could be made now: free places, and names that may be forgotten.
     pub(super) fn room(&self) -> usize {
         self.free.len() + self.queues[Queue::Closed as usize].len as usize
     }
 
-    /// How many names may not be forgotten, of this client and of all.
+    /// Number of names that may not be forgotten: of this client, and of all clients.
     pub(super) fn kept_of(&self, client: SessionId) -> u32 {
         let at = self.kept.binary_search_by_key(&client, |(one, _)| *one);
         at.map_or(0, |at| self.kept[at].1)
@@ -277,13 +277,13 @@ impl Book {
         self.names.len() - self.room()
     }
 
-    /// The client that has most of them.
+    /// The client with the most names that may not be forgotten.
     pub(super) fn keeps_most(&self) -> Option<SessionId> {
         let most = self.kept.iter().max_by_key(|(_, count)| *count);
         most.map(|(client, _)| *client)
     }
 
-    /// A name moves between lists, of which only one is of those that may be forgotten.
+    /// Updates the number of a client's names that may not be forgotten, when a name moves between lists.
     fn count_kept(&mut self, client: SessionId, from: Queue, to: Queue) {
         if (from == Queue::Closed) == (to == Queue::Closed) {
             return;
@@ -309,7 +309,7 @@ impl Book {
         chain.map_or(Link::default(), |chain| chain.within)
     }
 
-    /// What the chain of a name is known by; 0 when it is in none.
+    /// The id of a name's chain; 0 for a name without a chain.
     pub(super) fn chain_id(&self, place: u32) -> u64 {
         let chain = self.chains.get(self.name(place).chain as usize);
         chain.map_or(0, |chain| chain.id)
@@ -329,7 +329,7 @@ impl Book {
         self.names[place as usize].held = held;
     }
 
-    /// Whether the order of a name has an open one.
+    /// Whether the order of a name has an open name.
     pub(super) fn is_trading(&self, place: u32) -> bool {
         let chain = self.chains.get(self.name(place).chain as usize);
         chain.is_some_and(|chain| chain.open > 0)
@@ -346,7 +346,7 @@ impl Book {
         (link.number != 0 && name.number == link.number).then_some(link.place)
     }
 
-    /// Makes a name; the one that may be forgotten first makes room. `None` when there is no room.
+    /// Makes a name; without a free place, the name to be forgotten first makes room. `None` if there is no room.
     pub(super) fn make(
         &mut self,
         now: Timestamp,
@@ -394,7 +394,7 @@ impl Book {
         Some(place)
     }
 
-    /// Lets a name go, and all that was known by it.
+    /// Forgets a name and all its ids.
     pub(super) fn forget(&mut self, place: u32) {
         if self.name(place).state.is_open() {
             self.close(place, State::Ended);
@@ -414,7 +414,7 @@ impl Book {
         self.free.push(place);
     }
 
-    /// Forgets the name that may be forgotten first; whether there was one.
+    /// Forgets the name to be forgotten first; returns whether there was one.
     pub(super) fn forget_oldest(&mut self) -> bool {
         let oldest = self.queues[Queue::Closed as usize].first;
         if oldest != NOWHERE {
@@ -423,7 +423,7 @@ impl Book {
         oldest != NOWHERE
     }
 
-    /// Whether the open name that was quiet longest was so for so long.
+    /// Whether the longest quiet open name was quiet for at least this time.
     pub(super) fn is_quiet(&self, now: Timestamp, quiet: Nanos) -> bool {
         let place = self.queues[Queue::Open as usize].first;
         let long = |name: &Name| {
@@ -433,7 +433,7 @@ impl Book {
         self.names.get(place as usize).is_some_and(long)
     }
 
-    /// Forgets that name; whether there was one.
+    /// Forgets the longest quiet open name; returns whether there was one.
     pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
         let found = self.is_quiet(now, quiet);
         if found {
@@ -442,7 +442,7 @@ impl Book {
         found
     }
 
-    /// More is to come under this name.
+    /// Opens a name: responses are expected under it.
     pub(super) fn open(&mut self, place: u32, state: State) {
         if self.name(place).state.is_open() {
             self.names[place as usize].state = state;
@@ -454,7 +454,7 @@ impl Book {
         self.join(place);
     }
 
-    /// Takes an open name into its chain, and keeps what it needs.
+    /// Adds an open name to its chain, and holds the names that it needs.
     pub(super) fn join(&mut self, place: u32) {
         let (at, before) = (self.name(place).chain, self.name(place).before);
         if let Some(chain) = self.chains.get_mut(at as usize) {
@@ -475,7 +475,7 @@ impl Book {
         self.settle(place);
     }
 
-    /// Nothing more is to come under this name.
+    /// Closes a name: no further response is expected under it.
     pub(super) fn close(&mut self, place: u32, state: State) {
         let was = core::mem::replace(&mut self.names[place as usize].state, state);
         if !was.is_open() {
@@ -506,7 +506,7 @@ impl Book {
         self.settle(place);
     }
 
-    /// The order of a name has ended: nothing more is to come under any of its names.
+    /// Closes all names of an ended order.
     pub(super) fn end(&mut self, place: u32) {
         let at = self.name(place).chain as usize;
         if at >= self.chains.len() {
@@ -532,7 +532,7 @@ impl Book {
         }
     }
 
-    /// Puts a name into the list where it belongs, behind the others.
+    /// Moves a name to the end of the list where it belongs.
     fn settle(&mut self, place: u32) {
         let name = self.name(place);
         let queue = match (name.state.is_open(), name.needed) {
@@ -547,12 +547,12 @@ impl Book {
         }
     }
 
-    /// Notes that the venue has said something about a name; whether that is new.
+    /// Marks a name as answered by the venue; returns whether it was not marked before.
     pub(super) fn set_answered(&mut self, place: u32) -> bool {
         !core::mem::replace(&mut self.names[place as usize].is_answered, true)
     }
 
-    /// Records activity of a name: it becomes the last of its list.
+    /// Records activity of a name: it moves to the end of its list.
     pub(super) fn touch(&mut self, place: u32, now: Timestamp) {
         self.names[place as usize].touched = now;
         let queue = self.name(place).queue;

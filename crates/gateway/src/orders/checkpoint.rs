@@ -10,8 +10,8 @@
 //!          three ids: length u8, bytes
 //! ```
 //!
-//! Numbers are little-endian. Names stand in the order of their lists, which is the order in which
-//! they are forgotten; they refer to each other by number, 0 is none.
+//! Numbers are little-endian. Names are in the order of their lists, in which they are forgotten; they refer to
+//! each other by number, 0 is none.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -29,9 +29,9 @@ const MAGIC: &[u8; 8] = b"FWORDERS";
 const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 8;
 const SUM: usize = 8;
-/// The bytes of a name without its ids.
+/// Length of a name without its ids, in bytes.
 const NAME: usize = 8 + 4 + 4 + 4 + 6 * 8 + 1 + 3;
-/// More than anything ever counted: from here on a count cannot overflow.
+/// Maximum of a restored counter, so that counting cannot overflow.
 const COUNT_MAX: u64 = 1 << 62;
 
 const QUEUES: [Queue; 3] = [Queue::Open, Queue::Held, Queue::Closed];
@@ -43,26 +43,26 @@ const PURPOSES: [Purpose; 4] = [
 ];
 const STATES: [State; 4] = [State::Pending, State::Live, State::Replaced, State::Ended];
 
-/// Why bytes are not a checkpoint, or not one for these limits.
+/// Why bytes are not a checkpoint, or do not fit these limits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// It does not begin as one.
+    /// The bytes do not begin as a checkpoint.
     NotOne,
-    /// A version that is not known here.
+    /// An unknown version.
     Version {
-        /// The one that it has.
+        /// The version of the checkpoint.
         version: u32,
     },
-    /// It is cut off or has bytes behind its end.
+    /// The checkpoint is cut off, or bytes follow it.
     Length,
-    /// Its checksum is wrong.
+    /// The checksum is wrong.
     Sum,
-    /// Its checksum is right and what it says is impossible.
+    /// The checksum is right, but the content is invalid.
     Content,
-    /// More names, more venues or longer ids than there is room for.
+    /// More names, more venues or longer ids than the limits allow.
     Room,
-    /// The limits are themselves wrong.
+    /// The limits are invalid.
     Config(OrdersError),
 }
 
@@ -86,8 +86,8 @@ impl fmt::Display for CheckpointError {
 impl core::error::Error for CheckpointError {}
 
 impl OrderTracker {
-    /// A number that two [`OrderTracker`] share when they will answer all calls alike, and, but for a chance
-    /// of 1 in 2 to the 64th, only then. Allocates nothing; takes as long as writing a checkpoint.
+    /// A hash of the state: equal for two [`OrderTracker`]s that will answer all calls alike; others differ,
+    /// except by a chance of 1 in 2^64. Allocates nothing; takes as long as writing a checkpoint.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hasher = SipHasher24::new();
@@ -95,8 +95,8 @@ impl OrderTracker {
         hasher.finish()
     }
 
-    /// Adds a checkpoint to the bytes. [`OrdersConfig`] and what [`set_venue`](Self::set_venue) said
-    /// are not in it.
+    /// Appends a checkpoint to the bytes. [`OrdersConfig`] and the forms of [`set_venue`](Self::set_venue) are not
+    /// in it.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         bytes.extend_from_slice(MAGIC);
@@ -109,7 +109,7 @@ impl OrderTracker {
         bytes.extend_from_slice(&sum.to_le_bytes());
     }
 
-    /// Makes [`OrderTracker`] of a checkpoint. Sessions have the numbers that they had when it was written.
+    /// Makes an [`OrderTracker`] from a checkpoint. Sessions have the numbers that they had when it was written.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl OrderTracker {
         Ok(orders)
     }
 
-    /// Goes on under other limits. What may be forgotten goes when there is no room for it.
+    /// Changes the limits. Without room, names that may be forgotten are forgotten.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl OrderTracker {
         Ok(())
     }
 
-    /// Gives the body of a checkpoint in pieces.
+    /// Writes the body of a checkpoint in pieces.
     pub(crate) fn put(&self, put: &mut impl FnMut(&[u8])) {
         let book = &self.book;
         for number in [
@@ -277,7 +277,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
     Ok(&summed[HEADER..])
 }
 
-/// The bytes still to be read.
+/// Reads the remaining bytes.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {
@@ -307,7 +307,7 @@ impl<'a> Parts<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// The value that has this number.
+    /// The value with this number.
     fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, CheckpointError> {
         let number = usize::from(self.u8()?);
         all.get(number).copied().ok_or(CheckpointError::Content)

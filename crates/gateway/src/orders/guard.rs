@@ -8,17 +8,16 @@ use super::{OrderTracker, OrdersError};
 use crate::Draft;
 
 impl OrderTracker {
-    /// A message of a client is about to go to a venue: lets no id in it name an order of another
-    /// client. To be called before [`outbound`](Self::outbound). Changes the message alone, so it is
-    /// not to be called again after a crash.
+    /// Ensures that no id in a client's message to a venue names another client's order. To be called before
+    /// [`outbound`](Self::outbound). It changes only the message, so it is not repeated after a crash.
     ///
-    /// OrderID(37) goes out when a report has told it for an order of this client. Another one, and
-    /// SecondaryOrderID(198), which is not followed, is taken out when ClOrdID(11) or OrigClOrdID(41)
-    /// names the order as well: these are always the client's own.
+    /// OrderID(37) stays if a report has given it for an order of this client. Another OrderID, and
+    /// SecondaryOrderID(198), which is not tracked, is removed if ClOrdID(11) or OrigClOrdID(41) also names the
+    /// order: these are always the client's own.
     ///
     /// # Errors
     ///
-    /// [`OrdersError::UnknownOrder`]; then it must not go out.
+    /// [`OrdersError::UnknownOrder`]; then the message must not be sent.
     pub fn guard(
         &self,
         client: SessionId,
@@ -60,14 +59,14 @@ impl OrderTracker {
         Ok(())
     }
 
-    /// Whether a report has told this OrderID for an order of this client.
+    /// Whether a report has given this OrderID for an order of this client.
     fn has_order_id(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
         let name = self.book.of_order_id(venue, id);
         name.is_some_and(|name| self.book.name(name).client == client)
     }
 
-    /// Whether a client's id names the order that the id at this place names: the last one before it, in
-    /// an entry of a group the first of the entry, or the next one.
+    /// Whether a client's id names the same order as the venue's id at this index: the last client's id before it
+    /// (in an entry of a group, the first of the entry), or the next one.
     fn is_named(
         &self,
         naming: &Naming,
@@ -88,7 +87,7 @@ impl OrderTracker {
             || self.book.at_venue(venue, kind, id).is_some_and(is_theirs)
     }
 
-    /// Writes the ClOrdID that the venue knows. One that nobody has there goes out as it is.
+    /// Writes the ClOrdID that the venue knows. An unknown ClOrdID stays unchanged.
     fn translate(
         &self,
         client: SessionId,

@@ -1,4 +1,4 @@
-//! Orders whose messages are held by the caller and have not been sent.
+//! Orders whose messages the caller holds unsent.
 
 use alloc::vec::Vec;
 
@@ -12,15 +12,15 @@ use super::table::IdKind;
 use crate::Draft;
 
 impl OrderTracker {
-    /// Says where the message is held that began the order or request of its ClOrdID(11). The message is given as the
-    /// venue is to see it.
+    /// Records where the message that began the order or request of its ClOrdID(11) is held. The message is given
+    /// as the venue would see it.
     pub(crate) fn set_held(&mut self, venue: SessionId, message: &Draft, at: HeldAt) {
         if let Some(name) = self.began_by(venue, message) {
             self.book.set_held(name, Some(at));
         }
     }
 
-    /// The message at this place is held no more.
+    /// Records that the message at this place is no longer held.
     pub(crate) fn clear_held(&mut self, venue: SessionId, message: &Draft, at: HeldAt) {
         let name = self.began_by(venue, message);
         // A later one may have the same id.
@@ -34,8 +34,8 @@ impl OrderTracker {
         self.book.at_venue(venue, IdKind::Order, id)
     }
 
-    /// Where the messages of an order are held of which the venue has got none: the order first, then its replaces, in
-    /// order. The id may be that of the order or of a replace. Empty when the venue may have the order.
+    /// Places of the held messages of an order, if none of them was sent: the order first, then its replaces, in
+    /// order. The id may be the order's or a replace's. Empty if the venue may have the order.
     pub(crate) fn held_order(&self, client: SessionId, venue: SessionId, id: &[u8]) -> Vec<HeldAt> {
         let named = self.book.of_client(client, venue, IdKind::Order, id);
         let names =

@@ -1,10 +1,10 @@
-//! [`HeldAt`]: where a message is held that has not been sent.
+//! [`HeldAt`]: where an unsent message is held.
 
-/// Where a message is held: its block and its place there, as its owner counts them.
+/// Where a message is held: a block and a position in it, as the owner of the queue counts them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct HeldAt {
     /// The block.
     pub(crate) block: u32,
-    /// The byte in it.
+    /// The byte in the block.
     pub(crate) at: u16,
 }

@@ -8,21 +8,21 @@ use super::lifecycle::{Said, has_ended, said};
 use super::table::{self, IdKind, IdRole, InboundId, Stranger};
 use crate::Draft;
 
-/// The maximum number of replaced ids of one order.
+/// Maximum number of replaced ids of one order.
 pub(super) const MAX_REPLACED: usize = 32;
 
-/// The client that a venue's message is for, and the order or request it is about.
+/// The client that receives a venue's message, and the order or request of the message.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportAddressee {
     /// The session of the client.
     pub client: SessionId,
     about: Link,
-    /// Another client, and its order which the request of the first one has reached.
+    /// Another client and its order, which the first client's request has reached.
     reached: Option<(SessionId, Link)>,
 }
 
 impl ReportAddressee {
-    /// The client whose order the request of another one has reached; it receives the message too.
+    /// The client whose order another client's request has reached; it receives the message too.
     #[must_use]
     pub fn reached(self) -> Option<Self> {
         let (client, about) = self.reached?;
@@ -35,9 +35,8 @@ impl ReportAddressee {
 }
 
 impl OrderTracker {
-    /// Handles a message from a venue: finds the client that it is for, restores the client's own ids
-    /// in it, and updates the state of its order. As [`heard`](Self::heard), then
-    /// [`restore`](Self::restore).
+    /// Handles a message from a venue: finds the receiving client, restores the client's own ids in the message,
+    /// and updates the state of its order. As [`heard`](Self::heard), then [`restore`](Self::restore).
     pub fn inbound(
         &mut self,
         now: Timestamp,
@@ -49,11 +48,11 @@ impl OrderTracker {
         Some(heard.client)
     }
 
-    /// Finds the client that a message of a venue is for, and updates the state of its
-    /// order. Found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37); other messages by the ids
-    /// of their row in [`ANSWERS`](table::ANSWERS), first to last.
+    /// Finds the client that receives a venue's message, and updates the state of its order. The client is found
+    /// by ClOrdID(11), then OrigClOrdID(41), then OrderID(37); for other messages by the ids of their row in
+    /// [`ANSWERS`](table::ANSWERS), first to last.
     ///
-    /// `None` when no id in it is known; that is counted as unsolicited.
+    /// `None` if no id in the message is known; such a message counts as unsolicited.
     pub fn heard(
         &mut self,
         now: Timestamp,
@@ -92,10 +91,10 @@ impl OrderTracker {
         Some(heard)
     }
 
-    /// Writes the client's own ids into a message that was [`heard`](Self::heard), or into a copy of
-    /// it. An id that is not one of this client's never reaches it; see [`Stranger`].
+    /// Writes the client's own ids into a message that was [`heard`](Self::heard), or into a copy of it. An id of
+    /// another client never reaches this client; see [`Stranger`].
     ///
-    /// Returns whether it could: the order may have been forgotten if messages were sent since.
+    /// Returns `false` if the order has been forgotten, which is possible if messages were sent since.
     pub fn restore(&self, heard: ReportAddressee, draft: &mut Draft) -> bool {
         let about = self.book.follow(heard.about);
         if let Some(about) = about {
@@ -104,9 +103,8 @@ impl OrderTracker {
         about.is_some()
     }
 
-    /// The client's ids of the order that a message [`heard`](Self::heard) is about, that of the message
-    /// first, then the one that it was to replace or cancel, and so on; at most 32. None when it is about
-    /// no order.
+    /// The client's ids of the order of a message that was [`heard`](Self::heard): the message's id first, then
+    /// the id that it was to replace or cancel, and so on; at most 32. None if the message is not about an order.
     pub fn own_ids(&self, heard: ReportAddressee) -> impl Iterator<Item = &[u8]> {
         let about = self.book.follow(heard.about);
         let about = about.filter(|about| self.book.name(*about).kind == IdKind::Order);
@@ -117,11 +115,11 @@ impl OrderTracker {
             .map(|name| self.book.id(name, By::Client))
     }
 
-    /// A message that [`outbound`](Self::outbound) let go will never be answered: it was not sent, or
-    /// the venue refused it by a BusinessMessageReject. The message is given as the venue saw it.
+    /// Handles a message that [`outbound`](Self::outbound) accepted and that will get no response: it was not
+    /// sent, or the venue refused it by a BusinessMessageReject. The message is given as the venue saw it.
     ///
-    /// Gets its client's ids back. What it began has ended, unless it was a possible resend: the venue
-    /// may have taken the first one. `None` when nothing in it is known.
+    /// Restores the client's ids in the message. The orders and requests that it began end, unless it was a
+    /// possible resend: the venue may have accepted the original. `None` if no id in the message is known.
     pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         let stops = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) == Some(b"2");
@@ -152,12 +150,12 @@ impl OrderTracker {
         client
     }
 
-    /// A venue rejected a message by a Reject(3), which may be about a repetition of it. The message is
-    /// given as the venue saw it.
+    /// Handles a Reject(3) of a venue for a message, or for a resend of it. The message is given as the venue saw
+    /// it.
     ///
-    /// Gets its client's ids back. What it began has ended, each by itself: whatever else was asked for
-    /// an order is answered too. `None`, and nothing changes, when the venue has answered before what
-    /// the message began, or nothing in it is known.
+    /// Restores the client's ids in the message, and ends each order or request that it began; other requests for
+    /// the same order still get their responses. `None`, without any change, if the venue has already responded to
+    /// the message, or no id in it is known.
     pub fn rejected(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let asks = table::asks(draft.msg_type());
         let begins = draft.get(tag::POSS_RESEND) != Some(b"Y")
@@ -196,7 +194,7 @@ impl OrderTracker {
         Some(client)
     }
 
-    /// The venue has answered what this name stands for, and so whatever it replaces.
+    /// Marks a name as answered by the venue, and so the names that it replaces.
     fn note_answer(&mut self, about: u32, msg_type: &[u8]) {
         let mut next = Some(about);
         while let Some(name) = next
@@ -207,7 +205,7 @@ impl OrderTracker {
         }
     }
 
-    /// The name that a message is about.
+    /// The name of the order or request of a message.
     fn about(&self, venue: SessionId, answers: &[InboundId], draft: &Draft) -> Option<u32> {
         answers.iter().find_map(|answer| {
             (0..draft.len())
@@ -256,8 +254,8 @@ impl OrderTracker {
         }
     }
 
-    /// The order of another client which this report is about, when `about` is a request: a venue may
-    /// find an order for a request in ways that nobody knows here.
+    /// The other client's order in this report, if `about` is a request: a venue may select an order for a request
+    /// in ways that the gateway does not know.
     fn reached(&self, about: u32, venue: SessionId, draft: &Draft) -> Option<u32> {
         let of = self.book.name(about);
         let is_order = of.kind == IdKind::Order && of.purpose == Purpose::Order;
@@ -275,7 +273,7 @@ impl OrderTracker {
         by_order_id.filter(|name| is_theirs(name) && self.book.is_trading(*name))
     }
 
-    /// An ExecutionReport about an order that a request of another client has reached.
+    /// Handles an ExecutionReport about an order that another client's request has reached.
     fn reach(&mut self, now: Timestamp, about: u32, reached: u32, draft: &Draft) {
         let heard = said(
             draft.get(tag::EXEC_TYPE),
@@ -292,7 +290,7 @@ impl OrderTracker {
         }
     }
 
-    /// An ExecutionReport about an order.
+    /// Handles an ExecutionReport about an order.
     fn execution(&mut self, about: u32, draft: &Draft) {
         if let Some(order_id) = draft.get(tag::ORDER_ID).filter(|id| *id != b"NONE") {
             self.book.learn(about, order_id);
@@ -328,7 +326,8 @@ impl OrderTracker {
         }
     }
 
-    /// An OrderCancelReject: the cancel or replacement has failed, the order is as OrdStatus(39) says.
+    /// Handles an OrderCancelReject: the cancel or replacement has failed, and OrdStatus(39) gives the state of
+    /// the order.
     fn cancel_reject(&mut self, asked: Option<u32>, before: Option<u32>, draft: &Draft) {
         let ended = has_ended(draft.get(tag::ORD_STATUS));
         if let Some(asked) = asked {

@@ -18,25 +18,25 @@ const ANSWERED_WITH: [Tag; 6] = [
     tag::ORIG_CL_ORD_ID,
 ];
 
-/// Whether a message of this type has ids that are to come back.
+/// Whether a message of this type has ids that its responses repeat.
 #[must_use]
 pub fn asks(msg_type: &[u8]) -> bool {
     !table::asks(msg_type).is_empty()
 }
 
-/// Whether a message of this type answers by an id.
+/// Whether a message of this type is a response that names its request by an id.
 #[must_use]
 pub fn answers(msg_type: &[u8]) -> bool {
     !table::answers(msg_type).is_empty()
 }
 
-/// Whether a message of this type may name an order by OrderID(37), and [`OrderTracker::guard`] reads it.
+/// Whether a message of this type may name an order by OrderID(37), so that [`OrderTracker::guard`] reads it.
 #[must_use]
 pub fn names_orders(msg_type: &[u8]) -> bool {
     table::naming(msg_type).is_some()
 }
 
-/// Whether this field has an id that a gateway may write anew.
+/// Whether this field has an id that a gateway may rewrite.
 #[inline]
 #[must_use]
 pub fn is_id(tag: Tag) -> bool {
@@ -44,7 +44,7 @@ pub fn is_id(tag: Tag) -> bool {
     word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
 }
 
-/// The fields of all rows of the tables, a bit each. It is asked of every field of every message.
+/// The fields of all rows of the tables, one bit each; read for every field of every message.
 static IDS: [u64; 40] = {
     let mut bits = [0; 40];
     let mut row = 0;
@@ -72,8 +72,7 @@ static IDS: [u64; 40] = {
     bits
 };
 
-/// Whether a message of this type begins something that stays open until it is answered: an order, a
-/// replacement, a cancel.
+/// Whether a message of this type begins an order, a replacement or a cancel, which stays open until its response.
 #[must_use]
 pub fn begins_orders(msg_type: &[u8]) -> bool {
     let open = |ask: &table::OutboundId| !matches!(ask.role, IdRole::Names | IdRole::Asks);
@@ -99,55 +98,54 @@ pub fn reads_inbound(msg_type: &[u8], tag: Tag) -> bool {
     ANSWERED_WITH.contains(&tag) || answers.iter().any(|answer| answer.tag == tag)
 }
 
-/// The field that names a message of this type as a whole: ClOrdID(11) of an order, ListID(66) of a
-/// list, and what a BusinessMessageReject repeats in BusinessRejectRefID(379).
+/// The field that identifies a message of this type, and that a BusinessMessageReject repeats in
+/// BusinessRejectRefID(379): for example ClOrdID(11) of an order, ListID(66) of a list.
 #[must_use]
 pub fn id_of(msg_type: &[u8]) -> Option<Tag> {
     table::asks(msg_type).first().map(|ask| ask.tag)
 }
 
 impl OrderTracker {
-    /// The limits and habits.
+    /// The configuration.
     #[must_use]
     pub fn config(&self) -> &OrdersConfig {
         &self.config
     }
 
-    /// How ids look at this venue, when that was said.
+    /// The form of ids at this venue, if it has its own.
     #[must_use]
     pub fn rewriting(&self, venue: SessionId) -> Option<Rewriting> {
         let at = self.venues.binary_search_by_key(&venue, |venue| venue.id);
         self.venues[at.ok()?].rewriting
     }
 
-    /// How many ids of this client, and of all, are remembered and may not be forgotten: those of open
-    /// orders, and those that these need.
+    /// Number of ids that may not be forgotten, of this client and of all clients: ids of open orders, and ids
+    /// that these need.
     #[must_use]
     pub fn kept(&self, client: SessionId) -> (u64, u64) {
         (self.book.kept_of(client).into(), self.kept_by_all())
     }
 
-    /// How many there are of all clients.
+    /// Number of ids of all clients that may not be forgotten.
     #[must_use]
     pub fn kept_by_all(&self) -> u64 {
         self.book.kept() as u64
     }
 
-    /// Whether an open order has been quiet for so long that it makes room.
+    /// Whether an open order has been quiet long enough to make room.
     #[must_use]
     pub fn has_quiet(&self, now: Timestamp) -> bool {
         let quiet = self.config.forget_quiet;
         quiet.is_some_and(|quiet| self.book.is_quiet(now, quiet))
     }
 
-    /// The client that has most of them.
+    /// The client with the most ids that may not be forgotten.
     #[must_use]
     pub fn keeps_most(&self) -> Option<SessionId> {
         self.book.keeps_most()
     }
 
-    /// Whether a message that asks something is one that was sent to this very session, which still
-    /// has it open: it has come back.
+    /// Whether a request from this session was sent to the same session and is still open there: it has come back.
     #[must_use]
     pub fn came_back(&self, session: SessionId, message: &Message<'_>) -> bool {
         let asks = table::asks(message.msg_type());
@@ -163,8 +161,8 @@ impl OrderTracker {
             })
     }
 
-    /// Whether a message of this client is about something that it has at this venue: it names what is
-    /// remembered, or would begin what is open there.
+    /// Whether a message of this client concerns its orders at this venue: it names a known id, or would open an
+    /// id that is open there.
     #[must_use]
     pub fn concerns(&self, client: SessionId, venue: SessionId, draft: &Draft) -> bool {
         let again = draft.get(tag::POSS_RESEND) == Some(b"Y");
@@ -176,8 +174,8 @@ impl OrderTracker {
         })
     }
 
-    /// Whether a message of this client would begin, under this ClOrdID, an order that the client has open
-    /// already. A possible resend would not.
+    /// Whether a message of this client would begin a second order under the ClOrdID of an open one. A possible
+    /// resend would not.
     #[must_use]
     pub fn is_second(&self, client: SessionId, id: &[u8], message: &Message<'_>) -> bool {
         let begins =
@@ -186,7 +184,7 @@ impl OrderTracker {
         begins && !message.is_poss_resend() && self.is_open(client, id)
     }
 
-    /// Whether an order of this client with this ClOrdID is remembered, open or not, at whatever venue.
+    /// Whether an order of this client with this ClOrdID is known, open or closed, at any venue.
     #[must_use]
     pub fn remembers(&self, client: SessionId, id: &[u8]) -> bool {
         let mut venues = self.venues.iter();
@@ -196,8 +194,8 @@ impl OrderTracker {
         })
     }
 
-    /// Whether the message of this client that began an order of this ClOrdID at this venue went to
-    /// another one too, where the order is open or was answered.
+    /// Whether the message that began this client's order with this ClOrdID at this venue also went to another
+    /// venue, where the order is open or was answered.
     #[must_use]
     pub fn is_elsewhere(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
         let at = |venue| {
@@ -213,7 +211,7 @@ impl OrderTracker {
         })
     }
 
-    /// Whether this client has an open order of this ClOrdID, at whatever venue.
+    /// Whether this client has an open order with this ClOrdID, at any venue.
     #[must_use]
     pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {
         self.venues.iter().any(|venue| {

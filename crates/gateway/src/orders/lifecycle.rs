@@ -3,11 +3,11 @@
 /// The state of an order, independent of the FIX version.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Said {
-    /// A cancel or a replacement was received, no more.
+    /// A cancel or a replacement was received, but not decided.
     Pending,
     /// The request is rejected.
     Rejected,
-    /// The order goes on under the id of its replacement.
+    /// The order continues under the id of its replacement.
     Replaced,
     /// The order is filled, canceled, expired, or done for the day.
     Ended,

@@ -1,9 +1,8 @@
 //! The return path: finds the client that a venue's response is for.
 //!
-//! [`OrderTracker`] sees each message that goes to a venue and each that comes from one. It remembers whose
-//! order and whose question stands behind each id, gives ids of two clients that collide different
-//! texts at the venue, and writes each client's own ids into the answers again. Which ids in which
-//! messages: [`table`].
+//! [`OrderTracker`] sees each message to a venue and each message from a venue. It remembers the client and the
+//! order or request of each id, rewrites ids of two clients that collide at a venue, and restores each client's
+//! own ids in responses. [`table`] lists the ids in each message type.
 //!
 //! The same calls in the same order give the same answers, the same ids and the same
 //! [`state_hash`](OrderTracker::state_hash).
@@ -46,10 +45,10 @@ pub struct OrdersConfig {
     pub max_sessions: u32,
     /// Maximum length of a client's id, 1 to 255 bytes. A longer OrderID(37) of a venue is not stored.
     pub max_id: usize,
-    /// The form of ids at a venue without its own [`OrderTracker::set_venue`].
+    /// The form of ids at a venue without [`OrderTracker::set_venue`].
     pub rewriting: Rewriting,
-    /// Time without a report after which an open order may be evicted when memory is full. `None`
-    /// means never; orders whose end no venue reports then use memory for ever.
+    /// Time without a report after which an open order may be evicted when memory is full. `None` means never:
+    /// orders whose end no venue reports then use memory forever.
     pub forget_quiet: Option<Nanos>,
     /// The key of the hash tables. No result depends on it; clients that do not know it cannot
     /// choose ids that make look-ups slow.
@@ -59,16 +58,16 @@ pub struct OrdersConfig {
 /// The result of [`OrderTracker::outbound`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Out {
-    /// It is a new request, which is now stored.
+    /// The message is a new request, which is now stored.
     New,
-    /// PossResend(97)=Y, and its request is already stored: it keeps the ids of that time. Only
-    /// the caller knows whether the venue has it.
+    /// The message has PossResend(97)=Y, and its request is already stored: it keeps the ids of the original. Only
+    /// the caller knows whether the venue has the original.
     Again,
     /// This client already has an open order with this ClOrdID at this venue. The message is unchanged.
     Duplicate,
-    /// It only refers to earlier requests.
+    /// The message only refers to earlier requests.
     Names,
-    /// It has no id that a response refers to.
+    /// The message has no id that a response refers to.
     Other,
 }
 
@@ -130,9 +129,9 @@ impl core::error::Error for OrdersError {}
 /// Counters.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OrdersCounters {
-    /// Orders that may trade or wait for a response, now.
+    /// Current number of orders that may trade or wait for a response.
     pub live: u64,
-    /// Ids in memory, now.
+    /// Current number of ids in memory.
     pub remembered: u64,
     /// Messages to venues that were refused.
     pub refused: u64,
@@ -146,9 +145,9 @@ pub struct OrdersCounters {
 #[derive(Clone, Copy, Debug)]
 struct Venue {
     id: SessionId,
-    /// The number in the next id that is written for it.
+    /// The number in the next rewritten id for the venue.
     next: u64,
-    /// `None` for the common one.
+    /// The form of ids; `None` for the common form.
     rewriting: Option<Rewriting>,
 }
 
@@ -157,7 +156,7 @@ struct Venue {
 pub struct OrderTracker {
     config: OrdersConfig,
     book: Book,
-    /// By id.
+    /// Venues by session id.
     venues: Vec<Venue>,
     refused: u64,
     rewritten: u64,
@@ -165,11 +164,11 @@ pub struct OrderTracker {
 }
 
 impl OrderTracker {
-    /// Creates empty ones; all memory is allocated here.
+    /// Creates an empty tracker; all memory is allocated here.
     ///
     /// # Errors
     ///
-    /// [`OrdersError::MaxId`], and [`OrdersError::MaxLen`] when rewritten ids are longer than that.
+    /// [`OrdersError::MaxId`], and [`OrdersError::MaxLen`] if rewritten ids are longer than `max_id`.
     pub fn new(config: OrdersConfig) -> Result<Self, OrdersError> {
         if !(1..=255).contains(&config.max_id) {
             return Err(OrdersError::MaxId);
@@ -217,7 +216,7 @@ impl OrderTracker {
         }
     }
 
-    /// The place of a venue, which is known from now on.
+    /// Index of a venue; adds a new venue.
     fn venue(&mut self, id: SessionId) -> Result<usize, OrdersError> {
         match self.venues.binary_search_by_key(&id, |venue| venue.id) {
             Ok(at) => Ok(at),

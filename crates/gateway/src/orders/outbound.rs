@@ -12,7 +12,7 @@ use crate::Draft;
 struct Way {
     now: Timestamp,
     client: SessionId,
-    /// The place of the venue, its session and how ids look there.
+    /// Index of the venue, its session and its form of ids.
     at: usize,
     venue: SessionId,
     ids: Rewriting,
@@ -23,7 +23,7 @@ struct Way {
 }
 
 impl Way {
-    /// Whether the message begins what an id is of, or names what began earlier.
+    /// Whether the message begins the order or request of an id, rather than naming an earlier one.
     fn begins(&self, ask: OutboundId) -> bool {
         match ask.role {
             IdRole::Names => false,
@@ -34,17 +34,17 @@ impl Way {
 }
 
 impl OrderTracker {
-    /// A message of a client is about to go to a venue: what it begins is remembered, and its ids
-    /// become those that the venue is to see.
+    /// Handles a client's message to a venue: remembers the orders and requests that it begins, and writes the ids
+    /// for the venue.
     ///
-    /// An id that it names and that is not known, as after a loss of all state, is remembered like one
-    /// that began here. So it can neither reach an order of another client nor fail to come back.
+    /// An unknown id that the message names, for example after a loss of all state, is remembered like a new one.
+    /// So it cannot reach another client's order, and responses to it find the client.
     ///
     /// # Errors
     ///
-    /// [`OrdersError::Full`], [`OrdersError::TooManySessions`], [`OrdersError::NoId`],
-    /// [`OrdersError::IdTooLong`] and [`OrdersError::IdsUsedUp`], each counted as refused. The message
-    /// is as it was and nothing of it is remembered.
+    /// [`OrdersError::Full`], [`OrdersError::TooManySessions`], [`OrdersError::NoId`], [`OrdersError::IdTooLong`]
+    /// and [`OrdersError::IdsUsedUp`], each counted as refused. The message is unchanged, and none of its ids is
+    /// remembered.
     pub fn outbound(
         &mut self,
         now: Timestamp,
@@ -121,7 +121,7 @@ impl OrderTracker {
         Ok(out)
     }
 
-    /// Says what the message is and makes room for what it begins; nothing else changes.
+    /// Classifies the message and makes room for the names that it begins; changes nothing else.
     fn look(&mut self, way: Way, asks: &[OutboundId], draft: &Draft) -> Result<Out, OrdersError> {
         let (mut begins, mut begun, mut needs, mut keeps) = (0, 0, 0, 0);
         let mut duplicate = false;
@@ -170,7 +170,7 @@ impl OrderTracker {
         })
     }
 
-    /// The name of an id in this message, made when it is new.
+    /// The name of an id in this message; makes it if it is new.
     fn name(
         &mut self,
         way: Way,
@@ -236,9 +236,8 @@ fn find(asks: &[OutboundId], tag: Tag) -> Option<OutboundId> {
     asks.iter().find(|ask| ask.tag == tag).copied()
 }
 
-/// The OrigClOrdID(41) that goes with the ClOrdID(11) at a place: the last before it, or the first
-/// behind it, with no other ClOrdID between. In the messages with a side group, one of each stands
-/// in each entry.
+/// The OrigClOrdID(41) that belongs to the ClOrdID(11) at an index: the last one before it, or the first one after
+/// it, with no other ClOrdID between. In messages with a group of sides, each entry has one of each.
 fn beside(draft: &Draft, place: usize) -> Option<&[u8]> {
     let near = |at: &usize| [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].contains(&draft.tag(*at));
     let behind = (place + 1..draft.len()).find(near);

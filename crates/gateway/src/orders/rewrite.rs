@@ -2,9 +2,9 @@
 
 use super::OrdersError;
 
-/// The most digits behind a prefix: 36 to the 12th fits into 64 bits.
+/// Maximum number of digits after a prefix: 36 to the 12th fits into 64 bits.
 const DIGITS_MAX: usize = 12;
-/// The fewest digits there must be room for: 36 to the 6th is two thousand million ids.
+/// Minimum number of digits that must fit: 36 to the 6th is two thousand million ids.
 const DIGITS_MIN: usize = 6;
 const PREFIX_MAX: usize = 8;
 const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -12,10 +12,10 @@ const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// When an id is rewritten for a venue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum When {
-    /// Every id is.
+    /// Every id is rewritten.
     Always,
-    /// Only one that the venue knows as another client's, that is too long for the venue, or that
-    /// looks like one we wrote.
+    /// An id is rewritten only if the venue knows it as another client's, if it is too long for the venue, or if
+    /// it looks like a rewritten id.
     OnCollision,
 }
 
@@ -29,7 +29,7 @@ pub struct Rewriting {
 }
 
 impl Default for Rewriting {
-    /// On collision, `FW`, 64 bytes.
+    /// Rewrites on collision, with prefix `FW` and at most 64 bytes.
     fn default() -> Self {
         Self {
             when: When::OnCollision,
@@ -41,13 +41,13 @@ impl Default for Rewriting {
 }
 
 impl Rewriting {
-    /// `prefix` is up to 8 visible ASCII characters without `=`, `max_len` the most bytes that the
-    /// venue takes in an id. Two gateways at one venue session need different prefixes.
+    /// `prefix` has up to 8 visible ASCII characters without `=`; `max_len` is the maximum length of an id at the
+    /// venue, in bytes. Two gateways at one venue session need different prefixes.
     ///
     /// # Errors
     ///
-    /// [`OrdersError::Prefix`] for another prefix; [`OrdersError::MaxLen`] when `max_len` leaves room
-    /// for fewer than 6 digits behind it, or is more than 255.
+    /// [`OrdersError::Prefix`] for an invalid prefix; [`OrdersError::MaxLen`] if `max_len` leaves room for fewer
+    /// than 6 digits after the prefix, or is above 255.
     pub fn new(when: When, prefix: &[u8], max_len: usize) -> Result<Self, OrdersError> {
         let visible = |byte: &u8| byte.is_ascii_graphic() && *byte != b'=';
         if prefix.len() > PREFIX_MAX || !prefix.iter().all(visible) {
@@ -91,12 +91,12 @@ impl Rewriting {
         36_u64.pow(digits as u32)
     }
 
-    /// Whether a client's id may not go out as it is, whoever else has which.
+    /// Whether a client's id must be rewritten, whatever ids other clients have.
     pub(super) fn must(&self, id: &[u8]) -> bool {
         self.when == When::Always || id.len() > self.max_len() || self.is_ours(id)
     }
 
-    /// Whether an id looks like one that was written here, now or ever.
+    /// Whether an id looks like a rewritten id of this form.
     fn is_ours(&self, id: &[u8]) -> bool {
         id.strip_prefix(self.prefix())
             .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|byte| DIGITS.contains(byte)))

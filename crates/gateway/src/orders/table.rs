@@ -2,7 +2,7 @@
 
 use fixwire_protocol::{Tag, tag};
 
-/// Ids that a venue tells apart: the same text may stand for one thing of each kind.
+/// The kind of an id: a venue distinguishes equal texts of different kinds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum IdKind {
     /// ClOrdID(11), OrigClOrdID(41).
@@ -36,7 +36,7 @@ pub enum IdKind {
 }
 
 impl IdKind {
-    /// All of them, each at the place of its number.
+    /// All kinds, each at the index of its number.
     pub(super) const ALL: [Self; 14] = [
         Self::Order,
         Self::List,
@@ -219,11 +219,11 @@ pub static ASKS: [(&[u8], &[OutboundId]); 32] = [
 /// How a message to a venue names an order by ids that are not in [`ASKS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Naming {
-    /// OrderID(37), and ids beside it that nobody follows.
+    /// OrderID(37), and further ids that are not tracked.
     pub ids: &'static [Tag],
     /// The client's id of the same order.
     pub by: Tag,
-    /// That id is in no row of [`ASKS`].
+    /// Whether the client's id must be translated here, since it is in no row of [`ASKS`].
     pub translates: bool,
 }
 
@@ -265,16 +265,16 @@ pub static NAMINGS: [(&[u8], Naming); 10] = [
 /// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
 pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
 
-/// The treatment of an id in a response that does not belong to its client.
+/// The treatment of an id in a response that is not one of the client's ids.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
-    /// It is replaced by the id of the order that the answer is about.
+    /// The id is replaced by the id of the response's order.
     Own,
-    /// It is replaced by the id of the order that this one was to replace or cancel, or removed.
+    /// The id is replaced by the id of the order that the request was to replace or cancel, or removed.
     Before,
     /// The field is removed.
     Nothing,
-    /// It is replaced by `NONE`: the field begins an entry of a repeating group, or is required.
+    /// The id is replaced by `NONE`: the field begins an entry of a repeating group, or is required.
     NoneText,
 }
 
@@ -334,8 +334,8 @@ const POSITIONS: [InboundId; 1] = [answer(
     Stranger::Nothing,
 )];
 
-/// Messages from a venue, by MsgType(35), with the ids in them: the client is found by the first
-/// that is known. FIX 4.0 to 5.0 SP2.
+/// Messages from a venue, by MsgType(35), with the ids in them: the first known id gives the client. FIX 4.0 to
+/// 5.0 SP2.
 pub static ANSWERS: [(&[u8], &[InboundId]); 25] = [
     (
         b"8",

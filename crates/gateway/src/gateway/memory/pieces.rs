@@ -1,12 +1,12 @@
-//! Remembered values in a ledger: written and read.
+//! Writes and reads remembered values for a ledger.
 
 use fixwire_protocol::SessionId;
 
 use super::{DATA, Memory, NONE};
 
 impl Memory {
-    /// Gives all in pieces: how many went, how many there are, and of each client the oldest first: client,
-    /// length of the id, length of id and fields together, and those.
+    /// Writes the state in pieces: number of dropped orders, number of orders, and each client's orders, the
+    /// oldest first: client, length of the id, length of id and fields together, id, fields.
     pub fn put(&self, put: &mut dyn FnMut(&[u8])) {
         put(&self.counts.dropped.to_le_bytes());
         put(&self.counts.orders.to_le_bytes());
@@ -52,7 +52,7 @@ impl Memory {
         self.counts.dropped = dropped;
     }
 
-    /// Remembers whole fields for an order that has none. Those that do not fit go as when they are remembered.
+    /// Restores the fields of an order without fields. Without room, orders are dropped as usual.
     pub fn restore(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
         self.fields.clear();
         self.fields.extend_from_slice(fields);

@@ -1,7 +1,7 @@
 //! Held messages and their notes.
 //!
-//! A message stands in the queue of its target as its note, behind the time when it came. The mark of
-//! its record is the note's first letter, or says that it is cancelled. The queue of a target has its number.
+//! The queue of a target has each message as its arrival time and its note. The mark of a record is the note's
+//! first letter, or means cancelled. A queue has the number of its target session.
 
 use alloc::vec::Vec;
 
@@ -15,9 +15,9 @@ use super::super::queues::{CANCELLED, Place};
 use super::{Notes, put_draft, put_number};
 use crate::Draft;
 
-/// The mark of a message whose source is answered when it cannot be delivered.
+/// The mark of a message whose source receives a reject if it cannot be delivered.
 pub(in super::super) const ANSWERED: u8 = b'H';
-/// The mark of one whose source is not.
+/// The mark of a message whose source receives no reject.
 pub(in super::super) const UNANSWERED: u8 = b'h';
 
 /// The queue of a target.
@@ -30,38 +30,38 @@ pub(in super::super) fn target(row: usize) -> SessionId {
     SessionId(row as u32)
 }
 
-/// A message that is to be held.
+/// A message to be held.
 pub(in super::super) struct Holding<'h> {
     pub mark: u8,
     pub passage: Passage,
-    /// The session that it came from, by its place in the file, and its dictionary.
+    /// The source session, by its index in the file, and its dictionary.
     pub source: usize,
     pub dictionary: &'h Dictionary,
     pub target: usize,
-    /// Whether the orders know it, as the last message that they let go.
+    /// Whether the orders track the message: it is the last one that they accepted.
     pub is_known: bool,
-    /// As it came.
+    /// The message as received.
     pub message: &'h Message<'h>,
-    /// As it goes.
+    /// The message as it will be sent.
     pub draft: &'h mut Draft,
-    /// Whether it counts for what its source may have.
+    /// Whether the message counts for its source's share.
     pub is_share: bool,
 }
 
-/// A message that is held.
+/// A held message.
 pub(in super::super) struct Held<'n> {
     pub source: SessionId,
     pub passage: Passage,
-    /// The part that the orders track: its type, SOH and fields. Empty when they do not track it.
+    /// The part that the orders track: type, SOH and fields. Empty if they do not track the message.
     pub known: &'n [u8],
-    /// The fields of the message as it came which an answer reads.
+    /// Fields of the received message that a reject reads.
     pub came: &'n [u8],
     pub msg_type: &'n [u8],
-    /// As it goes.
+    /// The fields of the message as it will be sent.
     pub fields: &'n [u8],
 }
 
-/// When a message came.
+/// Arrival time of a message.
 pub(in super::super) fn came_at(time: [u8; 8]) -> Timestamp {
     Timestamp(i64::from_le_bytes(time))
 }
@@ -178,7 +178,7 @@ impl Notes {
         Ok(())
     }
 
-    /// The source of the message that was held last is not to be answered, if it was to be.
+    /// The source of the last held message receives no reject from now on.
     pub fn not_to_answer(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
         if let Some(last) = self.last_held {
             self.text.clear();
@@ -190,7 +190,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Notes that the first message leaves a queue, which the caller then takes away.
+    /// Notes that the first message leaves a queue; the caller then removes it.
     pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         self.text.clear();
         self.text.extend_from_slice(b"U ");
@@ -198,7 +198,7 @@ impl Notes {
         self.keep(outbox)
     }
 
-    /// Takes the first message of a queue away, and those cancelled behind it; whether there was one.
+    /// Removes the first message of a queue, and the cancelled ones after it; returns whether there was one.
     pub fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
         let is_one = self.pop_first(row);
@@ -232,14 +232,14 @@ impl Notes {
         self.queues.pop(row)
     }
 
-    /// Where the messages of an order are held of which the venue has got none, the order first; empty when it may
+    /// Places of the held messages of an order, the order first, if none of them was sent; empty if the venue may
     /// have the order.
     pub fn held_order(&self, client: SessionId, venue: SessionId, id: &[u8]) -> Vec<Place> {
         let held = self.orders.held_order(client, venue, id);
         held.into_iter().map(Place::from).collect()
     }
 
-    /// Notes that a client cancelled an order that is held, and takes its messages out of the queue.
+    /// Notes that a client cancelled a held order, and removes its messages from the queue.
     pub fn cancel_held(
         &mut self,
         (client, venue): (SessionId, SessionId),
@@ -258,7 +258,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Whether there was one.
+    /// Removes the messages of a held order; returns whether there was one.
     fn take_order(&mut self, (client, venue): (SessionId, SessionId), id: &[u8]) -> bool {
         let places = self.held_order(client, venue, id);
         self.last_held = None;
@@ -278,7 +278,7 @@ impl Notes {
         !places.is_empty()
     }
 
-    /// Tells the orders where each message is held, when they are not those that it was held for.
+    /// Sets the place of each held message in orders that were restored or rebuilt.
     pub(super) fn find_held(&mut self) {
         for row in 0..self.queues.rows() {
             let mut places = Vec::new();
@@ -298,7 +298,7 @@ impl Notes {
         }
     }
 
-    /// The bytes that wait of a client's messages.
+    /// Bytes of a client's held messages.
     fn held_by(&self, source: SessionId) -> u64 {
         let bytes = self.held_of.get(source.0 as usize);
         bytes.copied().unwrap_or(0)
@@ -313,7 +313,7 @@ impl Notes {
         self.held_of_all = self.held_of_all.saturating_add_signed(bytes);
     }
 
-    /// Puts a record into a row again, with the mark that it has now. `None` when it is none of this row.
+    /// Restores a record of a row, with its present mark. `None` if the record does not belong to the row.
     pub(super) fn hold_again(&mut self, row: usize, mark: u8, record: &[u8]) -> Option<Place> {
         let note = record.get(8..)?;
         // The mark says what became of it.
@@ -332,7 +332,7 @@ impl Notes {
         Some(place)
     }
 
-    /// Does again what a note tells of a message that is held.
+    /// Applies a note about a held message.
     pub(super) fn follow_held(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         match note {
             [mark @ (ANSWERED | UNANSWERED), b' ', ..] => {

@@ -18,13 +18,13 @@
 //! order    = client u32  length of the id u8  length of both u32, id, fields
 //! ```
 //!
-//! Numbers are little-endian. Sessions stand by number, rows by number, remembered orders by client and
-//! the oldest first. Where a row begins is not in the notes but follows from them, and says when `max_held`
-//! is reached; nothing here depends on the hash key, nor on which memory is free.
+//! Numbers are little-endian. Sessions and rows are in the order of their numbers, remembered orders by client,
+//! the oldest first. The start of a row in its block follows from the notes and decides when `max_held` is
+//! reached. Nothing here depends on the hash key, or on free memory.
 //!
-//! What is read is not under the limits of the file: orders have those that were noted last, until
-//! [`Notes::begin`] notes others; queues may have more than `max_held`. What does not fit into
-//! `max_remembered` goes.
+//! The restored state is not limited by the file: orders have the limits that were noted last, until
+//! [`Notes::begin`] notes others, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are
+//! dropped.
 
 use alloc::format;
 use alloc::string::String;
@@ -44,11 +44,11 @@ const NAME: &str = "gateway";
 const VERSION: u32 = 1;
 /// The bytes of the checksum.
 const SUM: usize = 8;
-/// The mark of the message that was held last, whose source is to be answered.
+/// The mark of the last held message, if its source receives a reject.
 const LAST: u8 = b'Q';
 
 impl Notes {
-    /// Takes the state that a ledger wrote, in place of what there is.
+    /// Replaces the state by one that a ledger wrote.
     ///
     /// # Errors
     ///
@@ -58,14 +58,14 @@ impl Notes {
         Ok(())
     }
 
-    /// A number that is the same for the same state.
+    /// A hash of the state.
     pub fn hash(&self) -> u64 {
         let mut hasher = SipHasher24::new();
         self.put(&mut |bytes| hasher.write(bytes));
         hasher.finish()
     }
 
-    /// Gives the body in pieces.
+    /// Writes the body in pieces.
     fn put(&self, put: &mut dyn FnMut(&[u8])) {
         put(&self.last_answer.to_le_bytes());
         put(&[u8::from(self.noted.is_some())]);
@@ -93,7 +93,7 @@ impl Notes {
         self.memory.put(put);
     }
 
-    /// The notes that a state is of, with the file of these.
+    /// The notes of an encoded state, with the file of these notes.
     fn of(&self, version: u32, state: &[u8]) -> Result<Self, String> {
         if version != VERSION {
             return Err(format!(
@@ -230,7 +230,7 @@ impl Ledger for Notes {
     }
 }
 
-/// The sentence about a state that has a right checksum and no meaning.
+/// The error text for a state with a correct checksum and invalid content.
 fn wrong(what: &str) -> String {
     format!("gateway state is inconsistent: {what}")
 }
@@ -265,13 +265,13 @@ fn put_rewriting(ids: Option<Rewriting>, put: &mut dyn FnMut(&[u8])) {
 /// A session as it was written.
 struct Session {
     name: String,
-    /// How its ids look as noted, and as the orders have it.
+    /// The form of the session's ids as noted, and as the orders have it.
     ids: Option<Rewriting>,
     orders_ids: Option<Rewriting>,
     own: Option<u64>,
 }
 
-/// What is still to be read. `None` when it has not so many bytes, or they say nothing that can be.
+/// Reads the remaining bytes. Each method returns `None` if there are too few bytes, or they are invalid.
 struct Parts<'a>(&'a [u8]);
 
 impl<'a> Parts<'a> {

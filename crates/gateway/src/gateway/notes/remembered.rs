@@ -12,14 +12,14 @@ use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 /// The order that a message is about.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Order<'o> {
-    /// The one that a message of a venue answers.
+    /// The order that a venue's message answers.
     Answered(ReportAddressee),
-    /// The one that a client calls so.
+    /// The order with this id of a client.
     Of(SessionId, &'o [u8]),
 }
 
 impl<'o> Order<'o> {
-    /// Its client, and the ids that it has there, the newest first.
+    /// The order's client, and the client's ids of the order, the newest first.
     fn ids(self, orders: &'o OrderTracker) -> (SessionId, impl Iterator<Item = &'o [u8]>) {
         let (client, heard, id) = match self {
             Self::Answered(heard) => (heard.client, Some(heard), None),
@@ -31,7 +31,7 @@ impl<'o> Order<'o> {
 }
 
 impl Notes {
-    /// Remembers fields for an order under its newest id.
+    /// Remembers fields for an order, under its newest id.
     pub fn remember(
         &mut self,
         order: Order<'_>,
@@ -82,13 +82,13 @@ impl Notes {
         Ok(())
     }
 
-    /// Writes what is remembered for an order, under the newest of its ids for which something is.
+    /// Writes an order's remembered values, from its newest id that has any.
     pub fn recall(&self, order: Order<'_>, fields: &mut Vec<u8>) {
         let (client, mut ids) = order.ids(&self.orders);
         ids.find(|id| self.memory.recall(client, id, fields));
     }
 
-    /// Forgets what [`recall`](Self::recall) would write.
+    /// Forgets the values that [`recall`](Self::recall) would write.
     pub fn forget(&mut self, order: Order<'_>, outbox: &mut Outbox) -> Result<(), Trouble> {
         let Self {
             orders,
@@ -108,7 +108,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Does again what a note tells of what is remembered.
+    /// Applies a note about remembered values.
     pub(super) fn follow_remembered(&mut self, note: &[u8]) -> Option<Result<(), NoteError>> {
         if let Some(own) = note.strip_prefix(b"L ") {
             return self.follow_own(core::str::from_utf8(own).ok()?);
@@ -136,7 +136,7 @@ impl Notes {
         Some(Ok(()))
     }
 
-    /// Does the same for what a client may have.
+    /// Applies a note about a client's share.
     fn follow_own(&mut self, text: &str) -> Option<Result<(), NoteError>> {
         let (client, own) = word(text);
         let client: u32 = client.parse().ok()?;
@@ -162,14 +162,14 @@ fn put_own(text: &mut Vec<u8>, client: SessionId, own: Option<u64>) {
     }
 }
 
-/// Whether this may be an id and what is remembered for it.
+/// Whether an id and its fields are valid for remembering.
 pub(super) fn is_rememberable(id: &[u8], fields: &[u8]) -> bool {
     let mut whole = fields.split_inclusive(|byte| *byte == SOH);
     let is_field = |field: &[u8]| field.ends_with(&[SOH]) && field.contains(&b'=');
     !id.is_empty() && id.len() <= MAX_ID && whole.all(is_field)
 }
 
-/// A note's first words, and whose order it is.
+/// Writes a note's first words and the order's client.
 fn put_head(text: &mut Vec<u8>, what: &[u8], client: SessionId, id: &[u8]) {
     text.clear();
     text.extend_from_slice(what);

@@ -8,17 +8,17 @@ use super::{MAX_ORDERS, MAX_SESSIONS};
 use crate::Draft;
 use crate::orders::{OrdersConfig, Rewriting, When};
 
-/// The first word, and what stands behind it.
+/// The first word, and the text after it.
 pub(super) fn word(text: &str) -> (&str, &str) {
     text.split_once(' ').unwrap_or((text, ""))
 }
 
-/// A number in digits.
+/// Writes a number in digits.
 pub(super) fn put_number(text: &mut Vec<u8>, number: u64) {
     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// The type and the fields of a draft.
+/// Writes the type and the fields of a draft.
 pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
     text.extend_from_slice(draft.msg_type());
     text.push(SOH);
@@ -30,7 +30,7 @@ pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
     }
 }
 
-/// The limits, as a whole note.
+/// Writes the note of the limits.
 pub(super) fn put_limits(text: &mut Vec<u8>, limits: &OrdersConfig) {
     text.extend_from_slice(b"C ");
     let max_id = limits.max_id as u64;
@@ -45,7 +45,7 @@ pub(super) fn put_limits(text: &mut Vec<u8>, limits: &OrdersConfig) {
     put_ids(text, Some(limits.rewriting));
 }
 
-/// The text after the first word of such a note.
+/// Reads the note of the limits, without its first word.
 pub(super) fn limits(text: &str, hash_key: [u8; 16]) -> Option<OrdersConfig> {
     let mut words = text.split(' ');
     let mut next = || words.next();
@@ -64,7 +64,7 @@ pub(super) fn limits(text: &str, hash_key: [u8; 16]) -> Option<OrdersConfig> {
     (orders && limits.max_sessions as usize <= MAX_SESSIONS).then_some(limits)
 }
 
-/// A space and a word.
+/// Writes a space and the form of ids as a word.
 pub(super) fn put_ids(text: &mut Vec<u8>, ids: Option<Rewriting>) {
     let Some(ids) = ids else {
         return text.extend_from_slice(b" -");
@@ -78,7 +78,7 @@ pub(super) fn put_ids(text: &mut Vec<u8>, ids: Option<Rewriting>) {
     text.extend_from_slice(ids.prefix());
 }
 
-/// Such a word; `None` also for `-`.
+/// Reads the form of ids; `None` also for `-`.
 pub(super) fn rewriting(text: &str) -> Option<Rewriting> {
     let (when, rest) = text.split_at_checked(1)?;
     let (longest, prefix) = rest.split_once('=')?;

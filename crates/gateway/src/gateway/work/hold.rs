@@ -1,4 +1,4 @@
-//! Holds a message for a session that is not logged on, in the gateway's queue, and lets a cancel take it out again.
+//! Holds a message for a session that is not logged on, in the gateway's queue, and removes it again on a cancel.
 
 use alloc::vec::Vec;
 
@@ -16,13 +16,13 @@ use crate::Draft;
 use crate::orders::Out;
 use crate::rules::RejectKind;
 
-/// The most fields of a held message that an answer reads.
+/// Maximum number of fields of a held message that a reject reads.
 const MAX_CAME: usize = 256;
 
 impl Work<'_> {
-    /// Whether a message for this session is held by the gateway now. The session is not there while it logs out
-    /// because its schedule ends: what is written for it then is lost when the next one begins. A response or
-    /// a copy without a time to live waits in the session, on disk.
+    /// Whether the gateway holds a message for this session now. A session that logs out at the end of its
+    /// schedule counts as away: messages written for it then would be lost at the start of the next one. A
+    /// response or a copy without a time to live waits in the session, on disk.
     #[cold]
     pub(super) fn is_held(&self, to: usize, is_there: bool, passing: Passing) -> bool {
         let number = self.core.notes.number(to);
@@ -75,8 +75,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Cancels an order of this client that is held for the session, or for one that stands in: nothing of it was
-    /// sent. Whether there was one.
+    /// Cancels an unsent order of this client that is held for the session, or for one that its `away` names.
+    /// Returns whether there was one.
     #[cold]
     pub(super) fn cancel_held(&mut self, to: usize, draft: &Draft) -> Result<bool, Trouble> {
         let next = |at: &usize| match self.core.sessions[*at].away {
@@ -118,8 +118,8 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Ends the order of a cancelled message, and answers what it asked for: the first is the order, the others
-    /// are replaces of it.
+    /// Ends the order of a cancelled message and answers its request: the first message is the order, the others
+    /// are replaces.
     fn cancelled(
         &mut self,
         venue: SessionId,

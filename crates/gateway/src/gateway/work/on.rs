@@ -35,7 +35,7 @@ impl Work<'_> {
         }
     }
 
-    /// This has happened to the message: does what is to be done about it, and nothing else.
+    /// Runs the `[[on]]` entries for one event of the message.
     pub fn happened(&mut self, happening: RuleTrigger, scratch: &mut RuleScratch) {
         self.happened = true;
         let facts = Facts {
@@ -49,7 +49,7 @@ impl Work<'_> {
         rules.happened_to(happening, scratch, message, way, &facts, &mut each);
     }
 
-    /// Does what is to be done about it, once for a message.
+    /// Runs the `[[on]]` entries for the failures of a message, once per message.
     pub(super) fn happen(&mut self, scratch: &mut RuleScratch) {
         self.happened = true;
         let Raised {

@@ -6,7 +6,7 @@ use crate::orders::Out;
 /// Why a message goes to a session.
 #[derive(Clone, Copy)]
 pub(super) enum Passing {
-    /// A rule sends it: what the orders say of it.
+    /// A rule sends the message; the result of the order tracking.
     Sent(Out),
     Copied,
     Returned,

@@ -5,7 +5,7 @@ use super::{Back, Core, Trouble, Work};
 use crate::orders::known::answers;
 
 impl Work<'_> {
-    /// Looks up what is remembered for the order that the message answers.
+    /// Looks up the values remembered for the order that the message answers.
     pub(super) fn look_up(&mut self) {
         let Core {
             notes,
@@ -20,7 +20,7 @@ impl Work<'_> {
         }
     }
 
-    /// Remembers fields for the order that the message answers, else for its own of this ClOrdID.
+    /// Remembers fields for the order that the message answers, or else for the source's order with this ClOrdID.
     pub(super) fn remember(&mut self, id: &[u8], fields: &[u8]) -> Result<(), Trouble> {
         if self.is_second(id) {
             return Ok(());
@@ -36,7 +36,7 @@ impl Work<'_> {
         notes.remember(order, fields, self.outbox)
     }
 
-    /// Forgets what is remembered for that order.
+    /// Forgets the values remembered for that order.
     pub(super) fn forget(&mut self, id: Option<&[u8]>) -> Result<(), Trouble> {
         let id = id.unwrap_or_default();
         if self.is_second(id) {
@@ -52,8 +52,8 @@ impl Work<'_> {
         notes.forget(order, self.outbox)
     }
 
-    /// Whether the message would begin an order under the id of one that its client has open: the answers
-    /// to that one are to have what was remembered for it.
+    /// Whether the message would open an order under the id of an open order of its client, whose responses must
+    /// keep their remembered values.
     fn is_second(&self, id: &[u8]) -> bool {
         let notes = &self.core.notes;
         let client = notes.number(self.source).filter(|_| self.given == 0);

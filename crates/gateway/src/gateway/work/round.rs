@@ -8,8 +8,8 @@ use super::Work;
 use crate::Draft;
 
 impl Work<'_> {
-    /// Whether the message was sent to its source: an answer of our own, or one that has gone round too
-    /// often, goes no further.
+    /// Checks whether the message was sent to its source before: the gateway's own answer, or a message that came
+    /// back too often, goes no further.
     #[cold]
     pub(super) fn look_for_rounds(&mut self) -> Result<(), Trouble> {
         let rounds = &self.core.rounds;
@@ -30,7 +30,7 @@ impl Work<'_> {
         Err(trouble)
     }
 
-    /// A message was sent to a session that may send it back.
+    /// Records a message sent to a session that may send it back.
     #[cold]
     pub(super) fn note_round(&mut self, to: usize, draft: &Draft) {
         let to = SessionId(to as u32);
@@ -39,7 +39,7 @@ impl Work<'_> {
         rounds.note(to, print, self.rounds + 1, self.rule);
     }
 
-    /// The source was answered by the message that was written last.
+    /// Records the last written message as an answer to the source.
     #[cold]
     pub(super) fn note_answer(&mut self) {
         let Some(last) = self.outbox.entries().len().checked_sub(1) else {

@@ -1,6 +1,6 @@
 //! The index that finds a name by its ids.
 //!
-//! For each [`By`] a table of hashes and places; no two names have the same key.
+//! Each [`By`] has a table of hashes and places; no two names have the same key.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,8 +11,8 @@ use fixwire_protocol::SessionId;
 use super::super::table::IdKind;
 use super::{Book, By, NOWHERE};
 
-/// Places by the hash of a key, in memory that is taken once: open addressing with linear probing. The hash
-/// stands beside the place, so that other names are passed without a look at them.
+/// Places by the hash of a key, in memory that is allocated once: open addressing with linear probing. Each slot
+/// has the hash beside the place, so that probes skip other names without reading them.
 #[derive(Clone, Debug)]
 pub(in crate::orders) struct Places {
     slots: Vec<Slot>,
@@ -30,7 +30,7 @@ const FREE: Slot = Slot {
 };
 
 impl Places {
-    /// With room for so many places, so that half of the slots stay free.
+    /// A table for this number of places; at least half of its slots stay free.
     pub(super) fn new(places: usize) -> Self {
         let slots = places.max(1).next_power_of_two() * 2;
         Self {
@@ -46,7 +46,7 @@ impl Places {
         hash as usize & (self.slots.len() - 1)
     }
 
-    /// The first place of this hash that is the right one.
+    /// The first place with this hash for which `is_it` holds.
     fn find(&self, hash: u32, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let mut at = self.home(hash);
         loop {
@@ -69,7 +69,7 @@ impl Places {
         self.slots[at] = Slot { hash, place };
     }
 
-    /// Removes a place that is there, and moves those behind it up, so that no probe ends too early.
+    /// Removes an existing place, and moves later ones up, so that no probe ends too early.
     fn remove(&mut self, hash: u32, place: u32) {
         let mut gap = self.home(hash);
         while self.slots[gap].place != place {
@@ -93,7 +93,7 @@ impl Places {
 #[derive(Clone, Copy, Eq, PartialEq)]
 struct Key<'a> {
     by: By,
-    /// None but for [`By::Client`].
+    /// The client, for [`By::Client`] only.
     client: SessionId,
     venue: SessionId,
     kind: IdKind,
@@ -140,13 +140,13 @@ impl Book {
         self.places[by as usize].find(hash, |place| self.key(place, by, self.id(place, by)) == key)
     }
 
-    /// What a name is found by when this is its id.
+    /// The key of a name with this id.
     fn key<'a>(&self, place: u32, by: By, id: &'a [u8]) -> Key<'a> {
         let name = self.name(place);
         Key::new(by, name.client, name.venue, name.kind, id)
     }
 
-    /// The name of a client's id; the last when it used it more than once.
+    /// The name of a client's id; the last one if the client used the id more than once.
     pub(in crate::orders) fn of_client(
         &self,
         client: SessionId,
@@ -167,7 +167,7 @@ impl Book {
         self.find(Key::new(By::Venue, venue, venue, kind, id))
     }
 
-    /// The name whose report last told this OrderID.
+    /// The name last reported with this OrderID.
     pub(in crate::orders) fn of_order_id(&self, venue: SessionId, id: &[u8]) -> Option<u32> {
         self.find(Key::new(By::OrderId, venue, venue, IdKind::Order, id))
     }
@@ -178,12 +178,12 @@ impl Book {
         self.names[place as usize].lens[by as usize] = id.len() as u8;
     }
 
-    /// Lets a name be found by an id, which no other name may have.
+    /// Adds a name to the index under an id, which no other name may have.
     pub(super) fn index(&mut self, place: u32, by: By, id: &[u8]) {
         self.index_by(self.hash(self.key(place, by, id)), place, by, id);
     }
 
-    /// Lets a name be found by an id; `false` when another name already is.
+    /// Adds a name to the index under an id; `false` if another name has the id.
     pub(super) fn index_new(&mut self, place: u32, by: By, id: &[u8]) -> bool {
         let key = self.key(place, by, id);
         let hash = self.hash(key);
@@ -200,7 +200,7 @@ impl Book {
         self.names[place as usize].indexed[by as usize] = Some(hash);
     }
 
-    /// Lets a name no longer be found by one of its ids.
+    /// Removes one of a name's ids from the index.
     pub(in crate::orders) fn unindex(&mut self, place: u32, by: By) {
         let indexed = &mut self.names[place as usize].indexed[by as usize];
         if let Some(hash) = indexed.take() {
@@ -212,7 +212,7 @@ impl Book {
         self.name(place).indexed[by as usize].is_some()
     }
 
-    /// A report told the OrderID of a name. One that is too long to keep is not learned.
+    /// Records the OrderID that a report gives for a name. An OrderID that is too long is not stored.
     pub(in crate::orders) fn learn(&mut self, place: u32, order_id: &[u8]) {
         let known = self.is_indexed(place, By::OrderId) && self.id(place, By::OrderId) == order_id;
         if known || order_id.is_empty() || order_id.len() > self.id_max {

@@ -7,10 +7,10 @@ use fixwire_protocol::{SessionId, Timestamp};
 use super::super::table::IdKind;
 use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 
-/// The bit that says that a venue has said something about a name.
+/// The bit for a name that a venue has answered.
 pub(in crate::orders) const ANSWERED: u8 = 3;
 
-/// A name that was written. Others are named by number, 0 is none.
+/// A name as written. It refers to other names by number; 0 is none.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::orders) struct Saved<'a> {
     pub(in crate::orders) number: u64,
@@ -36,7 +36,7 @@ pub(in crate::orders) struct Saved<'a> {
 struct Numbers(Vec<(u64, u32)>);
 
 impl Numbers {
-    /// `None` when two have one number.
+    /// `None` if two names have the same number.
     fn new(saved: &[Saved<'_>]) -> Option<Self> {
         let mut numbers: Vec<_> = (0_u32..)
             .zip(saved)
@@ -47,7 +47,7 @@ impl Numbers {
         (!twice).then_some(Self(numbers))
     }
 
-    /// `None` when a number is no one's.
+    /// The name with a number; `None` for an unknown number.
     fn link(&self, number: u64) -> Option<Link> {
         if number == 0 {
             return Some(Link::default());
@@ -59,8 +59,8 @@ impl Numbers {
 }
 
 impl Book {
-    /// Fills an empty book with names, at most as many as it has room for, of ids that it has room
-    /// for. `None` when they contradict each other; it must not be used then.
+    /// Fills an empty book with names; the caller has checked that their number and the lengths of their ids fit.
+    /// `None` if they contradict each other; the book must not be used then.
     pub(in crate::orders) fn restore(
         &mut self,
         saved: &[Saved<'_>],
@@ -147,7 +147,7 @@ impl Book {
         Some(())
     }
 
-    /// Gives each name its chain. Those of one order stand together once sorted.
+    /// Restores the chains. Sorting puts the names of one order together.
     fn restore_chains(&mut self, saved: &[Saved<'_>], numbers: &Numbers) -> Option<()> {
         let mut by_chain: Vec<_> = (0_u32..)
             .zip(saved)
