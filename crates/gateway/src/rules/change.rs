@@ -17,7 +17,7 @@ use super::syntax::Format;
 use crate::Draft;
 use crate::draft::HEADER;
 
-/// The maximum number of bytes that the rules may add to one message; each written field counts 64 more.
+/// Maximum number of bytes that the rules may add to one message; each written field counts 64 bytes more.
 pub const MAX_ADDED: usize = 1 << 20;
 const PER_FIELD: usize = 64;
 /// The maximum length of a value that `remember` stores.
@@ -78,14 +78,14 @@ impl fmt::Display for ActionFailure {
 
 impl core::error::Error for ActionFailure {}
 
-/// A text with fields in it.
+/// A part of a text with fields in it.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Text(Vec<u8>),
     Field(FieldRef),
 }
 
-/// A change, all names looked up.
+/// A change, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
     Set(FieldRef, Vec<Piece>),
@@ -93,7 +93,7 @@ pub(super) enum Change {
         from: FieldRef,
         to: FieldRef,
         tried: bool,
-        /// Whether it is a move.
+        /// Whether the source field is removed.
         moves: bool,
     },
     /// The field, and the length field or data field that belongs to it.
@@ -119,7 +119,7 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// Whether it writes what is remembered.
+    /// Whether the change writes remembered values.
     pub fn recalls(&self) -> bool {
         match self {
             Self::Recall { .. } => true,
@@ -135,13 +135,13 @@ pub(super) struct Work<'w> {
     pub original: &'w Message<'w>,
     pub dictionary: &'w Dictionary,
     pub world: World<'w>,
-    /// A value while it is made.
+    /// Buffer for a value.
     pub text: &'w mut Vec<u8>,
-    /// How many bytes may still be added.
+    /// Number of bytes that may still be added.
     pub left: usize,
 }
 
-/// An entry that is changed: where it stands now, and its group.
+/// An entry that is changed: its present position, and its group.
 #[derive(Clone, Copy)]
 struct Entry<'d> {
     start: usize,
@@ -154,7 +154,7 @@ impl<'w> Work<'w> {
         self.change(change, None)
     }
 
-    /// Writes a text with its fields filled in; a field that is not there is left out.
+    /// Writes a text with its fields filled in; an absent field is left out.
     pub fn fill(&mut self, pieces: &[Piece]) {
         // Without an error the text has all that there is.
         let _ = self.render(pieces, None, false);
@@ -178,7 +178,7 @@ impl<'w> Work<'w> {
         self.view().value(level.as_ref(), field)
     }
 
-    /// Calls itself for entries, as deep as the action nests, which the reader limits.
+    /// Applies a change. Calls itself for entries, as deep as the action nests, which the parser limits.
     fn change(&mut self, change: &Change, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         match change {
             Change::Set(field, pieces) => {
@@ -264,7 +264,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Puts back what is remembered for an order.
+    /// Writes the values remembered for an order.
     fn recall(
         &mut self,
         fields: &[FieldRef],
@@ -289,8 +289,8 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Writes ClOrdID and behind it what is to be remembered, as `tag=value` and SOH; a field that is not
-    /// there has no value. How long ClOrdID is.
+    /// Writes ClOrdID, then the fields to remember, each as `tag=value` and SOH; an absent field has no value.
+    /// Returns the length of ClOrdID.
     pub fn keep(&mut self, id: &FieldRef, fields: &[FieldRef]) -> Result<usize, ActionFailure> {
         let mut text = core::mem::take(self.text);
         text.clear();
@@ -332,7 +332,7 @@ impl<'w> Work<'w> {
         match *script {}
     }
 
-    /// Writes what a script has written, when it has ended well.
+    /// Writes the fields that a script has written, if the script succeeds.
     #[cfg(feature = "scripts")]
     fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         let level = entry.map(Entry::level);
@@ -359,7 +359,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Takes the value of a field into the text; whether it is there.
+    /// Copies the value of a field into the text; returns whether the field is present.
     fn take(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> bool {
         let mut text = core::mem::take(self.text);
         text.clear();
@@ -399,7 +399,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Gives a field the text as its value, and a place when it has none.
+    /// Sets a field to the text; adds the field if it is absent.
     fn put(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         if self.text.is_empty() || self.text.contains(&SOH) {
             return Err(ActionFailure::BadValue(field.tag));
@@ -424,8 +424,8 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Where a new field of the body goes: before the first group, whose last entry might else take it
-    /// for its own, and before the trailer.
+    /// Position of a new body field: before the first group, whose last entry would otherwise include the field,
+    /// and before the trailer.
     fn new_place(&self) -> usize {
         let groups = self.view().groups();
         let trailer = self.dictionary.trailer();
@@ -462,7 +462,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Takes a field out, if it is there; with the count of a group all of its entries.
+    /// Removes a field, if present; removes the entries of a group with its count.
     fn remove(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
         let view = self.view();
         let (at, group, end) = match entry {
@@ -489,7 +489,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// The place of a group's count and its group: of the entry, else of the message.
+    /// Position of a group's count, and its group: in the entry, or else in the message.
     fn group(&self, count: &FieldRef, entry: Option<Entry<'w>>) -> Option<(usize, &'w GroupDef)> {
         let groups = Groups::of(self.dictionary, self.draft.msg_type());
         match entry {
@@ -529,7 +529,7 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Takes out the entries that fulfil the condition, and the count with the last of them.
+    /// Removes the entries that fulfil the condition, and the count with the last entry.
     fn drop_entries(
         &mut self,
         count: &FieldRef,
@@ -590,7 +590,7 @@ impl<'d> Entry<'d> {
         }
     }
 
-    /// The same entry after the message went from so many fields to so many.
+    /// The same entry after the number of the message's fields has changed.
     fn grown(self, before: usize, after: usize) -> Self {
         Self {
             end: self.end + after - before,

@@ -20,12 +20,12 @@ use super::reach::Narrow;
 use super::syntax::{Condition, NameToken, Op, PatternMatch, RuleValue};
 use super::table::Table;
 
-/// The most bytes that the table of one regular expression takes.
+/// Maximum size of the table of one regular expression, in bytes.
 pub const MAX_PATTERN: usize = 256 << 10;
-/// The most bytes that those of all rules take.
+/// Maximum size of the tables of all rules, in bytes.
 pub const MAX_PATTERNS: usize = 64 << 20;
 
-/// Looks up the names in the conditions and actions of one rule after the other.
+/// Resolves the names in the conditions and actions of one rule after another.
 pub(super) struct Compiler<'c, 'e, 't> {
     pub names: &'c Names<'c>,
     pub tables: &'c [(String, Table)],
@@ -37,15 +37,15 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub patterns_left: usize,
     /// The names of counters, in the order in which they are first written.
     pub counters: Vec<String>,
-    /// How many throttles there are.
+    /// Number of throttles so far.
     pub throttles: usize,
     /// The fields that a rule remembers.
     pub remembered: Vec<Tag>,
-    /// Those that one recalls: where in the file, as it is written, and the tag.
+    /// The fields that a rule recalls: position in the file, name as written, and tag.
     pub recalled: Vec<(usize, String, Tag)>,
 }
 
-/// A text of the file that is compiled, and what its names mean.
+/// A text of the file that is compiled, with the scope of its names.
 pub(super) struct Here<'h, 'c> {
     pub text: &'h SourceText,
     pub scope: Scope<'c>,
@@ -64,7 +64,7 @@ impl<'c> Compiler<'c, '_, '_> {
         self.errors.add(here.text.offset(at), problem, hint);
     }
 
-    /// The value, or `None` after its mistake was noted.
+    /// The value, or `None` after its error was recorded.
     pub fn noted<T>(
         &mut self,
         here: &Here<'_, '_>,
@@ -80,7 +80,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// The test of a condition; `None` after its mistakes were noted.
+    /// The test of a condition; `None` after its errors were recorded.
     pub fn test(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
         match condition {
             Condition::And(_) => self.and(here, condition),
@@ -138,8 +138,8 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// A condition of a rule, or a branch of one, whose parts must all hold: they may contradict one
-    /// another.
+    /// Compiles a condition of a rule, or a branch of one, whose parts must all hold, and checks that they do not
+    /// contradict each other.
     pub fn and(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
         let mut parts = Vec::new();
         flatten(condition, &mut parts);
@@ -338,7 +338,7 @@ impl<'c> Compiler<'c, '_, '_> {
         Ok(table)
     }
 
-    /// The sessions that names, patterns and groups mean.
+    /// The sessions selected by names, patterns and groups.
     fn named(&mut self, here: &Here<'_, '_>, names: &[NameToken]) -> Option<Vec<bool>> {
         let mut sessions = alloc::vec![false; here.sessions.len()];
         let mut good = true;

@@ -16,7 +16,7 @@ use super::problem::RuleProblem;
 use super::pseudonym::{self, Pseudonym};
 use super::syntax::{Action, Form, NameToken, RejectKind, SendTarget};
 
-/// An action, all names looked up.
+/// An action, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Change(Change),
@@ -39,7 +39,7 @@ pub(super) enum Step {
     Count(usize),
     Notify(Vec<Piece>),
     Throttle {
-        /// Which bucket of the scratch memory.
+        /// Index of the bucket in the scratch memory.
         bucket: usize,
         rate: u32,
         reject: bool,
@@ -47,7 +47,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Whether the fields are handed out.
+    /// Whether the step emits the fields.
     pub fn hands_out(&self) -> bool {
         matches!(
             self,
@@ -59,7 +59,7 @@ impl Step {
         )
     }
 
-    /// Whether it writes what is remembered.
+    /// Whether the step writes remembered values.
     pub fn recalls(&self) -> bool {
         matches!(self, Self::Change(change) if change.recalls())
     }
@@ -69,15 +69,15 @@ impl Step {
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Write {
     Set,
-    /// Removed, or moved away.
+    /// The field is removed or moved.
     Remove,
     Move,
-    /// Remembered, to be written later.
+    /// The field is remembered, to be written later.
     Remember,
 }
 
 impl<'c> Compiler<'c, '_, '_> {
-    /// The step of an action; `None` after its mistakes were noted.
+    /// The step of an action; `None` after its errors were recorded.
     pub fn step(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Step> {
         if action.changes() {
             return self.change(here, action).map(Step::Change);
@@ -138,7 +138,7 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    /// A field that is to be remembered.
+    /// A field to be remembered.
     fn kept(&mut self, here: &Here<'_, 'c>, name: &NameToken) -> Option<FieldRef> {
         let found = self.may_write(here, name, Write::Remember);
         let found = found.and_then(|field| match SECRETS.contains(&field.tag) {
@@ -162,7 +162,7 @@ impl<'c> Compiler<'c, '_, '_> {
         self.noted(here, name.at, found)
     }
 
-    /// Notes the first row whose cell is no session.
+    /// Records the first row whose cell is not a session.
     fn all_sessions(&mut self, here: &Here<'_, '_>, name: &NameToken, table: usize, column: usize) {
         let table = &self.tables[table].1;
         for row in 0..table.rows() {
@@ -341,7 +341,7 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    /// Notes the first row whose cell the field cannot have.
+    /// Records the first row whose cell is not a valid value of the field.
     fn all_values(
         &mut self,
         here: &Here<'_, '_>,

@@ -22,29 +22,29 @@ const EVENTS: [(&str, RuleTrigger); 8] = [
     ("reject sent", RuleTrigger::RejectSent),
 ];
 
-/// Something that happens to a session, or to a message of it.
+/// An event of a session, or of a session's message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RuleTrigger {
-    /// Its peer asks to log on; the Logon is the message of the event.
+    /// The session's peer sent a Logon, which is the message of the event.
     LogonRequest,
     /// The session has logged on; the peer's Logon is the message of the event.
     Logon,
-    /// It has logged out; the peer's Logout is the message of the event, or one without fields.
+    /// The session has logged out; the message of the event is the peer's Logout, or one without fields.
     Logout,
-    /// Its connection has ended, after a logout or without one; the message is that of the logout.
+    /// The session's connection has closed, with or without a logout; the message is that of the logout.
     Disconnect,
-    /// A message from it did not get where it should.
+    /// A message from the session did not reach its target.
     Undelivered,
-    /// An action could not be done for a message from it.
+    /// An action failed for a message from the session.
     Failed,
-    /// Its peer has rejected a message with a Reject(3), which is the message of the event.
+    /// The session's peer has rejected a message with a Reject(3), which is the message of the event.
     RejectReceived,
-    /// It has rejected a message of its peer with a Reject(3).
+    /// The session has rejected a message of its peer with a Reject(3).
     RejectSent,
 }
 
 impl RuleTrigger {
-    /// Whether the message of the event may go somewhere.
+    /// Whether actions may send the message of the event.
     fn may_be_sent(self) -> bool {
         matches!(self, Self::Undelivered | Self::Failed)
     }
@@ -54,13 +54,14 @@ impl RuleTrigger {
 #[derive(Clone, Debug)]
 pub(super) struct On {
     pub happening: RuleTrigger,
-    /// For each session whether it is meant.
+    /// For each session, whether the entry is for it.
     pub sessions: Vec<bool>,
     pub rule: Rule,
 }
 
 impl Compiler<'_, '_, '_> {
-    /// `None` after its mistakes were noted. `reached` says for each session whether it has a rule.
+    /// Compiles an entry; `None` after its errors were recorded. `reached` says for each session whether it has a
+    /// rule.
     pub fn on(&mut self, at: usize, entry: &EventEntry, reached: &[bool]) -> Option<On> {
         let event = entry.event.as_ref()?;
         let known = EVENTS.into_iter().find(|(name, _)| *name == event.value);
@@ -104,7 +105,7 @@ impl Compiler<'_, '_, '_> {
     }
 }
 
-/// Why an action cannot be done for this event.
+/// Why an action is not available for this event.
 fn refused(happening: RuleTrigger, action: &Action) -> Option<&'static str> {
     match action {
         Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,

@@ -26,12 +26,12 @@ struct Parsed {
     name: String,
     text: SourceText,
     line: u32,
-    /// `None` when it cannot be read.
+    /// The parsed script; `None` if it is invalid.
     ast: Option<Arc<AST>>,
 }
 
 impl Scripts {
-    /// Reads the texts of all scripts, and notes the mistake of each that cannot be read.
+    /// Parses all scripts, and records the error of each invalid one.
     pub fn read(file: &File, errors: &mut Errors<'_>) -> Self {
         if file.scripts.is_empty() {
             return Self {
@@ -65,7 +65,7 @@ impl Scripts {
     }
 }
 
-/// The byte of the file that a place in a script means.
+/// The byte offset in the file of a position in a script.
 fn offset(text: &SourceText, at: Position) -> usize {
     let line = at.line().unwrap_or(1).saturating_sub(1);
     let before = text.value.split_inclusive('\n').take(line);
@@ -82,13 +82,13 @@ enum Named {
     /// The group, the field.
     List((ImmutableString, Position), (ImmutableString, Position)),
     Function(String, Position),
-    /// `msg` where no field follows that is known before it runs.
+    /// `msg` without a field that is known at load.
     Other(Position),
-    /// A value is put into a list or text. Their size is not looked at then, so they are only made.
+    /// An assignment to an element of a list or text, which is refused: its size would not be checked.
     Element(Position),
 }
 
-/// The value that an assignment gives a field.
+/// The value that an assignment writes to a field.
 enum Written {
     Unit,
     Text(String),
@@ -96,8 +96,8 @@ enum Written {
 }
 
 impl<'c> Compiler<'c, '_, '_> {
-    /// The script of this name for the fields of a rule; `writes` when it is an action. `None` after its
-    /// mistakes were noted.
+    /// The script of this name for the fields of a rule; `writes` for an action. `None` after its errors were
+    /// recorded.
     pub fn script(
         &mut self,
         here: &mut Here<'_, 'c>,
@@ -153,7 +153,7 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    /// Looks a field up, and whether it may be written so.
+    /// Resolves a field, and checks that it may be written.
     fn slot(
         &mut self,
         here: &Here<'_, 'c>,
@@ -235,7 +235,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 }
 
-/// All that a script names, in order.
+/// All names in a script, in order.
 fn named(ast: &AST) -> Vec<Named> {
     let mut found = Vec::new();
     ast.walk(&mut |path: &[ASTNode<'_>]| {
@@ -286,7 +286,7 @@ fn is_msg(expression: &Expr) -> bool {
     matches!(expression, Expr::Variable(variable, ..) if variable.1 == MSG)
 }
 
-/// Whether what is assigned to is neither a variable nor a field of `msg` as a whole.
+/// Whether the target of an assignment is only a part of a variable or of a field of `msg`.
 fn writes_part(target: &Expr) -> bool {
     let (pair, ends) = match target {
         Expr::Dot(pair, ..) => (pair, false),

@@ -28,7 +28,7 @@ pub struct Facts<'f> {
 }
 
 impl<'f> Facts<'f> {
-    /// The value that is remembered for a field.
+    /// The remembered value of a field.
     pub(super) fn recalled(&self, tag: Tag) -> Option<&'f [u8]> {
         let mut digits = itoa::Buffer::new();
         let tag = digits.format(tag).as_bytes();
@@ -38,7 +38,7 @@ impl<'f> Facts<'f> {
     }
 }
 
-/// A condition, all names looked up.
+/// A condition, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Test {
     And(Vec<Test>),
@@ -63,17 +63,16 @@ pub(super) enum Test {
     AnyEntry(FieldRef, Box<Test>),
     AllEntries(FieldRef, Box<Test>),
     Active(usize),
-    /// For each session whether it is meant.
+    /// For each session, whether the test is true for it as the source.
     Source(Vec<bool>),
-    /// The same, of the sessions that the message did not get to.
+    /// For each session, whether the test is true for it as a target that the message did not reach.
     Target(Vec<bool>),
-    /// The whole message, as it came.
+    /// The whole message, as received.
     Message(Box<Pattern>),
     Script(Box<Script>),
 }
 
-/// A regular expression as a table that was made at load: searching takes no memory, and one step for
-/// each byte.
+/// A regular expression as a table made at load: a search allocates nothing and takes one step per byte.
 pub(super) type Pattern = dense::DFA<Vec<u32>>;
 
 /// The data that a test reads, besides fields.
@@ -81,7 +80,7 @@ pub(super) type Pattern = dense::DFA<Vec<u32>>;
 pub(super) struct World<'w> {
     pub tables: &'w [Table],
     pub source: usize,
-    /// The sessions that the message was to get to and did not.
+    /// The target sessions that the message did not reach.
     pub missed: &'w [usize],
     /// The name of the source.
     #[cfg_attr(
@@ -89,7 +88,7 @@ pub(super) struct World<'w> {
         expect(dead_code, reason = "only scripts read it")
     )]
     pub name: &'w str,
-    /// The message as it came.
+    /// The message as received.
     pub bytes: &'w [u8],
     /// Why a condition could not be evaluated.
     pub failed: &'w Cell<Option<ActionFailure>>,
@@ -97,7 +96,7 @@ pub(super) struct World<'w> {
 }
 
 impl Test {
-    /// Whether it holds. Calls itself as deep as the condition nests, which the reader limits.
+    /// Whether the condition holds. Calls itself as deep as the condition nests, which the parser limits.
     pub fn holds<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
@@ -174,7 +173,7 @@ fn is_found(pattern: &Pattern, text: &[u8]) -> bool {
 }
 
 impl Op {
-    /// Whether the order of the value and what it is compared with is the one asked for.
+    /// Whether the operator holds for this ordering of the two values.
     pub fn fits(self, order: Ordering) -> bool {
         match self {
             Self::Equal => order.is_eq(),
@@ -187,7 +186,7 @@ impl Op {
     }
 }
 
-/// Whether one of a group's entries fulfils what is asked.
+/// Whether an entry of a group fulfils the condition.
 pub(super) fn entries<F: FieldSequence>(
     view: &View<'_, F>,
     level: Option<&FieldLevel<'_>>,
@@ -221,8 +220,8 @@ pub(super) fn entries<F: FieldSequence>(
     false
 }
 
-/// Whether a value is like a pattern of bytes, `*` for any text and `?` for one byte. Takes at most the
-/// product of both lengths.
+/// Whether a value matches a pattern of bytes, `*` for any text and `?` for one byte. The number of steps is at
+/// most the product of both lengths.
 pub(super) fn like(value: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut next) = (0, 0);
     // Behind the last `*`: where the pattern goes on, and which text that `*` has taken.
@@ -250,7 +249,7 @@ pub(super) fn like(value: &[u8], pattern: &[u8]) -> bool {
     pattern[next..].iter().all(|byte| *byte == b'*')
 }
 
-/// Whether a date, or the date of a timestamp, is that of the facts in UTC.
+/// Whether a date, or the date of a timestamp, is the present date in UTC.
 fn is_today(value: &[u8], facts: &Facts<'_>) -> bool {
     const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
     let Some((date, rest)) = value.split_at_checked(8) else {

@@ -7,12 +7,12 @@ use fixwire_protocol::dictionary::Dictionary;
 /// A session that rules may name.
 #[derive(Clone, Debug)]
 pub struct NamedSession<'c> {
-    /// Its name in the file of settings.
+    /// The session's name in the settings file.
     pub name: &'c str,
-    /// The dictionary of its messages; for FIX 5.0 the application dictionary over the transport
+    /// The dictionary of the session's messages; for FIX 5.0 the application dictionary over the transport
     /// dictionary.
     pub dictionary: Arc<Dictionary>,
-    /// The CompID of its peer, for `send by DeliverToCompID`; empty without one.
+    /// The CompID of the session's peer, for `send by DeliverToCompID`; empty without a peer.
     pub peer: &'c str,
 }
 

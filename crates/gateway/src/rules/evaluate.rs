@@ -53,7 +53,7 @@ pub enum RuleOutcome<'a> {
         rule: usize,
         /// The message's ClOrdID(11).
         id: &'a [u8],
-        /// Each field as `tag=value` and SOH. One without a value is no longer remembered.
+        /// Each field as `tag=value` and SOH. A field without a value is no longer remembered.
         fields: &'a [u8],
         /// Whether the rule continues. The caller sets it to `false` when it cannot remember the fields;
         /// the action then counts as failed.
@@ -172,7 +172,7 @@ impl RuleScratch {
 /// The result of a rule.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Ran {
-    /// Other rules go on.
+    /// The rule did not decide: evaluation continues with the next rule.
     Through,
     Decided,
     Stopped,
@@ -428,7 +428,7 @@ impl Run<'_> {
         ran
     }
 
-    /// The session that a step sends to, if it sends to one that is not known already.
+    /// The session that a step sends to, if it depends on the message.
     #[inline]
     fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, ActionFailure> {
         match step {
@@ -442,7 +442,7 @@ impl Run<'_> {
     }
 }
 
-/// Does what a step does to the fields, or writes its text. How long the id of a `remember` is.
+/// Applies a step's changes to the fields, or writes its text. Returns the length of the id of a `remember`.
 #[inline]
 fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, ActionFailure> {
     match step {
@@ -486,7 +486,7 @@ fn handed_out<'d>(
     }
 }
 
-/// Ends a rule at an action that cannot be done.
+/// Ends a rule at a failed action.
 #[cold]
 fn failed(
     rule: usize,
@@ -502,7 +502,7 @@ fn failed(
     Ran::Decided
 }
 
-/// Hands out what is to be remembered: an id, and fields. Whether the rule goes on.
+/// Emits an id and the fields to remember. Returns whether the rule continues.
 fn remember(
     rule: usize,
     (id, fields): (&[u8], &[u8]),
@@ -518,7 +518,7 @@ fn remember(
     goes_on
 }
 impl Step {
-    /// Its outcome, if it is the same for every message.
+    /// The outcome of a step, if it is the same for every message.
     pub fn simple(&self, rule: usize) -> Option<RuleOutcome<'static>> {
         Some(match *self {
             Self::Connect(session) => RuleOutcome::Connect { rule, session },
@@ -550,7 +550,7 @@ impl Run<'_> {
         search(&self.rules.by_peer, peer, field.tag)
     }
 
-    /// Says on whose behalf the message is sent on, unless it says so already, and that it is delivered.
+    /// Writes the OnBehalfOf fields of the source, unless present, and removes DeliverToCompID.
     ///
     /// # Source
     ///
@@ -582,8 +582,8 @@ fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, A
         .map_err(|_| ActionFailure::NoSession(tag))
 }
 
-/// Whether one more message of `rate` a second may go at `now`, with up to `rate` at once. `used` is
-/// the moment up to which the messages so far use the rate up; all in nanoseconds.
+/// Whether one more message may pass at `now` under a limit of `rate` a second, with bursts of `rate`. `used` is
+/// the time up to which the messages so far use up the rate; all times in nanoseconds.
 fn takes(used: &mut u64, now: u64, rate: u32) -> bool {
     let each = 1_000_000_000 / u64::from(rate.max(1));
     let from = now.max(*used);

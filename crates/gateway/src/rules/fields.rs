@@ -10,15 +10,15 @@ use fixwire_protocol::{Message, Tag, tag};
 use crate::Draft;
 use crate::draft::OF_THE_SESSION;
 
-/// Fields in order: of a message as it came, or of one that is being changed.
+/// Fields in order: of a received message, or of a draft.
 pub trait FieldSequence {
-    /// How many there are.
+    /// The number of fields.
     fn count(&self) -> usize;
-    /// The tag at a place; 0 behind the last.
+    /// The tag at an index; 0 after the last field.
     fn tag_at(&self, at: usize) -> Tag;
-    /// The value at a place; empty behind the last.
+    /// The value at an index; empty after the last field.
     fn value_at(&self, at: usize) -> &[u8];
-    /// The first place of a tag.
+    /// Index of the first field with a tag.
     fn first(&self, tag: Tag) -> Option<usize>;
     /// MsgType(35).
     fn kind(&self) -> &[u8];
@@ -69,20 +69,20 @@ impl FieldSequence for Draft {
     }
 }
 
-/// A field that a rule speaks of.
+/// A field named in a rule.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldRef {
-    /// Its tag.
+    /// The field's tag.
     pub tag: Tag,
-    /// The message types that have it in entries of groups too, sorted: there, finding the one outside
-    /// of them takes a walk.
+    /// The message types that also have the field in group entries, sorted: in these, the search for the field
+    /// outside of groups must skip entries.
     pub grouped_in: Arc<[Vec<u8>]>,
-    /// Each session writes it for itself, so a draft does not have it.
+    /// Whether each session fills in the field, so that a draft lacks it.
     pub of_session: bool,
 }
 
 impl FieldRef {
-    /// The field of this tag, which stands in groups of these messages.
+    /// The field with this tag, which these message types have in groups.
     #[must_use]
     pub fn new(tag: Tag, grouped_in: Arc<[Vec<u8>]>) -> Self {
         let of_session = OF_THE_SESSION.contains(&tag);
@@ -94,31 +94,31 @@ impl FieldRef {
     }
 }
 
-/// Where fields are looked for: an entry of a group, and what is around it.
+/// The scope of a field search: an entry of a group, and its enclosing entries.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldLevel<'l> {
-    /// The places of the entry's fields.
+    /// Index of the entry's first field.
     pub start: usize,
-    /// One past the last of them.
+    /// Index after the entry's last field.
     pub end: usize,
     /// The entry's group.
     pub def: &'l GroupDef,
-    /// The entry around it; otherwise the message.
+    /// The enclosing entry; `None` for the message.
     pub outer: Option<&'l FieldLevel<'l>>,
 }
 
-/// Fields together with what they mean.
+/// Fields together with their dictionary.
 pub struct View<'v, F> {
     /// The fields.
     pub fields: &'v F,
-    /// The message as it came: fields that each session writes for itself are only there.
+    /// The received message: only it has the fields that each session fills in.
     pub original: &'v Message<'v>,
-    /// Of the source session.
+    /// The dictionary of the source session.
     pub dictionary: &'v Dictionary,
 }
 
 impl<'v> View<'v, Message<'v>> {
-    /// A message as it came.
+    /// A view of a received message.
     pub fn of(message: &'v Message<'v>, dictionary: &'v Dictionary) -> Self {
         Self {
             fields: message,
@@ -129,8 +129,7 @@ impl<'v> View<'v, Message<'v>> {
 }
 
 impl<'v, F: FieldSequence> View<'v, F> {
-    /// The value of a field: of the innermost entry whose group has it, else the one of the message that
-    /// stands in no group.
+    /// The value of a field: in the innermost entry whose group has it, or else in the message outside of groups.
     pub fn value(&self, level: Option<&FieldLevel<'_>>, field: &FieldRef) -> Option<&'v [u8]> {
         if field.tag == tag::MSG_TYPE {
             return Some(self.fields.kind());
@@ -142,7 +141,7 @@ impl<'v, F: FieldSequence> View<'v, F> {
         Some(self.fields.value_at(at))
     }
 
-    /// The place of a field, looked for as in [`Self::value`].
+    /// Index of a field, found as in [`Self::value`].
     pub fn find(&self, mut level: Option<&FieldLevel<'_>>, field: &FieldRef) -> Option<usize> {
         while let Some(entry) = level {
             if entry.def.position(field.tag).is_some() {
@@ -167,7 +166,7 @@ impl<'v, F: FieldSequence> View<'v, F> {
         }
     }
 
-    /// The place of an entry's own field.
+    /// Index of an entry's own field.
     pub fn find_in_entry(&self, range: Range<usize>, def: &GroupDef, tag: Tag) -> Option<usize> {
         find_own(self.fields, range, tag, |tag| def.group(tag))
     }
@@ -177,8 +176,7 @@ impl<'v, F: FieldSequence> View<'v, F> {
         Groups::of(self.dictionary, self.fields.kind())
     }
 
-    /// The place of a count and its group: in the innermost entry whose group has it, else in the
-    /// message.
+    /// Index of a count, and its group: in the innermost entry whose group has it, or else in the message.
     pub fn group<'l>(
         &self,
         mut level: Option<&FieldLevel<'l>>,
@@ -202,7 +200,7 @@ impl<'v, F: FieldSequence> View<'v, F> {
     }
 }
 
-/// The groups that a message type has outside of others.
+/// The outermost groups of a message type.
 #[derive(Clone, Copy)]
 pub struct Groups<'d> {
     message: Option<&'d MessageDef>,
@@ -210,7 +208,7 @@ pub struct Groups<'d> {
 }
 
 impl<'d> Groups<'d> {
-    /// Those of a message type.
+    /// The groups of a message type.
     pub fn of(dictionary: &'d Dictionary, msg_type: &[u8]) -> Self {
         Self {
             message: dictionary.message(msg_type),
@@ -225,7 +223,7 @@ impl<'d> Groups<'d> {
     }
 }
 
-/// The first place of a tag in a range, groups passed over.
+/// Index of the first field with a tag in a range, without fields in groups.
 pub fn find_own<'d>(
     fields: &impl FieldSequence,
     range: Range<usize>,
@@ -246,7 +244,7 @@ pub fn find_own<'d>(
     None
 }
 
-/// Where the entries that begin at a place end.
+/// Index after the entries that begin at an index.
 pub fn group_end(
     fields: &impl FieldSequence,
     mut at: usize,
@@ -259,8 +257,8 @@ pub fn group_end(
     at
 }
 
-/// Where the entry that begins at a place ends; `None` when none begins there. Calls itself as deep as
-/// the definition nests.
+/// Index after the entry that begins at an index; `None` if no entry begins there. Calls itself as deep as the
+/// definition nests.
 pub fn entry_end(
     fields: &impl FieldSequence,
     at: usize,

@@ -9,31 +9,30 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::{RuleError, RuleProblem, nearest};
 
-/// The longest file, in bytes.
+/// Maximum length of a file, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
-/// The most bytes of a script: names in it are read in quadratic time.
+/// Maximum length of a script, in bytes: reading its names takes quadratic time.
 const MAX_SCRIPT: usize = 64 << 10;
-/// The most rules of a file.
+/// Maximum number of rules in a file.
 pub const MAX_RULES: usize = 10_000;
-/// The most actions of a rule, and the most names of a source.
+/// Maximum number of actions of a rule, and of names in `from`.
 pub const MAX_LIST: usize = 256;
-/// More mistakes than these are not reported.
+/// Maximum number of errors that are reported.
 pub const MAX_ERRORS: usize = 200;
 
 /// A text of the file.
 #[derive(Clone, Debug, Default)]
 pub struct SourceText {
-    /// Without quotes and escapes.
+    /// The text without quotes and escapes.
     pub value: String,
-    /// Where it begins in the file, its quote included.
+    /// Byte offset of the text in the file, its quote included.
     start: usize,
-    /// The position of its first byte, when it has no escapes.
+    /// Byte offset of the text's first byte, if it has no escapes.
     exact: Option<usize>,
 }
 
 impl SourceText {
-    /// The byte of the file where this byte of the text stands, or where the text begins when it has
-    /// escapes.
+    /// Byte offset in the file of a byte of the text; for a text with escapes, the start of the text.
     pub fn offset(&self, at: usize) -> usize {
         self.exact.map_or(self.start, |first| first + at)
     }
@@ -79,7 +78,7 @@ pub struct EventEntry {
     pub actions: Vec<SourceText>,
 }
 
-/// All of it that is ours.
+/// The tables of a file that belong to rules.
 #[derive(Clone, Debug, Default)]
 pub struct File {
     /// `match = "all"`
@@ -93,10 +92,10 @@ pub struct File {
     pub events: Vec<EventEntry>,
 }
 
-/// Collects mistakes by the byte where they are.
+/// Collects errors by their byte offset.
 pub(crate) struct Errors<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// Byte offset of each line.
     lines: Vec<usize>,
     found: Vec<(usize, RuleProblem, Option<String>)>,
 }
@@ -119,7 +118,7 @@ impl<'t> Errors<'t> {
         }
     }
 
-    /// Whether more would not be reported.
+    /// Whether the maximum number of errors is reached.
     pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_ERRORS
     }
@@ -140,7 +139,7 @@ impl<'t> Errors<'t> {
         (line, before.unwrap_or_default().chars().count() + 1)
     }
 
-    /// All of them in the order of the file.
+    /// All errors in the order of the file.
     pub fn into_errors(mut self) -> Vec<RuleError> {
         self.found.sort_by_key(|(at, ..)| *at);
         let found = core::mem::take(&mut self.found);
@@ -157,7 +156,7 @@ impl<'t> Errors<'t> {
     }
 }
 
-/// Reads what is ours; other tables at the top are passed over.
+/// Reads the tables of rules; skips other top-level tables.
 pub(super) fn read(errors: &mut Errors<'_>) -> File {
     let text = errors.text;
     if text.len() > MAX_BYTES {
@@ -235,7 +234,7 @@ impl Reader<'_, '_> {
         texts.filter_map(|item| self.string(item)).collect()
     }
 
-    /// The text with its place, exact when it stands in the file as it is.
+    /// The text with its position, which is exact if the text has no escapes.
     fn place(&self, value: &str, span: Range<usize>) -> SourceText {
         let raw = self.text.get(span.clone()).unwrap_or_default();
         let quotes = ["'''", "\"\"\"", "'", "\"", ""];
@@ -385,7 +384,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Whether there may be no more of them.
+    /// Checks a number against its limit, and records an error above it.
     fn too_many(&mut self, count: usize, item: &Item<'_>) -> bool {
         if count == MAX_RULES {
             let (what, limit) = ("rules", MAX_RULES);
@@ -404,7 +403,7 @@ impl Reader<'_, '_> {
         texts.unwrap_or_default()
     }
 
-    /// Notes keys that are not known, those that are missing, and lists without anything.
+    /// Records unknown keys, missing keys and empty lists.
     fn entry(
         &mut self,
         start: usize,

@@ -23,9 +23,8 @@ impl Rules {
         })
     }
 
-    /// Emits the outcomes for an event of a message from a session, on its way to others, or of the
-    /// session itself, with the text of its peer.
-    /// Each matching `[[on]]` changes its own copy of the fields, which starts as the message was received.
+    /// Emits the outcomes for an event of a session's message, or of the session itself with its peer's message.
+    /// Each matching `[[on]]` changes its own copy of the fields, which starts as the received message.
     pub fn happened_to(
         &self,
         happening: RuleTrigger,

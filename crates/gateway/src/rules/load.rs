@@ -21,24 +21,24 @@ use super::{
     Rule, RuleContext, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action,
 };
 
-/// A table that a file of rules asks for.
+/// A table that a file of rules names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TableFile {
-    /// Its name in rules, or the versions that it converts between.
+    /// The table's name in rules, or the versions of a conversion table.
     pub name: String,
-    /// The file of its text, as it is written.
+    /// The path of the table's file, as written.
     pub file: String,
-    /// The line where that is written, from 1.
+    /// Line of the path, from 1.
     pub line: usize,
-    /// The character of the line, from 1.
+    /// Character in the line, from 1.
     pub column: usize,
 }
 
-/// The tables that a file asks for: their texts belong into the [`RuleContext`].
+/// The tables that a file names: their texts belong in the [`RuleContext`].
 ///
 /// # Errors
 ///
-/// Those of the file's outer form; [`Rules::load`] has all.
+/// Errors in the file's TOML structure; [`Rules::load`] reports all errors.
 pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
     let mut errors = Errors::new(text);
     let file = read(&mut errors);
@@ -58,11 +58,11 @@ pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
 }
 
 impl Rules {
-    /// Reads the rules of a TOML file of at most 4 MiB; its other tables are passed over.
+    /// Reads the rules of a TOML file of at most 4 MiB; skips its other tables.
     ///
     /// # Errors
     ///
-    /// Every mistake with its line, column and a hint, in the order of the file, at most 200 of them.
+    /// Every error with its line, column and a hint, in the order of the file, at most 200.
     pub fn load(text: &str, context: &RuleContext<'_>) -> Result<Self, Vec<RuleError>> {
         let mut errors = Errors::new(text);
         let file = read(&mut errors);
@@ -134,15 +134,15 @@ impl Rules {
     }
 }
 
-/// A rule with what is known of the messages that it is for.
+/// A compiled rule, with facts about the messages that it matches.
 struct Compiled {
     rule: Rule,
     sessions: Vec<bool>,
-    /// Sorted; `None` for any.
+    /// The message types that the rule matches, sorted; `None` for any.
     types: Option<Vec<Vec<u8>>>,
-    /// Every message of these sessions and types is decided there.
+    /// Whether the rule decides every message of these sessions and types.
     decides: bool,
-    /// Every message of these sessions and types stops there.
+    /// Whether the rule stops every message of these sessions and types.
     stops: bool,
 }
 
@@ -215,7 +215,8 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// Notes that a rule would answer what does not ask for the status of sessions, or cannot be answered.
+    /// Records an error if a rule with `answer status` matches messages other than requests for the status of
+    /// sessions, or a session whose version lacks the response.
     fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
         if !asks {
             let hint = "write when = 'MsgType = BC' (NetworkCounterpartySystemStatusRequest)";
@@ -230,7 +231,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// The condition of a rule or event; `None` when it has none, or has mistakes.
+    /// The condition of a rule or event; `None` if it is absent or has errors.
     pub fn when(&mut self, when: Option<&SourceText>, sessions: &[bool]) -> Option<Test> {
         let when = when?;
         let condition = self.parsed(when, parse::condition)?;
@@ -238,7 +239,7 @@ impl<'c> Compiler<'c, '_, '_> {
         self.and(&mut here, &condition)
     }
 
-    /// What begins there in the file, under its name or what it is called without one.
+    /// The rule or event at a position in the file, with its name or default name.
     pub fn made(
         &self,
         name: Option<&SourceText>,
@@ -255,7 +256,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// The sessions that names, patterns and groups mean.
+    /// The sessions selected by names, patterns and groups.
     pub fn sessions(&mut self, names: &[SourceText]) -> Vec<bool> {
         let mut sessions = alloc::vec![false; self.names.sessions()];
         for name in names {
@@ -266,7 +267,7 @@ impl<'c> Compiler<'c, '_, '_> {
         sessions
     }
 
-    /// The actions that can be read, with the mistakes of their order noted.
+    /// The valid actions; records errors in their order.
     pub fn actions<'x>(&mut self, texts: &'x [SourceText]) -> Vec<(&'x SourceText, Action)> {
         let read = texts
             .iter()
@@ -302,7 +303,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// Notes fields that are recalled, and that no rule remembers.
+    /// Records recalled fields that no rule remembers.
     fn nothing_to_recall(&mut self) {
         // What cannot be read may be what remembers them.
         if !self.errors.is_empty() {
@@ -317,7 +318,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    /// Notes actions that have no effect where they stand.
+    /// Records actions that have no effect in their position.
     fn order(&mut self, actions: &[(&SourceText, Action)]) {
         let stop = actions.iter().position(|(_, one)| *one == Action::Stop);
         if let Some(stop) = stop
@@ -336,14 +337,14 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 }
 
-/// The last step that hands the fields out, unless they are still needed behind it.
+/// The last step that emits the fields, unless later steps still need them.
 fn last(steps: &[Step]) -> Option<usize> {
     let keeps = |step: &Step| matches!(step, Step::Remember(..) | Step::Forget(_));
     let last = steps.iter().rposition(Step::hands_out)?;
     (!steps[last..].iter().any(keeps)).then_some(last)
 }
 
-/// Notes names that two rules have.
+/// Records duplicate names of rules.
 fn duplicates(file: &File, errors: &mut Errors<'_>) {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     let rules = file.rules.iter().map(|rule| rule.name.as_ref());
@@ -363,7 +364,7 @@ fn duplicates(file: &File, errors: &mut Errors<'_>) {
     }
 }
 
-/// Notes rules that no message can reach.
+/// Records unreachable rules.
 fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Errors<'_>) {
     let mut taken = Taken::new(sessions);
     for (at, (compiled, entry)) in rules.iter().zip(&file.rules).enumerate() {
@@ -382,7 +383,7 @@ fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Er
     }
 }
 
-/// For each session its rules, by message type.
+/// The rules of each session, by message type.
 fn sources(rules: &[Compiled], context: &RuleContext<'_>) -> Vec<Source> {
     let sources = context.sessions.iter().enumerate().map(|(at, session)| {
         let mut any = Vec::new();

@@ -6,8 +6,8 @@
 //! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
 //! ```
 //!
-//! The language is in `docs/reference/gateway-rules.md`. All names are looked up at load; evaluation takes no
-//! memory once its [`RuleScratch`] has grown to the largest message, unless a script runs.
+//! `docs/reference/gateway-rules.md` describes the language. All names are resolved at load; evaluation allocates
+//! nothing once its [`RuleScratch`] has grown to the largest message, unless a script runs.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -78,19 +78,19 @@ pub struct Rules {
     /// `match = "all"`
     every: bool,
     rules: Vec<Rule>,
-    /// Their numbers go on behind those of the rules.
+    /// The `[[on]]` entries; their numbers follow those of the rules.
     events: Vec<compile_event::On>,
     tables: Vec<Table>,
     sessions: Vec<Source>,
-    /// The names of sessions in order, with their places.
+    /// The names of sessions in order, with their indexes.
     by_name: Vec<(Vec<u8>, usize)>,
-    /// The CompIDs of peers in order, with the places of their sessions.
+    /// The CompIDs of peers in order, with the indexes of their sessions.
     by_peer: Vec<(Vec<u8>, usize)>,
     counters: Vec<String>,
     throttles: usize,
-    /// Whether one of them writes what is remembered.
+    /// Whether a rule writes remembered values.
     recalls: bool,
-    /// The most operations of a script, when there is one.
+    /// Maximum operations of a script; `None` without a script.
     operations: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ struct Source {
     dictionary: Arc<Dictionary>,
     /// The rules that may apply to any type of message.
     any: Vec<u32>,
-    /// The others by message type, in order of types.
+    /// The other rules by message type, in order of types.
     typed: Vec<(Vec<u8>, Vec<u32>)>,
 }
 
@@ -112,7 +112,7 @@ impl Rules {
         self.rules.len()
     }
 
-    /// Whether it has no rules.
+    /// Whether there are no rules.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
@@ -131,7 +131,7 @@ impl Rules {
         self.rule(rule).map(|rule| rule.line)
     }
 
-    /// Whether the condition of a rule names this message type as one that it is for.
+    /// Whether the condition of a rule names this message type with `=` or `in`, not after `not`.
     #[must_use]
     pub fn names_type(&self, rule: usize, msg_type: &[u8]) -> bool {
         let test = self.rule(rule).and_then(|rule| rule.test.as_ref());
@@ -143,7 +143,7 @@ impl Rules {
         self.rules.get(number).or_else(event)
     }
 
-    /// The CompIDs of peers in order, with the places of their sessions.
+    /// The CompIDs of peers in order, with the indexes of their sessions.
     pub(crate) fn peers(&self) -> &[(Vec<u8>, usize)] {
         &self.by_peer
     }
@@ -160,7 +160,7 @@ impl Rules {
         self.rule(rule).is_some_and(Rule::recalls)
     }
 
-    /// The most operations of one run of a script; `None` when the file has no script.
+    /// Maximum operations of one run of a script; `None` if the file has no script.
     #[must_use]
     pub fn script_operations(&self) -> Option<u64> {
         self.operations

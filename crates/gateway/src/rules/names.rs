@@ -17,44 +17,44 @@ use super::file::{Errors, SessionGroup};
 use super::problem::{RuleProblem, nearest};
 use super::syntax::Form;
 
-/// Where a dictionary has a field.
+/// The positions of a field in a dictionary.
 #[derive(Default)]
 struct Use<'c> {
-    /// In a message, its header or trailer, outside of groups.
+    /// Whether a message, header or trailer has the field outside of groups.
     top: bool,
-    /// The messages that have it in entries.
+    /// The messages that have the field in group entries.
     grouped_in: Vec<Vec<u8>>,
-    /// The count of a group that has it.
+    /// The count of a group that has the field.
     group: Option<Tag>,
-    /// The groups that it counts outside of others.
+    /// The outermost groups that the field counts.
     opens: Vec<&'c GroupDef>,
 }
 
-/// A dictionary, and where it has its fields.
+/// A dictionary, and the positions of its fields.
 struct Known<'c> {
     dictionary: &'c Dictionary,
     uses: BTreeMap<Tag, Use<'c>>,
 }
 
-/// All that rules may name.
+/// All names that rules may use.
 pub(super) struct Names<'c> {
     context: &'c RuleContext<'c>,
     known: Vec<Known<'c>>,
-    /// For each session its place in `known`.
+    /// For each session, its index in `known`.
     of_session: Vec<usize>,
     /// The sessions of each group.
     groups: BTreeMap<String, Vec<bool>>,
-    /// By dictionaries and tag, the messages that have a field in groups: one list for all rules.
+    /// By dictionaries and tag, the messages that have a field in groups; all rules share these lists.
     grouped: RefCell<BTreeMap<Grouped, Arc<[Vec<u8>]>>>,
 }
 
 type Grouped = (Vec<usize>, Tag);
 
-/// The dictionaries that a rule's fields are looked up in, and the groups around them.
+/// The dictionaries for a rule's fields, and the enclosing groups.
 pub(super) struct Scope<'c> {
-    /// Places in the list of dictionaries.
+    /// Indexes in the list of dictionaries.
     dictionaries: Vec<usize>,
-    /// What each group may be, by message type; the innermost is the last.
+    /// The possible definitions of each enclosing group, by message type; the innermost group is the last.
     pub groups: Vec<Vec<&'c GroupDef>>,
 }
 
@@ -88,7 +88,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// The first of these sessions that does not have both messages.
+    /// The first of these sessions whose dictionary lacks one of both messages.
     pub fn without(&self, sessions: &[bool], messages: [&[u8]; 2]) -> Option<&'c str> {
         let meant = self.context.sessions.iter().zip(sessions);
         let mut meant = meant.filter(|(_, meant)| **meant);
@@ -99,12 +99,12 @@ impl<'c> Names<'c> {
         without.map(|(session, _)| session.name)
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.context.sessions.len()
     }
 
-    /// Makes groups of sessions known.
+    /// Adds groups of sessions.
     pub fn add_groups(&mut self, groups: &[SessionGroup], errors: &mut Errors<'_>) {
         let mut known = BTreeMap::new();
         for group in groups {
@@ -126,7 +126,7 @@ impl<'c> Names<'c> {
         self.groups = known;
     }
 
-    /// Adds the sessions that a name, a pattern or a `@group` means.
+    /// Adds the sessions selected by a name, a pattern or a `@group`.
     pub fn select(&self, text: &str, sessions: &mut [bool]) -> Result<(), Wrong> {
         if let Some(name) = text.strip_prefix('@') {
             let Some(group) = self.groups.get(name) else {
@@ -169,7 +169,7 @@ impl<'c> Names<'c> {
             })
     }
 
-    /// Nothing when each CompID belongs to the peer of one session only.
+    /// Checks that each CompID belongs to the peer of only one session.
     pub fn same_comp_id(&self) -> Result<(), Wrong> {
         let mut peers = BTreeMap::new();
         let sessions = self.context.sessions.iter();
@@ -210,7 +210,7 @@ impl<'c> Names<'c> {
         known.filter_map(move |dictionary| dictionary.field(tag))
     }
 
-    /// The type of a field, when a dictionary has it.
+    /// The type of a field, if a dictionary has it.
     pub fn kind(&self, scope: &Scope<'_>, tag: Tag) -> Option<DataType> {
         self.definitions(scope, tag).next().map(|field| field.kind)
     }
@@ -261,7 +261,7 @@ impl<'c> Names<'c> {
         FieldRef::new(tag, grouped.clone())
     }
 
-    /// A field to be read: of an entry around it, or of the message.
+    /// A field to be read: of an enclosing entry, or of the message.
     pub fn field(&self, scope: &Scope<'_>, name: &str) -> Result<FieldRef, Wrong> {
         let tag = self.tag(scope, name)?;
         let in_entry = |defs: &Vec<&GroupDef>| defs.iter().any(|def| def.position(tag).is_some());
@@ -305,7 +305,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// A group's count, and what the group may be.
+    /// A group's count, and the possible definitions of the group.
     pub fn group(
         &self,
         scope: &Scope<'c>,
@@ -331,7 +331,7 @@ impl<'c> Names<'c> {
         Ok((self.reference(scope, tag), opens))
     }
 
-    /// Whether the field counts the entries of a group, here or in entries around.
+    /// Whether the field counts the entries of a group, here or in enclosing entries.
     pub fn counts(&self, scope: &Scope<'_>, tag: Tag) -> bool {
         let inner = scope.groups.iter().flatten();
         let mut uses = self.known(scope).filter_map(|known| known.uses.get(&tag));
@@ -433,7 +433,7 @@ impl<'c> Names<'c> {
     }
 }
 
-/// The value of a field with certain values only, given as it stands in messages or by its name.
+/// The value of an enumerated field, given as in messages or by its name.
 fn listed_value(field: &FieldDef, text: &str, form: Form) -> Option<String> {
     let is_value = |text: &str| field.values.iter().any(|value| value.value == text);
     if is_value(text) || (field.kind.is_multiple() && text.split(' ').all(is_value)) {
@@ -478,7 +478,7 @@ impl<'c> Known<'c> {
         known
     }
 
-    /// Calls itself as deep as the dictionary nests.
+    /// Records the fields of a group. Calls itself as deep as the dictionary nests.
     fn group(&mut self, msg_type: &[u8], def: &'c GroupDef) {
         for Member { tag, group, .. } in def.members() {
             let one = self.uses.entry(*tag).or_default();

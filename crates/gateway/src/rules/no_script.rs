@@ -1,4 +1,4 @@
-//! A build without scripts: a file that has one is refused.
+//! A build without scripts: a file with a script is refused.
 
 use super::change::ActionFailure;
 use super::compile::{Compiler, Here};
@@ -28,7 +28,7 @@ impl Script {
 pub(super) struct Scripts;
 
 impl Scripts {
-    /// Notes that the file has scripts.
+    /// Records an error if the file has scripts.
     pub fn read(file: &File, errors: &mut Errors<'_>) -> Self {
         for (name, _) in &file.scripts {
             errors.add(name.offset(0), Self.missing(), None);
@@ -42,7 +42,7 @@ impl Scripts {
 }
 
 impl<'c> Compiler<'c, '_, '_> {
-    /// Notes that a rule has a script.
+    /// Records an error for a rule with a script.
     pub fn script(&mut self, here: &mut Here<'_, 'c>, name: &NameToken, _: bool) -> Option<Script> {
         self.add(here, name.at, self.scripts.missing(), None);
         None

@@ -8,17 +8,17 @@ use super::problem::{Fault, RuleProblem, nearest};
 use super::syntax::{CONDITIONS, Condition, Form, NameToken, Op, PatternMatch, RuleValue};
 use super::token::{Spot, Token, split};
 
-/// How deep conditions and actions may stand in one another.
+/// Maximum nesting depth of conditions and actions.
 pub const MAX_DEPTH: usize = 32;
 
-/// The text after `script`.
+/// The expected text after `script`, for errors.
 pub(super) const SCRIPT: &str = "the name of a script";
 
 /// Reads a condition.
 ///
 /// # Errors
 ///
-/// The first place that is not as the language wants it.
+/// The first syntax error.
 pub fn condition(text: &str) -> Result<Condition, Fault> {
     let mut parser = Parser::new(text)?;
     let condition = parser.or()?;
@@ -42,7 +42,7 @@ impl Parser {
         })
     }
 
-    /// The next token; the last one, which is the end, stays.
+    /// The next token; the last token is the end, which stays.
     pub fn peek(&self) -> &Spot {
         &self.spots[self.next.min(self.spots.len() - 1)]
     }
@@ -99,7 +99,7 @@ impl Parser {
         }
     }
 
-    /// One level deeper, while `inner` runs.
+    /// Runs `inner` one level deeper.
     pub fn deeper<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -231,7 +231,7 @@ impl Parser {
         }
     }
 
-    /// `has(F)` and all others of this form.
+    /// `has(F)` and all other conditions of this form.
     fn call(&mut self) -> Result<Condition, Fault> {
         let word = self.taken();
         self.sign("(", "'('")?;
@@ -287,8 +287,8 @@ impl Parser {
         self.fail("bits in hexadecimal, such as 0x1F")
     }
 
-    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`: whether it is one of the named
-    /// sessions, and the names.
+    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`: whether the named sessions match or the
+    /// others, and the names.
     fn sessions(&mut self) -> Result<(bool, Vec<NameToken>), Fault> {
         self.next += 1;
         let wanted = "a session, a pattern or a @group";

@@ -8,9 +8,9 @@ use super::problem::{Fault, RuleProblem, nearest};
 use super::syntax::{ACTIONS, Action, Format, NameToken, RejectKind, SendTarget};
 use super::token::Token;
 
-/// The most bytes that `format F pad` makes, or `cut` leaves.
+/// Maximum length for `format F pad` and `cut`, in bytes.
 pub const MAX_PAD: u32 = 256;
-/// The most messages a second that `throttle` can be asked for.
+/// Maximum rate of `throttle`, in messages a second.
 pub const MAX_RATE: u32 = 1_000_000;
 
 const FIELD_TO: &str = "'to' and a field";
@@ -22,7 +22,7 @@ const FORMATS: &str = "upper, lower, trim, pad left, pad right, cut or sha256";
 ///
 /// # Errors
 ///
-/// The first place that is not as the language wants it.
+/// The first syntax error.
 pub fn action(text: &str) -> Result<Action, Fault> {
     let mut parser = Parser::new(text)?;
     let action = parser.action()?;

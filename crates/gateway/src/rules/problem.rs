@@ -7,9 +7,9 @@ use core::fmt::{self, Write};
 /// An error in the text of rules, and its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RuleError {
-    /// From 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// Column of the error in characters, from 1.
     pub column: usize,
     /// The error.
     pub problem: RuleProblem,
@@ -25,7 +25,7 @@ pub enum RuleProblem {
     Toml(String),
     /// A limit is exceeded.
     TooMany {
-        /// Of what.
+        /// The limited items.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -186,7 +186,7 @@ pub enum RuleProblem {
     },
 }
 
-/// One line, whatever the file has in its names.
+/// Writes one line, even if names in the file have line ends.
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut line = Escaped(f);
@@ -314,7 +314,7 @@ impl fmt::Display for RuleProblem {
     }
 }
 
-/// A problem at a byte of the text that it is found in.
+/// An error at a byte offset of its text.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub at: usize,
@@ -337,10 +337,10 @@ impl Fault {
     }
 }
 
-/// The longest name that is compared with others.
+/// Maximum length of a name for which a similar name is searched.
 const MAX_NAME: usize = 64;
 
-/// `did you mean 'OrderQty'?` for the known name that is nearest, if one is near.
+/// `did you mean 'OrderQty'?` for the nearest known name, if one is near.
 pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut best: Option<(usize, &str)> = None;
     for name in names {
@@ -352,8 +352,8 @@ pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) 
     best.map(|(_, name)| alloc::format!("did you mean '{name}'?"))
 }
 
-/// How many bytes have to be changed, added, left out or swapped with the next one to make one of the
-/// other; letter case does not count.
+/// Edit distance of two names: number of bytes to change, add, remove or swap with the next one. Ignores letter
+/// case.
 fn distance(one: &str, other: &str) -> usize {
     if one.len() > MAX_NAME || other.len() > MAX_NAME {
         return usize::MAX;

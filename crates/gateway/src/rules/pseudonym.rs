@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// A value as it can come out.
+/// An example of a pseudonym.
 pub(super) const SAMPLE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 /// The hash of a value: `format F sha256` of rules, and the digits of pseudonyms in logs.
@@ -16,12 +16,12 @@ pub(super) const SAMPLE: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934
 /// SHA-256 of FIPS 180-4; with a key, HMAC of RFC 2104 over it.
 #[derive(Clone, Debug)]
 pub struct Pseudonym {
-    /// With the key already in it.
+    /// The HMAC with its key.
     keyed: Option<Box<Hmac<Sha256>>>,
 }
 
 impl Pseudonym {
-    /// Without a key everybody can compute it.
+    /// A hash with this key; without a key everybody can compute the pseudonyms.
     #[must_use]
     pub fn new(key: Option<&[u8]>) -> Self {
         let keyed = key.map(|key| {
@@ -48,7 +48,7 @@ impl Pseudonym {
         }
     }
 
-    /// Puts the 64 hexadecimal digits of the hash in the place of a value.
+    /// Replaces a value by the 64 hexadecimal digits of its hash.
     pub fn replace(&self, value: &mut Vec<u8>) {
         let hash = self.hash(value);
         value.clear();

@@ -1,4 +1,4 @@
-//! Which messages can reach a rule.
+//! Finds which messages can reach a rule.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -9,7 +9,7 @@ use fixwire_protocol::{Decimal, Tag, tag};
 use super::condition::Test;
 use super::syntax::Op;
 
-/// The messages that may still match while tests are added that must all be true.
+/// The messages that can match all tests added so far.
 pub(super) struct Narrow {
     fields: BTreeMap<Tag, Limits>,
     sessions: Vec<bool>,
@@ -18,16 +18,16 @@ pub(super) struct Narrow {
 /// The values that a field may still have.
 #[derive(Default)]
 struct Limits {
-    /// Whether it must be there, and whether it must not.
+    /// Whether the field must be present, and whether it must be absent.
     present: bool,
     absent: bool,
-    /// One of these bytes, when there are some.
+    /// The possible texts, if limited.
     bytes: Option<Vec<Vec<u8>>>,
     not_bytes: Vec<Vec<u8>>,
-    /// One of these numbers, when there are some.
+    /// The possible numbers, if limited.
     numbers: Option<Vec<Decimal>>,
     not_numbers: Vec<Decimal>,
-    /// The least and the most, and whether they are allowed.
+    /// The lower and upper bound, each with whether the bound itself is allowed.
     least: Option<(Decimal, bool)>,
     most: Option<(Decimal, bool)>,
 }
@@ -45,7 +45,7 @@ impl Narrow {
     ///
     /// # Errors
     ///
-    /// The field that cannot be what the tests want of it; `None` when no session is left.
+    /// The field whose tests contradict each other; `None` if no session is left.
     pub fn by(&mut self, test: &Test) -> Result<(), Option<Tag>> {
         match test {
             Test::Source(meant) => {
@@ -111,7 +111,7 @@ impl Narrow {
     }
 }
 
-/// Leaves only the values that are among these.
+/// Keeps only values that are among these.
 fn keep<T: Clone + PartialEq>(kept: &mut Option<Vec<T>>, values: &[T]) {
     match kept {
         Some(kept) => kept.retain(|one| values.contains(one)),
@@ -173,7 +173,7 @@ impl Limits {
     }
 }
 
-/// The message types that a test leaves, sorted; `None` for any.
+/// The message types that a test allows, sorted; `None` for any.
 pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
     match test {
         Test::Bytes(field, Op::Equal, value) if field.tag == tag::MSG_TYPE => {
@@ -202,7 +202,7 @@ pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Whether a test asks for this message type, beside whatever else.
+/// Whether a test requires this message type, with or without other conditions.
 pub(super) fn names_type(test: &Test, msg_type: &[u8]) -> bool {
     match test {
         Test::Bytes(field, Op::Equal, value) => field.tag == tag::MSG_TYPE && value == msg_type,
@@ -223,11 +223,11 @@ pub(super) fn only_types(test: &Test) -> bool {
     }
 }
 
-/// The messages that earlier rules let through to no other.
+/// The messages that earlier rules decide, so that no later rule sees them.
 pub(super) struct Taken {
-    /// For each session the rule that takes all of its messages.
+    /// For each session, the rule that decides all of its messages.
     all: Vec<Option<usize>>,
-    /// For each session the types that are taken, and by which rule.
+    /// For each session, the decided message types and the rule that decides each.
     types: Vec<BTreeMap<Vec<u8>, usize>>,
 }
 
@@ -239,7 +239,7 @@ impl Taken {
         }
     }
 
-    /// Notes that a rule takes all messages of these sessions, or those of these types.
+    /// Records that a rule decides all messages of these sessions, or those of these types.
     pub fn take(&mut self, rule: usize, sessions: &[bool], types: Option<&[Vec<u8>]>) {
         for (session, _) in sessions.iter().enumerate().filter(|(_, meant)| **meant) {
             match types {
@@ -255,7 +255,7 @@ impl Taken {
         }
     }
 
-    /// A rule that keeps messages of these sessions and types away; `None` when some can come.
+    /// A rule that decides all messages of these sessions and types earlier; `None` if some get through.
     pub fn by(&self, sessions: &[bool], types: Option<&[Vec<u8>]>) -> Option<usize> {
         let mut takers = BTreeSet::new();
         for (session, _) in sessions.iter().enumerate().filter(|(_, meant)| **meant) {

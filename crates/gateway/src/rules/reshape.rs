@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::syntax::Format;
 
-/// Gives a value this form.
+/// Reformats a value.
 pub(super) fn reshape(text: &mut Vec<u8>, format: Format) {
     match format {
         Format::Upper => text.make_ascii_uppercase(),

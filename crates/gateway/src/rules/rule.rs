@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use super::compile_action::Step;
 use super::condition::Test;
 
-/// A rule, all names looked up.
+/// A rule, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) test: Option<Test>,
     pub(super) steps: Vec<Step>,
-    /// The last step that hands the fields out, and may hand out those that were changed themselves.
+    /// The last step that emits the fields; it may emit the changed draft itself instead of a copy.
     pub(super) last: Option<usize>,
 }
 

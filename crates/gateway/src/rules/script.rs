@@ -1,7 +1,7 @@
 //! Runs a script on one message.
 //!
-//! The fields that a script names are known when it is loaded. Their values are taken before it runs,
-//! as `msg`; what it has written there is written to the message when it has ended well.
+//! The fields that a script names are known at load. Their values are copied to `msg` before the script runs;
+//! values written to `msg` are written to the message if the script succeeds.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;
@@ -21,22 +21,22 @@ use super::condition::{World, entries};
 use super::fields::{FieldLevel, FieldRef, FieldSequence, View};
 use super::script_failure::{ScriptFailure, ScriptFault};
 
-/// The most bytes of one text of a script, a field's value included.
+/// Maximum length of a text in a script, a field's value included, in bytes.
 pub const MAX_TEXT: usize = 4 << 10;
-/// The most values of one list.
+/// Maximum number of values in a list.
 pub const MAX_VALUES: usize = 256;
-/// The most variables.
+/// Maximum number of variables.
 const MAX_VARIABLES: usize = 32;
-/// How deep expressions and blocks may stand in one another.
+/// Maximum nesting depth of expressions and blocks.
 const MAX_NESTING: usize = 32;
 
-/// The message, as scripts call it.
+/// The name of the message in scripts.
 pub(super) const MSG: &str = "msg";
 const SOURCE: &str = "source";
 const TIME: &str = "time";
 
-/// The functions that scripts may call, [`LIST`] besides. None takes more time or memory than its
-/// arguments have bytes.
+/// The functions that scripts may call, besides [`LIST`]. Time and memory of each are bounded by the size of its
+/// arguments.
 pub(super) const FUNCTIONS: [&str; 22] = [
     "abs",
     "ceiling",
@@ -86,7 +86,7 @@ pub(super) enum Key {
 pub(super) struct Slot {
     pub field: FieldRef,
     pub form: Form,
-    /// The length field or data field that goes with it.
+    /// The length field of a data field, or the reverse.
     pub partner: Option<FieldRef>,
     pub may_set: bool,
     pub may_remove: bool,
@@ -95,7 +95,7 @@ pub(super) struct Slot {
 /// A field of each entry of a group.
 #[derive(Clone, Debug)]
 pub(super) struct List {
-    /// As the script names them.
+    /// The names of group and field in the script.
     pub names: (ImmutableString, ImmutableString),
     pub count: FieldRef,
     pub field: FieldRef,
@@ -105,19 +105,19 @@ pub(super) struct List {
 /// All fields that a script names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shape {
-    /// Each with its place among the slots.
+    /// Each key with the index of its slot.
     pub keys: Vec<(Key, usize)>,
     pub slots: Vec<Slot>,
     pub lists: Vec<List>,
 }
 
-/// A script, all names looked up.
+/// A script, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub engine: Arc<Engine>,
     pub ast: Arc<AST>,
     pub shape: Arc<Shape>,
-    /// The line of the file where its text begins.
+    /// The line of the file where the script's text begins.
     pub line: u32,
 }
 
@@ -128,14 +128,14 @@ type Run<T> = Result<T, Box<EvalAltResult>>;
 #[derive(Clone)]
 pub(super) struct Msg {
     shape: Arc<Shape>,
-    /// One for each slot; `()` for a field that is not there.
+    /// One value for each slot; `()` for an absent field.
     values: Vec<Value>,
     lists: Vec<Value>,
-    /// The slots that were written, in the order in which that happened first.
+    /// The written slots, in the order of their first write.
     written: Vec<usize>,
 }
 
-/// An engine that knows what scripts may do, and no more.
+/// A Rhai engine with only the features that scripts may use.
 pub(super) fn engine(operations: u64) -> Engine {
     let mut engine = Engine::new_raw();
     ArithmeticPackage::new().register_into_engine(&mut engine);
@@ -178,8 +178,7 @@ pub(super) fn engine(operations: u64) -> Engine {
     engine
 }
 
-/// Scripts that take as long as any may for their operations, each with functions that go through the longest
-/// text that there may be.
+/// The slowest known scripts for their number of operations: each calls functions on texts of maximum length.
 pub const LONG_RUNS: [&str; 4] = [
     "loop { text.index_of(\"bb\"); }",
     "loop { text.to_upper(); }",
@@ -187,8 +186,8 @@ pub const LONG_RUNS: [&str; 4] = [
     "loop { text == other; }",
 ];
 
-/// Runs one of [`LONG_RUNS`] to its end, for whoever wants to know how long a script may hold a gateway.
-/// Whether all its operations were used up.
+/// Runs one of [`LONG_RUNS`] to its end, to measure how long a script may block a gateway. Returns whether it used
+/// up all its operations.
 #[must_use]
 pub fn run_long(run: &str, operations: u64) -> bool {
     let (mut scope, engine) = (Scope::new(), engine(operations));
@@ -224,7 +223,7 @@ impl Script {
             .map_err(|_| self.failure(Position::NONE, ScriptFault::NoAnswer))
     }
 
-    /// Runs it; what comes out at its end, and the message as it left it.
+    /// Runs the script; returns the value of its last expression, and the message after the run.
     pub fn run<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
@@ -282,7 +281,7 @@ fn failed(fault: ScriptFault) -> Box<EvalAltResult> {
 }
 
 impl Msg {
-    /// A message of which nothing is known yet.
+    /// A message without values.
     pub fn empty(shape: &Arc<Shape>) -> Self {
         Self {
             shape: shape.clone(),
@@ -368,7 +367,7 @@ impl Msg {
         }
     }
 
-    /// The fields that were written, in order, with their new values; `None` for one that was removed.
+    /// The written fields, in order, with their new values; `None` for a removed field.
     pub fn written(&self) -> impl Iterator<Item = (&Slot, Option<ImmutableString>)> {
         self.written.iter().map(|at| {
             let value = self.values[*at].as_ref().ok();
@@ -398,7 +397,7 @@ fn read(bytes: Option<&[u8]>, form: Form) -> Value {
     Ok(number.unwrap_or_else(|| text.into()))
 }
 
-/// Whether a list's value is this one.
+/// Whether two values of a list are equal.
 fn same(one: &Dynamic, other: &Dynamic) -> bool {
     let number = |value: &Dynamic| match value.as_int() {
         Ok(whole) => Some(whole.into()),
@@ -414,7 +413,7 @@ fn same(one: &Dynamic, other: &Dynamic) -> bool {
     }
 }
 
-/// A value as a field has it, empty for none; `None` when no field can have it.
+/// A value as the bytes of a field, empty for `()`; `None` if a field cannot have the value.
 fn written(value: &Dynamic) -> Option<ImmutableString> {
     if value.is_unit() {
         Some(ImmutableString::new())

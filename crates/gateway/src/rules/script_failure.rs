@@ -4,7 +4,7 @@ use core::fmt;
 
 use fixwire_protocol::Tag;
 
-/// The most operations of one run, when the file does not say it.
+/// Default maximum of operations of one run.
 pub const OPERATIONS: u64 = 10_000;
 
 /// A script that failed for a message.
@@ -20,7 +20,7 @@ pub struct ScriptFailure {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ScriptFault {
-    /// It exceeded its limit of operations.
+    /// The script exceeded its limit of operations.
     TooLong,
     /// A text, a list or the number of variables exceeded its limit.
     TooLarge,
@@ -36,7 +36,7 @@ pub enum ScriptFault {
     NotWritable(Tag),
     /// The result of a condition is neither true nor false.
     NoAnswer,
-    /// It executed `throw`.
+    /// The script executed `throw`.
     Thrown,
     /// Anything else.
     Other,

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A name or a text, and the byte of the condition or action where it stands.
+/// A name or a text, and its byte offset in the condition or action.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NameToken {
     /// The text, without quotes.
@@ -29,7 +29,7 @@ pub enum Form {
 pub struct RuleValue {
     /// The text and its position.
     pub name: NameToken,
-    /// How.
+    /// The notation of the value.
     pub form: Form,
 }
 
@@ -63,7 +63,7 @@ pub enum PatternMatch {
     Contains,
 }
 
-/// The words that begin a condition of its own form, or stand behind a field.
+/// The words that begin a condition with its own syntax, or follow a field.
 pub const CONDITIONS: [&str; 19] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
     "active", "source", "target", "message", "script", "and", "or", "not",
@@ -104,9 +104,9 @@ pub enum Condition {
     Source(Vec<NameToken>),
     /// `target = "A"`, `target != "A"`, `target in ("A", "@venues")`
     Target {
-        /// Where the word stands.
+        /// Byte offset of the word.
         at: usize,
-        /// Whether one of the named sessions is meant, or one of the others.
+        /// Whether the named sessions match, or all others.
         named: bool,
         /// The names.
         names: Vec<NameToken>,
@@ -163,17 +163,17 @@ pub enum Format {
     Upper,
     /// ASCII letters become small.
     Lower,
-    /// No spaces at either end.
+    /// Removes spaces at both ends.
     Trim,
-    /// At least so many bytes, filled at the left.
+    /// Pads at the left to at least this number of bytes.
     PadLeft(u32, u8),
-    /// At least so many bytes, filled at the right.
+    /// Pads at the right to at least this number of bytes.
     PadRight(u32, u8),
-    /// At most so many bytes, the first ones.
+    /// Keeps at most this number of bytes, the first ones.
     Cut(u32),
 }
 
-/// Which message a `reject` becomes.
+/// The message type that a `reject` sends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RejectKind {
     /// The reject that fits the message: an order's own reject for an order, else a business reject.
@@ -191,7 +191,7 @@ pub enum RejectKind {
 pub enum Action {
     /// `set F "text"`
     Set(NameToken, NameToken),
-    /// `copy F to G`; with `try` a missing F is passed over.
+    /// `copy F to G`; `try` skips an absent F.
     Copy {
         /// F
         from: NameToken,
@@ -243,9 +243,9 @@ pub enum Action {
         /// Whether `try` stands before it.
         tried: bool,
     },
-    /// `remember Account, Text`; where it stands.
+    /// `remember Account, Text`, with its byte offset.
     Remember(Vec<NameToken>, usize),
-    /// `forget`; where it stands.
+    /// `forget`, with its byte offset.
     Forget(usize),
     /// `convert`
     Convert,
@@ -271,16 +271,15 @@ pub enum Action {
     Notify(NameToken),
     /// `throttle 100 per second else reject`
     Throttle {
-        /// Messages a second, and as many at once.
+        /// Messages a second, also the maximum burst.
         rate: u32,
-        /// Whether what is too much is rejected; dropped when not.
+        /// Whether excess messages are rejected; otherwise they are dropped.
         reject: bool,
     },
 }
 
 impl Action {
-    /// Whether it decides what becomes of the message, so that under `match = "first"` no other rule
-    /// sees it.
+    /// Whether the action decides, so that with `match = "first"` no later rule sees the message.
     pub fn decides(&self) -> bool {
         matches!(
             self,
@@ -288,7 +287,7 @@ impl Action {
         )
     }
 
-    /// Whether it changes fields.
+    /// Whether the action changes fields.
     pub fn changes(&self) -> bool {
         matches!(
             self,
@@ -306,12 +305,12 @@ impl Action {
         )
     }
 
-    /// Whether something is done with the fields as they stand.
+    /// Whether the action uses the present fields.
     pub fn uses_fields(&self) -> bool {
         self.hands_out() || matches!(self, Self::Remember(..))
     }
 
-    /// Whether it hands the fields out.
+    /// Whether the action emits the fields.
     pub fn hands_out(&self) -> bool {
         matches!(self, Self::Send(_) | Self::Return | Self::CopyTo(_))
     }

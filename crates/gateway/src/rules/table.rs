@@ -1,4 +1,4 @@
-//! Tables of texts, from CSV, looked up by the bytes of a field.
+//! Tables of texts, read from CSV and looked up by the bytes of a field.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,21 +10,21 @@ pub const MAX_COLUMNS: usize = 64;
 /// An error in the text of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TableError {
-    /// From 1.
+    /// Line of the error, from 1.
     pub line: usize,
-    /// In words.
+    /// The error, in words.
     pub what: String,
 }
 
 /// A table: its first line names the columns, its first column is the key of each row.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    /// All cells, one behind the other.
+    /// The bytes of all cells, one after another.
     text: Vec<u8>,
     names: Vec<String>,
-    /// Row by row.
+    /// The range of each cell in `text`, row by row.
     cells: Vec<Range<u32>>,
-    /// For each column its rows in the order of their cells.
+    /// For each column, its rows in the order of their cells.
     sorted: Vec<Vec<u32>>,
 }
 
@@ -34,9 +34,8 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`TableError`] for a line with another number of values than the first, a quote that is not
-    /// closed, an empty or repeated key, an empty or repeated column name, a value with SOH, and a text
-    /// of 4 GiB and more.
+    /// [`TableError`] for a line whose number of values differs from the first line's, an unclosed quote, an empty
+    /// or duplicate key, an empty or duplicate column name, a value with SOH, and a text of 4 GiB or more.
     ///
     /// # Source
     ///
@@ -105,8 +104,7 @@ impl Table {
         self.search(column, value).is_some()
     }
 
-    /// The value in a column of the row with this key; `None` when there is no such row, or the cell is
-    /// empty.
+    /// The value in a column of the row with this key; `None` if the row is missing or the cell is empty.
     #[must_use]
     pub fn get(&self, key: &[u8], column: usize) -> Option<&[u8]> {
         let row = self.search(0, key)?;
@@ -186,7 +184,7 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
-    /// The values of the next line that has some, and its number.
+    /// The values of the next line that is not empty, and its number.
     fn next(&mut self) -> Result<Option<(usize, Vec<String>)>, TableError> {
         while !self.rest.is_empty() {
             let line = self.line;
@@ -235,7 +233,7 @@ impl Lines<'_> {
         }
     }
 
-    /// A value behind its first quote.
+    /// Reads a quoted value after its first quote.
     fn quoted(&mut self) -> Result<String, TableError> {
         let from = self.line;
         let mut value = String::new();

@@ -10,18 +10,18 @@ use super::problem::{Fault, RuleProblem};
 pub enum Token {
     /// A letter, `_` or `@`, then letters, digits, `_`, `.`, `-` and `*`.
     Word(String),
-    /// `-`, digits and a point; or `0x` and hexadecimal digits.
+    /// Digits with an optional `-` and point; or `0x` and hexadecimal digits.
     Number(String),
     /// The text between two `"` or two `'`; the quote itself is written twice.
     Quoted(String),
     /// `( ) , : = != < <= > >=`
     Sign(&'static str),
-    /// Nothing follows.
+    /// The end of the text.
     End,
 }
 
 impl Token {
-    /// As a person would write it.
+    /// The token as written.
     pub fn shown(&self) -> String {
         match self {
             Self::Word(text) | Self::Number(text) => text.clone(),
@@ -44,12 +44,12 @@ pub struct Spot {
 /// Longer signs first.
 const SIGNS: [&str; 10] = ["!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">"];
 
-/// Splits a text; the last one is [`Token::End`].
+/// Splits a text into tokens; the last one is [`Token::End`].
 ///
 /// # Errors
 ///
-/// [`RuleProblem::Unclosed`] for a text without its second quote, [`RuleProblem::Unexpected`] for a byte that
-/// begins nothing.
+/// [`RuleProblem::Unclosed`] for a text without its closing quote, [`RuleProblem::Unexpected`] for a byte that
+/// begins no token.
 pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     let bytes = text.as_bytes();
     let mut spots = Vec::new();
@@ -98,7 +98,7 @@ pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     Ok(spots)
 }
 
-/// The text in quotes that `rest` begins with, and how many bytes it takes with them.
+/// The quoted text at the start of `rest`, and its length in bytes with the quotes.
 fn quoted(rest: &str, at: usize) -> Result<(Token, usize), Fault> {
     let quote = rest.as_bytes()[0] as char;
     let mut text = String::new();

@@ -6,21 +6,21 @@ use alloc::vec::Vec;
 use super::compile_action::Step;
 use super::{Rule, Rules};
 
-/// A session whose messages a rule may give to another one.
+/// A path on which a rule may send messages from one session to another.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RulePath {
-    /// The rule, by its place.
+    /// The rule, by index.
     pub rule: usize,
-    /// The session that a message comes from, by its place in the [`Context`](super::RuleContext).
+    /// The source session, by its index in the [`RuleContext`](super::RuleContext).
     pub from: usize,
-    /// The session that it goes to; `None` for `return`.
+    /// The target session; `None` for `return`.
     pub to: Option<usize>,
-    /// Whether it is to be converted.
+    /// Whether the messages are converted.
     pub convert: bool,
 }
 
 impl Rules {
-    /// Tells every way that a message may go, rule by rule.
+    /// Calls `each` for every path of messages, rule by rule.
     pub fn ways(&self, each: &mut impl FnMut(RulePath)) {
         let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
         for (from, session) in self.sessions.iter().enumerate() {
@@ -60,22 +60,22 @@ impl Rules {
             .is_some_and(|it| !(it.any.is_empty() && it.typed.iter().all(|(_, at)| at.is_empty())))
     }
 
-    /// Whether a rule gives copies to this session.
+    /// Whether a rule sends copies to this session.
     #[must_use]
     pub fn copies_to(&self, session: usize) -> bool {
         let count = self.rules.len() + self.events.len();
         (0..count).any(|rule| self.copies(rule, session))
     }
 
-    /// Whether this rule gives copies to this session.
+    /// Whether this rule sends copies to this session.
     pub(crate) fn copies(&self, rule: usize, session: usize) -> bool {
         let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
         let is_copy = |step: &Step| matches!(step, Step::CopyTo(to) if *to == session);
         steps.iter().any(is_copy)
     }
 
-    /// Where a rule has a message go behind one of its actions: `None` for `return`. What the fields of
-    /// the message say is left out.
+    /// The targets of a rule after one of its actions; `None` for `return`. Targets that depend on the message's
+    /// fields are left out.
     pub(crate) fn behind(&self, rule: usize, action: usize) -> impl Iterator<Item = Option<usize>> {
         let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
         let behind = steps.iter().skip(action + 1);
@@ -86,7 +86,7 @@ impl Rules {
         })
     }
 
-    /// Where a rule sends to, and whether it converts for it.
+    /// The targets of a rule, and whether it converts for each.
     fn targets(&self, rule: &Rule) -> BTreeSet<(Option<usize>, bool)> {
         let mut targets = BTreeSet::new();
         let mut convert = false;
