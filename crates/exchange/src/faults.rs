@@ -4,7 +4,7 @@
 //! fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] [status=N] [set=TAG:VALUE]...
 //!
 //! drop        a report is not sent                      duplicate   it is sent twice
-//! delay       it is sent ms later, as are those after   reorder     it is sent after the next one
+//! delay       it and later ones are sent ms later       reorder     it is sent after the next one
 //! repeat      it is sent, and again ms later            change      it is sent with other values (set=14:40)
 //! stall       nothing is sent until fault clear         reject      a request gets a BusinessMessageReject
 //!
@@ -13,7 +13,7 @@
 //!
 //! refuse      a frame of a TMP member gets L10 with     cut         half of a frame is sent, then
 //!             a status, and then the connection ends                the connection is closed
-//! silence     no frame is sent, R05 neither
+//! silence     no frame is sent, not even R05
 //! ```
 //!
 //! Faults of the second block are applied by the code that sends messages to members ([`WireFaults`]): the journal

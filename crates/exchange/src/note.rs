@@ -4,25 +4,25 @@
 //! L remembered                        number of closed orders to remember from here on
 //! M number version digits name        a member: session name, FIX version and precision of times
 //! I time tick|lot|low|high|reference|state|orders|symbol    an instrument was added or changed in the file;
-//!                                     of a spread its legs stand before the symbol
+//!                                     a spread has its legs before the symbol
 //! X time symbol                       an instrument was removed from the file
 //! R member time MsgType fields        a request of a member, with its used fields
 //! O member time length script fields  a new order that follows a script: length and lines of the script, then the fields
-//! T time order                        the next step of such an order is due
-//! V time order                        an operator had the status of an order reported
+//! T time order                        the next step of a scripted order is due
+//! V time order                        an operator requested a report of the order's status
 //! S time state symbol                 an operator changed the trading state
 //! U time symbol                       an operator ended an auction call with its trades
 //! H time ExecID                       an operator cancelled a trade
-//! G time ExecID quantity price        an operator corrected a trade; no price when it stays
-//! B low high symbol                   an operator moved the price band
+//! G time ExecID quantity price        an operator corrected a trade; no price if unchanged
+//! B low high symbol                   an operator changed the price band
 //! W place count                       pending reports were written: count, from this index on
 //! N member number                     a TMP line has received the message with this MsgSeqNum
-//! K member number frame               a frame with this MsgSeqNum is kept for the logins of a TMP line
+//! K member number frame               a frame with this MsgSeqNum is kept for a TMP line
 //! C                                   copies of reports of TMP orders are kept from here on
 //! ```
 //!
-//! The MsgType of a TMP member's request may also be I, a query, and 3, one that is rejected with OrdRejReason(103).
-//! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before it is applied to
+//! The MsgType of a TMP member's request may also be I (a query) or 3 (a request rejected with OrdRejReason(103)).
+//! `|` and the end of a field are SOH; times are nanoseconds since 1970. A note is written before it is applied to
 //! the market, so that every change has its note.
 
 use alloc::vec::Vec;

@@ -5,13 +5,13 @@
 //! ack                              New
 //! fill QTY|P%|rest [@ PRICE]       Trade; by default at the price of the order
 //! bust                             Trade Cancel of the last fill
-//! correct QTY [@ PRICE]            Trade Correct of it
+//! correct QTY [@ PRICE]            Trade Correct of the last fill
 //! restate [QTY] [@ PRICE]          Restated
 //! cancel rest                      Canceled                        done for day  Done for Day
 //! reject [CODE]                    Rejected, OrdRejReason(103)     expire        Expired
 //! wait 200ms | wait 2s             nothing until then
-//! wait for cancel|replace          nothing until the member sends one
-//! pending cancel|replace           Pending Cancel, Pending Replace; this and what follows wait for the request too
+//! wait for cancel|replace          nothing until the member sends such a request
+//! pending cancel|replace           Pending Cancel, Pending Replace; waits, as do those below, for the request
 //! accept cancel|replace            Canceled, Replaced
 //! reject cancel|replace [CODE]     OrderCancelReject, CxlRejReason(102)
 //! ```

@@ -1,10 +1,10 @@
 //! [`Gateway`]: an [`Application`] of the engine that handles each message by its rules.
 //!
 //! ```text
-//! Message > came back? > Orders hear an answer > Rules > send    ids > conversion > outbox
-//!                                                        return  own ids > conversion > outbox
-//!                                                        copy    conversion > outbox
-//!         nobody got it > the source is answered (8, 9, j or 3)
+//! Message > loop check > orders track responses > rules > send    ids > conversion > outbox
+//!                                                         return  own ids > conversion > outbox
+//!                                                         copy    conversion > outbox
+//!         no session got it > the source receives a reject (8, 9, j or 3)
 //! ```
 //!
 //! [`Gateway::load`] loads one from the text of a file, [`Gateway::reload`] replaces its rules;

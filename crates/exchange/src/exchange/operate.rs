@@ -2,20 +2,20 @@
 //!
 //! ```text
 //! state STATE SYMBOL        continuous, auction, halted, closed; the symbol * is every instrument
-//! uncross SYMBOL            ends an auction call with its trades; the call goes on
-//! band LOW HIGH SYMBOL      moves the price band
+//! uncross SYMBOL            uncrosses the auction; the call continues
+//! band LOW HIGH SYMBOL      changes the price band
 //! bust EXECID               cancels a trade of a FIX member's order
-//! correct EXECID QTY [@ PRICE]    corrects it
-//! status ORDERID            reports how an order of a FIX member stands; * is every known one
+//! correct EXECID QTY [@ PRICE]    corrects such a trade
+//! status ORDERID            sends the status of a FIX member's order; * for all known orders
 //! fault ...                 see `faults`
 //! bulletin TEXT             sends a bulletin to the TMP lines that are logged in
-//! lock LINE, unlock LINE    locks a TMP line from its next login on, and unlocks it; a restart unlocks it too
+//! lock LINE, unlock LINE    refuses logins of a TMP line until unlock or a restart
 //!
 //! instruments               (also as a command) the instruments, their states and last prices
 //! book SYMBOL               (also as a command) the price levels
 //! scripts                   (also as a command) the orders that follow scripts, and their progress
-//! orders                    (also as a command) all known orders, as the exchange has them
-//! fills                     (also as a command) the trades of all known orders, as far as they were not cancelled
+//! orders                    (also as a command) all known orders, with the exchange's own values
+//! fills                     (also as a command) the trades of all known orders, without cancelled ones
 //! lines                     (also as a command) the TMP lines, their states and sequence numbers
 //! ```
 

@@ -3,7 +3,7 @@
 //! ```text
 //! a message for a target that is away, or whose queue is not empty  > queue
 //! the first of a queue:  its target is logged on                    > outbox
-//!                        expired, or its target was removed         > its order ends, its source is answered
+//!                        expired, or its target was removed         > its order ends, its source gets a reject
 //! ```
 //!
 //! Each step has its note in the same record of the journal.

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! head   order > order               the orders of one hash
-//! age    order > order > order       of each client: the first one of whoever has most goes when there is no
-//!                                    room
-//! order  cell 7 > cell 2             its id and fields go on in the next cell
-//! free   cell 1 > cell 5             taken once, used again
+//! age    order > order > order       each client's orders; without room, the first order of the client with
+//!                                    the most bytes is dropped
+//! order  cell 7 > cell 2             id and fields continue in the next cell
+//! free   cell 1 > cell 5             allocated once, reused
 //! ```
 //!
 //! The number of its first cell, from 1, identifies an order.

@@ -5,23 +5,23 @@
 //!
 //! ```text
 //! C max_orders max_sessions max_id quiet ids   the limits from here on
-//! S number ids name                            a session and how ids look there; introduces its number
-//! O client venue MsgType | 11=..|41=..|        outbound, with the fields that it reads
+//! S number ids name                            a session and its form of ids; introduces its number
+//! O client venue MsgType | 11=..|41=..|        outbound, with the fields that `outbound` reads
 //! I venue MsgType | 11=..|39=..|               heard
 //! R venue MsgType | 11=..|                     refused
 //! J venue MsgType | 11=..|                     rejected
 //! H source target lengths passage | D|11=..| 35=..|11=..| D 11=..|..
-//!                                              held: what orders know of it, what an answer to it reads,
-//!                                              MsgType and fields; the lengths are those of the first three;
+//!                                              held: the part that orders track, the fields that a reject reads,
+//!                                              MsgType and fields; lengths of the first three parts; passage:
 //!                                              0 opens an order, 1 sent, 2 copied, 3 returned
-//! h ..                                         the same, and its source is not answered
-//! Q                                            do not answer the source of the last held message either
-//! U target                                     the first one has left the queue: sent, or not to be
-//! X client target | id                         the client cancelled the order with its ClOrdID, which is held
-//! A number                                     the number of an answer of the gateway's own
-//! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
-//! F client | 11=..|                            nothing is remembered for it any more
-//! L client bytes                               what it may have of all that is remembered; - says nothing of it
+//! h ..                                         as H, but the source receives no reject
+//! Q                                            the source of the last held message receives no reject
+//! U target                                     the first message has left the queue: sent or dropped
+//! X client target | id                         the client cancelled its held order with this ClOrdID
+//! A number                                     the number of the gateway's own answer
+//! M client | 11=..|1=..|58=|                   fields remembered for a client's order; an empty one is dropped
+//! F client | 11=..|                            the values remembered for the order are dropped
+//! L client bytes                               the client's share of `max_remembered`; - without its own share
 //! ```
 //!
 //! `ids` is for example `A20=FW`: always (or `C`, on collision), at most 20 bytes, prefix `FW`; `-` means the

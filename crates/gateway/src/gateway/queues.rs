@@ -1,9 +1,9 @@
 //! `Queues`: many first-in first-out queues of records that share one memory limit.
 //!
 //! ```text
-//! row 0   block 7 > block 2 > block 9     a record goes on in the next block
+//! row 0   block 7 > block 2 > block 9     a record continues in the next block
 //! row 3   block 4
-//! free    block 1 > block 5               taken once, used again
+//! free    block 1 > block 5               allocated once, reused
 //! ```
 //!
 //! A record is a mark (one byte that may change), a length, and that number of bytes.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
-//! an answer of our own      > PEER sends it back > it goes no further
+//! the gateway's own answer  > PEER sends it back > it goes no further
 //! ```
 //!
 //! A message is identified by its fields, without those that each gateway rewrites. The last [`SLOTS`] messages

@@ -1,7 +1,7 @@
 //! `Shares`: the part of a limit that each client may use, so that no client uses all of it.
 //!
 //! ```text
-//! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left: more is refused
+//! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left; more is rejected
 //! ```
 //!
 //! The first client may use half, the next one half of the rest, and so on.

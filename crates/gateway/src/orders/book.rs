@@ -9,7 +9,7 @@
 //!              report, reject                    last open name that needs it closes
 //!   Open ---------------------> Held (is needed) ------------------------------------> Closed
 //!    ^  \-----------------------------------------------------------------------------> /  |
-//!    +----------------------------- lives again (bust, restated) ----------------------+   forgotten,
+//!    +----------------------------- open again (bust, restated) -----------------------+   forgotten,
 //!                                                                                          oldest first
 //! ```
 

@@ -8,11 +8,11 @@
 //! limits   = max_orders u32  max_sessions u32  max_id u32  quiet: 0 u8, or 1 u8 nanoseconds u64  ids
 //! ids      = 0 u8; 1 always or 2 on collision u8, most bytes u8, length u8, prefix
 //! session  = length u32, name, ids as noted, ids as the orders have them,
-//!            what it may have of what is remembered: 0 u8, or 1 u8 bytes u64
+//!            share of `max_remembered`: 0 u8, or 1 u8 bytes u64
 //! orders   = the body of their checkpoint, see orders/checkpoint.rs
 //! queues   = rows u32, rows that are not empty u32, row...
-//! row      = number u32  where in its block of memory it begins u32  count u64, record...
-//! record   = mark u8: H, h, x for a cancelled one, or Q for the H that the note Q would be about;
+//! row      = number u32  start in its block u32  count u64, record...
+//! record   = mark u8: H, h, x for a cancelled message, or Q for the H to which a note Q would apply;
 //!            length u32, time i64, note
 //! remembered = dropped u64  count u64, order...
 //! order    = client u32  length of the id u8  length of both u32, id, fields
