@@ -1,4 +1,4 @@
-//! Tests of the exchange as an application, without an engine: what it answers, and that its notes make it again.
+//! Tests of the exchange as an application, without an engine: its answers, and its recovery from notes.
 
 mod checkpoint_bytes;
 mod desk;

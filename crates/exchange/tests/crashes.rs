@@ -143,7 +143,7 @@ fn a_power_cut_leaves_the_same_exchange() {
     assert!(tally.power_cuts > 50 && tally.failed_syncs > 0, "{tally}");
 }
 
-/// Two orders that follow the same script, beside one that trades.
+/// Two orders that follow the same script, and one that trades.
 fn scripted(durability: Durability) -> Trial<Exchange> {
     let order = |id: &str, quantity: u32| {
         format!("11={id}|21=1|55=VOD|54=1|38={quantity}|40=2|44=10.50|60=20260302-08:00:00|")

@@ -1,12 +1,12 @@
-//! What does it cost to hold an order against 1,000 rules?
+//! What does it cost to match an order with 1,000 rules?
 //!
-//! Input: the `NewOrderSingle` of 22 fields that the order-to-report benchmark sends. Of the rules few
-//! are for its session and message type; then all are, each with a symbol of its own, which is the
-//! worst that the index by session and type leaves. All is hot in cache, so these are floors.
-//! Allocations are counted beside the time; there must be none.
+//! Input: the `NewOrderSingle` of 22 fields that the order-to-report benchmark sends. First only a few of the
+//! rules are for its session and message type. Then all are, each with its own symbol: the worst case for the
+//! index by session and type. Everything is hot in cache, so these are floors. Allocations are counted beside the
+//! time; there must be no allocation.
 //!
-//! Then scripts, which do allocate: a short one, and those that go on until `script_operations` end
-//! them, with cheap operations and with the dearest that are known.
+//! Then scripts, which do allocate: a short script, and scripts that run until `script_operations` ends them, with
+//! cheap operations and with the most expensive known ones.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// A rule that applies when a script does not hold.
+/// Measures a rule that applies if a script's condition is false.
 fn script(name: &str, text: &str) {
     let rule = "[[rule]]\nfrom = ['S0']\nwhen = 'not script s'\ndo = ['send S1']\n";
     let rounds = if name == "a short script" { 500 } else { 1 };

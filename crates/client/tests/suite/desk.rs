@@ -58,7 +58,7 @@ impl Desk {
         }
     }
 
-    /// One whose session is logged on.
+    /// A desk whose session is logged on.
     pub fn logged_on() -> Self {
         let mut desk = Self::new();
         desk.world.settle().unwrap();
@@ -66,7 +66,7 @@ impl Desk {
         desk
     }
 
-    /// Gives a command, without a turn.
+    /// Gives a command, without a turn of the world.
     pub fn command(&mut self, text: &str) -> Receiver<Result<Vec<u8>, OperationError>> {
         let mut handle = self.world.handle().unwrap();
         let asked = handle.command(text.as_bytes(), Operator::new("test", ""));
@@ -75,7 +75,7 @@ impl Desk {
         answer
     }
 
-    /// Gives a command that is taken, and lets all of it happen; what was said, the result last.
+    /// Gives a command that must be accepted, and runs it to its end; returns the events, the result last.
     pub fn carry_out(&mut self, text: &str) -> Vec<String> {
         let answer = self.command(text);
         self.world.settle().unwrap();
@@ -83,7 +83,7 @@ impl Desk {
         self.said()
     }
 
-    /// Gives a command that is not taken; why.
+    /// Gives a command that must be refused; returns the reason.
     pub fn refused(&mut self, text: &str) -> String {
         let answer = self.command(text);
         answer.try_recv().unwrap().unwrap_err().to_string()
@@ -106,7 +106,7 @@ impl Desk {
         self.latencies.lock().unwrap().clone()
     }
 
-    /// These tags of the messages that the venue has, `-` where one is missing.
+    /// The values of these tags in the messages that the venue received, `-` for an absent field.
     pub fn received(&mut self, tags: &[Tag]) -> Vec<String> {
         let peer = self.world.peer(VENUE);
         let lines = peer.received().map(|message| {
@@ -118,7 +118,7 @@ impl Desk {
     }
 }
 
-/// Lines without their time, which the world makes.
+/// A listener that keeps events as lines, without the time.
 fn listener(lines: Arc<Mutex<Vec<String>>>, latencies: Arc<Mutex<Vec<Nanos>>>) -> EventListener {
     Box::new(move |event| {
         let said = match event {

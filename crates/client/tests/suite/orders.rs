@@ -2,7 +2,7 @@
 
 use crate::desk::{Desk, VENUE};
 
-/// The day of the world, as ClOrdIDs begin with it.
+/// The day of the world, with which ClOrdIDs begin.
 fn day(desk: &mut Desk) -> String {
     let sent = desk.received(&[11]);
     let id = sent.last().unwrap().split(' ').nth(1).unwrap();

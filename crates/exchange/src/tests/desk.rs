@@ -50,7 +50,7 @@ pub(super) fn config() -> ExchangeConfig {
     }
 }
 
-/// An exchange, its outbox, and the notes that it has kept.
+/// An exchange, its outbox, and its notes.
 pub(super) struct Desk {
     pub(super) exchange: Exchange,
     outbox: Outbox,
@@ -106,13 +106,13 @@ impl Desk {
         }
     }
 
-    /// With an outbox of this size.
+    /// Sets the size of the outbox, in bytes.
     pub(super) fn with_room(mut self, bytes: usize, messages: usize) -> Self {
         self.outbox = Outbox::new(bytes, messages, 256);
         self
     }
 
-    /// A member says something: MsgType, and fields with `|` for SOH.
+    /// Sends a member's message: MsgType, and fields with `|` for SOH.
     pub(super) fn ask(&mut self, from: SessionId, message: &str) -> Result<Vec<Said>, Refusal> {
         let (msg_type, fields) = message.split_once(' ').unwrap();
         let text = format!("8=FIX|9=5|35={msg_type}|34=2|{fields}|10=000|");
@@ -127,7 +127,7 @@ impl Desk {
         taken.map(|()| said)
     }
 
-    /// The same, when it is not refused.
+    /// Sends a member's message that must not be refused.
     pub(super) fn say(&mut self, from: SessionId, message: &str) -> Vec<Said> {
         self.ask(from, message).unwrap()
     }
@@ -157,19 +157,19 @@ impl Desk {
         done.map(|()| String::from_utf8(answer).unwrap())
     }
 
-    /// Time passes, if the exchange has asked for it.
+    /// Advances the clock to the exchange's next timer, if any.
     pub(super) fn pass(&mut self) -> (bool, Vec<Said>) {
         let again = self.exchange.on_time(self.now, &mut self.outbox);
         (again.is_some(), self.collect())
     }
 
-    /// The clock goes on by so many milliseconds.
+    /// Advances the clock by this number of milliseconds.
     pub(super) fn sleep(&mut self, millis: u64) {
         self.now.mono = self.now.mono + Nanos::from_millis(millis);
         self.now.wall.0 += millis.cast_signed() * 1_000_000;
     }
 
-    /// The engine's part after a call: keeps notes, sends messages.
+    /// Does the engine's part after a call: keeps notes, sends messages.
     fn collect(&mut self) -> Vec<Said> {
         let mut said = Vec::new();
         for (index, entry) in self.outbox.entries().iter().enumerate() {
@@ -189,7 +189,7 @@ impl Desk {
         said
     }
 
-    /// The exchange after a restart: of its notes alone.
+    /// The exchange after a restart, from its notes alone.
     pub(super) fn again(&self, config: ExchangeConfig) -> Exchange {
         let mut exchange = exchange(config);
         for note in &self.notes {
@@ -209,7 +209,7 @@ impl Desk {
 }
 
 impl Said {
-    /// The values of its fields.
+    /// The values of the message's fields.
     pub(super) fn fields(&self) -> BTreeMap<Tag, &str> {
         let fields = self
             .text
@@ -220,7 +220,7 @@ impl Said {
             .collect()
     }
 
-    /// Asserts `tag=value` of what it must say, and `!tag` for what it must not have.
+    /// Asserts `tag=value` for each required field, and `!tag` for each forbidden field.
     #[track_caller]
     pub(super) fn has(&self, wanted: &str) -> &Self {
         let fields = self.fields();

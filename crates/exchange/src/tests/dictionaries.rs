@@ -11,7 +11,7 @@ use fixwire_protocol::{SessionId, tag};
 use super::desk::{B, Desk, Said, config, decimal};
 use crate::{Exchange, ExchangeSession, OrderScript};
 
-/// A script of everything that a script can say.
+/// A script with every kind of step.
 fn all_steps() -> OrderScript {
     let steps = "pending,ack,fill 40,bust,fill 10 @ 9.5,correct 11 @ 9.51,restate 95 @ 9.8 \"Less\",\
                  pending cancel,reject cancel 2 \"No\",pending replace,accept replace,cancel rest,expire,\
@@ -25,7 +25,7 @@ fn all_steps() -> OrderScript {
     }
 }
 
-/// All kinds of reports that a member can receive, as a member of one FIX version receives them.
+/// All kinds of reports, as a member of one FIX version receives them.
 fn heard(version: Version) -> Vec<Said> {
     let begin_string = BeginString::parse(version.name().as_bytes());
     let begin_string = begin_string.unwrap_or(BeginString::Fixt11);

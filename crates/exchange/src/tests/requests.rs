@@ -1,4 +1,4 @@
-//! Requests that are rejected, duplicated, or about many orders.
+//! Rejected requests, duplicates, and mass requests.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

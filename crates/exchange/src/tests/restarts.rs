@@ -7,7 +7,7 @@ use fixwire_protocol::{Application, Refusal, Timestamp};
 
 use super::desk::{A, B, Desk, NEW, config, decimal, exchange, sessions};
 
-/// A conversation with something of everything.
+/// A conversation with every kind of request.
 fn busy() -> Desk {
     let mut desk = Desk::new();
     for (from, message) in [

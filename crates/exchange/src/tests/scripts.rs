@@ -34,7 +34,7 @@ fn desk(steps: &str) -> Desk {
     Desk::of(with(&[script(steps)]))
 }
 
-/// ExecType, OrdStatus, CumQty and LeavesQty of each report; what a reject says otherwise.
+/// ExecType, OrdStatus, CumQty and LeavesQty of each report; for rejects, their codes.
 fn shown(said: &[Said]) -> Vec<String> {
     let one = |it: &Said| {
         let fields = it.fields();

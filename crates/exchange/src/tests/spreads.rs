@@ -1,4 +1,4 @@
-//! Spreads: they trade in a book of their own, and each trade has two legs.
+//! Spreads: they trade in their own book, and each trade has two legs.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::desk::{A, B, Desk, OLD, Said, config, decimal, exchange};
 use super::tmp_desk::{ONE, TmpDesk, TmpSaid, new};
 use crate::{ExchangeConfig, InstrumentConfig, LegConfig, OrderScript, parse_legs};
 
-/// JUN-MAR buys JUN and sells MAR, FLY buys MAR and sells two of JUN.
+/// JUN-MAR buys JUN and sells MAR; FLY buys MAR and sells two JUN.
 pub(super) fn spreads() -> ExchangeConfig {
     let instrument = |symbol: &str, reference: Option<&str>, legs: &str| InstrumentConfig {
         symbol: symbol.to_string(),

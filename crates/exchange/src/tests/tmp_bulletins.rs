@@ -1,4 +1,4 @@
-//! Bulletins over TMP: R14 for all that are logged in, and for who asks by R13.
+//! Bulletins over TMP: an R14 for every logged-in line, and R14 in response to R13.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use fixwire_tmp::{ClientLinkState, SystemType, TmpFrame};
 
 use super::tmp_desk::{COPY, ONE, TWO, TmpDesk};
 
-/// fcm_req_id, bulletin_seq, status and text of each R14 that a broker has received, and forgets them.
+/// Takes the R14 that a broker has received: fcm_req_id, bulletin_seq, status and text of each.
 fn heard(desk: &mut TmpDesk, at: usize) -> Vec<(u32, u32, u8, String)> {
     let heard = core::mem::take(&mut desk.brokers[at].heard);
     let frames = heard.iter().map(|it| TmpFrame::read(&it.frame).unwrap());

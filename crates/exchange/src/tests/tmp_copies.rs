@@ -10,7 +10,7 @@ use fixwire_tmp::{ClientLinkState, TmpExecType, TmpFrame, TmpSide, TmpStatus};
 use super::desk::A;
 use super::tmp_desk::{COPY, FCM, MEMBER, ONE, OTHER, TWO, TmpDesk, change, new};
 
-/// Asks for the reports of a target from a number on; the status of the answer.
+/// Subscribes to the reports of a target from a number on; returns the status of the answer.
 pub(super) fn subscribe(desk: &mut TmpDesk, at: usize, target_id: u8, req_seq: u32) -> u8 {
     let member = [FCM, FCM, 280, FCM, 7][at];
     ask(
@@ -39,7 +39,7 @@ fn ask(desk: &mut TmpDesk, at: usize, asked: R15) -> u8 {
     answer.status.0
 }
 
-/// The copies that a line has received, and forgets them.
+/// Takes the copies that a line has received.
 pub(super) fn copies(desk: &mut TmpDesk, at: usize) -> Vec<R06> {
     let heard = core::mem::take(&mut desk.brokers[at].heard);
     let frames = heard.iter().map(|it| TmpFrame::read(&it.frame).unwrap());

@@ -1,5 +1,5 @@
-//! Each fault of a line that gets copies, in each state of its link: it ends with a reason or goes on, and what a login and
-//! a subscription bring after it is everything.
+//! Each fault of a line that gets copies, in each state of its link: the link closes with a reason or continues,
+//! and a later login and subscription get all reports.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -52,7 +52,7 @@ fn numbers(desk: &mut TmpDesk) -> Vec<u32> {
     copies(desk, COPY).iter().map(|it| it.rpt_seq).collect()
 }
 
-/// Plays a fault in a state; whether the link has ended.
+/// Plays a fault in a state; returns whether the link has closed.
 fn play(place: usize, words: &str) -> bool {
     let at = format!("{words} in state '{}'", STATES[place]);
     let mut desk = in_state(place);

@@ -28,14 +28,14 @@ pub(super) const OTHER: usize = 2;
 /// With [`TmpDesk::with_copies`]: the drop copy of the first broker, and the clearing member of all.
 pub(super) const COPY: usize = 3;
 pub(super) const MEMBER: usize = 4;
-/// The broker of the first two.
+/// The broker of the first two lines.
 pub(super) const FCM: u16 = 279;
 
 /// A frame that a broker has received in sequence.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Heard {
     pub(super) frame: Vec<u8>,
-    /// It came by L41.
+    /// Whether the frame arrived in an L41.
     pub(super) recovered: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Broker {
     is_up: bool,
 }
 
-/// See the module.
+/// An exchange with FIX members and TMP lines, and the lines' brokers.
 pub(super) struct TmpDesk {
     pub(super) exchange: Exchange,
     pub(super) brokers: Vec<Broker>,
@@ -60,10 +60,10 @@ pub(super) struct TmpDesk {
     pub(super) left: Vec<String>,
     outbox: Outbox,
     pub(super) now: Now,
-    /// Frames to brokers, under way; `None` closes the connection.
+    /// Frames in transit to brokers; `None` closes the connection.
     wire: VecDeque<(usize, Option<Vec<u8>>)>,
     config: ExchangeConfig,
-    /// How far the clocks of brokers are behind when they send orders.
+    /// Nanoseconds by which brokers' clocks are late when they send orders.
     pub(super) behind_ns: u64,
 }
 
@@ -112,7 +112,7 @@ impl TmpDesk {
         Self::with_lines(config, 3)
     }
 
-    /// With lines that get copies of reports.
+    /// Adds lines that get copies of reports.
     pub(super) fn with_copies() -> Self {
         Self::with_copies_of(super::desk::config())
     }
@@ -146,13 +146,13 @@ impl TmpDesk {
         }
     }
 
-    /// With an outbox of this size.
+    /// Sets the size of the outbox, in bytes.
     pub(super) fn with_room(mut self, bytes: usize, messages: usize) -> Self {
         self.outbox = Outbox::new(bytes, messages, 256);
         self
     }
 
-    /// With the first line's flow limit, in messages a second.
+    /// Sets the first line's flow limit, in messages a second.
     pub(super) fn with_flow(mut self, most: u16) -> Self {
         let mut lines = lines();
         lines[ONE].settings.max_flow_ctrl_cnt = most;
@@ -167,7 +167,7 @@ impl TmpDesk {
         }
     }
 
-    /// The broker connects and logs in, as far as the exchange lets it.
+    /// The broker connects and logs in, as far as the exchange allows.
     pub(super) fn connect(&mut self, at: usize) -> ClientLinkState {
         let link = SessionId::of_link(at as u32);
         self.brokers[at].is_up = true;
@@ -182,7 +182,8 @@ impl TmpDesk {
         self.brokers[at].link.state()
     }
 
-    /// The broker connects, and what the exchange sends stays under way: the exchange has answered the first message.
+    /// The broker connects, and frames of the exchange stay in transit: the exchange has answered the first
+    /// message.
     pub(super) fn connect_slowly(&mut self, at: usize) {
         self.connect_silently(at);
         let mut actions = LinkActions::new();
@@ -211,7 +212,7 @@ impl TmpDesk {
         }
     }
 
-    /// The next frame that is under way arrives, and its answer at the exchange.
+    /// Delivers the next frame in transit, and its answer to the exchange.
     pub(super) fn deliver_one(&mut self) {
         if let Some((at, frame)) = self.wire.pop_front() {
             self.deliver(at, frame);
@@ -243,7 +244,7 @@ impl TmpDesk {
         }
     }
 
-    /// The process of the exchange is killed: what is under way is lost, and the next one begins with the notes.
+    /// Kills the process of the exchange: frames in transit are lost, and the next process begins with the notes.
     pub(super) fn kill(&mut self) {
         let lines = first_lines(self.brokers.len());
         let mut next = exchange(self.config.clone()).with_tmp_lines(lines);
@@ -253,7 +254,7 @@ impl TmpDesk {
         self.take_over(next);
     }
 
-    /// The same, with a checkpoint of the first notes.
+    /// Kills the process of the exchange, and restarts it with a checkpoint of the first notes.
     pub(super) fn kill_with_checkpoint(&mut self, notes: usize) {
         let lines = first_lines(self.brokers.len());
         let mut next = exchange(self.config.clone()).with_tmp_lines(lines);
@@ -276,7 +277,7 @@ impl TmpDesk {
         }
     }
 
-    /// The state that the ledger of these first notes writes.
+    /// The state that a ledger of this number of first notes writes.
     pub(super) fn state(&self, notes: usize) -> Vec<u8> {
         let mut ledger = self.exchange.ledger().unwrap();
         for note in &self.notes[..notes] {
@@ -292,7 +293,7 @@ impl TmpDesk {
         self.try_send(at, message).unwrap();
     }
 
-    /// The same, but what the exchange sends stays under way.
+    /// The broker sends an application message, but frames of the exchange stay in transit.
     pub(super) fn send_slowly<'a, T: TmpLayout<'a>>(&mut self, at: usize, message: &T) {
         self.hand_over(at, message).unwrap();
     }
@@ -322,34 +323,34 @@ impl TmpDesk {
         sent
     }
 
-    /// Sends, and returns what the broker has heard since.
+    /// Sends a message, and returns the reports that the broker has received since.
     pub(super) fn ask(&mut self, at: usize, order: &R01) -> Vec<TmpSaid> {
         self.brokers[at].heard.clear();
         self.send(at, order);
         self.heard(at)
     }
 
-    /// Reports that a broker has heard, and forgets them.
+    /// Takes the reports that a broker has received.
     pub(super) fn heard(&mut self, at: usize) -> Vec<TmpSaid> {
         let heard = core::mem::take(&mut self.brokers[at].heard);
         heard.iter().map(|it| TmpSaid::of(&it.frame)).collect()
     }
 
-    /// Bytes of a broker that its link has not made.
+    /// Sends bytes of a broker that its link has not made.
     pub(super) fn raw(&mut self, at: usize, frame: &[u8]) -> Result<(), Hangup> {
         let done = self.frame(at, frame);
         self.pump();
         done
     }
 
-    /// A FIX member sends a message, with `|` for SOH; returns what FIX members have received since.
+    /// A FIX member sends a message, with `|` for SOH; returns the messages that FIX members have received since.
     pub(super) fn say(&mut self, from: SessionId, message: &str) -> Vec<Said> {
         self.say_lost(from, message);
         self.pump();
         core::mem::take(&mut self.said)
     }
 
-    /// The same, but what is sent to brokers stays under way.
+    /// A FIX member sends a message, but frames to brokers stay in transit.
     pub(super) fn say_lost(&mut self, from: SessionId, message: &str) {
         let (msg_type, fields) = message.split_once(' ').unwrap();
         let text = alloc::format!("8=FIX|9=5|35={msg_type}|34=2|{fields}|10=000|");
@@ -369,7 +370,7 @@ impl TmpDesk {
         done
     }
 
-    /// The same, but what is under way stays there.
+    /// Gives an operator's command, but frames in transit stay there.
     pub(super) fn command_later(&mut self, command: &str) {
         self.carry_out_command(command).unwrap();
     }
@@ -433,7 +434,7 @@ impl TmpDesk {
         done
     }
 
-    /// Brings what is under way to the brokers, and their answers back, until nothing is.
+    /// Delivers frames in transit to the brokers, and their answers back, until no frame is left.
     fn pump(&mut self) {
         while let Some((at, frame)) = self.wire.pop_front() {
             self.deliver(at, frame);
@@ -453,7 +454,7 @@ impl TmpDesk {
         }
     }
 
-    /// The broker's part after a call of its link.
+    /// Does the broker's part after a call of its link.
     fn carry_out(&mut self, at: usize, actions: &LinkActions) {
         for action in actions {
             match action {
@@ -475,7 +476,7 @@ impl TmpDesk {
         }
     }
 
-    /// The engine's part after a call: keeps notes, sends messages and frames.
+    /// Does the engine's part after a call: keeps notes, sends messages and frames.
     fn collect(&mut self) {
         for (index, entry) in self.outbox.entries().iter().enumerate() {
             let body = self.outbox.body(index);
@@ -507,7 +508,7 @@ impl TmpDesk {
         self.outbox.clear();
     }
 
-    /// Broker `at` asks that its orders are refused when they are older than this, from its next login on.
+    /// From its next login on, broker `at` requests the refusal of its orders that are older than this.
     pub(super) fn with_cancel_order_sec(mut self, seconds: u8) -> Self {
         for (at, broker) in self.brokers.iter_mut().enumerate() {
             broker.link = client(at, LinkNumbers::default(), seconds);
@@ -587,7 +588,7 @@ pub(super) fn new(order_no: &str, side: TmpSide, qty: u16, price: i32) -> R01 {
     }
 }
 
-/// A change of that order.
+/// A change of an order.
 pub(super) fn change(order: &R01, exec_type: TmpExecType, qty: u16, price: i32) -> R01 {
     R01 {
         exec_type,

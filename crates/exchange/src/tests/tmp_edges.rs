@@ -1,4 +1,4 @@
-//! What TMP lines do at their edges: without room, behind a script, with faults of a file.
+//! Edge cases of TMP lines: no room, scripts, faults of a file.
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,5 @@
-//! Each fault of a TMP line in each state of both ends of the link: the link goes on, or it ends for a reason that has a
-//! name; and the next login recovers every report, once and in order.
+//! Each fault of a TMP line in each state of both ends of the link: the link continues, or closes for a named
+//! reason; and the next login recovers every report, once and in order.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -90,7 +90,7 @@ fn in_state(place: usize) -> TmpDesk {
     desk
 }
 
-/// A FIX member takes what is offered.
+/// A FIX member buys the offered quantity.
 fn buy(desk: &mut TmpDesk, id: u32) {
     desk.say(A, &format!("D 11=F{id}|55=VOD|54=1|38=1|40=2|44=10"));
 }
@@ -112,7 +112,7 @@ fn sent(desk: &TmpDesk) -> u32 {
     digits.parse().unwrap()
 }
 
-/// Why the link has ended, at either end.
+/// Why the link has closed, at either end.
 fn reasons(desk: &TmpDesk) -> Vec<String> {
     let broker = &desk.brokers[ONE];
     let ends = broker.ends.iter().map(|end| format!("broker: {end}"));
@@ -120,7 +120,7 @@ fn reasons(desk: &TmpDesk) -> Vec<String> {
     ends.chain(hangups).collect()
 }
 
-/// Plays a fault in a state; the reasons why the link has ended.
+/// Plays a fault in a state; returns why the link has closed.
 fn play(place: usize, words: &str) -> Vec<String> {
     let mut desk = in_state(place);
     let (state, ..) = STATES[place];

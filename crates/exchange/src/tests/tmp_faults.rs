@@ -1,4 +1,4 @@
-//! Injected faults on TMP lines: each ends in a recovery, or in an end that has a name.
+//! Injected faults on TMP lines: each ends in a recovery, or in a disconnect with a named reason.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ fn fault(desk: &mut TmpDesk, words: &str) {
     desk.command(&alloc::format!("fault {words}")).unwrap();
 }
 
-/// MsgSeqNum and order number of what a broker has heard.
+/// MsgSeqNum and order number of the reports that a broker has received.
 fn heard(desk: &TmpDesk, at: usize) -> Vec<(u32, String)> {
     let of = |frame: &[u8]| {
         let read = TmpFrame::read(frame).unwrap();
@@ -92,8 +92,8 @@ fn a_request_is_rejected_with_a_status() {
     assert_eq!(desk.exchange.open(), (1, 0));
 }
 
-/// Plays one fault on the report of an order; how the link ends for the broker, and for the exchange. What was lost is
-/// there after the next login.
+/// Plays one fault on the report of an order; returns how the link closes for the broker and for the exchange. The
+/// next login recovers a lost report.
 fn hit(words: &str) -> (Option<LinkEnd>, Vec<&'static str>) {
     let mut desk = TmpDesk::new().log_in();
     desk.send(ONE, &order(1));

@@ -1,4 +1,4 @@
-//! Orders over TMP: what is answered, and that they trade with those of FIX members.
+//! Orders over TMP: their answers, and trades with orders of FIX members.
 
 use fixwire_tmp::messages::{R01, R02, R03, R07, R08, R09, R11, R12, R17, R22, R31, R32, R37, R38};
 use fixwire_tmp::{

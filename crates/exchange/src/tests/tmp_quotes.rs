@@ -1,4 +1,4 @@
-//! Quotes over TMP: an R09 enters two orders that share their number.
+//! Quotes over TMP: an R09 enters two orders that share their order number.
 
 use alloc::vec::Vec;
 
@@ -39,7 +39,7 @@ fn quote(order_no: &str, (bid_px, offer_px): (i32, i32), size: u16) -> R09 {
     }
 }
 
-/// A change of a side, as an R01 that names it.
+/// A change of one side, as an R01 that names the side.
 fn side_of(order_no: &str, side: TmpSide, exec_type: TmpExecType, qty: u16) -> R01 {
     R01 {
         position_effect: TmpPositionEffect::QUOTE,

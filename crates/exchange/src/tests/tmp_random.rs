@@ -41,7 +41,7 @@ fn request(chance: &mut Random) -> R01 {
     order
 }
 
-/// Checks what a broker has heard over one line.
+/// Checks the reports that a broker has received over one line.
 fn check(desk: &TmpDesk, at: usize) {
     let mut next = 1;
     for heard in &desk.brokers[at].heard {

@@ -1,4 +1,4 @@
-//! TMP lines over restarts: what was missed comes by L41, once, whatever moment the exchange is killed at.
+//! TMP lines over restarts: missed reports arrive in L41, once, at whatever moment the exchange is killed.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use fixwire_tmp::{ClientLinkState, TmpExecType, TmpFrame, TmpSide};
 use super::desk::{A, B, config, exchange};
 use super::tmp_desk::{ONE, OTHER, TWO, TmpDesk, change, lines, new};
 
-/// MsgSeqNum and rpt_seq of what a broker has heard, and how much of it by L41.
+/// MsgSeqNum and rpt_seq of the reports that a broker has received, and the number of reports from L41.
 fn numbers(desk: &TmpDesk, at: usize) -> (Vec<(u32, u32)>, usize) {
     let heard = &desk.brokers[at].heard;
     let of = |frame: &[u8]| {
@@ -50,10 +50,10 @@ fn reports_while_the_broker_is_away_come_with_its_next_login() {
     assert_eq!(desk.exchange.open(), (1, 0));
 }
 
-/// So many that the broker has 12 reports: an order that trades when it is entered has one, not two.
+/// Number of steps after which the broker has 12 reports: an order that trades on entry has one report, not two.
 const STEPS: u32 = 16;
 
-/// What happens in a day: FIX members trade with the orders of brokers, which change and cancel them.
+/// Plays one step of a day: FIX members trade with the orders of brokers, which change and cancel them.
 fn play(desk: &mut TmpDesk, step: u32) {
     let name = format!("A{step:04}");
     let order = new(&name, TmpSide::SELL, 5, 1000);

@@ -1,4 +1,4 @@
-//! The state of trading for members that ask, once and with each change.
+//! Trading states for members that request them, once and with each change.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! What the tests of conversion share.
+//! Helpers of the conversion tests.
 
 use std::format;
 use std::string::String;
@@ -25,7 +25,7 @@ mod random;
 mod refused;
 mod worlds;
 
-/// How many messages a property is tried with; the variable `CASES` raises it.
+/// Number of messages per property; the variable `CASES` raises it.
 fn cases(at_least: u32) -> u32 {
     let wanted = std::env::var("CASES").ok();
     let wanted = wanted.and_then(|text| text.parse().ok());
@@ -36,7 +36,7 @@ fn built_in(from: Version, to: Version) -> Conversion {
     Conversion::built_in(from, to).unwrap()
 }
 
-/// A message of a version with these fields behind its session's, each with its SOH.
+/// A message of a version with these fields after the session's fields, each with its SOH.
 fn whole(version: Version, msg_type: &str, fields: &[u8]) -> Vec<u8> {
     let head = format!(
         "8={}|9=1|35={msg_type}|49=A|56=B|34=2|52=20260821-13:30:00|",
@@ -90,8 +90,8 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x01', "|")
 }
 
-/// Converts a message made of `base` and `more`, whose result has to be valid; gives what it has
-/// besides the fields of `base`, and what was lost.
+/// Converts a message made of `base` and `more`, whose result must be valid; returns its fields besides those of
+/// `base`, and the lost fields.
 fn more_of(
     (from, to): (Version, Version),
     msg_type: &str,

@@ -117,7 +117,7 @@ fn with_conversions<T>(
     load(&context)
 }
 
-/// A gateway between sessions of names, with all that it wrote and said.
+/// A gateway between named sessions, with its written messages and its events.
 struct Rig {
     gateway: Gateway,
     sessions: Vec<(&'static str, Version)>,
@@ -129,7 +129,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// All sessions are logged on.
+    /// A gateway with all sessions logged on.
     fn new(text: &str) -> Self {
         let mut rig = Self::of(text, &SESSIONS);
         rig.all_log_on();
@@ -231,7 +231,7 @@ impl Rig {
         self.collect();
     }
 
-    /// The numbers of a session restart.
+    /// Resets the sequence numbers of a session.
     fn reset(&mut self, name: &str) -> Vec<String> {
         let (now, id) = (self.now(), self.id(name));
         self.gateway.on_reset(now, id, &mut self.outbox);
@@ -247,7 +247,7 @@ impl Rig {
         self.gateway.on_hours(now, id, open);
     }
 
-    /// What is written because of a message: `VENUE: 35=D|11=1|`.
+    /// Receives a message; returns the written messages: `VENUE: 35=D|11=1|`.
     fn hears(&mut self, from: &str, text: &str) -> Vec<String> {
         self.wall += 1_000_000;
         let now = self.now();
@@ -260,12 +260,12 @@ impl Rig {
         self.collect()
     }
 
-    /// What is written because a session's peer rejects what was written for it: `VENUE: 35=D|11=1|`.
+    /// Receives a Reject(3) for a written message; returns the messages written then: `VENUE: 35=D|11=1|`.
     fn rejects(&mut self, reject: &str, refused: Option<&str>) -> Vec<String> {
         self.rejects_by(reject, refused, Gateway::on_reject)
     }
 
-    /// The same for a BusinessMessageReject(j).
+    /// Receives a BusinessMessageReject(j) for a written message; returns the messages written then.
     fn business_rejects(&mut self, reject: &str, refused: Option<&str>) -> Vec<String> {
         self.rejects_by(
             reject,
@@ -299,7 +299,7 @@ impl Rig {
         self.collect()
     }
 
-    /// What is written when time passes.
+    /// Advances the clock; returns the messages written then.
     fn wait(&mut self, seconds: u64) -> Vec<String> {
         self.wall += seconds as i64 * 1_000_000_000;
         let mut written = Vec::new();
@@ -341,7 +341,7 @@ impl Rig {
         written
     }
 
-    /// Gives another gateway, or the same after a restart, these notes.
+    /// Gives these notes to another gateway, or to the same one after a restart.
     fn replay(&mut self, notes: &[(Timestamp, Vec<u8>)]) {
         for (at, note) in notes {
             self.gateway.on_note(*at, note);

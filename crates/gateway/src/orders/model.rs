@@ -1,7 +1,7 @@
 //! Random traffic, compared with a model that forgets nothing.
 //!
-//! The venues of this world give OrderIDs of their own and answer under the ids that they saw. Beside
-//! the [`Orders`] that see all calls there are others that are written and read again on the way.
+//! The venues of the model give their own OrderIDs and answer under the ids that they received. Beside the
+//! trackers that see all calls, others are written to checkpoints and read again during the run.
 
 use std::collections::{HashMap, HashSet};
 use std::format;
@@ -17,7 +17,7 @@ use super::{OrderTracker, OrdersError, Out, When};
 /// Ids that clients share, that look rewritten, or are too long for a venue.
 const IDS: [&str; 7] = ["A", "B", "C", "D", "FW1", "FW7", "more than twelve"];
 const VENUES: [SessionId; 2] = [SessionId(10), SessionId(11)];
-/// So many names that none is forgotten.
+/// A number of names with which no name is forgotten.
 const LARGE: u32 = 4096;
 const SMALL: u32 = 9;
 
@@ -66,7 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![10 => send, 10 => report, 1 => Just(Step::Restart)]
 }
 
-/// What venues say: the type and the status, and what that means.
+/// Reports of venues: ExecType and OrdStatus, and their meaning.
 const REPORTS: [(&str, &str, Meaning); 14] = [
     ("8", "39=0|150=0", Meaning::Live),
     ("8", "39=1|150=F", Meaning::Live),
@@ -93,16 +93,16 @@ enum Meaning {
     RefusedAsEnded,
 }
 
-/// How far a name is, as this model has it.
+/// The state of a name in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Asked for, without an answer.
+    /// A request without a response.
     Pending,
-    /// It may trade, or goes on to be answered.
+    /// The order may trade, or further responses are expected.
     Live,
-    /// It goes on under another id.
+    /// The order continues under another id.
     Replaced,
-    /// Nothing more is to come.
+    /// No further response is expected.
     Ended,
 }
 
@@ -115,18 +115,18 @@ impl State {
     }
 }
 
-/// What the model says of a message to a venue.
+/// The model's result for a message to a venue.
 #[derive(Debug, PartialEq)]
 enum Sent {
-    /// It begins something.
+    /// The message begins an order or request.
     Begins,
-    /// All that it begins has begun before, and it says so.
+    /// The message is a possible resend, and everything that it begins has begun before.
     Resends,
-    /// What it begins is open.
+    /// The order or request that the message begins is already open.
     IsOpen,
-    /// It only refers to earlier requests.
+    /// The message only refers to earlier requests.
     Names,
-    /// It has no id.
+    /// The message has no id.
     HasNoId,
 }
 
@@ -150,12 +150,12 @@ struct Name {
     own: String,
     seen: String,
     state: State,
-    /// The MsgType that began it.
+    /// The MsgType that began the name.
     began: &'static str,
     before: Option<usize>,
     /// The first name of the order.
     root: usize,
-    /// Whether it was ever closed: what it was to replace may be forgotten since.
+    /// Whether the name was ever closed: the name that it was to replace may have been forgotten since.
     was_closed: bool,
 }
 
@@ -199,7 +199,7 @@ impl World {
         name.is_some_and(|name| self.names[name].state.is_open())
     }
 
-    /// Whether no later name has its text at its venue.
+    /// Whether no later name has the same text at the same venue.
     fn is_last(&self, at: usize) -> bool {
         let name = &self.names[at];
         self.at_venue[&(name.venue, name.kind, name.seen.clone())] == at
@@ -451,7 +451,7 @@ impl World {
         }
     }
 
-    /// A report that has nothing but an OrderID.
+    /// A report with only an OrderID.
     fn report_by_order_id(&mut self, root: usize) {
         let Some(name) = self.told.get(&root).map(|at| &self.names[*at]) else {
             return;
@@ -474,7 +474,7 @@ impl World {
         client.map(|client| (client, text(&heard)))
     }
 
-    /// What a report means for the names of its order.
+    /// Applies the meaning of a report to the names of its order.
     fn live(&mut self, at: usize, meaning: Meaning) {
         let (began, state, before) = (
             self.names[at].began,
@@ -544,7 +544,7 @@ proptest! {
         run(true, if always { When::Always } else { When::OnCollision }, steps);
     }
 
-    /// As a file would have to be made on purpose: its sum is right, its content is not.
+    /// Such a file is made on purpose: its checksum is right, its content is invalid.
     #[test]
     fn a_checkpoint_that_lies_is_refused_or_harmless(
         steps in prop::collection::vec(step(), 1..60),

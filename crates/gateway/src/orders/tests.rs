@@ -53,7 +53,7 @@ pub(super) fn text(draft: &Draft) -> String {
     text
 }
 
-/// What the venue sees of a message.
+/// The message as the venue sees it.
 fn sent(orders: &mut OrderTracker, client: SessionId, message: &str) -> String {
     let mut draft = draft(message);
     orders.outbound(NOW, client, VENUE, &mut draft).unwrap();
@@ -64,7 +64,7 @@ fn out(orders: &mut OrderTracker, client: SessionId, message: &str) -> Result<Ou
     orders.outbound(NOW, client, VENUE, &mut draft(message))
 }
 
-/// Who sees what of a report.
+/// The client that receives a report, and the report as the client sees it.
 fn heard(orders: &mut OrderTracker, message: &str) -> (Option<SessionId>, String) {
     let mut draft = draft(message);
     let client = orders.inbound(NOW, VENUE, &mut draft);

@@ -1,4 +1,4 @@
-//! Messages that pass several tables.
+//! Messages that pass through several tables.
 
 use fixwire_protocol::dictionary::Version::*;
 

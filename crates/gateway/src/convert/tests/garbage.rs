@@ -1,4 +1,4 @@
-//! Whatever stands in a message or a table, nothing panics.
+//! No content of a message or a table causes a panic.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Makes random messages that a dictionary finds valid.
+//! Makes random messages that are valid by a dictionary.
 
 use std::format;
 use std::string::ToString;
@@ -9,24 +9,24 @@ use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, Member};
 
 use crate::draft::OF_THE_SESSION;
 
-/// Whether a message may have a field, with a value when that is known already; the last are the fields
+/// Whether a message may have a field, with its value if that is already known; the last argument has the fields
 /// before it in the message or entry.
 pub type Allowed = fn(Tag, Option<&[u8]>, &[u8]) -> bool;
 
 pub struct Generator<'a> {
     pub dictionary: &'a Dictionary,
-    /// Never 0.
+    /// State of the random generator, never 0.
     pub state: u64,
-    /// How many of a hundred optional fields a message has.
+    /// Percentage of optional fields that a message has.
     pub density: u64,
     pub allowed: Allowed,
-    /// Fields that a message has wherever it may.
+    /// Optional fields that a message always has where allowed.
     pub always: Vec<Tag>,
 }
 
 impl Generator<'_> {
-    /// The fields of a message, header and trailer included but those of the session, in the order of
-    /// the dictionary.
+    /// The fields of a message in the order of the dictionary, header and trailer included, without the fields
+    /// that each session fills in.
     pub fn message(&mut self, msg_type: &str) -> Vec<u8> {
         let dictionary = self.dictionary;
         let message = dictionary.message(msg_type.as_bytes()).unwrap();
@@ -138,7 +138,7 @@ impl Generator<'_> {
         text.into_bytes()
     }
 
-    /// A number below another one.
+    /// A random number below `end`.
     fn below(&mut self, end: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

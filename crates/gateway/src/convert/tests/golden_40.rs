@@ -253,7 +253,7 @@ fn allocations_lose_their_kind_on_the_way_down() {
     becomes(FROM_40, "J", base, &[("71=0", "71=0")]);
 }
 
-/// What becomes of a message of these fields.
+/// Converts a message of these fields.
 fn outcome(
     from: Version,
     to: Version,

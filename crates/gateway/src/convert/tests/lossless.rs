@@ -1,4 +1,4 @@
-//! Messages that both versions can say come back as they were.
+//! Messages within the lossless subset come back unchanged.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,8 @@ const TYPES: [&str; 18] = [
     "D", "8", "G", "F", "H", "J", "E", "R", "S", "Z", "i", "W", "X", "Y", "B", "C", "3", "j",
 ];
 
-/// What docs/reference/conversion.md lists; `before` are the fields before this one in its message or entry.
+/// Whether a field is in the lossless subset of docs/reference/conversion.md; `before` are the fields before it in
+/// its message or entry.
 fn is_lossless(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     let has = |tag: Tag| value_of(before, tag);
     let is = |tag: Tag, values: &[&[u8]]| has(tag).is_some_and(|value| values.contains(&value));
@@ -159,7 +160,7 @@ fn messages_of_fix_5_0_sp1_come_back_from_the_next() {
     });
 }
 
-/// Random messages of these types with what `allowed` allows are the same after both ways.
+/// Random messages of these types, with fields that `allowed` allows, are unchanged after conversion and back.
 fn come_back(old: Version, new: Version, types: &[&str], allowed: Allowed) {
     let dictionary = dictionary(old);
     let count = if old == Version::Fix42 { 10_000 } else { 1_500 };

@@ -1,4 +1,4 @@
-//! Each version's messages become valid ones of each other version.
+//! Each version's messages become valid messages of each other version.
 
 use super::random::{Outcome, Way};
 use super::*;
@@ -15,14 +15,14 @@ pub const VERSIONS: [Version; 8] = [
     Version::Fix50Sp2,
 ];
 
-/// Orders, executions, cancels, replaces, lists, status requests, allocations, quotes, market data, and
-/// what answers them.
+/// Orders, executions, cancels, replaces, lists, status requests, allocations, quotes, market data, and their
+/// responses.
 const TYPES: [&str; 22] = [
     "P", "Q", "q", "r", "D", "8", "F", "G", "9", "E", "H", "J", "6", "R", "S", "Z", "i", "b", "V",
     "W", "X", "Y",
 ];
 
-/// What messages to these versions can lack, as docs/reference/conversion.md says.
+/// Required fields that messages to these versions can lack, as in docs/reference/conversion.md.
 const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
     // Orders that are named by OrderID only.
     (Version::Fix40, Version::Fix50, "9 F G", &[41]),
@@ -83,7 +83,7 @@ fn every_version_says_what_each_other_one_can() {
     }
 }
 
-/// Tries so many messages of a type, and goes on until one has been converted.
+/// Tries this number of messages of a type, and more until one has been converted.
 fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each: u32) {
     let known = way.to.message(msg_type.as_bytes()).is_some();
     let mut converted = 0;
@@ -119,7 +119,7 @@ fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each:
     assert!(converted > 0 || !known, "{names:?} {msg_type}");
 }
 
-/// All of different versions.
+/// All pairs of different versions.
 fn pairs() -> impl Iterator<Item = (Version, Version)> {
     let all = VERSIONS
         .iter()

@@ -1,10 +1,10 @@
-//! What becomes of fields without a home.
+//! Policies for fields that the target lacks.
 
 use super::*;
 
 const HEAD: &str = "from FIX.4.2\nto FIX.4.4\n";
 
-/// Converts an order by a table of these lines; the result and what was lost.
+/// Converts an order by a table of these lines; returns the result and the lost fields.
 fn order(table: &str, fields: &str) -> Result<(String, Vec<(Tag, u64)>), Unconvertible> {
     let mut conversion = Conversion::read(&format!("{HEAD}{table}")).unwrap();
     let mut losses = conversion.losses();

@@ -36,12 +36,13 @@ impl Way {
         }
     }
 
-    /// Converts a random message; what is wrong with the result.
+    /// Converts a random message; returns the error in the result.
     pub fn try_one(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
         self.try_with(msg_type, (seed, density), sensible, Vec::new())
     }
 
-    /// Converts a random message that has all that the other version requires, in words of the oldest version.
+    /// Converts a random message that has every field that the other version requires, with values of the oldest
+    /// version.
     pub fn try_plain(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
         let mut always = Vec::new();
         let message = self.to.message(msg_type.as_bytes());
@@ -110,7 +111,7 @@ pub fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
     }
 }
 
-/// Whole shares, ids that are numbers, no derivatives: what FIX 4.0 has words for.
+/// Values that FIX 4.0 can express: whole shares, numeric ids, no derivatives.
 fn plain(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     let is_number = |value: &[u8]| value.iter().all(u8::is_ascii_digit);
     match (tag, value) {
@@ -122,7 +123,7 @@ fn plain(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     }
 }
 
-/// Fields that these require, in groups too.
+/// Adds the tags of the required fields, also in groups.
 fn required(members: &[Member], tags: &mut Vec<Tag>) {
     for member in members.iter().filter(|member| member.required) {
         tags.push(member.tag);
@@ -135,15 +136,15 @@ fn required(members: &[Member], tags: &mut Vec<Tag>) {
 #[derive(Debug, PartialEq)]
 pub enum Outcome {
     Converted,
-    /// A required field has a value that the other version does not know.
+    /// A required field has a value that the other version lacks.
     NoHome,
     Refused(Unconvertible),
-    /// The generator made none that is valid.
+    /// The generator made no valid message.
     NoMessage,
 }
 
-/// Tries messages of all covered types, with at most so many of a hundred optional fields; `judge` says
-/// whether a refusal is right.
+/// Tries messages of all covered types, with at most this percentage of optional fields; `judge` decides whether a
+/// refusal is correct.
 fn try_all(
     from: Version,
     to: Version,

@@ -1,4 +1,4 @@
-//! Tables that make no sense are refused.
+//! Invalid tables are refused.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A cancel of an order that is held: both end in the gateway.
+//! A cancel of a held order: both end in the gateway.
 
 use super::*;
 
@@ -27,7 +27,7 @@ fn away(keys: &str) -> Rig {
     rig
 }
 
-/// The same gateway after a kill -9 with nobody logged on.
+/// The same gateway after a kill -9, with no session logged on.
 fn restarted(rig: &Rig) -> Rig {
     let mut other = away("");
     other.replay(&rig.notes);

@@ -13,7 +13,7 @@ fn file(pair: &str) -> String {
     format!("[conversion]\n\"{pair}\" = 'my.conv'\n{PLAIN}")
 }
 
-/// The built-in table with a line more.
+/// The built-in table with one more line.
 fn changed(line: &str) -> String {
     let text = Conversion::built_in_text(Version::Fix42, Version::Fix44).unwrap();
     format!("{text}\nfor D\n{line}\n")
@@ -29,7 +29,7 @@ fn loaded(
     })
 }
 
-/// What is written for an order of the first session.
+/// The message written for an order of the first session.
 fn sent(sessions: &[(&'static str, Version)], text: &str, given: (&str, &str)) -> Vec<String> {
     let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['stop']\n";
     let mut rig = Rig::of(rules, sessions);

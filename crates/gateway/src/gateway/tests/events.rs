@@ -1,4 +1,4 @@
-//! What is done when something happens.
+//! Actions for events.
 
 use super::*;
 

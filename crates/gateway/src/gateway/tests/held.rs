@@ -1,4 +1,4 @@
-//! Messages that the gateway's own queues hold.
+//! Messages held in the gateway's queues.
 
 use super::super::{NotReloaded, Reload};
 use super::*;
@@ -18,7 +18,7 @@ fn to_venue(id: &str) -> String {
     format!("VENUE: {}", order(id))
 }
 
-/// The answer to an order, without the number of the reject.
+/// The reject of an order, without its ExecID(17).
 fn rejected(written: &str) -> (String, String) {
     let (before, rest) = written.split_once("|17=").unwrap();
     let (_, rest) = rest.split_once('|').unwrap();

@@ -1,4 +1,4 @@
-//! A gateway that is given the notes of another one holds what that one held.
+//! A gateway with the notes of another gateway holds the same messages.
 
 use proptest::prelude::*;
 
@@ -165,8 +165,8 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Each order is delivered once to each of its targets, in order, or given up once; and answered
-    /// once when it was for one target alone.
+    /// Each order is delivered once to each of its targets, in order, or dropped once; an order for a single
+    /// target is answered once.
     #[test]
     fn each_message_is_delivered_once_or_given_up_once(steps in prop::collection::vec(step(), 0..80)) {
         let mut rig = Rig::of(RULES, &SESSIONS);

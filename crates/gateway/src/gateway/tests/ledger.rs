@@ -1,4 +1,4 @@
-//! A ledger of the notes is the state of the gateway, also after it was written and read.
+//! A ledger of the notes has the state of the gateway, also after it was written and read.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -50,7 +50,7 @@ from = ["BACKUP"]
 do = ['return']
 "#;
 
-/// The sessions in another order, one of them gone, one new.
+/// The sessions in another order, one of them removed, one new.
 const OTHERS: [(&str, Version); 6] = [
     ("THIRD", Version::Fix44),
     ("NEW", Version::Fix42),
@@ -66,7 +66,7 @@ pub(super) enum Step {
     Loses(&'static str),
     LogsOn(&'static str),
     Resets(&'static str),
-    /// Seconds; below 0 the clock is set back.
+    /// Seconds; a negative number sets the clock back.
     Waits(i64),
 }
 
@@ -154,7 +154,7 @@ impl Rig {
         written(&*self.of_notes(&self.notes))
     }
 
-    /// A gateway of another file or none, that begins with a checkpoint of so many of the notes.
+    /// A gateway of another file or none, that begins with a checkpoint of this number of notes.
     fn after_checkpoint(
         &self,
         first: usize,

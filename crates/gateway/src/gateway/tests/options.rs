@@ -1,4 +1,4 @@
-//! What a file may say, and what is wrong with one.
+//! Options of a file, and errors in them.
 
 use super::*;
 

@@ -1,9 +1,8 @@
-//! OrderID(37): no client reaches an order of another one by it, and the owner of an order receives the
-//! reports about it.
+//! OrderID(37): no client reaches another client's order by it, and the owner of an order receives its reports.
 
 use super::*;
 
-/// Orders go to VENUE as they are, answers come back.
+/// Orders go to VENUE unchanged, responses return.
 const RULES: &str = r#"
 [[rule]]
 from = ["ANNA", "BERT"]
@@ -24,7 +23,7 @@ fn two_orders() -> Rig {
     rig
 }
 
-/// The rig after a restart, everybody logged on again.
+/// The rig after a restart, with all sessions logged on again.
 fn restarted(rig: &Rig) -> Rig {
     let mut other = Rig::of(RULES, &SESSIONS);
     other.replay(&rig.notes);

@@ -1,4 +1,4 @@
-//! The page of the gateway: each of its examples does what it says.
+//! The page of the gateway: each of its examples is true.
 
 use super::super::options::{CLIENT, GATEWAY, TARGET};
 use super::*;

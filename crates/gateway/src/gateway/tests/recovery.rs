@@ -1,4 +1,4 @@
-//! A gateway that is given the notes of another one goes on as that one would.
+//! A gateway with the notes of another gateway continues as that gateway would.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -6,7 +6,7 @@ use proptest::sample::Index;
 use super::*;
 use crate::rules::RulePath;
 
-/// The sessions in another order, one of them gone, one new.
+/// The sessions in another order, one of them removed, one new.
 const OTHERS: [(&str, Version); 6] = [
     ("THIRD", Version::Fix44),
     ("NEW", Version::Fix42),
@@ -161,8 +161,8 @@ proptest! {
         prop_assert_eq!(rig.state(), others.state());
     }
 
-    /// The Text(58) of an order names its client and ClOrdID; the venues write it into their reports. So
-    /// whose a report is can be read from it, whatever the gateway believes.
+    /// The Text(58) of an order names its client and ClOrdID, and the venues repeat it in their reports. So the
+    /// test reads the owner of a report from it, independently of the gateway.
     #[test]
     fn each_report_is_its_clients_also_after_restarts(
         acts in proptest::collection::vec(act(), 0..60),

@@ -1,4 +1,4 @@
-//! What becomes of a message that its target rejects at the level of the session.
+//! Messages that their target rejects with a Reject(3).
 
 use super::rejects::assert_valid;
 use super::*;
@@ -14,7 +14,7 @@ fn between(client: Version, venue: Version) -> Rig {
     rig
 }
 
-/// The message that is written because of one, and what its client is answered when it is rejected.
+/// The message written for a client's message, and the client's answer when the target rejects it.
 fn answered(rig: &mut Rig, text: &str) -> String {
     let sent = rig.hears("CLIENT", text);
     assert_eq!(sent.len(), 1, "{sent:?}");

@@ -1,4 +1,4 @@
-//! What the source is answered when its message goes nowhere.
+//! Rejects to the source of a message that no session gets.
 
 use fixwire_protocol::dictionary::{Scratch, ValidationRules, validate};
 
@@ -29,7 +29,7 @@ fn of_version(version: Version, text: &str) -> Rig {
     rig
 }
 
-/// What the client is answered to a message.
+/// The client's answer to a message.
 fn answer(version: Version, action: &str, text: &str) -> String {
     let rules = format!("[[rule]]\nfrom = ['CLIENT']\ndo = [{action:?}]\n");
     let mut rig = of_version(version, &rules);
@@ -39,7 +39,7 @@ fn answer(version: Version, action: &str, text: &str) -> String {
     written.remove(0)
 }
 
-/// Whether a message that was written is valid in its version.
+/// Asserts that a written message is valid in its version.
 #[track_caller]
 pub(super) fn assert_valid(version: Version, written: &str) {
     let (to, text) = written.split_once(": ").unwrap();
@@ -56,7 +56,7 @@ pub(super) fn assert_valid(version: Version, written: &str) {
     assert_eq!(checked, Ok(()), "{} {written}", version.name());
 }
 
-/// A gateway that stopped for want of room would take all cancels through it along.
+/// A gateway that stopped for lack of disk space could not send cancels.
 #[test]
 fn on_a_full_disk_only_what_opens_or_changes_orders_is_rejected() {
     use fixwire_protocol::DiskRoom;

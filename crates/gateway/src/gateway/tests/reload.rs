@@ -1,4 +1,4 @@
-//! Other rules, and the orders as they were.
+//! A reload of rules keeps the orders.
 
 use super::super::{NotReloaded, Reload};
 use super::*;

@@ -1,4 +1,4 @@
-//! Values of an order are remembered when it goes out, and stand in the answers to it.
+//! Values of an order are remembered when it is sent, and written into its responses.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn orders(rig: &Rig) -> u64 {
     rig.gateway.remembered().orders
 }
 
-/// The accounts in what is written for an answer.
+/// The account in the message written for a response.
 fn account(rig: &mut Rig, answer: &str) -> String {
     let written = rig.hears("VENUE", answer);
     assert_eq!(written.len(), 1, "{written:?}");

@@ -1,11 +1,11 @@
-//! Messages that go round between gateways come to an end.
+//! Routing loops between gateways end.
 
 use super::*;
 
 /// Whatever PEER sends goes back to PEER.
 const BOUNCE: &str = "[[rule]]\nname = 'bounce'\nfrom = ['PEER']\ndo = ['send PEER']\n";
 
-/// Two gateways, PEER of each is the other; how many messages they exchange because of one.
+/// Number of messages that two gateways exchange because of one message; each is the other's PEER.
 fn exchange(rules: [&str; 2], version: Version, first: &str) -> (usize, Vec<String>) {
     let mut rigs = rules.map(|rules| {
         let mut rig = Rig::of(rules, &[("PEER", version)]);

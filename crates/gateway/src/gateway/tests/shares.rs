@@ -1,4 +1,4 @@
-//! No client takes all of what the gateway has room for.
+//! No client uses up a limit of the gateway.
 
 use super::*;
 
@@ -12,7 +12,7 @@ do = ['return']
 "#;
 const FULL: &str = "|58=gateway limit reached: message not accepted|";
 
-/// Sends orders until one is rejected; how many were not.
+/// Sends orders until one is rejected; returns the number of accepted orders.
 fn fill(rig: &mut Rig, (from, id): (&str, &str), most: usize) -> usize {
     for number in 0..most {
         let out = rig.hears(from, &format!("35=D|11={id}{number}|55=VOD|54=1|38=9|"));

@@ -1,4 +1,4 @@
-//! What a source is answered that asks which sessions are there.
+//! Responses to requests for the status of sessions.
 
 use super::rejects::assert_valid;
 use super::*;
@@ -20,7 +20,7 @@ fn rig(version: Version) -> Rig {
     rig
 }
 
-/// What is answered, without its number, and the number.
+/// The response without its number, and the number.
 fn answer(rig: &mut Rig, question: &str) -> (String, i64) {
     let mut written = rig.hears("ASKER", question);
     assert_eq!((written.len(), rig.refusal), (1, Ok(())), "{question}");

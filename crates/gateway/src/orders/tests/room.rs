@@ -1,4 +1,4 @@
-//! What is remembered when there is little room, or over a restart.
+//! Remembered ids with little room, and over a restart.
 
 use std::vec::Vec;
 

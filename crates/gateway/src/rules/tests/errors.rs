@@ -1,4 +1,4 @@
-//! How the mistakes of a file are named.
+//! Error texts for a file of rules.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -16,7 +16,7 @@ pub fn errors(text: &str) -> Vec<String> {
     }
 }
 
-/// The mistakes of one rule whose condition and actions stand in lines 3 and 4.
+/// The errors of one rule with its condition in line 3 and its actions in line 4.
 fn of_rule(when: &str, actions: &str) -> Vec<String> {
     errors(&std::format!(
         "[[rule]]\nfrom = ['ALPHA']\nwhen = '''{when}'''\ndo = [{actions}]\n"

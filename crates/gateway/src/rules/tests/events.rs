@@ -1,4 +1,4 @@
-//! What `[[on]]` may say.
+//! Entries of `[[on]]`.
 
 use std::format;
 use std::string::{String, ToString};
@@ -9,7 +9,7 @@ use crate::rules::RulePath;
 
 const RULE: &str = "[[rule]]\nfrom = ['ALPHA']\ndo = ['send VENUE']\n";
 
-/// The mistakes of an `[[on]]` behind a rule of three lines.
+/// The errors of an `[[on]]` after a rule of three lines.
 fn errors(on: &str) -> Vec<String> {
     match load(&format!("{RULE}[[on]]\n{on}")) {
         Ok(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! The path of a message takes no memory.
+//! The path of a message allocates no memory.
 
 use fixwire_protocol::Decoder;
 

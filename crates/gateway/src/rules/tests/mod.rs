@@ -26,11 +26,11 @@ use super::{
 };
 use crate::Draft;
 
-/// Names of sessions; the first four of FIX 4.2.
+/// Names of sessions; the first four speak FIX 4.2.
 const SESSIONS: [&str; 7] = [
     "ALPHA", "BETA1", "BETA2", "VENUE2", "GAMMA", "VENUE", "AUDIT",
 ];
-/// All but BETA2.
+/// Whether each session is logged on: all except BETA2.
 const ACTIVE: [bool; 7] = [true, true, false, true, true, true, true];
 const VENUES: &str =
     "symbol,mic,session,name\nVOD,XLON,VENUE,\"Vodafone, plc\"\nSAP,XETR,VENUE2,\n";
@@ -150,7 +150,7 @@ fn shown(rules: &Rules, outcome: RuleOutcome<'_>) -> String {
     }
 }
 
-/// What comes out for a message from a session.
+/// The outcomes for a message from a session.
 fn outcomes(
     rules: &Rules,
     scratch: &mut RuleScratch,
@@ -160,7 +160,7 @@ fn outcomes(
     outcomes_with("", rules, scratch, (session, text))
 }
 
-/// The same when this is remembered for the order that the message answers: `1=X|`.
+/// The outcomes with these values remembered for the order that the message answers: `1=X|`.
 fn outcomes_with(
     remembered: &str,
     rules: &Rules,

@@ -1,4 +1,4 @@
-//! What a build without scripts says of them.
+//! Errors about scripts in a build without scripts.
 
 use std::format;
 

@@ -1,4 +1,4 @@
-//! The page of the language: each of its examples does what it says.
+//! The page of the language: each of its examples is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::string::{String, ToString};
@@ -9,7 +9,7 @@ use crate::rules::syntax::{ACTIONS, CONDITIONS};
 use crate::rules::token::{Token, split};
 
 const PAGE: &str = include_str!("../../../../../docs/reference/gateway-rules.md");
-/// The page with what is said about events.
+/// The page about events.
 const OTHER: &str = include_str!("../../../../../docs/reference/gateway.md");
 
 /// The fenced blocks with their language, their text and the line where they begin.

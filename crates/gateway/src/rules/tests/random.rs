@@ -57,7 +57,7 @@ pub(super) fn text_of(rules: &[AnyRule], every: bool) -> String {
     text
 }
 
-/// What the rules make of a message, worked out the slow way.
+/// The outcomes of the rules for a message, computed the slow way.
 fn wanted(
     rules: &[AnyRule],
     every: bool,

@@ -1,4 +1,4 @@
-//! What `remember`, `recall` and `forget` say to the gateway, and what is wrong with them.
+//! Outcomes of `remember`, `recall` and `forget`, and errors in them.
 
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -18,7 +18,7 @@ fn errors(orders: &str, answers: &str) -> Vec<String> {
     }
 }
 
-/// What comes out for an order of one rule.
+/// The outcomes for an order by one rule.
 fn orders(actions: &str, text: &str) -> Vec<String> {
     let rules = loaded(&rules(actions, "'stop'"));
     outcomes(&rules, &mut RuleScratch::default(), "ALPHA", text).0

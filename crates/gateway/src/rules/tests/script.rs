@@ -1,4 +1,4 @@
-//! What scripts may do, and what they may not.
+//! Allowed and refused scripts.
 
 use std::format;
 use std::string::{String, ToString};
@@ -28,14 +28,14 @@ fn run(file: &str, message: &str) -> Vec<String> {
     outcomes(&loaded(file), &mut RuleScratch::default(), "ALPHA", message).0
 }
 
-/// What becomes of `35=D|38=<quantity>|58=<text>|` after an action.
+/// The message `35=D|38=<quantity>|58=<text>|` after an action.
 #[track_caller]
 fn after(script: &str, quantity: &str, text: &str) -> String {
     let message = format!("35=D|38={quantity}|58={text}|");
     run(&action(script), &message).concat()
 }
 
-/// Whether a condition holds for an order of 100 with the text `abc`.
+/// Whether a condition is true for an order of 100 with the text `abc`.
 #[track_caller]
 fn holds(script: &str) -> bool {
     match &run(&condition(script), "35=D|38=100|58=abc|")[..] {

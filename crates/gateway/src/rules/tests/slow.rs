@@ -1,6 +1,6 @@
-//! Conditions and messages read the obvious way, with nothing of what the rules read them with: a
-//! condition is made as a tree and its text written from that; a message is split at each SOH, its
-//! groups found by tables that stand here.
+//! A simple reader of conditions and messages that shares no code with the rules: a condition is made as a tree,
+//! and its text is written from the tree; a message is split at each SOH, and its groups are found by tables in
+//! this file.
 
 use std::boxed::Box;
 use std::format;
@@ -11,7 +11,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// A field as a person knows it.
+/// A field with its name and tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     name: &'static str,
@@ -45,7 +45,7 @@ pub struct Group {
     name: &'static str,
     count: u32,
     tags: &'static [u32],
-    /// What conditions on an entry speak of.
+    /// The fields in conditions on an entry.
     fields: &'static [Field],
     inner: &'static [Group],
 }
@@ -98,7 +98,7 @@ pub enum Speaks {
 }
 
 impl Speaks {
-    /// The groups outside of others that the messages made below have.
+    /// The outermost groups of the messages made below.
     fn groups(self, msg_type: &str) -> &'static [Group] {
         match (self, msg_type) {
             (Self::Fix42, "D") => &[ALLOCS_42],
@@ -109,7 +109,7 @@ impl Speaks {
         }
     }
 
-    /// Those of all its messages.
+    /// The outermost groups of all messages of the version.
     fn all_groups(self) -> &'static [Group] {
         match self {
             Self::Fix42 => &[ALLOCS_42, ORDERS_42],
@@ -144,7 +144,7 @@ impl Part {
         part
     }
 
-    /// Takes the next field, of this tag, and the entries when it counts those of a group.
+    /// Takes the next field, of this tag, and its entries if it is a group count.
     fn take(&mut self, rest: &mut &[(u32, String)], groups: &'static [Group], tag: u32) {
         self.fields.push(rest[0].clone());
         *rest = &rest[1..];
@@ -178,12 +178,12 @@ impl Part {
     }
 }
 
-/// What a condition is about.
+/// The scope of a condition.
 pub struct Slow<'s> {
     pub speaks: Speaks,
     pub source: &'s str,
     pub message: &'s Part,
-    /// The entries that it is in, the innermost last.
+    /// The enclosing entries, the innermost last.
     pub entries: Vec<(&'static [u32], &'static [Group], &'s Part)>,
 }
 
@@ -197,7 +197,7 @@ impl<'s> Slow<'s> {
         self.message.get(field.tag)
     }
 
-    /// A group and its entries: of the innermost entry that can have the group, else of the message.
+    /// A group and its entries: in the innermost entry that can have the group, or else in the message.
     fn group(&self, count: u32) -> Option<(&'static Group, &'s [Part])> {
         let of = |groups: &'static [Group]| groups.iter().find(|group| group.count == count);
         for (_, groups, entry) in self.entries.iter().rev() {
@@ -209,7 +209,7 @@ impl<'s> Slow<'s> {
         Some((group, self.message.entries(count)?))
     }
 
-    /// Whether the condition holds for each entry of a group.
+    /// Whether the condition is true for each entry of a group.
     fn each(&mut self, count: u32, inner: &Tree) -> Vec<bool> {
         let Some((group, entries)) = self.group(count) else {
             return Vec::new();
@@ -254,7 +254,7 @@ impl<'s> Slow<'s> {
     }
 }
 
-/// What a field is compared with.
+/// The value that a field is compared with.
 #[derive(Clone, Debug)]
 pub struct Literal {
     written: String,
@@ -291,30 +291,30 @@ pub enum Tree {
     And(Box<Tree>, Box<Tree>),
     Or(Box<Tree>, Box<Tree>),
     Not(Box<Tree>),
-    /// In parentheses that it may do without.
+    /// A condition in optional parentheses.
     Wrapped(Box<Tree>),
     Compare(Field, &'static str, Literal),
     In(Field, Vec<Literal>),
-    /// How a value has a letter.
+    /// How a value contains a letter.
     Letters(Field, &'static str, char),
-    /// Compared with 1.
+    /// The length, compared with 1.
     Length(Field, &'static str),
     Has(Field),
     Any(u32, &'static str, Box<Tree>),
     All(u32, &'static str, Box<Tree>),
-    /// The text, and the sessions that it means.
+    /// The text, and the sessions that it selects.
     Source(&'static str, &'static [&'static str]),
     /// The session, and whether it is logged on.
     Active(&'static str, bool),
 }
 
 impl Tree {
-    /// As a person writes it: `not` binds closest, then `and`, then `or`.
+    /// The condition as text: `not` binds closest, then `and`, then `or`.
     pub fn written(&self) -> String {
         self.written_in(0)
     }
 
-    /// In parentheses when it binds less than what is around it.
+    /// The condition as text, in parentheses if it binds less than the enclosing condition.
     fn written_in(&self, around: u8) -> String {
         let (binds, text) = match self {
             Self::Or(one, other) => {
@@ -392,7 +392,7 @@ fn any_type() -> impl Strategy<Value = Literal> {
     })
 }
 
-/// Conditions on one of these fields, or on where the message comes from.
+/// Conditions on one of these fields, or on the source of the message.
 fn simple(fields: &[Field]) -> BoxedStrategy<Tree> {
     let (numbers, texts): (Vec<Field>, Vec<Field>) =
         fields.iter().partition(|field| field.is_number);
@@ -457,7 +457,7 @@ pub fn any_condition(speaks: Speaks) -> BoxedStrategy<Tree> {
     of_level(speaks, &OF_ORDERS, &[])
 }
 
-/// Conditions on these fields and on groups, those of the entry around first.
+/// Conditions on these fields and on groups, the enclosing entry's groups first.
 fn of_level(speaks: Speaks, fields: &[Field], around: &[&'static Group]) -> BoxedStrategy<Tree> {
     let simple = simple(fields);
     if around.len() > 1 {
@@ -527,7 +527,7 @@ fn in_any_order<const N: usize>(
         .prop_map(|parts| parts.concat())
 }
 
-/// A message of fields that are written without their session's: `35=D|55=a|`.
+/// A message, written without the fields that each session fills in: `35=D|55=a|`.
 pub fn any_message(speaks: Speaks) -> BoxedStrategy<String> {
     match speaks {
         Speaks::Fix42 => {
