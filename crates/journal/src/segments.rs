@@ -134,6 +134,7 @@ impl<S: Segment> Segments<S> {
     /// # Errors
     ///
     /// When it cannot be mapped, and [`JournalError::Damaged`] when another file has its name.
+    #[inline]
     pub(super) fn get<'s, D: Disk<Segment = S>>(
         &'s mut self,
         disk: &mut D,

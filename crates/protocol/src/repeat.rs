@@ -191,6 +191,7 @@ impl<'a> Repeat<'a> {
 }
 
 /// The tag and the value of the field that begins at `at`; the value has `len` bytes if that is known.
+#[inline]
 pub(crate) fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usize>)> {
     let equals = at + bytes[at..].iter().position(|b| *b == b'=')?;
     let tag = value::uint(&bytes[at..equals]).ok()?;

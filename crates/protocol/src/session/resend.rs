@@ -307,14 +307,17 @@ impl Session {
     /// Whether this stored message is one of the application that [`Session::replay`] would send again.
     #[must_use]
     pub fn would_repeat(&self, now: Now, stored: &[u8]) -> bool {
-        let is_admin = stored_field(stored, b"35").is_none_or(super::is_admin);
-        !is_admin && self.is_repeatable(now.wall, stored)
+        stored_field(stored, b"35").is_some_and(|msg_type| {
+            !super::is_admin(msg_type) && self.repeats(now.wall, msg_type, stored)
+        })
     }
 
     fn is_repeatable(&self, now: Timestamp, stored: &[u8]) -> bool {
-        let Some(msg_type) = stored_field(stored, b"35") else {
-            return false;
-        };
+        stored_field(stored, b"35").is_some_and(|msg_type| self.repeats(now, msg_type, stored))
+    }
+
+    /// The same for a message whose MsgType(35) was read.
+    fn repeats(&self, now: Timestamp, msg_type: &[u8], stored: &[u8]) -> bool {
         if super::is_admin(msg_type) {
             return msg_type == b"3" && self.config.resend_rejects;
         }
