@@ -25,7 +25,7 @@ const WORLDS: u64 = 60;
 const INPUTS: u32 = 200;
 const VENUE: SessionId = SessionId(0);
 /// The version of a checkpoint.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 1;
 
 /// A client, what it has sent, and the notes that it has kept.
 pub(super) struct Desk {

@@ -214,7 +214,7 @@ fn play(config: ExchangeConfig, seed: u64, record: &mut WorldRecord) -> (usize, 
     desk.ledger()
         .write(&mut |bytes| state.extend_from_slice(bytes));
     let mut restored = exchange(config);
-    restored.on_checkpoint(5, &state).unwrap();
+    restored.on_checkpoint(1, &state).unwrap();
     worlds::assert_same(&kept_lines(&restored), &kept, "after a checkpoint");
     (refused, reports)
 }

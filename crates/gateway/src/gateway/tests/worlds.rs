@@ -44,7 +44,7 @@ fn assert_is_kept(rig: &Rig) {
     }
     worlds::assert_same(&kept_lines(&notes), &kept, "after a restart");
     let mut restored = notes.anew().unwrap();
-    restored.read(2, &written(&notes)).unwrap();
+    restored.read(1, &written(&notes)).unwrap();
     worlds::assert_same(&kept_lines(&restored), &kept, "after a checkpoint");
 }
 
