@@ -47,7 +47,7 @@ mod trials {
         (
             OmsPlantedFault::CountTwice,
             "twin::the_oms_does_what_the_slow_model_says",
-            "ing is ",
+            "counted is (",
         ),
         (
             OmsPlantedFault::InquireTwice,
