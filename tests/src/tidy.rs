@@ -323,7 +323,9 @@ pub fn machine_paths(text: &str) -> Vec<String> {
 /// Lines of a source file by what they are; blank lines count for nothing.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Lines {
+    /// Of the product.
     pub code: usize,
+    /// Of the product.
     pub comments: usize,
     /// Of tests, comments included.
     pub tests: usize,
@@ -359,6 +361,7 @@ impl Lines {
         }
     }
 
+    /// Adds those of another file.
     pub fn add(&mut self, other: Self) {
         self.code += other.code;
         self.comments += other.comments;

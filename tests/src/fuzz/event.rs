@@ -6,10 +6,7 @@
 
 use std::hash::Hasher;
 
-use fixwire_oms::event::{
-    ConditionEvent, DayEvent, LimitEvent, LineEvent, OrderWord, PoolEvent, RequestEvent,
-    SetupEvent, StrayEvent,
-};
+use fixwire_oms::event::{DayEvent, LineEvent, PoolEvent, SetupEvent};
 use fixwire_oms::{OmsState, OrderEvent};
 use fixwire_protocol::Ledger;
 use siphasher::sip::SipHasher24;
@@ -176,6 +173,7 @@ fn copy(state: &OmsState) -> Result<Option<OmsState>, String> {
 
 #[cfg(test)]
 mod tests {
+    use fixwire_oms::event::{ConditionEvent, LimitEvent, OrderWord, RequestEvent, StrayEvent};
     use fixwire_oms::{
         Effect, End, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope, Side,
         TimeInForce, Trading, Why,
