@@ -10,7 +10,7 @@ use super::out::Links;
 use super::recoveries::{Recoveries, Recovery};
 use crate::app::market_watches::{MarketWatch, MarketWatches};
 use crate::app::recovery::ReportRequest;
-use crate::desk::state_lines::{OrderNo, StateLines};
+use crate::desk::state_lines::line::{OrderNo, StateLines};
 use crate::fix::market_requests::MarketRequest;
 use crate::fix::mass::Listing;
 use crate::fix::report_requests::ReportFilter;

@@ -1,6 +1,6 @@
 //! What the core holds beside the state: queues, timers that are due, prices, work that is to be done.
 
-use super::{At, Name, OrderNo, StateLines};
+use super::line::{At, Name, OrderNo, StateLines};
 use crate::decide::core::Core;
 use crate::decide::queue::{Group, Line, Lines};
 use crate::decide::venue::unanswered::{Step, Unanswered};

@@ -1,6 +1,7 @@
 //! Orders, their requests and fills; ids, pools, conditions, families, quotes, inquiries, spreads.
 
-use super::{Hash, Name, OrderNo, Scaled, StateLines, byte, hash, scopes};
+use super::line::{Hash, Name, OrderNo, Scaled, StateLines, byte, hash};
+use super::scopes;
 use crate::state::OmsState;
 use crate::state::conditions::{Condition, Conditions, Stage};
 use crate::state::inquiries::{Inquiries, Inquiry};

@@ -1,6 +1,7 @@
 //! What is kept beside the orders: late and remade replaces, locates, rejected orders, copies, breaks, strays.
 
-use super::{Hash, OrderNo, StateLines, byte, hash, orders};
+use super::line::{Hash, OrderNo, StateLines, byte, hash};
+use super::orders;
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};

@@ -1,8 +1,8 @@
 //! Scopes with their limits, usage and flow; sessions, accounts, instruments and positions.
 
-use super::{Hash, Name, Scaled, StateLines, money, position};
+use super::line::{Hash, Name, Scaled, StateLines, money};
 use crate::state::flow::{Flow, Passed, Recent, RecentOrder, Window};
-use crate::state::tally::Tally;
+use crate::state::tally::{Position, Tally};
 use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
 use crate::values::limits::{RiskControl, RiskLimits};
 use crate::values::marks::RequestMarks;
@@ -143,7 +143,7 @@ pub(super) fn sessions(state: &OmsState, all: &[Session], to: &mut StateLines) {
         standing(state, Scope::Session(index), standing_of, to);
         to.of(format_args!("session {}", state.session_name(index)));
         to.flag("is ready for orders", *ready);
-        to.say("presence", super::byte(client.byte()));
+        to.say("presence", super::line::byte(client.byte()));
         to.count("last MsgSeqNum received over TMP", link.0);
         to.count("last MsgSeqNum sent over TMP", link.1);
         marks(of, to);
@@ -253,5 +253,32 @@ pub(super) fn recent(of: &Recent, to: &mut StateLines) {
         to.of(format_args!("order of the last second {place}"));
         to.say("at", at);
         to.say("content", Hash(*hash));
+    }
+}
+
+/// A position of an account in an instrument, in lines of their own.
+pub(super) fn position(
+    state: &OmsState,
+    instrument: u32,
+    position: &Position,
+    to: &mut StateLines,
+) {
+    let Position {
+        long,
+        short,
+        bought,
+        sold,
+        paid,
+        received,
+    } = position;
+    to.count("long", *long);
+    to.count("short", *short);
+    to.count("bought today", *bought);
+    to.count("sold today", *sold);
+    if *paid != 0 {
+        to.say("paid today", state.price_in(instrument, *paid));
+    }
+    if *received != 0 {
+        to.say("received today", state.price_in(instrument, *received));
     }
 }
