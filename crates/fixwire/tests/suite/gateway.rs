@@ -53,8 +53,12 @@ fn a_program_runs_the_gateway_of_a_file_and_reloads_it() {
     write(rule);
     let (settings, gateway) = read(&file).map_err(wrong).unwrap();
     let warnings: Vec<String> = gateway.loaded().warnings().collect();
+    let [version, unread] = &warnings[..] else {
+        panic!("{warnings:?}")
+    };
     assert!(
-        warnings.len() == 1 && warnings[0].contains(".toml:16: 'rule 1' sends FIX.4.2 messages"),
+        version.contains(".toml:16: 'rule 1' sends FIX.4.2 messages")
+            && unread.contains(".toml:16: 'rule 1' sends to 'VENUE', but no rule handles"),
         "{warnings:?}"
     );
     let remote = gateway.remote();
