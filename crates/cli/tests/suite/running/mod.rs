@@ -129,6 +129,8 @@ impl Running {
             assert!(Instant::now() < deadline, "SIGHUP or SIGUSR1 is not caught");
             thread::sleep(Duration::from_micros(100));
         }
+        // The handler is installed a moment before it knows what to do.
+        thread::sleep(Duration::from_millis(10));
     }
 
     pub fn ends(&mut self) -> ExitStatus {
