@@ -49,15 +49,19 @@ impl OmsState {
         }
     }
 
-    /// A price of an instrument.
-    pub(crate) fn price_in(&self, instrument: u32, price: impl Into<i128>) -> Scaled {
-        Scaled(price.into(), self.scale(instrument))
+    /// A price of an instrument; in whole numbers for one that is not known.
+    pub(crate) fn price_in(
+        &self,
+        instrument: impl Into<Option<u32>>,
+        price: impl Into<i128>,
+    ) -> Scaled {
+        let scale = instrument.into().map_or(0, |it| self.scale(it));
+        Scaled(price.into(), scale)
     }
 
     /// The instrument of an order in memory.
-    pub(crate) fn instrument_of(&self, order: Number) -> u32 {
-        let order = self.orders.get(order);
-        order.map_or(u32::MAX, |order| order.instrument)
+    pub(crate) fn instrument_of(&self, order: Number) -> Option<u32> {
+        self.orders.get(order).map(|order| order.instrument)
     }
 
     fn scope_name(&self, scope: Scope) -> String {

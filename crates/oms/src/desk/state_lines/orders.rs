@@ -454,9 +454,10 @@ pub(super) fn spreads(of: &OmsState, spreads: &Spreads, to: &mut StateLines) {
 
 /// A price of a leg of an order of a spread.
 fn leg_price(of: &OmsState, (order, leg): (u64, usize), price: impl Into<i128>) -> Scaled {
-    let legs = of.spreads.legs(of.instrument_of(order));
+    let instrument = of.instrument_of(order);
+    let legs = instrument.and_then(|instrument| of.spreads.legs(instrument));
     let leg = legs.and_then(|legs| legs.get(leg));
-    of.price_in(leg.map_or(u32::MAX, |leg| leg.instrument), price)
+    of.price_in(leg.map(|leg| leg.instrument), price)
 }
 
 fn order_legs(of: &OmsState, order: u64, legs: &OrderLegs, to: &mut StateLines) {
