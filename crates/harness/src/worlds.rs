@@ -62,6 +62,38 @@ pub fn assert_same(found: &[String], expected: &[String], what: impl Display) {
     );
 }
 
+/// Changes each byte of a checkpoint in three ways: its lowest bit, another bit, and the bits of `last`. Returns the
+/// changes without an effect, each with the offset of its byte: not refused, and the restored state is still `lines`.
+/// `restored` reads a changed checkpoint and returns its state, `None` if it is refused. Bytes in `skipped` stay.
+///
+/// # Panics
+///
+/// At most 100 changes are refused, or all of them: `restored` does not read this checkpoint.
+#[track_caller]
+pub fn silent_changes(
+    body: &[u8],
+    lines: &[String],
+    last: u8,
+    skipped: core::ops::Range<usize>,
+    mut restored: impl FnMut(&[u8]) -> Option<Vec<String>>,
+) -> Vec<(usize, u8)> {
+    let mut changed = body.to_vec();
+    let (mut refused, mut silent) = (0, Vec::new());
+    for at in (0..body.len()).filter(|at| !skipped.contains(at)) {
+        for change in [1, 2 << (at % 7), last] {
+            changed[at] ^= change;
+            match restored(&changed) {
+                None => refused += 1,
+                Some(found) if found == lines => silent.push((at, change)),
+                Some(_) => {}
+            }
+            changed[at] = body[at];
+        }
+    }
+    assert!(refused > 100 && refused < 3 * body.len(), "{refused}");
+    silent
+}
+
 /// What happens in one world.
 #[derive(Debug)]
 pub struct WorldRecord {
@@ -195,6 +227,18 @@ mod tests {
         assert_eq!(hash("35=8", "open"), hash("35=8", "open"));
         assert_ne!(hash("35=8", "open"), hash("35=9", "open"));
         assert_ne!(hash("35=8", "open"), hash("35=8", "closed"));
+    }
+
+    #[test]
+    fn a_byte_without_an_effect_is_found() {
+        let body = [7; 60];
+        let lines = ["order 1=open".to_owned()];
+        let silent = silent_changes(&body, &lines, 0xFF, 50..60, |changed| {
+            let others = changed.iter().enumerate().filter(|(at, _)| *at != 9);
+            let is_same = others.into_iter().all(|(_, byte)| *byte == 7);
+            is_same.then(|| lines.to_vec())
+        });
+        assert_eq!(silent, [(9, 1), (9, 8), (9, 0xFF)]);
     }
 
     #[test]
