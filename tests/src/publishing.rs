@@ -13,6 +13,7 @@ pub const PUBLIC: [&str; 19] = [
     "fixwire-gateway-service",
     "fixwire-harness",
     "fixwire-journal",
+    "fixwire-ledger",
     "fixwire-logs",
     "fixwire-net",
     "fixwire-oms",

@@ -17,6 +17,7 @@ pub const UNSAFE_CRATE_LINES_MAX: usize = 400;
 const ROWS: [(&str, u8); 27] = [
     ("fixwire-book", 0),
     ("fixwire-protocol", 0),
+    ("fixwire-ledger", 0),
     ("fixwire-sys", 0),
     ("fixwire-threads", 0),
     ("fixwire-tmp", 0),

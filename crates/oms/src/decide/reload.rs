@@ -16,10 +16,10 @@ use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::own::OwnOrders;
 use crate::state::reload::short;
-use crate::values::nested::NestedEvents;
 use crate::values::rules::RiskRules;
 use crate::values::value::Text;
 use crate::values::words::cut;
+use fixwire_ledger::NestedEvents;
 
 /// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
 pub const RELOAD: &[u8] = b"reload";

@@ -62,7 +62,7 @@ use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Sto
 use crate::values::limits::RiskControl;
 use crate::values::locate::Locates;
 use crate::values::marks::RequestMarks;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 mod checks;
 mod holdings;

@@ -19,7 +19,7 @@ use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
 use crate::values::value::{Number, Price, PriceField};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// What a new order asks of the OMS beside its usual fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

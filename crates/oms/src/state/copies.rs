@@ -12,7 +12,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// LastQty(32) and LastPx(31).
 pub(crate) type FillTerms = (Quantity, Price);

@@ -3,21 +3,19 @@
 //! Another kind, field or order of fields is another [version](crate::OmsState) of the state: a journal with notes of
 //! another version is refused.
 
-use alloc::vec::Vec;
-
 use crate::state::filter::OrderFilter;
 use crate::state::orders::rejected::RejectedTerms;
-use crate::values::event_form::events;
-use crate::values::nested::NestedEvents;
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;
 use crate::values::value::{
     BreakKind, Effect, End, Market, MassEnd, Number, OrderType, Presence, Price, PriceField,
     Quantity, RequestKind, Side, TimeInForce, Trading,
 };
-use crate::values::wire::{Pen, Put as _, Wire};
+use fixwire_ledger::{NestedEvents, events};
 
 events! {
+    /// An event, by its feature. Texts are those of its message or file.
+    OrderEvent;
     /// Sessions, accounts, instruments and what stands before any order.
     Setup SetupEvent['a] {
         /// A session was added: of a client or to a venue.

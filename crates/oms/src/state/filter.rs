@@ -4,7 +4,7 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::scope::Scope;
 use crate::values::value::Side;
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 /// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

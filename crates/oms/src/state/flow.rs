@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 use crate::values::limits::Span;
 use crate::values::slab::mixed;
 use crate::values::value::Amount;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// The kind of flow that is counted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

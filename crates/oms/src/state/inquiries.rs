@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Text};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// A price inquiry that was sent to a venue.
 #[derive(Clone, Debug)]

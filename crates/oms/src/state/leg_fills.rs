@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Price, Quantity};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// A fill of a leg.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

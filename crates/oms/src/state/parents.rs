@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::values::value::{Number, Quantity};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// The place of a new order in a family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::values::form::NumberForm;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Session number used in hashes of the pool numbers used today.
 pub(crate) const NUMBERS: u32 = u32::MAX - 1;

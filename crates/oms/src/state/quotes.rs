@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use crate::state::inquiries::Inquiries;
 use crate::state::orders::{Order, Orders};
 use crate::values::value::{Number, Text};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Which side of a quote an order is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

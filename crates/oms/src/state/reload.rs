@@ -1,7 +1,7 @@
 //! A reload, or a change of limits, that waits for a second operator.
 
 use crate::values::value::Text;
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 /// A reload, or other limits, that another operator must ask for too.
 #[derive(Clone, Debug, Eq, PartialEq)]

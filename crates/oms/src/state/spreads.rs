@@ -15,7 +15,7 @@ use crate::state::leg_fills::LegFills;
 use crate::state::orders::Order;
 use crate::values::slab::mixed;
 use crate::values::value::{Amount, Number, Quantity, Side};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Largest ratio of a leg.
 pub(crate) const RATIO_MOST: u32 = 1_000;

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use fixwire_protocol::{Body, Tag};
 
 use crate::values::value::{Number, Text};
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 pub(crate) const LOCATE_REQD: Tag = 114;
 pub(crate) const LOCATE_BROKER: Tag = 5700;

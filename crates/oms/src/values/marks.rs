@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::values::wire::{Put as _, Wire};
+use fixwire_ledger::{Put as _, Wire};
 
 /// What requests over TMP say beside the terms of their order; zeros where nothing is set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]

@@ -2,14 +2,12 @@
 
 pub mod canary;
 pub(crate) mod day;
-pub(crate) mod event_form;
 pub mod field_table;
 pub(crate) mod form;
 pub mod limits;
 pub(crate) mod locate;
 pub(crate) mod marks;
 pub(crate) mod names;
-pub(crate) mod nested;
 pub(crate) mod own_tags;
 pub(crate) mod reason;
 pub(crate) mod report_numbers;
@@ -22,5 +20,4 @@ pub(crate) mod units;
 pub(crate) mod value;
 pub(crate) mod venue_id;
 pub(crate) mod waived;
-pub(crate) mod wire;
 pub(crate) mod words;

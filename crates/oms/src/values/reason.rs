@@ -1,7 +1,7 @@
 //! Why an order or request is rejected: FIX reject codes and the sentence of Text(58).
 
 use crate::values::scope::Scope;
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 /// A reject reason with value and limit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Scope of a limit or a kill switch.
 
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 /// The numbers are those in events.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use core::fmt;
+use fixwire_ledger::{Put, Wire, bytes};
 
 /// Number of an order or a request: one sequence from 1, which is not reset by a new day.
 pub type Number = u64;
@@ -14,36 +15,6 @@ pub type Price = i64;
 
 /// Price times quantity in their units; or money in units of 10^-9 where stated.
 pub type Amount = i128;
-
-/// An enum with one byte per variant in the journal.
-macro_rules! bytes {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $byte:expr,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)+
-        }
-
-        impl $name {
-            /// Its byte.
-            #[must_use]
-            pub fn byte(self) -> u8 {
-                match self {
-                    $(Self::$variant => $byte,)+
-                }
-            }
-
-            /// The variant of a byte; `None` when no variant has it.
-            #[must_use]
-            pub fn of(byte: u8) -> Option<Self> {
-                match byte {
-                    $(byte if byte == $byte => Some(Self::$variant),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
 
 bytes! {
     /// How the answer of a venue to an OrderMassStatusRequest(AF) ended.
@@ -426,6 +397,17 @@ impl Text {
             Inner::Short(len, bytes) => &bytes[..usize::from(*len)],
             Inner::Long(bytes) => bytes,
         }
+    }
+}
+
+impl Wire<'_> for Text {
+    fn put(&self, to: &mut impl Put) {
+        self.bytes().put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let bytes = <&[u8]>::take(from)?;
+        (bytes.len() <= Self::MAX).then(|| Self::new(bytes))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::state::orders::strays::Stray;
 use crate::state::orders::{Order, Place, Retry};
 use crate::state::pools::NO_POOL;
 use crate::state::tally::Tally;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 impl OmsState {
     /// Accounts have no cycles.

@@ -3,7 +3,7 @@
 use super::standing::{take_position, take_standing};
 use super::take_all;
 use crate::state::OmsState;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 impl OmsState {
     pub(super) fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {

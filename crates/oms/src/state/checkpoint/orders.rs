@@ -11,7 +11,7 @@ use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
 use crate::values::marks::RequestMarks;
 use crate::values::slab::NOWHERE;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Size in bytes of an order without texts, fills and request.
 pub(super) const LEAST_ORDER: usize = 126;

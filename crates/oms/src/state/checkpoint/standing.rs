@@ -7,7 +7,7 @@ use crate::state::Standing;
 use crate::state::flow::Flow;
 use crate::state::tally::Position;
 use crate::values::limits::RiskControl;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 pub(super) fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
     standing.tally.traded.put(to);

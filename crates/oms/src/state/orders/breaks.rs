@@ -13,7 +13,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// A difference between the word of a venue and an order.
 #[derive(Clone, Debug, PartialEq)]

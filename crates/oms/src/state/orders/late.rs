@@ -12,7 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Price, Quantity};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Replaces of an order that are remembered; older ones are forgotten.
 const REMEMBERED: usize = 8;

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 
 use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
-use crate::values::wire::{Put, Wire};
+use fixwire_ledger::{Put, Wire};
 
 /// What a rejected order would have been.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Quantity};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// What a venue has said of an order.
 #[derive(Clone, Copy, Debug, PartialEq)]

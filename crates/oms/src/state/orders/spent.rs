@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 
 use crate::values::slab::mixed;
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// Hashes of executions that count no second time, at 8 bytes each.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Effect, Price, Quantity, Side, Text};
-use crate::values::wire::Wire;
+use fixwire_ledger::Wire;
 
 /// A fill of an order that is not known here.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,17 @@
 //! How an event is written as a note and read again.
 
-/// Defines the enums of events, one a feature, from a table of kinds and fields; what a field is stands after it. A feature
-/// whose events have texts names their lifetime.
+/// Defines an enum of events and the enums of its features from a table of kinds and fields; a field's doc comment stands after
+/// it. A feature whose events have texts names their lifetime.
+#[macro_export]
 macro_rules! events {
-    ($($(#[$group_doc:meta])* $group:ident $enum:ident [$($life:lifetime)?] {
+    ($(#[$all_doc:meta])* $event:ident; $($(#[$group_doc:meta])* $group:ident $enum:ident [$($life:lifetime)?] {
         $($(#[$doc:meta])* $kind:literal $name:ident {
             $($(#[$field_doc:meta])* $field:ident: $type:ty $(= $says:literal)?,)+
         })+
     })+) => {
-        /// An event, by its feature. Texts are those of its message or file.
+        $(#[$all_doc])*
         #[derive(Clone, Debug, PartialEq)]
-        pub enum OrderEvent<'a> {
+        pub enum $event<'a> {
             $($(#[$group_doc])* $group($enum<$($life)?>),)+
         }
 
@@ -20,10 +21,11 @@ macro_rules! events {
             $($(#[$doc])* $name { $($(#[$field_doc])* $(#[doc = $says])? $field: $type,)+ },)+
         })+
 
-        impl<'a> OrderEvent<'a> {
+        impl<'a> $event<'a> {
             /// Appends its note.
-            pub fn put(&self, to: &mut Vec<u8>) {
-                let pen = &mut Pen::new(to);
+            pub fn put(&self, to: &mut $crate::Vec<u8>) {
+                use $crate::{Put as _, Wire as _};
+                let pen = &mut $crate::Pen::new(to);
                 match self {
                     $(Self::$group(event) => match event {
                         $($enum::$name { $($field),+ } => {
@@ -42,7 +44,7 @@ macro_rules! events {
                 let from = &mut fields;
                 let event = match kind {
                     $($($kind => Self::$group($enum::$name {
-                        $($field: <$type as Wire<'_>>::take(from)?),+
+                        $($field: <$type as $crate::Wire<'_>>::take(from)?),+
                     }),)+)+
                     _ => return None,
                 };
@@ -61,5 +63,3 @@ macro_rules! events {
         }
     };
 }
-
-pub(crate) use events;

@@ -2,22 +2,21 @@
 
 use alloc::vec::Vec;
 
-use crate::values::value::{
-    BreakKind, Effect, End, Market, MassEnd, OrderType, Presence, PriceField, RequestKind, Side,
-    Text, TimeInForce, Trading,
-};
-
 /// Where values are written.
-pub(crate) trait Put {
+pub trait Put {
+    /// Appends bytes whose number the type fixes.
     fn some<const N: usize>(&mut self, bytes: [u8; N]);
+    /// Appends bytes as they are, without their length.
     fn text(&mut self, bytes: &[u8]);
 }
 
 impl Put for Vec<u8> {
+    #[inline(always)]
     fn some<const N: usize>(&mut self, bytes: [u8; N]) {
         self.extend_from_slice(&bytes);
     }
 
+    #[inline(always)]
     fn text(&mut self, bytes: &[u8]) {
         self.extend_from_slice(bytes);
     }
@@ -27,14 +26,16 @@ impl Put for Vec<u8> {
 const INK: usize = 128;
 
 /// Appends small values together: the vector would look for room at each.
-pub(crate) struct Pen<'v> {
+pub struct Pen<'v> {
     to: &'v mut Vec<u8>,
     bytes: [u8; INK],
     len: usize,
 }
 
 impl<'v> Pen<'v> {
-    pub(crate) fn new(to: &'v mut Vec<u8>) -> Self {
+    /// A pen that appends to `to`; what it still has is written by [`flush`](Self::flush).
+    #[inline]
+    pub fn new(to: &'v mut Vec<u8>) -> Self {
         Self {
             to,
             bytes: [0; INK],
@@ -42,7 +43,9 @@ impl<'v> Pen<'v> {
         }
     }
 
-    pub(crate) fn flush(&mut self) {
+    /// Appends what it has.
+    #[inline]
+    pub fn flush(&mut self) {
         self.to.extend_from_slice(&self.bytes[..self.len]);
         self.len = 0;
     }
@@ -74,8 +77,9 @@ impl Put for Pen<'_> {
     }
 }
 
-/// A value in an event.
-pub(crate) trait Wire<'a>: Sized {
+/// A value in a note or a checkpoint.
+pub trait Wire<'a>: Sized {
+    /// Appends it.
     fn put(&self, to: &mut impl Put);
     /// Reads it from the front; `None` when it is missing.
     fn take(from: &mut &'a [u8]) -> Option<Self>;
@@ -84,11 +88,12 @@ pub(crate) trait Wire<'a>: Sized {
 macro_rules! integers {
     ($($name:ty),+) => {
         $(impl Wire<'_> for $name {
-                #[inline(always)]
+            #[inline(always)]
             fn put(&self, to: &mut impl Put) {
                 to.some(self.to_le_bytes());
             }
 
+            #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
                 let (bytes, rest) = from.split_first_chunk()?;
                 *from = rest;
@@ -100,42 +105,13 @@ macro_rules! integers {
 
 integers!(u8, u16, u32, u64, u128, i64, i128);
 
-macro_rules! of_a_byte {
-    ($($name:ty),+) => {
-        $(impl Wire<'_> for $name {
-                #[inline(always)]
-            fn put(&self, to: &mut impl Put) {
-                to.some([self.byte()]);
-            }
-
-            fn take(from: &mut &[u8]) -> Option<Self> {
-                Self::of(u8::take(from)?)
-            }
-        })+
-    };
-}
-
-of_a_byte!(
-    Side,
-    Effect,
-    OrderType,
-    PriceField,
-    TimeInForce,
-    End,
-    RequestKind,
-    Trading,
-    Presence,
-    Market,
-    BreakKind,
-    MassEnd
-);
-
 impl Wire<'_> for bool {
     #[inline(always)]
     fn put(&self, to: &mut impl Put) {
         to.some([(*self).into()]);
     }
 
+    #[inline]
     fn take(from: &mut &[u8]) -> Option<Self> {
         match u8::take(from)? {
             0 => Some(false),
@@ -153,6 +129,7 @@ impl<'a> Wire<'a> for &'a [u8] {
         to.text(&self[..len]);
     }
 
+    #[inline]
     fn take(from: &mut &'a [u8]) -> Option<Self> {
         let len = usize::from(u16::take(from)?);
         let (text, rest) = from.split_at_checked(len)?;
@@ -161,18 +138,8 @@ impl<'a> Wire<'a> for &'a [u8] {
     }
 }
 
-impl Wire<'_> for Text {
-    fn put(&self, to: &mut impl Put) {
-        self.bytes().put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let bytes = <&[u8]>::take(from)?;
-        (bytes.len() <= Self::MAX).then(|| Self::new(bytes))
-    }
-}
-
 impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
+    #[inline(always)]
     fn put(&self, to: &mut impl Put) {
         self.is_some().put(to);
         if let Some(value) = self {
@@ -180,6 +147,7 @@ impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
         }
     }
 
+    #[inline]
     fn take(from: &mut &'a [u8]) -> Option<Self> {
         Some(if bool::take(from)? {
             Some(T::take(from)?)

@@ -2,15 +2,15 @@
 
 use alloc::vec::Vec;
 
-use crate::values::wire::{Put, Wire};
+use crate::{Put, Wire};
 
-/// Events within an event, each behind its length as `u32`.
+/// Events within an event, each after its length as `u32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NestedEvents<'a>(pub &'a [u8]);
 
 impl<'a> NestedEvents<'a> {
     /// Appends one.
-    pub(crate) fn push(to: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
+    pub fn push(to: &mut Vec<u8>, put: impl FnOnce(&mut Vec<u8>)) {
         let start = to.len();
         to.extend_from_slice(&[0; 4]);
         put(to);

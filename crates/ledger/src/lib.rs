@@ -1,0 +1,38 @@
+//! Events of an application as notes in a journal.
+//!
+//! An application's state is a fold of its events: one function applies each, live and after a restart. [`events!`] makes the
+//! enums of the events, a feature each, and their notes from one table; [`bytes!`] makes enums of one byte. [`Wire`] is a value's
+//! form in notes and in checkpoints.
+//!
+//! ```
+//! fixwire_ledger::events! {
+//!     /// An event of a light.
+//!     LightEvent;
+//!     /// The bulb.
+//!     Bulb BulbEvent['a] {
+//!         /// The bulb was replaced.
+//!         1 Replaced { watts: u32 = "Its power, in watts.", maker: &'a [u8] = "Who made it.", }
+//!     }
+//! }
+//! let event = LightEvent::Bulb(BulbEvent::Replaced { watts: 40, maker: b"Osram" });
+//! let mut note = Vec::new();
+//! event.put(&mut note);
+//! assert_eq!(note, b"\x01\x28\0\0\0\x05\0Osram");
+//! assert_eq!(LightEvent::of(&note), Some(event));
+//! assert_eq!(LightEvent::of(&note[..11]), None);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod bytes;
+mod events;
+mod nested;
+mod wire;
+
+#[doc(hidden)]
+pub use alloc::vec::Vec;
+
+pub use nested::NestedEvents;
+pub use wire::{Pen, Put, Wire};
