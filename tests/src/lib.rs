@@ -28,6 +28,7 @@ pub mod publishing;
 pub mod random;
 pub mod scenario;
 pub mod server;
+pub mod shape;
 pub mod simulation;
 pub mod tee;
 pub mod tidy;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 mod features;
 mod packages;
+mod shapes;
 mod words;
 
 /// Folders that git does not know, at any depth.
