@@ -53,6 +53,9 @@ pub const LAYERS: [(&str, &[&str]); 1] = [(
     ],
 )];
 
+/// The files of the program that may use the benchmarks. What runs an engine links none of them.
+pub const USERS_OF_LAB: [&str; 3] = ["log/latency.rs", "main.rs", "replay.rs"];
+
 /// A module by its path from the root of the crate.
 type Module = Vec<String>;
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fixwire_lab::analysis::{Throughput, summary};
-use fixwire_lab::stamps::Stamp;
-use fixwire_lab::stamps_file;
 use fixwire_protocol::readable::Escaped;
+use fixwire_stamps::Stamp;
+use fixwire_stamps::analysis::{Throughput, summary};
+use fixwire_stamps::file;
 
 use crate::failure::Failure;
 
@@ -66,5 +66,5 @@ fn read(file: &PathBuf) -> Result<Vec<Stamp>, Failure> {
         Failure::Text(format!("{file}: {error}"))
     };
     let text = File::open(file).map_err(|error| cannot(&error))?;
-    stamps_file::read(BufReader::new(text), None).map_err(|error| cannot(&error))
+    file::read(BufReader::new(text), None).map_err(|error| cannot(&error))
 }

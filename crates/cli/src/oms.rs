@@ -469,7 +469,7 @@ fn order(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_stamps(stamps: &[fixwire_lab::stamps::Stamp]) -> io::Result<()> {
+fn show_stamps(stamps: &[fixwire_stamps::Stamp]) -> io::Result<()> {
     let (head, rows) = OrderStamps::table(stamps);
     write!(io::stdout(), "{head}\n{}", table(&rows))
 }

@@ -14,11 +14,11 @@ use fixwire::host::Os;
 use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Durability, Engine, EngineConfig, Handle, Host, Operator, descriptors};
-use fixwire_lab::clock::Clock;
-use fixwire_lab::scenario::Echo;
-use fixwire_lab::stamps::StampingHost;
-use fixwire_lab::stamps_file::StampsFile;
 use fixwire_protocol::Application;
+use fixwire_stamps::StampingHost;
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::file::StampsFile;
+use fixwire_stamps::scenario::Echo;
 use rustix::fs::Mode;
 use rustix::process::{
     DumpableBehavior, Resource, geteuid, getrlimit, set_dumpable_behavior, umask,

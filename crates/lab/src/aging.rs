@@ -18,6 +18,8 @@ use fixwire::{Connection, Durability, Engine, EngineConfig};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, Nanos, Now, Timestamp, tag};
+use fixwire_stamps::scenario::EXECUTION_REPORT;
+use fixwire_stamps::stats::Figures;
 use fixwire_threads::Pinned;
 use hdrhistogram::Histogram;
 
@@ -28,8 +30,6 @@ use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;
 use crate::progress::Progress;
-use crate::scenario::EXECUTION_REPORT;
-use crate::stats::Figures;
 use crate::wires::{WALL, Wires};
 
 /// MsgSeqNum of the first message after the Logon: all have eight digits.

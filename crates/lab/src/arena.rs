@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use fixwire_stamps::clock::Clock;
 use fixwire_threads::Pinned;
 
 use crate::arrivals::Arrivals;
-use crate::clock::Clock;
 use crate::distance::CacheLine;
 use crate::error::Error;
 use crate::floor::{self, ReportWay};

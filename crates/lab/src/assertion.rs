@@ -15,9 +15,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use fixwire_stamps::stats::median;
+
 use crate::load::Pace;
 use crate::report::{Report, Row, Run, pace_text};
-use crate::stats::median;
 
 /// One limit.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,9 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use fixwire_stamps::clock::Clock;
+
 use crate::arena::{Arena, connected_pair, pin};
-use crate::clock::Clock;
 use crate::error::Error;
 use crate::machine;
 use crate::pipe::Pipe;

@@ -5,7 +5,8 @@
 
 use std::io;
 
-use crate::clock::Clock;
+use fixwire_stamps::clock::Clock;
+
 use crate::gaps::Watch;
 use crate::load::{Load, RunState};
 use crate::pipe::Pipe;

@@ -11,6 +11,7 @@ use fixwire::{Connection, Durability, Engine, EngineConfig, Handle};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, SessionId, tag};
+use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 
 use crate::arena::PATIENCE;
 use crate::bench::gateway;
@@ -19,7 +20,6 @@ use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
 use crate::oms_driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
 use crate::pair::PairConfig;
-use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::wires::{WALL, Wires};
 
 /// The repeated work of the engine.

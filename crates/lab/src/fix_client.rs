@@ -18,16 +18,16 @@ use fixwire_protocol::{
     Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Timestamp,
     TimestampWriter, frame, tag,
 };
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{EXECUTION_REPORT, OrderWriter};
 
 use crate::arena::{Arena, Task};
 use crate::client::{self, Speech};
-use crate::clock::Clock;
 use crate::error::Error;
 use crate::load::{Load, Pace};
 use crate::pair::PairConfig;
 use crate::pipe::Pipe;
 use crate::report::Run;
-use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
 /// MsgType(35) of a Heartbeat, which an acceptor may send that has had nothing to say for a while.
 const HEARTBEAT: &[u8] = b"0";

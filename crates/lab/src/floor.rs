@@ -8,16 +8,13 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{ORDER_BYTES, REPORT_BYTES};
+
 use crate::client::{self, Speech};
-use crate::clock::Clock;
 use crate::gaps::Watch;
 use crate::load::{Load, RunState};
 use crate::pipe::Pipe;
-
-/// Bytes of the order at a six-digit MsgSeqNum; a test of `scenario` keeps it true.
-pub const ORDER_BYTES: usize = 213;
-/// Bytes of the report at a six-digit MsgSeqNum.
-pub const REPORT_BYTES: usize = 218;
 
 /// Where the server writes its reports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

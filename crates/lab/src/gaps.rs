@@ -9,10 +9,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use fixwire_stamps::clock::Clock;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use crate::clock::Clock;
 use crate::load::RunOutcome;
 
 /// The shortest gap, nanoseconds.

@@ -12,10 +12,10 @@ use fixwire_protocol::{
     Decoder, Dictionary, Frame, HeaderTemplate, Message, Outbox, Prepared, SOH, SessionId, Slot,
     Tag, Timestamp, frame, tag,
 };
+use fixwire_stamps::scenario::{OrderWriter, write_report};
 
 use crate::error::Error;
 use crate::numbered::Numbered;
-use crate::scenario::{OrderWriter, write_report};
 
 /// A part of the work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -13,7 +13,6 @@
 //! acceptors  other engines, each in its own process
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
-//! scenario   the order and the report of the published benchmark
 //! push       unsolicited reports of an acceptor, timed one way
 //! codec      orders of a given length parsed, checked and written
 //! hot_path   parts of the work on one order, each by itself
@@ -24,9 +23,7 @@
 //! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
 //! aging      an engine after many orders; oms_aging: an OMS
 //! stages     where the time of an order goes between two of our engines
-//! stamps     time stamps of requests in an OMS; stamps_file writes them, analysis reads them
 //! bare_write the cost of a bare write
-//! stats      percentiles, variation
 //! published  published figures of others
 //! machine    the machine: cores, kernel, distance of the cores
 //! usage      CPU time, page faults, context switches and memory of a run
@@ -39,18 +36,18 @@
 //! page/      one HTML page of result files
 //! doctor/    checks of the machine for low latency, with remedies
 //! ```
+//!
+//! The order, its report, the clock, stamps and percentiles are in `fixwire-stamps`.
 #![forbid(unsafe_code)]
 
 pub mod acceptors;
 pub mod aging;
-pub mod analysis;
 pub mod arena;
 pub mod arrivals;
 pub mod assertion;
 pub mod bare_write;
 pub mod bench;
 pub mod client;
-pub mod clock;
 pub mod codec;
 pub mod compare;
 pub mod distance;
@@ -79,12 +76,8 @@ pub mod published;
 pub mod push;
 pub mod replay;
 pub mod report;
-pub mod scenario;
 pub mod series;
 pub mod stages;
-pub mod stamps;
-pub mod stamps_file;
-pub mod stats;
 pub mod storm;
 pub mod trader;
 pub mod usage;

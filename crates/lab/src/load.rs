@@ -7,6 +7,7 @@
 //! schedule, independent of the answers; an order that is sent late still counts from when it was due,
 //! so a stall adds to every order that waited in it.
 
+use fixwire_stamps::stats::histogram;
 use hdrhistogram::Histogram;
 
 use crate::arrivals::Arrivals;
@@ -144,14 +145,6 @@ impl Default for RunOutcome {
             orders: Vec::new(),
         }
     }
-}
-
-/// The longest latency that a histogram can represent: a thousand seconds.
-const LONGEST: u64 = 1_000_000_000_000;
-
-/// A histogram for latencies in nanoseconds, 0.1 % resolution.
-pub fn histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, LONGEST, 3).expect("constant bounds are valid")
 }
 
 impl Load {

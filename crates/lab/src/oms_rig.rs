@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use fixwire::{Connection, Engine, Handle, Wait};
 use fixwire_protocol::{Decoder, Frame, Timestamp, frame, tag};
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::{StampingHost, Stamps};
 
 use crate::arena::{Arena, PATIENCE};
-use crate::clock::Clock;
 use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::machine;
@@ -26,7 +27,6 @@ use crate::oms_parts::{
 pub use crate::oms_venue::Behind;
 use crate::oms_venue::Turns;
 use crate::pipe::Pipe;
-use crate::stamps::{StampingHost, Stamps};
 
 /// Orders of a write when they are not paced.
 const BURST: usize = 8;
@@ -415,7 +415,7 @@ fn broken(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stamps::{FirstState, Stamp};
+    use fixwire_stamps::{FirstState, Stamp};
 
     fn config(lines: LineProtocol, behind: Behind) -> RigConfig {
         RigConfig {

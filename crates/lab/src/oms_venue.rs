@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 
 use fixwire_exchange::ExchangeTmpLine;
 use fixwire_protocol::{Decoder, Frame, Framed, Message, Timestamp, frame, tag};
+use fixwire_stamps::clock::Clock;
 use fixwire_tmp::LinkNow;
 
 use crate::arena::pin;
-use crate::clock::Clock;
 use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::oms_parts::{LineProtocol, Sim, address, sim, venue_writer};

@@ -16,9 +16,9 @@ use fixwire::{
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Application, Dictionary};
+use fixwire_stamps::clock::Clock;
 
 use crate::arena::{Arena, Task};
-use crate::clock::Clock;
 use crate::error::{Error, engine_error};
 use crate::load::{Load, Pace, RunState};
 use crate::push::Pushed;
@@ -450,7 +450,7 @@ fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Sen
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Echo;
+    use fixwire_stamps::scenario::Echo;
 
     #[test]
     fn stages_of_each_marked_order_add_up_to_its_time() {

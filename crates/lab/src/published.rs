@@ -332,7 +332,7 @@ pub fn curves(scenario: &str, pace: Pace) -> Vec<Curve> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::variation;
+    use fixwire_stamps::stats::variation;
 
     #[test]
     fn variation_is_what_the_published_tables_print() {

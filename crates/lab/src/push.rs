@@ -8,13 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId};
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{NEW_ORDER_SINGLE, write_report};
+use fixwire_stamps::stats::histogram;
 use hdrhistogram::Histogram;
 
-use crate::clock::Clock;
-use crate::load::{
-    FLOOD_BATCH, FLOOD_OUTSTANDING, Faults, LINGER, Pace, RunOutcome, RunState, histogram,
-};
-use crate::scenario::{NEW_ORDER_SINGLE, write_report};
+use crate::load::{FLOOD_BATCH, FLOOD_OUTSTANDING, Faults, LINGER, Pace, RunOutcome, RunState};
 
 /// The only session of the engines.
 const SESSION: SessionId = SessionId(0);

@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn orders_around_the_median_stand_beside_those_beyond_p99() {
-        let mut response = crate::load::histogram();
+        let mut response = fixwire_stamps::stats::histogram();
         for order in 1..=1_000 {
             response.saturating_record(order * 18);
         }

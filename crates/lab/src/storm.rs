@@ -10,6 +10,7 @@ use fixwire::{Connection, Durability, Engine};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::tag;
+use fixwire_stamps::scenario::Echo;
 
 use crate::arena::PATIENCE;
 use crate::driven::{disk, log_on, turn};
@@ -17,7 +18,6 @@ use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;
-use crate::scenario::Echo;
 use crate::wires::{WALL, Wires};
 
 /// Turns for each session after which a Logon has not been answered.

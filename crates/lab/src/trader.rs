@@ -3,12 +3,12 @@
 use fixwire_protocol::{
     Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId, tag,
 };
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{EXECUTION_REPORT, OrderWriter};
 
 use crate::client::BATCH;
-use crate::clock::Clock;
 use crate::load::{Load, RunState};
 use crate::push::Pushed;
-use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
 /// The only session of its engine.
 const SESSION: SessionId = SessionId(0);
@@ -130,8 +130,8 @@ impl Application for Trader {
 mod tests {
     use super::*;
     use crate::load::{Faults, Pace};
-    use crate::scenario::write_report;
     use fixwire_protocol::{Decoder, HeaderTemplate};
+    use fixwire_stamps::scenario::write_report;
 
     /// Hands every message of the outbox to the trader as if it had come from the peer.
     fn deliver(trader: &mut Trader, outbox: &mut Outbox, header: &HeaderTemplate) {

@@ -16,9 +16,9 @@ use fixwire_lab::fix_client::FixClient;
 use fixwire_lab::load::{Faults, Pace};
 use fixwire_lab::pair::{Pair, PairConfig};
 use fixwire_lab::report::{Run, result_file};
-use fixwire_lab::scenario::{EXECUTION_REPORT, Echo, write_report};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, write_report};
 
 /// Orders of a run; one in a hundred is treated badly.
 const ORDERS: usize = 1_000;

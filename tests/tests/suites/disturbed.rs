@@ -12,11 +12,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fixwire_lab::arena::{Arena, pin};
-use fixwire_lab::clock::Clock;
 use fixwire_lab::floor::ReportWay;
 use fixwire_lab::load::Pace;
 use fixwire_lab::machine::two_cores;
 use fixwire_rigs::server::{binary, scratch};
+use fixwire_stamps::clock::Clock;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;

@@ -148,6 +148,19 @@ fn only_two_folders_see_the_whole_engine() {
     assert!(looked_at > 40, "{looked_at} files looked at");
 }
 
+#[test]
+fn commands_that_run_engines_use_no_benchmark() {
+    let products = products();
+    let cli = products
+        .iter()
+        .find(|it| it.0 == Path::new("crates/cli/src"));
+    let (_, sources) = cli.expect("the program");
+    let namers = sources.namers(&["fixwire_lab"]);
+    let users = namers.filter(|(_, named)| !named.is_empty());
+    let users: Vec<_> = users.map(|(path, _)| path).collect();
+    assert_eq!(users, imports::USERS_OF_LAB.map(Path::new));
+}
+
 /// Where crates have their sources.
 fn source_folders() -> Vec<PathBuf> {
     let crates = fs::read_dir(workspace().join("crates")).expect("the crates");

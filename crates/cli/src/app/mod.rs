@@ -5,12 +5,12 @@ pub mod echo;
 pub mod log;
 
 use clap::ValueEnum;
-use fixwire_lab::scenario::Echo;
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
     AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
+use fixwire_stamps::scenario::Echo;
 
 /// The name of an application on the command line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]

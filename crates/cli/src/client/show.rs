@@ -6,10 +6,9 @@ use std::sync::mpsc::Sender;
 use fixwire_client::{
     ClientEvent, CommandFailure, EventListener, OrderLine, ReportLine, SendStats,
 };
-use fixwire_lab::load::histogram;
-use fixwire_lab::stats::{Figures, SHOWN};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+use fixwire_stamps::stats::{Figures, SHOWN, histogram};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;

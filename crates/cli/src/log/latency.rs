@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use fixwire_lab::report::picture::{self, PictureCurve};
 use fixwire_lab::report::screen::{lines, paragraph};
-use fixwire_lab::report::{table::micros, thousands};
-use fixwire_lab::stats::Figures;
+use fixwire_lab::report::thousands;
 use fixwire_protocol::readable::Escaped;
 use fixwire_reader::{LatencyCounts, LatencyGroup, LatencyKind, LogLatency, LogStep, TimeSource};
+use fixwire_stamps::stats::{Figures, micros};
 use serde_json::{Map, Value, json};
 
 use super::sources::{Sources, exit_code, tell_left_out};

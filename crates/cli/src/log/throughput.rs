@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire_lab::analysis::ThroughputCounter;
 use fixwire_protocol::Decoder;
 use fixwire_reader::{LogStep, ShortQuery};
+use fixwire_stamps::analysis::ThroughputCounter;
 use serde_json::{Map, Value, json};
 
 use super::sources::{Sources, exit_code, tell_left_out};

@@ -5,11 +5,11 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use fixwire::settings::Source;
-use fixwire_lab::analysis::kind_name;
-use fixwire_lab::stamps::Stamp;
-use fixwire_lab::stamps_file;
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::time::{Precision, TimestampWriter as SourceText};
+use fixwire_stamps::Stamp;
+use fixwire_stamps::analysis::kind_name;
+use fixwire_stamps::file;
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
@@ -56,7 +56,7 @@ impl OrderStamps {
             }
             other => other.map_err(cannot)?,
         };
-        let read = stamps_file::read(BufReader::new(file), Some(order));
+        let read = file::read(BufReader::new(file), Some(order));
         let mut stamps = read.map_err(cannot)?;
         // A new journal in another folder gives out the numbers of the one before again.
         if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
@@ -166,7 +166,7 @@ fn named(settings: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_lab::stamps::FirstState;
+    use fixwire_stamps::FirstState;
 
     fn stamp(kind: u8, times: [u64; 5]) -> Stamp {
         let mut stamp = Stamp::new(kind, b"A", FirstState::Sending);
@@ -184,7 +184,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let settings = folder.path().join("oms.toml");
         fs::write(&settings, "[oms]\nstamps = \"times.txt\"\n").unwrap();
-        let text = format!("{}\n{lines}", stamps_file::HEAD);
+        let text = format!("{}\n{lines}", file::HEAD);
         fs::write(folder.path().join("times.txt"), text).unwrap();
         (folder, settings)
     }

@@ -14,14 +14,14 @@ use super::output::OutputArgs;
 use super::tcp::Remote;
 use crate::arena::PATIENCE;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES, ReportWay};
+use crate::floor::ReportWay;
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
 use crate::report::{FLOOR, Provenance, Report, Row, Unit};
-use crate::scenario::Echo;
 use crate::stages::marks::MarkingHost;
 use fixwire::host::Os;
 use fixwire_protocol::dictionary::Version;
+use fixwire_stamps::scenario::{Echo, ORDER_BYTES, REPORT_BYTES};
 
 /// Flags of `bench echo`.
 #[derive(Args, Clone, Debug)]

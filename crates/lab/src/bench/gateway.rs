@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_stamps::scenario::{NEW_ORDER_SINGLE, ORDER_BYTES, REPORT_BYTES};
 
 use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
@@ -16,11 +17,10 @@ use super::output::OutputArgs;
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::fix_client::FixClient;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES, ReportWay};
+use crate::floor::ReportWay;
 use crate::machine::Machine;
 use crate::pair::PairConfig;
 use crate::report::{FLOOR, FLOOR_ONWARD, Provenance, Report, Unit};
-use crate::scenario::NEW_ORDER_SINGLE;
 
 /// Flags of both measurements.
 #[derive(Args, Clone, Debug)]

@@ -7,13 +7,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::Wait;
+use fixwire_stamps::Stamp;
+use fixwire_stamps::analysis::percentile;
 
 use super::args::on_own_thread;
 use super::oms_details::details;
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
 use super::output::{check_file, deliver_any};
-use crate::analysis::percentile;
 use crate::arena::pin;
 use crate::bare_write::bare_writes;
 use crate::error::Error;
@@ -28,7 +29,6 @@ use crate::report::oms::{
     BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsFigures, OmsReport,
     OmsSaturation,
 };
-use crate::stamps::Stamp;
 
 /// Flags of `bench oms`.
 #[derive(Args, Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use fixwire_stamps::stats::micros;
+
 use crate::published::OMS_LARGEST;
 use crate::report::oms::{BatchFigures, OmsPart, OmsReport};
-use crate::report::table::micros;
 
 /// Tables of all batches, over lines of each protocol.
 pub(super) fn details(found: &OmsReport) -> String {

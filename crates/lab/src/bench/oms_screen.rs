@@ -1,10 +1,11 @@
 //! The first screen of `bench oms`: paced orders and the largest batch beside the published figures, in 80 x 24.
 
+use fixwire_stamps::stats::micros;
+
 use crate::report::oms::{
     BatchFigures, BatchPace, BatchRequest, BatchRow, OmsPart, OmsReport, sentences,
 };
 use crate::report::screen::paragraph;
-use crate::report::table::micros;
 
 /// The screen.
 pub(super) fn screen(found: &OmsReport) -> String {

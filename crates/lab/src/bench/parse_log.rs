@@ -5,14 +5,16 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::journal::{self, Directory, Disk, Journal};
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::stats::histogram;
 
 use super::args::{LoadArgs, on_own_thread};
 use super::output::OutputArgs;
 use crate::arena::pin;
-use crate::clock::{Clock, time_batches};
+use crate::codec::time_batches;
 use crate::error::Error;
 use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
-use crate::load::{Faults, Pace, RunOutcome, TimedOrder, histogram};
+use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
 use crate::report::{Provenance, Report, Row, Run, Unit, pace_text};

@@ -12,15 +12,14 @@ use crate::acceptors::{Acceptor, Folder, Listed, Waits};
 use crate::arena::{PATIENCE, pin};
 use crate::error::Error;
 use crate::fix_client::FixClient;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES};
 use crate::load::Pace;
 use crate::machine::Machine;
 use crate::pair::PairConfig;
 use crate::progress::Progress;
 use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Provenance, Report, Row, Run, Unit};
-use crate::scenario::EXECUTION_REPORT;
 use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
+use fixwire_stamps::scenario::{EXECUTION_REPORT, ORDER_BYTES, REPORT_BYTES};
 
 /// The floors, by kind of waiting: the first of the list, in this mode.
 const FLOORS: [(Waits, &str, &str); 2] = [

@@ -11,6 +11,7 @@ use clap::Args;
 use fixwire::Engine;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, tag};
+use fixwire_stamps::scenario::Echo;
 use serde::Serialize;
 
 use super::gateway::gateway_of;
@@ -21,7 +22,6 @@ use crate::machine;
 use crate::oms_aging::{age_oms, aging_oms, oms_aging_settings};
 use crate::oms_parts::client_writer;
 use crate::report::thousands;
-use crate::scenario::Echo;
 
 /// Flags of `bench restart`.
 #[derive(Args, Clone, Debug)]

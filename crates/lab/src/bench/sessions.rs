@@ -21,10 +21,10 @@ use clap::Args;
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::{Engine, Event, Handle};
 use fixwire_protocol::session::{BeginString, Config, Role};
+use fixwire_stamps::scenario::Echo;
 
 use self::peers::Peers;
 use crate::error::Error;
-use crate::scenario::Echo;
 
 /// Flags of `bench sessions`.
 #[derive(Args, Clone, Debug)]

@@ -5,15 +5,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 
 use clap::Args;
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{ORDER_BYTES, REPORT_BYTES};
 
 use super::args::{LoadArgs, on_own_thread};
 use super::echo::host_and_port;
 use super::output::OutputArgs;
 use crate::arena::{Arena, PATIENCE, pin};
 use crate::arrivals::Arrivals;
-use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{self, ORDER_BYTES, REPORT_BYTES, ReportWay};
+use crate::floor::{self, ReportWay};
 use crate::gaps::{End, Ends, Watch};
 use crate::load::{Load, Pace};
 use crate::machine::{Machine, Noise};

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::Wait;
+use fixwire_stamps::analysis::Throughput;
 
 use super::args::on_own_thread;
 use super::oms::folder;
 use super::output::{check_file, deliver_any};
-use crate::analysis::Throughput;
 use crate::arena::pin;
 use crate::error::Error;
 use crate::machine::{Machine, Noise};

@@ -8,13 +8,13 @@
 
 use std::fmt;
 
+use fixwire_stamps::stats::COLUMNS;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::distance::Distance;
 use crate::load::Pace;
 use crate::report::{Report, Row, Run, pace_text};
-use crate::stats::COLUMNS;
 
 pub mod text;
 

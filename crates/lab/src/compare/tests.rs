@@ -1,5 +1,7 @@
+use fixwire_stamps::stats::histogram;
+
 use super::*;
-use crate::load::{Faults, RunOutcome, histogram};
+use crate::load::{Faults, RunOutcome};
 use crate::machine::TakenByOthers;
 use crate::report::{FLOOR, sample};
 

@@ -61,7 +61,7 @@ fn write_row(row: &ComparedRow, to: &mut impl Write) -> fmt::Result {
 }
 
 fn micros(nanos: f64) -> String {
-    crate::report::table::micros(nanos.round() as u64)
+    fixwire_stamps::stats::micros(nanos.round() as u64)
 }
 
 /// Two digits behind the point, none of a great ratio.

@@ -4,12 +4,12 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use fixwire_stamps::stats::median;
 use serde::Serialize;
 
 use super::measure::{Measured, on_all};
 use super::observed::Observation;
 use crate::error::Error;
-use crate::stats::median;
 
 /// Lines of memory that are read: 128 KiB, about as much as an OMS uses for an order.
 const LINES: usize = 2048;

@@ -3,17 +3,17 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::stats::Figures;
 use serde::Serialize;
 
 use super::cache::{self, KeptCache};
 use super::observed::Observation;
 use crate::arena::{Arena, pin};
 use crate::bench::args::on_own_thread;
-use crate::clock::Clock;
 use crate::error::Error;
 use crate::floor::ReportWay;
 use crate::load::Pace;
-use crate::stats::Figures;
 
 /// Gaps longer than these are counted, nanoseconds.
 pub const LIMITS: [u64; 4] = [1_000, 5_000, 20_000, 100_000];

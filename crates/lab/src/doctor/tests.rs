@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 
 use self::faults::{BAD, RECORDED};
 use self::tree::{Tree, hold, of_check, stat};
+use fixwire_stamps::stats::Figures;
+
 use super::cache::{self, KeptCache};
 use super::measure::{self, Jitter, LIMITS, Measured};
 use super::script::mask;
 use super::show::wrapped;
 use super::{CHECKS, CheckMethod, Diagnosis, Health, Weight, script, show};
-use crate::stats::Figures;
 
 fn is_measured(name: &str) -> bool {
     let check = CHECKS.iter().find(|check| check.name == name);

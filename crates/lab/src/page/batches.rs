@@ -2,13 +2,14 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats::micros;
+
 use super::table::disturbed;
 use crate::published::OMS_LARGEST;
 use crate::report::chart::escape;
 use crate::report::oms::{
     BATCH_COLUMNS, BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsPart, OmsReport,
 };
-use crate::report::table::micros;
 use crate::report::thousands;
 
 /// Places of 50 and 99 % among [`BATCH_COLUMNS`].

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn shares_of_buckets_make_a_hundred_and_steps_begin_and_end_at_nothing() {
-        let mut histogram = crate::load::histogram();
+        let mut histogram = fixwire_stamps::stats::histogram();
         for value in [10_500, 10_600, 100_500, 100_600, 113_000] {
             histogram.saturating_record(value);
         }

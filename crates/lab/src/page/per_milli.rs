@@ -3,10 +3,11 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::analysis::Throughput;
+
 use super::figure::{PageCurve, PageStop, Picture};
 use super::legend::{Legend, OURS};
 use super::table::disturbed;
-use crate::analysis::Throughput;
 use crate::published::{TRANSACTION_BANDS, TRANSACTIONS, TransactionsRow};
 use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
 use crate::report::thousands;

@@ -1,5 +1,7 @@
 //! The figures of the runs second by second.
 
+use fixwire_stamps::stats;
+
 use super::figure::{PageCurve, PageStop, Picture};
 use super::histogram::SMALL;
 use super::legend::Legend;
@@ -8,7 +10,6 @@ use crate::report::Row;
 use crate::report::chart::{ChartAxis, ChartPlane};
 use crate::report::percentiles::micros_mark;
 use crate::series::RunSecond;
-use crate::stats;
 
 /// Points of a curve, at most and about: beyond it, several seconds make one.
 const POINTS_MAX: u64 = 100;

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats::micros;
+
 use crate::report::chart::escape;
 use crate::report::stages::sentence;
-use crate::report::table::micros;
 use crate::report::{Report, Row, screen, thousands};
 use crate::stages::{StageMeans, Stages};
 

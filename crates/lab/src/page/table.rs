@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats;
+
 use crate::machine::TakenByOthers;
 use crate::report::chart::escape;
 use crate::report::{Report, Row, screen};
-use crate::stats;
 
 /// Writes the table, a line for each row of the report.
 pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::SystemTime;
 
 use fixwire_protocol::time::Timestamp;
+use fixwire_stamps::stats::{self, Figures};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
 use crate::machine::{Machine, TakenByOthers};
 use crate::series::{RunSecond, per_second};
 use crate::stages::Stages;
-use crate::stats::{self, Figures};
 use crate::usage::Used;
 
 pub mod any;
@@ -386,7 +386,10 @@ pub(crate) mod sample {
     use super::*;
 
     pub(crate) fn run(base: u64, distance: f64) -> Run {
-        let (mut response, mut service) = (crate::load::histogram(), crate::load::histogram());
+        let (mut response, mut service) = (
+            fixwire_stamps::stats::histogram(),
+            fixwire_stamps::stats::histogram(),
+        );
         for i in 0..1_000 {
             response.saturating_record(base + i);
             service.saturating_record(base + i / 2);

@@ -1,9 +1,9 @@
 //! The result of `bench oms`: batches of requests through an OMS, each played once.
 
+use fixwire_stamps::stats::micros;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::table::micros;
 use super::{Provenance, thousands};
 use crate::line_protocol::LineProtocol;
 use crate::machine::{Machine, TakenByOthers};

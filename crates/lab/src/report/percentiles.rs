@@ -81,7 +81,7 @@ pub(crate) fn together<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     pick: fn(&Run) -> &Histogram<u64>,
 ) -> Histogram<u64> {
-    let mut all = crate::load::histogram();
+    let mut all = fixwire_stamps::stats::histogram();
     for run in rows.into_iter().flat_map(|row| &row.runs) {
         // The histograms have the same bounds, so that adding cannot fail.
         let _ = all.add(pick(run));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_curve_has_the_percentiles_that_people_ask_for_and_only_those_with_values() {
-        let mut histogram = crate::load::histogram();
+        let mut histogram = fixwire_stamps::stats::histogram();
         assert_eq!(points(&histogram), []);
         for value in 1..=1_000_u64 {
             histogram.saturating_record(value * 1_000);

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::line_protocol::LineProtocol;
     use crate::report::{oms, sample, transactions};
-    use crate::stats::Figures;
+    use fixwire_stamps::stats::Figures;
 
     #[test]
     fn a_report_survives_being_written_and_read() {

@@ -2,13 +2,15 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats;
+use fixwire_stamps::stats::micros;
+
 use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::load::Pace;
-use crate::stats;
 
 use super::percentiles::together;
 use super::picture::{self, PictureCurve};
-use super::table::{micros, widths};
+use super::table::widths;
 
 /// Characters of a line.
 const WIDTH: usize = 80;

@@ -3,10 +3,11 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats;
+
 use super::screen::{faults, lines, median, name, paragraph, ratio, ratio_cell, time_cell, value};
 use super::{FLOOR_SPINS, Report, Row, flood, thousands};
 use crate::load::Pace;
-use crate::stats;
 
 /// The percentiles that are shown, by their place: 50, 90, 99 and 99.9 %, and whether against the floor.
 const COLUMNS: [(usize, &str, bool); 4] = [

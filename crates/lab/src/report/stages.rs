@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::table::micros;
+use fixwire_stamps::stats::micros;
+
 use super::{Report, Row, pace_text, thousands};
 use crate::stages::{StageMeans, Stages};
 

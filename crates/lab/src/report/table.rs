@@ -2,10 +2,11 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_stamps::stats::{self, Figures, micros, variation};
+
 use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::distance::Distance;
 use crate::load::Pace;
-use crate::stats::{self, Figures, variation};
 
 /// Writes the table: a block a pace, the cells `run 1 / run 2 / run 3`, all in microseconds.
 ///
@@ -171,16 +172,6 @@ fn join(runs: &[Run], cell: impl Fn(&Run) -> String) -> String {
     runs.iter().map(cell).collect::<Vec<_>>().join(" / ")
 }
 
-/// Nanoseconds as microseconds with three digits that count.
-pub fn micros(nanos: u64) -> String {
-    let micros = nanos as f64 / 1e3;
-    match nanos {
-        0..10_000 => format!("{micros:.2}"),
-        10_000..100_000 => format!("{micros:.1}"),
-        _ => format!("{micros:.0}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,12 +203,5 @@ mod tests {
             "{text}"
         );
         assert_eq!(report.faults().total(), 7);
-    }
-
-    #[test]
-    fn microseconds_have_three_digits_that_count() {
-        assert_eq!(micros(7_940), "7.94");
-        assert_eq!(micros(16_900), "16.9");
-        assert_eq!(micros(1_081_400), "1081");
     }
 }

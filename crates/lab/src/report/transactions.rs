@@ -1,10 +1,10 @@
 //! The result of `bench transactions`: how many milliseconds had how many transactions.
 
+use fixwire_stamps::analysis::Throughput;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Provenance, thousands};
-use crate::analysis::Throughput;
 use crate::machine::{Machine, TakenByOthers};
 
 /// A whole measurement.

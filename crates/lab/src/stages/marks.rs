@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fixwire::Host;
 use fixwire::host::{ConnId, HostAround, Mark};
 use fixwire_protocol::{Message, Outbox, SOH, tag};
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::{EXECUTION_REPORT, NEW_ORDER_SINGLE};
 
 use super::StagedOrder;
-use crate::clock::Clock;
 use crate::load::Load;
-use crate::scenario::{EXECUTION_REPORT, NEW_ORDER_SINGLE};
 
 /// Orders whose MsgSeqNum(34) is a multiple of this are time-stamped.
 const EVERY: u64 = 16;

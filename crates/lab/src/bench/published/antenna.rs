@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use fixwire_stamps::stats::Figures;
+use fixwire_stamps::stats::micros;
+
 use super::layout::{below, line, note, published};
 use super::section::{Section, Setting};
 use crate::bench::args::on_own_thread;
@@ -9,9 +12,7 @@ use crate::bench::echo::{self, EchoArgs};
 use crate::error::Error;
 use crate::published::{ANTENNA, ANTENNA_ROWS};
 use crate::report::percentiles::together;
-use crate::report::table::micros;
 use crate::report::{Report, Row};
-use crate::stats::Figures;
 
 /// The published configurations, and the flags of `bench echo` that are the same.
 const PROFILES: [(&str, &str); 3] = [

@@ -4,7 +4,7 @@ use super::layout::{below, note};
 use super::section::{Section, Setting};
 use crate::arena::pin;
 use crate::bench::args::on_own_thread;
-use crate::clock::time_batches;
+use crate::codec::time_batches;
 use crate::codec::{Codec, CodecWork, MOST_ORDERS, OrderSize};
 use crate::error::Error;
 use crate::machine;

@@ -1,5 +1,8 @@
 //! The rows of FIXEdge: percentiles, average and deviation of an order through a gateway.
 
+use fixwire_stamps::stats::Figures;
+use fixwire_stamps::stats::micros;
+
 use super::layout::{aligned, note, published};
 use super::section::{Section, Setting};
 use crate::bench::args::on_own_thread;
@@ -8,9 +11,7 @@ use crate::error::Error;
 use crate::load::Pace;
 use crate::published::{GATEWAY, GATEWAY_COLUMNS, GATEWAY_RATE};
 use crate::report::percentiles::together;
-use crate::report::table::micros;
 use crate::report::{Report, Row, pace_text};
-use crate::stats::Figures;
 
 /// As FIXEdge was set up: storage in a mapped file, validation against the dictionary off, pinned.
 const SET_UP: &str = "--no-ping-pong --profile optimized --durability process";

@@ -1,5 +1,8 @@
 //! The summary tables of JLBH: percentile, run 1 to 3, variation; ours beside QuickFIX/J and Chronicle FIX.
 
+use fixwire_stamps::stats::micros;
+use fixwire_stamps::stats::{COLUMNS, Figures, variation};
+
 use super::layout::{below, note, published};
 use super::section::{Section, Setting};
 use crate::bench::args::on_own_thread;
@@ -7,9 +10,7 @@ use crate::bench::echo;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::published::{JLBH, JlbhTable, curves};
-use crate::report::table::micros;
 use crate::report::{Report, Row, Run, pace_text};
-use crate::stats::{COLUMNS, Figures, variation};
 
 /// Measures at the published rates.
 pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {

@@ -1,7 +1,9 @@
 //! Tables of `bench published`: aligned columns, some of them under a common heading.
 
+use fixwire_stamps::stats::micros;
+
 use crate::report::screen;
-use crate::report::table::{micros, widths};
+use crate::report::table::widths;
 
 /// The grid as text: the first column to the left, the others to the right. An empty column is a gap.
 pub(super) fn aligned(grid: &[Vec<String>]) -> String {

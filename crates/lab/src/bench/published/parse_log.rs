@@ -1,5 +1,8 @@
 //! The range of Chronicle FIX beside ours at each rate.
 
+use fixwire_stamps::stats::micros;
+use fixwire_stamps::stats::{COLUMNS, Figures};
+
 use super::layout::{below, note, published};
 use super::section::{Section, Setting};
 use crate::bench::args::on_own_thread;
@@ -7,9 +10,7 @@ use crate::bench::parse_log;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::published::PARSE_LOG;
-use crate::report::table::micros;
 use crate::report::{Report, Run, pace_text};
-use crate::stats::{COLUMNS, Figures};
 
 /// Measures at the published rates.
 pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {

@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use fixwire_protocol::dictionary::Version;
+use fixwire_stamps::clock::Clock;
+use fixwire_stamps::scenario::REPORT_BYTES;
+use fixwire_stamps::stats::Figures;
+use fixwire_stamps::stats::micros;
 
 use super::layout::{aligned, line, note};
 use super::section::{Section, Setting};
 use crate::arena::{PATIENCE, pin};
 use crate::bench::args::on_own_thread;
 use crate::bench::engine::EngineArgs;
-use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{REPORT_BYTES, ReportWay};
+use crate::floor::ReportWay;
 use crate::load::Pace;
 use crate::machine::{self, Machine};
 use crate::pair::{Pair, PairConfig};
 use crate::progress::Progress;
 use crate::push::{PushCounts, Pushed, Pusher};
 use crate::report::percentiles::together;
-use crate::report::table::micros;
 use crate::report::{Provenance, Report, Row, Unit, flood, thousands};
-use crate::stats::Figures;
 
 /// The subjects of the rows.
 const ROUND_TRIP: &str = "tcp, there and back";

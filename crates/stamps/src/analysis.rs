@@ -9,9 +9,8 @@ use std::fmt::{self, Write};
 
 use hdrhistogram::Histogram;
 
-use crate::report::table::micros;
-use crate::stamps::{FirstState, Stamp};
-use crate::stats::{Figures, SHOWN};
+use crate::stamp::{FirstState, Stamp};
+use crate::stats::{Figures, SHOWN, histogram, micros};
 
 const PERCENTILES: [(&str, f64); 6] = [
     ("50%", 0.5),
@@ -218,7 +217,7 @@ fn hdr(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Result {
     }
     writeln!(to, "{:>9}", "worst")?;
     for (part, ends) in parts {
-        let mut histogram = crate::load::histogram();
+        let mut histogram = histogram();
         let ends = stamps.iter().map(|stamp| ends(stamp));
         for (from, until) in ends.filter(|(from, until)| *from > 0 && *until > 0) {
             histogram.saturating_record(until.saturating_sub(from));

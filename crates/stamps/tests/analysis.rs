@@ -2,9 +2,9 @@
 //!
 //! The times of group g2 are chosen so that its lines equal those of the published group of ten.
 
-use fixwire_lab::analysis::{Throughput, ThroughputCounter, summary};
-use fixwire_lab::stamps::Stamp;
-use fixwire_lab::stamps_file::{self, StampsError};
+use fixwire_stamps::Stamp;
+use fixwire_stamps::analysis::{Throughput, ThroughputCounter, summary};
+use fixwire_stamps::file::{self, StampsError};
 
 const STAMPS: &str = include_str!("fixtures/stamps.txt");
 const SUMMARY: &str = include_str!("fixtures/summary.txt");
@@ -17,7 +17,7 @@ T1-T0|50%=66|75%=86|90%=91|99%=91|99.9%=91|99.99%=91|Worst=86|87|91|
 ";
 
 fn read(text: &str) -> Result<Vec<Stamp>, StampsError> {
-    let read = stamps_file::read(text.as_bytes(), None);
+    let read = file::read(text.as_bytes(), None);
     read.map_err(|error| error.downcast().unwrap())
 }
 
@@ -33,9 +33,9 @@ fn the_summary_is_the_published_one() {
 #[test]
 fn a_stamps_file_is_read_as_it_was_written() {
     let stamps = read(STAMPS).unwrap();
-    let mut written = format!("{}\n", stamps_file::HEAD).into_bytes();
+    let mut written = format!("{}\n", file::HEAD).into_bytes();
     for stamp in &stamps {
-        stamps_file::write(&mut written, stamp).unwrap();
+        file::write(&mut written, stamp).unwrap();
     }
     assert_eq!(String::from_utf8(written).unwrap(), STAMPS);
     // A process that was killed leaves half a line.
@@ -68,14 +68,10 @@ fn what_is_no_stamps_file_is_refused_with_its_line() {
 
 #[test]
 fn what_stamps_have_of_one_order_is_found() {
-    let stamps = stamps_file::read(STAMPS.as_bytes(), Some(1)).unwrap();
+    let stamps = file::read(STAMPS.as_bytes(), Some(1)).unwrap();
     let ids: Vec<_> = stamps.iter().map(Stamp::id).collect();
     assert_eq!(ids, [b"g2:1", b"d2:1"]);
-    assert!(
-        stamps_file::read(STAMPS.as_bytes(), Some(99))
-            .unwrap()
-            .is_empty()
-    );
+    assert!(file::read(STAMPS.as_bytes(), Some(99)).unwrap().is_empty());
 }
 
 #[test]

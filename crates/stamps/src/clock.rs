@@ -41,29 +41,3 @@ impl Clock {
         wall.checked_sub(self.wall)
     }
 }
-
-/// Times `batches` batches of `calls` calls of `work`, after one that warms up, without a clock between calls:
-/// nanoseconds a call, of the best batch and of the middle one.
-///
-/// # Errors
-///
-/// Those of `work`.
-pub fn time_batches<E>(
-    batches: usize,
-    calls: u32,
-    mut work: impl FnMut() -> Result<(), E>,
-) -> Result<[f64; 2], E> {
-    let mut times = Vec::with_capacity(batches);
-    for batch in 0..=batches {
-        let start = Instant::now();
-        for _ in 0..calls {
-            work()?;
-        }
-        if batch > 0 {
-            times.push(start.elapsed().as_nanos() as f64 / f64::from(calls));
-        }
-    }
-    times.sort_by(f64::total_cmp);
-    let at = |place| times.get(place).copied().unwrap_or_default();
-    Ok([at(0), at(batches / 2)])
-}

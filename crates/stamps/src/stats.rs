@@ -83,6 +83,24 @@ impl Figures {
     }
 }
 
+/// The longest latency that a histogram can represent: a thousand seconds.
+const LONGEST: u64 = 1_000_000_000_000;
+
+/// A histogram for latencies in nanoseconds, 0.1 % resolution.
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, 3).expect("constant bounds are valid")
+}
+
+/// Nanoseconds as microseconds with three digits that count.
+pub fn micros(nanos: u64) -> String {
+    let micros = nanos as f64 / 1e3;
+    match nanos {
+        0..10_000 => format!("{micros:.2}"),
+        10_000..100_000 => format!("{micros:.1}"),
+        _ => format!("{micros:.0}"),
+    }
+}
+
 /// How much a figure varies over the runs but for the first, percent: `100 (max - min) / (max + min / 2)`.
 ///
 /// `None` when fewer than two runs are left. The formula is that of the harness whose tables ours are
@@ -114,11 +132,11 @@ mod tests {
 
     #[test]
     fn percentiles_of_a_known_distribution() {
-        let mut histogram = crate::load::histogram();
+        let mut recorded = histogram();
         for value in 1..=100_000_u64 {
-            histogram.saturating_record(value * 10);
+            recorded.saturating_record(value * 10);
         }
-        let figures = Figures::of(&histogram);
+        let figures = Figures::of(&recorded);
         for (found, expected) in figures
             .columns()
             .into_iter()
@@ -143,7 +161,7 @@ mod tests {
                 "{found} is not {expected}"
             );
         }
-        assert_eq!(Figures::of(&crate::load::histogram()), Figures::default());
+        assert_eq!(Figures::of(&histogram()), Figures::default());
     }
 
     #[test]
@@ -160,5 +178,12 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn microseconds_have_three_digits_that_count() {
+        assert_eq!(micros(7_940), "7.94");
+        assert_eq!(micros(16_900), "16.9");
+        assert_eq!(micros(1_081_400), "1081");
     }
 }

@@ -10,164 +10,15 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use fixwire::Host;
-use fixwire::host::{ConnId, HostAround, Ready};
+use fixwire_net::{ConnId, Host, HostAround, Ready};
 use fixwire_protocol::{Message, Nanos, Outbox, SOH, SessionId, Tag, Timestamp, tag};
 
 use crate::clock::Clock;
+use crate::stamp::{FirstState, Stamp, Stamps};
 
 mod frames;
-
-/// The send time of a message, nanoseconds since 1970, as `stamps on` of the order client writes it.
-/// The longest ClOrdID(11) of a stamp; longer ones are cut.
-const MAX_ID: usize = 40;
-/// Maximum number of waiting stamps: further ones are counted as lost.
-const MOST_KEPT: usize = 4 << 20;
-
-/// First state of a request or a report.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum FirstState {
-    /// It was sent to a venue.
-    Sending,
-    /// It was queued.
-    #[default]
-    Queuing,
-    /// The OMS rejected it.
-    Rejected,
-    /// Rejected by the session or refused by the application.
-    Abandoned,
-    /// A venue report that was reported to the client.
-    Reported,
-    /// A venue report that was not reported to the client.
-    Kept,
-}
-
-impl FirstState {
-    /// States of requests.
-    pub const OF_REQUESTS: [Self; 4] = [
-        Self::Abandoned,
-        Self::Rejected,
-        Self::Sending,
-        Self::Queuing,
-    ];
-    /// States of reports.
-    pub const OF_REPORTS: [Self; 2] = [Self::Reported, Self::Kept];
-
-    /// The state with this name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        let mut all = Self::OF_REQUESTS.into_iter().chain(Self::OF_REPORTS);
-        all.find(|it| it.name() == name)
-    }
-
-    /// Its name in files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sending => "Sending",
-            Self::Queuing => "Queuing",
-            Self::Rejected => "Rejected",
-            Self::Abandoned => "Abandoned",
-            Self::Reported => "Reported",
-            Self::Kept => "Kept",
-        }
-    }
-}
-
-/// One message and its times, nanoseconds since 1970; 0 for a missing time.
-#[derive(Clone, Copy, Debug)]
-pub struct Stamp {
-    /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4. Over TMP `8` is R02, R32,
-    /// R22, or R03 of an order, `9` R03 of a change or cancel.
-    pub kind: u8,
-    /// Order number of the OMS; 0 if unknown.
-    pub order: u64,
-    /// Its first state.
-    pub state: FirstState,
-    id: [u8; MAX_ID],
-    id_len: u8,
-    /// T0: the client sent it.
-    pub sent: u64,
-    /// T1: the read returned that had its last byte.
-    pub read: u64,
-    /// T1: processing of the message before it was done, or there was no message before it.
-    pub found: u64,
-    /// T2: its record is committed.
-    pub journalled: u64,
-    /// T2: the resulting messages are written.
-    pub written: u64,
-}
-
-impl Stamp {
-    /// One of this ClOrdID(11) without times.
-    #[must_use]
-    pub fn new(kind: u8, id: &[u8], state: FirstState) -> Self {
-        let len = id.len().min(MAX_ID);
-        let mut text = [0; MAX_ID];
-        text[..len].copy_from_slice(&id[..len]);
-        Self {
-            kind,
-            order: 0,
-            state,
-            id: text,
-            id_len: len as u8,
-            sent: 0,
-            read: 0,
-            found: 0,
-            journalled: 0,
-            written: 0,
-        }
-    }
-
-    /// ClOrdID(11).
-    #[must_use]
-    pub fn id(&self) -> &[u8] {
-        &self.id[..usize::from(self.id_len)]
-    }
-
-    /// Whether it belongs to a venue report.
-    #[must_use]
-    pub fn is_report(&self) -> bool {
-        matches!(self.kind, b'8' | b'9')
-    }
-}
-
-/// Buffer of the stamps of a host, for the reader.
-#[derive(Debug, Default)]
-pub struct Stamps {
-    off: AtomicBool,
-    kept: Mutex<(Vec<Stamp>, u64)>,
-}
-
-impl Stamps {
-    /// Switches recording off or on; only while no message is being processed.
-    pub fn switch(&self, on: bool) {
-        self.off.store(!on, Ordering::Release);
-    }
-
-    /// Takes the stamps, and the number lost since the last call. The host hands them over when idle.
-    pub fn take(&self, into: &mut Vec<Stamp>) -> u64 {
-        let Ok(mut kept) = self.kept.lock() else {
-            return 0;
-        };
-        into.append(&mut kept.0);
-        std::mem::take(&mut kept.1)
-    }
-
-    pub(crate) fn keep(&self, stamps: &mut Vec<Stamp>) {
-        if let Ok(mut kept) = self.kept.lock() {
-            if kept.0.len() + stamps.len() <= MOST_KEPT {
-                kept.0.append(stamps);
-            } else {
-                kept.1 += stamps.len() as u64;
-            }
-        }
-        stamps.clear();
-    }
-}
 
 /// Identifies a message, or a frame of a link, when it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -260,10 +111,6 @@ impl<H: Host> StampingHost<H> {
 
     fn now_wall(&self) -> u64 {
         self.clock.to_wall(self.clock.now())
-    }
-
-    fn is_off(&self) -> bool {
-        self.stamps.off.load(Ordering::Relaxed)
     }
 
     fn end(&mut self, stamp: Stamp) {
@@ -464,7 +311,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     fn on_read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         let count = self.host.read(conn, into)?;
         self.is_busy = true;
-        if !self.is_off() {
+        if !self.stamps.is_off() {
             self.read = self.now_wall();
             self.found = self.read;
         }
@@ -474,7 +321,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let count = self.host.write(conn, bytes)?;
         self.is_busy = true;
-        if !self.is_off() {
+        if !self.stamps.is_off() {
             let at = self.now_wall();
             self.wrote(conn, &bytes[..count], at);
             // The message after it is found only now.
@@ -484,7 +331,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     }
 
     fn on_handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
-        if self.is_off() {
+        if self.stamps.is_off() {
             return;
         }
         let now = self.now_wall();
@@ -512,7 +359,7 @@ impl<H: Host> HostAround for StampingHost<H> {
     }
 
     fn on_handled_frame(&mut self, frame: &[u8], outbox: &Outbox, from: usize) {
-        if self.is_off() {
+        if self.stamps.is_off() {
             return;
         }
         let now = self.now_wall();

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::stamps::{FirstState, Stamp, Stamps};
+use crate::stamp::{FirstState, Stamp, Stamps};
 
 /// The first line.
 pub const HEAD: &str =

@@ -13,6 +13,10 @@ use fixwire_protocol::{
 pub const NEW_ORDER_SINGLE: &[u8] = b"D";
 /// MsgType of its report.
 pub const EXECUTION_REPORT: &[u8] = b"8";
+/// Bytes of the order at a six-digit MsgSeqNum.
+pub const ORDER_BYTES: usize = 213;
+/// Bytes of the report at a six-digit MsgSeqNum.
+pub const REPORT_BYTES: usize = 218;
 
 /// OrderID and ExecID of every report.
 const EXEC_ID: &[u8] = b"tkacct.151124.e.EFX.122.6";
@@ -122,7 +126,6 @@ impl Application for Echo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::{ORDER_BYTES, REPORT_BYTES};
     use fixwire_protocol::{Decoder, HeaderTemplate};
 
     const TIME: &[u8] = b"20260821-13:30:00.123";
