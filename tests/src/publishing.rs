@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Ours that are published; programs, rigs and what only they use are not.
-pub const PUBLIC: [&str; 19] = [
+pub const PUBLIC: [&str; 20] = [
     "fixwire",
     "fixwire-control",
     "fixwire-dictionary",
@@ -25,6 +25,7 @@ pub const PUBLIC: [&str; 19] = [
     "fixwire-sys",
     "fixwire-threads",
     "fixwire-tmp",
+    "fixwire-transform",
 ];
 
 /// What a registry shows of a crate, and asks for.

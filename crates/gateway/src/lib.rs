@@ -9,13 +9,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod convert;
-pub mod draft;
 pub mod gateway;
 pub mod orders;
-pub mod rules;
 
-pub use draft::Draft;
+pub use fixwire_transform::{Draft, Rules, convert, draft, rules};
 pub use gateway::{Gateway, GatewayContext, GatewaySession};
 pub use orders::OrderTracker;
-pub use rules::Rules;

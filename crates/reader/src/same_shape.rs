@@ -1,6 +1,6 @@
 //! [`SameShape`]: pseudonyms that look like the values they replace.
 
-use fixwire_gateway::rules::Pseudonym;
+use fixwire_transform::rules::Pseudonym;
 
 /// Rounds of the network each way.
 const ROUNDS: u8 = 4;

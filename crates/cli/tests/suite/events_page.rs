@@ -12,10 +12,7 @@ const SOURCES: [&str; 20] = [
     "crates/engine/src/event/sentence.rs",
     "crates/engine/src/event/system_error.rs",
     "crates/gateway-service/src/notice.rs",
-    "crates/gateway/src/convert/unconvertible.rs",
     "crates/gateway/src/gateway/event.rs",
-    "crates/gateway/src/rules/change.rs",
-    "crates/gateway/src/rules/script_failure.rs",
     "crates/journal/src/error.rs",
     "crates/journal/src/opening.rs",
     "crates/journal/src/watch.rs",
@@ -25,6 +22,9 @@ const SOURCES: [&str; 20] = [
     "crates/oms/src/desk/notice/doubts.rs",
     "crates/protocol/src/session/verdict.rs",
     "crates/tmp/src/link/end.rs",
+    "crates/transform/src/convert/unconvertible.rs",
+    "crates/transform/src/rules/change.rs",
+    "crates/transform/src/rules/script_failure.rs",
 ];
 
 /// Texts in these files that no event has: how they begin, and why.

@@ -9,9 +9,7 @@ use toml::de::DeTable;
 use super::context::GatewayContext;
 use super::conversions::Conversions;
 use crate::convert;
-use crate::rules::file::{Errors, MAX_BYTES};
-use crate::rules::problem::nearest;
-use crate::rules::{RuleProblem, TableFile};
+use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile, nearest};
 
 /// The conversion tables that a file names: their texts belong in the [`GatewayContext`].
 /// [`Gateway::load`](super::Gateway::load) reports errors in the table `[conversion]`.

@@ -18,8 +18,7 @@ use super::{
     Core, Gateway, GatewayContext, GatewayCounters, Listener, Raised, Session, conversion_files,
     options,
 };
-use crate::rules::file::Errors;
-use crate::rules::{self, RuleContext, RuleError, RuleProblem, Rules};
+use crate::rules::{self, Errors, RuleContext, RuleError, RuleProblem, Rules};
 
 /// Initial capacity for a message's fields; larger messages allocate more.
 pub(super) const FIELDS: usize = 256;

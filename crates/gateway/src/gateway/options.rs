@@ -12,9 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::context::GatewayContext;
 use super::notes::{MAX_ORDERS, MAX_SESSIONS};
 use crate::orders::{OrdersConfig, Rewriting, When};
-use crate::rules::RuleProblem;
-use crate::rules::file::{Errors, MAX_BYTES};
-use crate::rules::problem::nearest;
+use crate::rules::{Errors, MAX_BYTES, RuleProblem, nearest};
 
 mod units;
 

@@ -71,7 +71,8 @@ impl BuiltInConversions {
     }
 
     /// Whether a conversion uses the table of these versions.
-    pub(crate) fn is_used(&self, from: Version, to: Version, by: &Conversion) -> bool {
+    #[must_use]
+    pub fn is_used(&self, from: Version, to: Version, by: &Conversion) -> bool {
         let link = self.known(from, to);
         link.is_some_and(|link| by.links.iter().any(|used| Arc::ptr_eq(used, link)))
     }
@@ -162,6 +163,7 @@ pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
 }
 
 /// Whether one version can be converted to the other.
+#[must_use]
 pub fn is_way(from: Version, to: Version) -> bool {
     route(from, to).is_some()
 }

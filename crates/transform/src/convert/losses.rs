@@ -35,7 +35,7 @@ impl Losses {
     }
 
     /// Continues with the counts of another table.
-    pub(crate) fn go_on_from(&mut self, other: &Self) {
+    pub fn go_on_from(&mut self, other: &Self) {
         for (tag, count) in other.iter() {
             match self.counts.binary_search_by_key(&tag, |&(tag, _)| tag) {
                 Ok(at) => self.counts[at].1 += count,

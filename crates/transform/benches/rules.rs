@@ -13,10 +13,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fixwire_gateway::Rules;
-use fixwire_gateway::rules::{Facts, NamedSession, RuleContext};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Now};
+use fixwire_transform::Rules;
+use fixwire_transform::rules::{Facts, NamedSession, RuleContext};
 
 const ORDER: &str = "8=FIX.4.2|9=208|35=D|34=4711|49=INITIATOR|52=20260821-13:30:00.123|56=ACCEPTOR|\
     1=ABCTEST1|11=1787318999000000000|21=3|55=LCOM1|48=LCOM1|22=5|167=FUT|200=201106|54=1|\

@@ -93,7 +93,8 @@ pub struct File {
 }
 
 /// Collects errors by their byte offset.
-pub(crate) struct Errors<'t> {
+#[derive(Debug)]
+pub struct Errors<'t> {
     text: &'t str,
     /// Byte offset of each line.
     lines: Vec<usize>,
@@ -101,6 +102,8 @@ pub(crate) struct Errors<'t> {
 }
 
 impl<'t> Errors<'t> {
+    /// The errors of this text, so far none.
+    #[must_use]
     pub fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self {
@@ -110,6 +113,7 @@ impl<'t> Errors<'t> {
         }
     }
 
+    /// Adds an error at a byte, with a hint at its remedy.
     pub fn add(&mut self, at: usize, problem: RuleProblem, hint: Option<String>) {
         // A script that several rules run has its mistakes once.
         let found = (at, problem, hint);
@@ -119,20 +123,25 @@ impl<'t> Errors<'t> {
     }
 
     /// Whether the maximum number of errors is reached.
+    #[must_use]
     pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_ERRORS
     }
 
+    /// Whether there is no error.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// The line of a byte, from 1.
+    #[must_use]
     pub fn line(&self, at: usize) -> usize {
         self.lines.partition_point(|start| *start <= at)
     }
 
     /// The line of a byte and its character in that line, both from 1.
+    #[must_use]
     pub fn place(&self, at: usize) -> (usize, usize) {
         let line = self.line(at);
         let before = self.text.get(self.lines[line - 1]..at);
@@ -140,6 +149,7 @@ impl<'t> Errors<'t> {
     }
 
     /// All errors in the order of the file.
+    #[must_use]
     pub fn into_errors(mut self) -> Vec<RuleError> {
         self.found.sort_by_key(|(at, ..)| *at);
         let found = core::mem::take(&mut self.found);

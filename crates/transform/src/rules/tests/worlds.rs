@@ -1,4 +1,4 @@
-//! Random rules and changes of messages, by seeds: what they do with messages must be what `worlds.txt` of the gateway
+//! Random rules and changes of messages, by seeds: what they do with messages must be what `worlds.txt`
 //! says; see `fixwire_harness::worlds`.
 
 use std::format;
@@ -14,7 +14,7 @@ use super::random::{CHANGES, any_grouped, any_rule, any_sent, text_of};
 use super::{RuleScratch, load, loaded, outcomes};
 
 /// The file of hashes.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/gateway/tests/worlds.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/worlds.txt");
 /// Files of rules, or lists of changes, of a world.
 const CASES: usize = 25;
 

@@ -26,7 +26,9 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
 ];
 
 /// Whether each session fills in this field.
-pub(crate) fn is_of_the_session(tag: Tag) -> bool {
+#[inline]
+#[must_use]
+pub fn is_of_the_session(tag: Tag) -> bool {
     const BELOW_64: u64 = {
         let (mut set, mut at) = (0, 0);
         while at < OF_THE_SESSION.len() {
@@ -143,6 +145,7 @@ impl Draft {
 
     /// MsgType(35).
     #[must_use]
+    #[inline]
     pub fn msg_type(&self) -> &[u8] {
         &self.msg_type
     }
@@ -150,6 +153,7 @@ impl Draft {
     /// SendingTime(52) of the received message; empty if the draft has another origin, or the message had no
     /// SendingTime. It is not a field of the draft, since each session fills it in.
     #[must_use]
+    #[inline]
     pub fn sending_time(&self) -> &[u8] {
         &self.sending_time
     }
@@ -162,24 +166,28 @@ impl Draft {
 
     /// The number of fields.
     #[must_use]
+    #[inline]
     pub fn len(&self) -> usize {
         self.parts.len()
     }
 
     /// Whether the draft has no field.
     #[must_use]
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
     /// The tag of the field at an index; 0 after the last field.
     #[must_use]
+    #[inline]
     pub fn tag(&self, at: usize) -> Tag {
         self.parts.get(at).map_or(0, |part| part.tag)
     }
 
     /// The value of the field at an index; empty after the last.
     #[must_use]
+    #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
         self.parts.get(at).map_or(&[], |part| {
             &self.text[part.start as usize..part.end as usize]
@@ -188,12 +196,14 @@ impl Draft {
 
     /// The index of the first field of this tag.
     #[must_use]
+    #[inline]
     pub fn find(&self, tag: Tag) -> Option<usize> {
         self.parts.iter().position(|part| part.tag == tag)
     }
 
     /// The index of the first field of this tag within a range.
     #[must_use]
+    #[inline]
     pub fn find_in(&self, range: Range<usize>, tag: Tag) -> Option<usize> {
         let start = range.start;
         let parts = self.parts.get(range).unwrap_or_default();
@@ -203,12 +213,14 @@ impl Draft {
 
     /// The value of the first field of this tag.
     #[must_use]
+    #[inline]
     pub fn get(&self, tag: Tag) -> Option<&[u8]> {
         self.find(tag).map(|at| self.value(at))
     }
 
     /// Sets the value of the first field with this tag. A missing field is added: a header field before the first
     /// body field, any other field at the end.
+    #[inline]
     pub fn set(&mut self, tag: Tag, value: &[u8]) {
         match self.find(tag) {
             Some(at) => self.set_at(at, value),
@@ -222,6 +234,7 @@ impl Draft {
     }
 
     /// Sets the value of the field at an index. Does nothing after the last.
+    #[inline]
     pub fn set_at(&mut self, at: usize, value: &[u8]) {
         let (start, end) = self.keep(value);
         if let Some(part) = self.parts.get_mut(at) {
@@ -230,6 +243,7 @@ impl Draft {
     }
 
     /// Sets the tag of the field at an index. Does nothing after the last.
+    #[inline]
     pub fn rename(&mut self, at: usize, tag: Tag) {
         if let Some(part) = self.parts.get_mut(at) {
             part.tag = tag;
@@ -237,11 +251,13 @@ impl Draft {
     }
 
     /// Adds a field at the end.
+    #[inline]
     pub fn push(&mut self, tag: Tag, value: &[u8]) {
         self.insert(self.parts.len(), tag, value);
     }
 
     /// Inserts a field before the field at an index; after the last field, at the end.
+    #[inline]
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
         let (start, end) = self.keep(value);
         let at = at.min(self.parts.len());
@@ -249,12 +265,14 @@ impl Draft {
     }
 
     /// Removes the fields in a range, as far as they exist.
+    #[inline]
     pub fn remove(&mut self, range: Range<usize>) {
         let end = range.end.min(self.parts.len());
         self.parts.drain(range.start.min(end)..end);
     }
 
     /// Removes the first field of this tag; returns whether it existed.
+    #[inline]
     pub fn remove_tag(&mut self, tag: Tag) -> bool {
         let found = self.find(tag);
         if let Some(at) = found {
@@ -286,12 +304,13 @@ impl Draft {
     }
 
     /// Writes all fields.
+    #[inline]
     pub fn write(&mut self, body: &mut Body<'_>) {
         body.encoded(self.encode());
     }
 
     /// All fields as they are written.
-    pub(crate) fn encode(&mut self) -> &[u8] {
+    pub fn encode(&mut self) -> &[u8] {
         self.encoded.clear();
         for part in &self.parts {
             self.encoded

@@ -151,14 +151,16 @@ pub struct Evaluated {
 /// its throttles.
 #[derive(Clone, Debug, Default)]
 pub struct RuleScratch {
-    pub(crate) draft: Draft,
-    /// What is handed out when the draft is still needed.
-    pub(crate) copy: Draft,
-    pub(crate) text: Vec<u8>,
+    /// The fields as the present rule has changed them.
+    pub draft: Draft,
+    /// The fields that an outcome has while the draft is still needed.
+    pub copy: Draft,
+    /// A text that an outcome has.
+    pub text: Vec<u8>,
     /// For each throttle the moment, on the monotonic clock, up to which its messages are used up.
-    pub(crate) buckets: Vec<u64>,
-    /// How many messages each rule applied to.
-    pub(crate) matched: Vec<u64>,
+    pub buckets: Vec<u64>,
+    /// The number of messages that each rule matched.
+    pub matched: Vec<u64>,
 }
 
 impl RuleScratch {

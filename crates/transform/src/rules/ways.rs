@@ -68,7 +68,8 @@ impl Rules {
     }
 
     /// Whether this rule sends copies to this session.
-    pub(crate) fn copies(&self, rule: usize, session: usize) -> bool {
+    #[must_use]
+    pub fn copies(&self, rule: usize, session: usize) -> bool {
         let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
         let is_copy = |step: &Step| matches!(step, Step::CopyTo(to) if *to == session);
         steps.iter().any(is_copy)
@@ -76,7 +77,7 @@ impl Rules {
 
     /// The targets of a rule after one of its actions; `None` for `return`. Targets that depend on the message's
     /// fields are left out.
-    pub(crate) fn behind(&self, rule: usize, action: usize) -> impl Iterator<Item = Option<usize>> {
+    pub fn behind(&self, rule: usize, action: usize) -> impl Iterator<Item = Option<usize>> {
         let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
         let behind = steps.iter().skip(action + 1);
         behind.filter_map(|step| match step {

@@ -25,8 +25,7 @@ mod tests;
 mod tree;
 mod unconvertible;
 
-pub use built_in::BuiltInConversions;
-pub(crate) use built_in::is_way;
+pub use built_in::{BuiltInConversions, is_way};
 pub use losses::Losses;
 pub use problem::{ConversionProblem, ConversionTableError};
 pub use rest::Policy;

@@ -25,7 +25,7 @@ mod condition;
 mod context;
 mod evaluate;
 mod fields;
-pub(crate) mod file;
+mod file;
 mod happen;
 mod load;
 mod names;
@@ -33,7 +33,7 @@ mod names;
 mod no_script;
 mod parse;
 mod parse_action;
-pub(crate) mod problem;
+mod problem;
 mod pseudonym;
 mod reach;
 mod reshape;
@@ -53,8 +53,9 @@ pub use compile_event::RuleTrigger;
 pub use condition::Facts;
 pub use context::{NamedSession, RuleContext};
 pub use evaluate::{Evaluated, RuleOutcome, RuleScratch};
+pub use file::{Errors, MAX_BYTES};
 pub use load::{TableFile, table_files};
-pub use problem::{RuleError, RuleProblem};
+pub use problem::{RuleError, RuleProblem, nearest};
 pub use pseudonym::Pseudonym;
 #[cfg(feature = "scripts")]
 pub use script::{LONG_RUNS, MAX_TEXT, MAX_VALUES, run_long};
@@ -68,9 +69,9 @@ use no_script::{self as compile_script, self as script};
 use rule::Rule;
 
 /// NetworkCounterpartySystemStatusRequest
-pub(crate) const STATUS_REQUEST: &[u8] = b"BC";
+pub const STATUS_REQUEST: &[u8] = b"BC";
 /// NetworkCounterpartySystemStatusResponse
-pub(crate) const STATUS_RESPONSE: &[u8] = b"BD";
+pub const STATUS_RESPONSE: &[u8] = b"BD";
 
 /// All rules of a gateway with their tables: one value, so that a reload replaces all at once.
 #[derive(Clone, Debug)]
@@ -144,7 +145,8 @@ impl Rules {
     }
 
     /// The CompIDs of peers in order, with the indexes of their sessions.
-    pub(crate) fn peers(&self) -> &[(Vec<u8>, usize)] {
+    #[must_use]
+    pub fn peers(&self) -> &[(Vec<u8>, usize)] {
         &self.by_peer
     }
 

@@ -341,7 +341,8 @@ impl Fault {
 const MAX_NAME: usize = 64;
 
 /// `did you mean 'OrderQty'?` for the nearest known name, if one is near.
-pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+#[must_use]
+pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut best: Option<(usize, &str)> = None;
     for name in names {
         let far = distance(word, name);

@@ -1,5 +1,5 @@
 //! Random messages of each version, converted to each other one: what they become, what is lost and which error there is
-//! must be what `worlds.txt` of the gateway says; see `fixwire_harness::worlds`.
+//! must be what `worlds.txt` says; see `fixwire_harness::worlds`.
 
 use fixwire_harness::worlds::{self, WorldRecord, shown};
 
@@ -9,7 +9,7 @@ use super::random::{COVERED, Way, sensible};
 use super::*;
 
 /// The file of hashes.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/gateway/tests/worlds.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/worlds.txt");
 
 /// Converts a message of each type, with more optional fields from one to the next.
 fn play(way: &mut Way, world: &mut WorldRecord) {

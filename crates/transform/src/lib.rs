@@ -1,0 +1,18 @@
+//! Changes messages: by rules, each with a condition and actions, and by tables that convert between FIX versions.
+//!
+//! The crate sends nothing and knows sessions by name only: [`Rules`] say what becomes of a message, and the caller
+//! carries it out. It reads no clock, socket or file. Memory is allocated at start; after that the path of a message
+//! allocates nothing, unless a rule runs a script.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod convert;
+pub mod draft;
+pub mod rules;
+
+pub use draft::Draft;
+pub use rules::Rules;
