@@ -82,14 +82,11 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
             own,
         );
     }
-    add_queues(lines, notes, &session);
-    lines.add("bytes of held messages", held_of_all);
-    for (number, bytes) in (0..).zip(held_of).filter(|(_, bytes)| **bytes > 0) {
-        lines.add(
-            format_args!("bytes of held messages of {}", session(SessionId(number))),
-            bytes,
-        );
-    }
+    // How many bytes a held message takes is how it is stored: they only have to add up.
+    let mut stored = vec![0; held_of.len()];
+    add_queues(lines, notes, &session, &mut stored);
+    assert_eq!(*held_of, stored, "bytes of held messages, by client");
+    assert_eq!(*held_of_all, stored.iter().sum::<u64>());
     let counts = memory.counts();
     lines.add("orders with remembered values", counts.orders);
     lines.add(
@@ -108,7 +105,12 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
 }
 
 /// The messages that wait for each target, the first to be sent first.
-fn add_queues(lines: &mut StateLines, notes: &Notes, session: &dyn Fn(SessionId) -> String) {
+fn add_queues(
+    lines: &mut StateLines,
+    notes: &Notes,
+    session: &dyn Fn(SessionId) -> String,
+    stored: &mut [u64],
+) {
     let queues = &notes.queues;
     for row in 0..queues.rows() {
         let to = session(target(row));
@@ -129,6 +131,7 @@ fn add_queues(lines: &mut StateLines, notes: &Notes, session: &dyn Fn(SessionId)
             let Held { source, passage, known, came, msg_type, fields } = held;
             let came_at = came_at(record[..8].try_into().expect("it has a time"));
             let came_at = came_at.0;
+            stored[source.0 as usize] += record.len() as u64;
             let source = session(source);
             lines.add(
                 format_args!("held for {to} {number:05}"),
