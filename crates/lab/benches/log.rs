@@ -23,9 +23,9 @@ use run::run;
 
 const LOG: &str = "FIX.4.4-BROKER-CLIENT.messages.current.log";
 const MEBI: f64 = 1_048_576.0;
-/// The most memory of each command.
+/// Peak memory of each command.
 const MOST_MEMORY: f64 = 256.0;
-/// A query that no message meets, and for which each is decoded.
+/// A query without a match that must decode each message.
 const DECODES: &str = "38>99999999";
 
 #[derive(Debug, Parser)]
@@ -56,7 +56,7 @@ struct Options {
     bench: bool,
 }
 
-/// A figure, and its bound.
+/// A measured value and its limit.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
@@ -148,7 +148,7 @@ fn measure(options: &Options) -> Result<bool, String> {
     Ok(!options.assert || bench.rows.iter().all(Row::holds))
 }
 
-/// The binary that is measured.
+/// Path of the binary to measure.
 fn binary(options: &Options) -> Result<PathBuf, String> {
     if let Some(path) = &options.fixwire {
         return Ok(path.clone());
@@ -169,7 +169,7 @@ fn binary(options: &Options) -> Result<PathBuf, String> {
     if !built.success() {
         return Err("cargo build failed: give a binary with --fixwire".to_owned());
     }
-    // This program is in the folder deps beside it.
+    // This program is in the folder `deps` next to it.
     let own = env::current_exe().map_err(|error| error.to_string())?;
     let folder = own.parent().and_then(Path::parent);
     Ok(folder.unwrap_or(Path::new(".")).join("fixwire"))
@@ -188,7 +188,7 @@ impl Bench {
         &mut self.rows[last]
     }
 
-    /// Reads everything once.
+    /// Reads all files once, so that they are in the page cache.
     fn cache(&self) -> Result<(), String> {
         let store = std::fs::read_dir(self.folder.join("store")).map_err(|it| it.to_string())?;
         let files = store.flatten().map(|entry| entry.path());
@@ -199,7 +199,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The best time of a command of ours, and its most memory.
+    /// The best time of one of our commands, and its peak memory.
     fn best(&self, args: &[&str]) -> Result<(f64, u64), String> {
         let mut best = (f64::INFINITY, 0);
         for _ in 0..self.runs {
@@ -293,7 +293,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Each command once.
+    /// Runs each command once.
     fn memory(&mut self) -> Result<(), String> {
         let query = format!("11={}", self.made.id);
         let commands: [&[&str]; 15] = [

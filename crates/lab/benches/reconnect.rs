@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use fixwire_lab::storm::Storm;
 
-/// Sessions, and how often they drop.
+/// Number of sessions, and of storms.
 const STORMS: [(usize, usize); 3] = [(100, 100), (1_000, 10), (10_000, 3)];
 
 fn main() {

@@ -18,19 +18,19 @@ use crate::error::Error;
 const LIST: &str = "peers.list";
 /// The script that builds and starts them.
 const SCRIPT: &str = "run.sh";
-/// How long one may take to listen; a virtual machine for Java has to start.
+/// Time limit for an acceptor to listen; a Java virtual machine has to start.
 const LISTENS: Duration = Duration::from_secs(60);
-/// How long one may take to end when it is asked to.
+/// Time limit for an acceptor to exit after the request to stop.
 const ENDS: Duration = Duration::from_secs(3);
-/// Interval of one look at its processor time.
+/// Interval between two readings of its processor time.
 const LOOK: Duration = Duration::from_millis(200);
-/// Number of looks at an acceptor that seems busy: after a run a Java virtual machine still compiles.
+/// Number of readings for an acceptor that seems busy: a Java virtual machine still compiles after a run.
 const LOOKS: u32 = 15;
-/// Ticks of the kernel's accounting in a look, at 100 a second, up to which it slept.
+/// Most ticks between two readings (100 a second, as the kernel counts) of an acceptor that sleeps.
 const TICKS_ASLEEP: u64 = 2;
 /// Column of a socket's inode in the kernel's tables of sockets.
 const INODE: usize = 9;
-/// Lines of its output that are shown when it fails.
+/// Number of output lines shown when it fails.
 const LAST_LINES: usize = 5;
 
 /// How an acceptor waits for messages.
@@ -42,7 +42,7 @@ pub enum Waits {
     Sleeps,
 }
 
-/// An acceptor as it is listed.
+/// An acceptor of the list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Listed {
     /// Its name.
@@ -53,7 +53,7 @@ pub struct Listed {
     pub waits: Waits,
     /// Whether its Logon may have ResetSeqNumFlag=Y.
     pub resets: bool,
-    /// Orders before those that are timed, if it needs more than others.
+    /// Warm-up orders, if it needs more than the others.
     pub warm_up: usize,
 }
 
@@ -66,7 +66,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// It has no list.
+    /// The folder has no list.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let list = path.join(LIST);
         if !list.is_file() {
@@ -107,7 +107,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// One cannot be built.
+    /// A program cannot be built.
     pub fn build(&self, names: &[&str]) -> Result<(), Error> {
         let status = self
             .script("build")
@@ -233,7 +233,7 @@ fn parse_line(line: &str) -> Result<Listed, String> {
 }
 
 /// Whether this process listens on this port of an address of this host: a socket in state 0A (proc_pid_net(5)) that is
-/// one of its files. Without the second, anybody's socket would do that got the port before it.
+/// one of its files. Without the second check, another process that had taken the port first would pass.
 fn listens(process: u32, port: u16) -> bool {
     let of_port = format!(":{port:04X}");
     let mut sockets = Vec::new();
@@ -276,7 +276,7 @@ pub struct Acceptor {
 impl Acceptor {
     fn await_listening(&mut self) -> Result<(), Error> {
         let start = Instant::now();
-        // Not by a connection: some acceptors serve only one.
+        // Not by connecting: some acceptors serve only one connection.
         while !listens(self.child.id(), self.address.port()) {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(self.failed(&format!("it exited before it listened ({status})")));
@@ -302,11 +302,11 @@ impl Acceptor {
         Error::Acceptor(text)
     }
 
-    /// How it waits while idle: one that sleeps uses almost no processor time.
+    /// How it waits while idle: an acceptor that sleeps uses almost no processor time.
     ///
     /// # Errors
     ///
-    /// It has ended.
+    /// The process has exited.
     pub fn waits(&self) -> Result<Waits, Error> {
         for _ in 0..LOOKS {
             let before = self.ticks()?;
@@ -379,7 +379,7 @@ mod tests {
         }
     }
 
-    /// A folder whose script starts these commands.
+    /// Makes a folder whose script starts these commands.
     fn folder(start: &str) -> (tempfile::TempDir, Folder) {
         let path = tempfile::tempdir().unwrap();
         fs::write(path.path().join(LIST), "").unwrap();

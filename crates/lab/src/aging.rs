@@ -44,11 +44,11 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The load.
 #[derive(Clone, Copy, Debug)]
 pub struct Aging {
-    /// Orders in all.
+    /// Total number of orders.
     pub orders: u64,
-    /// Orders that are open at a time: each is filled after so many later ones.
+    /// Orders that are open at a time: each order is filled after this number of later ones.
     pub open: u64,
-    /// How long the journal keeps records that are not needed, and messages for resends.
+    /// How long the journal keeps records that are no longer needed, and messages for resends.
     pub keep: Duration,
     /// The core of the engine.
     pub core: Option<usize>,
@@ -59,23 +59,23 @@ pub struct Aging {
 pub struct Aged {
     /// Time of a message inside the engine, nanoseconds, while no checkpoint was written.
     pub alone: Figures,
-    /// The same while one was.
+    /// The same while a checkpoint was written.
     pub beside: Figures,
-    /// Orders a second, overall.
+    /// Average orders per second.
     pub rate: f64,
     /// Bytes of the journal that were written.
     pub written: u64,
-    /// The most bytes that its folder had.
+    /// Largest size of its folder, bytes.
     pub most: u64,
-    /// The most bytes of it that were neither in a checkpoint nor within the kept time.
+    /// Largest number of journal bytes that were neither in a checkpoint nor within the retention time.
     pub most_beyond: u64,
-    /// Bytes of the checkpoints at the end.
+    /// Size of the checkpoints at the end, bytes.
     pub checkpoint_bytes: u64,
-    /// How many there were.
+    /// Number of checkpoints.
     pub checkpoints: usize,
-    /// The newest one.
+    /// Size of the newest checkpoint, bytes.
     pub newest: Option<StoredState>,
-    /// Bytes of the folder at the end.
+    /// Size of the folder at the end, bytes.
     pub left: u64,
     /// The next MsgSeqNum of each peer.
     pub next: Vec<u64>,
@@ -119,7 +119,7 @@ pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig
     config
 }
 
-/// Lets the orders pass.
+/// Sends the orders through.
 ///
 /// # Errors
 ///
@@ -160,7 +160,7 @@ pub struct AgingEngine<A: Application> {
 }
 
 impl<A: Application> AgingEngine<A> {
-    /// Starts it; each peer connects, sends this, and is answered.
+    /// Starts it; each peer connects, sends this, and receives an answer.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl<A: Application> AgingEngine<A> {
         Ok(aging)
     }
 
-    /// A peer sends a message; returns the nanoseconds of the turn in which another peer receives one.
+    /// A peer sends a message; returns the duration, in nanoseconds, of the turn in which another peer receives one.
     ///
     /// # Errors
     ///
@@ -244,7 +244,7 @@ impl<A: Application> AgingEngine<A> {
     ///
     /// # Errors
     ///
-    /// The thread that watches has failed, or the newest checkpoint is damaged.
+    /// The monitor thread failed, or the newest checkpoint is damaged.
     pub fn end(self) -> Result<Aged, Error> {
         let seconds = self.began.elapsed().as_secs_f64();
         let next = self.engine.sessions().map(|it| it.next_in).collect();
@@ -294,7 +294,7 @@ fn orders(pair: &PairConfig) -> Result<Numbered, Error> {
     Ok(Numbered::new(client.sealed().to_vec(), &["34", "11"]))
 }
 
-/// The venue's reports, which fill the orders one after the other.
+/// The venue's reports, which fill the orders in sequence.
 fn reports(pair: &PairConfig) -> Result<Numbered, Error> {
     let mut venue = Writer::of_initiator(pair, pair.sessions.len() - 1);
     venue.next_out = FIRST_SEQ;
@@ -322,7 +322,7 @@ struct Times {
     is_beside: Arc<AtomicBool>,
 }
 
-/// Watches the folder of a journal on its own thread.
+/// Monitors the folder of a journal on its own thread.
 struct Watch {
     ends: Arc<AtomicBool>,
     is_writing: Arc<AtomicBool>,
@@ -361,7 +361,7 @@ struct Watcher {
     keep: Duration,
     ends: Arc<AtomicBool>,
     is_writing: Arc<AtomicBool>,
-    /// When so many bytes of the journal had been written.
+    /// When the journal had reached this number of bytes.
     history: VecDeque<(Instant, u64)>,
     aged: Aged,
 }
@@ -406,7 +406,7 @@ impl Watcher {
     }
 }
 
-/// Sockets that are memory, and the clocks of the system, from one moment on.
+/// In-memory sockets, and the system clocks counted from one moment.
 struct Clocked {
     wires: Wires,
     began: Instant,

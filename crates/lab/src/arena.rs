@@ -1,8 +1,8 @@
-//! Two threads, each pinned to a core, that measure in turn: the floor, then an engine.
+//! Two threads, each pinned to a core, that alternately measure the TCP floor and an engine.
 //!
-//! The near thread is the caller: it sends orders and keeps the books. The far thread answers, as the
-//! near one requests: as the floor's server, or by running an engine. One pair of threads does both, run
-//! by run, so that the machine disturbs both alike.
+//! The near thread is the caller: it sends orders and records their times. The far thread answers, as the near one
+//! requests: as the server of the TCP floor, or by running an engine. One pair of threads does both, run by run, so
+//! that the machine disturbs both alike.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -30,15 +30,15 @@ use crate::usage::UsageReading;
 pub enum Task {
     /// Nothing.
     Rest,
-    /// Sends a cache line back.
+    /// Sends a cache line back, to measure the distance of the cores.
     Distance,
-    /// Serves the floor, on the connection of its orders.
+    /// Answers orders of the TCP floor on the connection on which they arrive.
     Floor,
-    /// Serves the floor on a second connection.
+    /// Answers orders of the TCP floor on a second connection.
     FloorOnward,
-    /// Turns its engine.
+    /// Runs its engine.
     Engine,
-    /// Ends.
+    /// Exits.
     Stop,
 }
 
@@ -64,13 +64,13 @@ pub struct Arena {
     shared: Arc<Shared>,
     far: JoinHandle<Result<(), Error>>,
     floor: floor::FloorClient,
-    /// Sees the turns of the near end.
+    /// Detects gaps in the loop of the near end.
     pub watch: Watch,
     alone: bool,
     pinned: bool,
 }
 
-/// How long a run waits for an answer before it counts its orders as lost.
+/// Timeout for an answer, after which a run counts its orders as lost.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
@@ -117,8 +117,8 @@ impl Arena {
         self.far.thread().unpark();
     }
 
-    /// The same, and waits until the far thread has done its last turn of the task before: one that was interrupted
-    /// in it would take what belongs to this one.
+    /// The same, and waits until the far thread has finished its last turn of the previous task: an interruption in
+    /// that turn would be counted for this task.
     fn assign_and_wait(&self, task: Task) {
         self.assign(task);
         while self.shared.begun.load(Ordering::Acquire) != task as u8 && !self.far_ended() {
@@ -126,7 +126,7 @@ impl Arena {
         }
     }
 
-    /// Whether the far thread has ended; before it is stopped only a fault ends it.
+    /// Whether the far thread has exited; only an error makes it exit before it is stopped.
     pub fn far_ended(&self) -> bool {
         self.far.is_finished()
     }
@@ -171,12 +171,12 @@ impl Arena {
         .map(|(run, ())| run)
     }
 
-    /// One run, with the distance of the cores before and after and what was taken meanwhile. `run` shows each turn
-    /// of its loop to `watch`.
+    /// One run, with the distance of the cores before and after and the time taken by other work. `run` reports each
+    /// turn of its loop to `watch`.
     ///
     /// # Errors
     ///
-    /// Those of `run`.
+    /// When `run` fails.
     pub fn timed<T>(
         &mut self,
         task: Task,
@@ -192,7 +192,7 @@ impl Arena {
         self.assign_and_wait(Task::Rest);
         let near = self.watch.end();
         let far = match task {
-            // A resting thread measures nothing and keeps the gaps of its previous task.
+            // An idle thread measures nothing and keeps the gaps of its previous task.
             Task::Rest => Vec::new(),
             _ => std::mem::take(&mut *self.shared.far_gaps()),
         };
@@ -217,7 +217,7 @@ impl Arena {
     ///
     /// # Errors
     ///
-    /// Its error.
+    /// The error of the far thread.
     pub fn stop(self) -> Result<(), Error> {
         self.assign(Task::Stop);
         self.far.join().unwrap_or(Err(Error::Thread("acceptor")))
@@ -243,7 +243,7 @@ where
 {
     let mut turn = make()?;
     let clock = watch.clock();
-    // Asked first: a pinned thread has one core, however many the machine has.
+    // Read before pinning: a pinned thread has one core, however many the machine has.
     let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let _pinned = pin(core)?;
     shared.ends.enter(End::Far);

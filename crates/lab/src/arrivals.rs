@@ -27,15 +27,14 @@ pub struct Arrivals {
     pub spread: Spread,
     /// The seed.
     pub seed: u64,
-    /// Gaps of a log to use instead, repeated cyclically.
+    /// Gaps from a log to use instead, repeated cyclically.
     pub recorded: Option<RecordedGaps>,
 }
 
 impl Arrivals {
     /// When each order is due, nanoseconds after the first; empty when all gaps are the same.
     ///
-    /// The gaps are scaled so that the order after the last would be due when the rate says: a schedule has its
-    /// rate exactly. No two orders are due at once.
+    /// The gaps are scaled so that the schedule has exactly its rate. No two orders are due at the same time.
     pub fn offsets(&self, orders: usize, rate: u32) -> Vec<u64> {
         let mut random = Rng::with_seed(self.seed);
         let mut recorded = self
@@ -44,7 +43,7 @@ impl Arrivals {
             .flat_map(|recorded| recorded.gaps.iter().cycle());
         let mut gap = || match (recorded.next(), self.spread) {
             (Some(gap), _) => *gap,
-            // From 0 up to, but not, 1: its complement has a logarithm.
+            // From 0 to less than 1: its complement has a logarithm.
             (None, Spread::Poisson) => -(1.0 - random.f64()).ln(),
             (None, Spread::Uniform) => random.f64(),
             (None, Spread::Fixed) => 1.0,
@@ -129,7 +128,7 @@ impl RecordedGaps {
     }
 }
 
-/// When the order of a line was sent, `None` in it when that cannot be read; `None` when it has no order.
+/// When the order in a line was sent: `Some(None)` when that time cannot be read, `None` when the line has no order.
 fn order_time(line: &[u8]) -> Option<Option<i64>> {
     let start = line
         .windows(6)
@@ -151,7 +150,7 @@ mod tests {
 
     #[test]
     fn gaps_are_those_of_their_spread_and_the_rate_is_exact() {
-        // Of an exponential gap the deviation is its mean, of a uniform one 1/sqrt(3) of it.
+        // The deviation of an exponential gap is its mean, that of a uniform one 1/sqrt(3) of it.
         for (spread, deviation) in [(Spread::Poisson, 1.0), (Spread::Uniform, 0.577)] {
             for seed in 0..5 {
                 let arrivals = Arrivals {

@@ -27,9 +27,9 @@ pub struct Assertion {
     subject: Option<String>,
     pace: Option<Pace>,
     figure: Figure,
-    /// Whether the limit itself passes.
+    /// Whether a value equal to the limit passes.
     or_equal: bool,
-    /// Nanoseconds, or times the floor.
+    /// Nanoseconds, or a multiple of the floor.
     limit: f64,
     relative: bool,
 }
@@ -51,13 +51,13 @@ pub struct Assertions(Vec<Assertion>);
 pub struct AssertionVerdict {
     /// The text of the assertion.
     pub assertion: String,
-    /// The row, for example `fixwire at 2,000/s`; empty when no row fits.
+    /// The row, for example `fixwire at 2,000/s`; empty when no row matches.
     pub row: String,
     /// The figure, nanoseconds or times the floor; `None` when it is not available.
     pub found: Option<f64>,
-    /// Whether the figure is in times the floor.
+    /// Whether the figure is a multiple of the floor.
     pub relative: bool,
-    /// Whether the row keeps the limit. A row without the figure does not.
+    /// Whether the row is within the limit; false without a figure.
     pub passed: bool,
 }
 
@@ -93,8 +93,8 @@ pub enum AssertionError {
 ///
 /// # Errors
 ///
-/// [`AssertionError::Syntax`] when the text cannot be read, [`AssertionError::Failed`] with every limit that is not
-/// kept, also when no row fits a selector.
+/// [`AssertionError::Syntax`] when the text cannot be read, [`AssertionError::Failed`] with every limit that is
+/// exceeded or whose selector matches no row.
 pub fn check(report: &Report, assertions: &str) -> Result<(), AssertionError> {
     let mut verdicts = assertions.parse::<Assertions>()?.judge(report);
     verdicts.retain(|verdict| !verdict.passed);
@@ -106,7 +106,7 @@ pub fn check(report: &Report, assertions: &str) -> Result<(), AssertionError> {
 }
 
 impl Assertions {
-    /// A verdict for each assertion and row that it fits; a failed one for an assertion that fits none.
+    /// A verdict for each assertion and each row that matches; a failed one for an assertion that matches no row.
     pub fn judge(&self, report: &Report) -> Vec<AssertionVerdict> {
         self.0
             .iter()
@@ -135,7 +135,7 @@ impl FromStr for Assertion {
             assertion: text.to_owned(),
             problem,
         };
-        // A subject may have a colon: `peer 127.0.0.1:9880`.
+        // A subject may contain a colon: `peer 127.0.0.1:9880`.
         let (selector, limit) = text.rsplit_once(':').unwrap_or(("", text));
         let (figure, limit) = limit
             .split_once('<')
@@ -174,7 +174,7 @@ fn figure_of(name: &str) -> Option<Figure> {
     }
 }
 
-/// Nanoseconds, or times the floor and `true`.
+/// Nanoseconds, or a multiple of the floor and `true`.
 fn limit_of(text: &str) -> Option<(f64, bool)> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -189,7 +189,7 @@ fn limit_of(text: &str) -> Option<(f64, bool)> {
 }
 
 fn selector_of(selector: &str) -> (Option<String>, Option<Pace>) {
-    // The screen's words for it have a blank between them.
+    // The screen writes these words with a blank between them.
     let selector = &selector.replace("closed loop", &pace_text(Pace::PingPong));
     let (subject, last) = selector.rsplit_once(' ').unwrap_or(("", selector));
     let (subject, pace) = match pace_of(last) {

@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::machine;
 use crate::pipe::Pipe;
 
-/// Times so many writes of so many bytes on the core `far`, one each `gap` nanoseconds; `near` reads and spins.
+/// Times `count` writes of a message on the core `far`, one every `gap` nanoseconds; `near` reads and spins.
 ///
 /// # Errors
 ///

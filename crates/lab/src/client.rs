@@ -14,7 +14,7 @@ use crate::pipe::Pipe;
 /// Most orders that leave in one write when the schedule is behind.
 pub const BATCH: usize = 32;
 
-/// The conversation on a connection.
+/// The protocol on a connection.
 pub trait Speech {
     /// Appends the due order to the output.
     fn order(&mut self, intended: u64, output: &mut Vec<u8>);
@@ -22,25 +22,25 @@ pub trait Speech {
     /// Prepares the next order; called when the last one was sent.
     fn prepare(&mut self, _now: u64) {}
 
-    /// Enters the whole answers that `bytes` begin with, which came at `now`; returns their length.
+    /// Records the complete answers at the start of `bytes`, received at `now`; returns their length.
     fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize;
 
-    /// Whether answers are answered: by reports, which come back on the first pipe.
+    /// Whether the client replies to answers with reports, which return on the first pipe.
     fn is_reported(&self) -> bool {
         false
     }
 
-    /// Appends the reports of the answers that were entered since.
+    /// Appends the reports for the answers recorded since the last call.
     fn report(&mut self, _output: &mut Vec<u8>) {}
 
-    /// Enters the whole reports that `bytes` begin with; returns their length.
+    /// Records the complete reports at the start of `bytes`; returns their length.
     fn reports(&mut self, _bytes: &[u8], _load: &mut Load) -> usize {
         0
     }
 }
 
-/// Runs a load to its end: orders leave on the first pipe, answers come on the last one, which is
-/// the same when there is one. `watch` sees each turn; `pause` is called after those in which nothing came.
+/// Runs a load to its end: orders leave on the first pipe and answers arrive on the last one, which may be the same.
+/// `watch` sees each turn; `pause` is called after turns in which nothing was received.
 ///
 /// # Errors
 ///

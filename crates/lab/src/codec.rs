@@ -15,11 +15,11 @@ use crate::numbered::Numbered;
 /// Work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CodecWork {
-    /// Finds its end in the stream, which takes BodyLength and CheckSum, and splits it into fields.
+    /// Finds the end of the order in the stream by BodyLength and CheckSum, and splits it into fields.
     Parse,
-    /// Writes it with header and trailer. Nothing is read.
+    /// Writes the order with header and trailer; reads nothing.
     Encode,
-    /// Parses it, checks BodyLength, CheckSum, MsgSeqNum and the CompIDs, and writes an order as long as it.
+    /// Parses an order, checks BodyLength, CheckSum, MsgSeqNum and the CompIDs, and writes an order of the same length.
     Relay,
 }
 
@@ -37,7 +37,7 @@ impl CodecWork {
     }
 }
 
-/// How long the order is.
+/// Length of the order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderSize {
     /// 100 bytes: ClOrdID, Symbol, Side, OrderQty and OrdType.
@@ -80,16 +80,16 @@ impl OrderSize {
     }
 }
 
-/// When everything here happens.
+/// The time of all events here.
 const TIME: &[u8] = b"20260821-13:30:00.123";
 /// CompIDs of the sender and the receiver of the order.
 const SENDER: &[u8] = b"A";
 const TARGET: &[u8] = b"B";
 /// MsgSeqNum of the first order: all have six digits.
 const FIRST_SEQ: u64 = 100_000;
-/// Most orders of one [`Codec`].
+/// Maximum number of orders of one [`Codec`].
 pub const MOST_ORDERS: u64 = 899_000;
-/// Longest message taken, bytes.
+/// Longest accepted message, bytes.
 const MAX_MESSAGE: usize = 4096;
 
 /// An order that is read or written again and again.
@@ -108,7 +108,7 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// It has another length, which a test rules out.
+    /// The order has another length, which a test rules out.
     pub fn new(size: OrderSize) -> Result<Self, Error> {
         let header = HeaderTemplate::new(b"FIX.4.2", SENDER, TARGET, &[]);
         let mut codec = Self {
@@ -167,7 +167,7 @@ impl Codec {
     }
 }
 
-/// Whether it has this MsgSeqNum and our CompIDs, and every field a value.
+/// Whether the message has this MsgSeqNum and our CompIDs, and every field has a value.
 #[inline]
 fn is_expected(message: &Message<'_>, number: u64) -> bool {
     message.fault().is_none()

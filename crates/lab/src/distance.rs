@@ -1,21 +1,21 @@
 //! Distance between two cores: the round-trip time of a cache line.
 //!
-//! On a virtual machine the host may move cores: together, a line goes from one to the other and
-//! back in some 60 ns; apart, in 300. Every round trip moves with it, without a trace in the guest.
-//! So it is measured before and after each run, and runs are compared only within one label.
+//! On a virtual machine the host may move cores. When they share a cache, a cache line goes there and back in about
+//! 60 ns; otherwise in 300. Every round trip changes with it, and the guest sees no sign of it. So the distance is
+//! measured before and after each run, and only runs with the same label are compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// Below this there and back, nanoseconds, two cores share a cache.
+/// Two cores with a round trip below this share a cache, nanoseconds.
 const NEAR: f64 = 150.0;
 
 /// Timeout for sending the ball back.
 const GIVE_UP: Duration = Duration::from_millis(500);
 
-/// A counter alone in its cache lines. Odd: a ball on its way out; even: it is back.
+/// A counter alone in its cache lines. Odd: the ball is on its way out; even: it is back.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CacheLine(AtomicU64);
@@ -28,18 +28,18 @@ impl CacheLine {
         if ball % 2 == 1 {
             self.0.store(ball + 1, Ordering::Release);
         } else {
-            // Asking too often would slow the line down.
+            // Reading too often would slow the cache line down.
             std::hint::spin_loop();
         }
     }
 
-    /// The time there and back, nanoseconds: the best mean of 50 times 200, so that an interruption
-    /// does not count. `None` when nobody sends the ball back.
+    /// Round trip, nanoseconds: the best mean of 50 batches of 200, so that an interruption does not count. `None` when
+    /// no thread sends the ball back.
     pub fn measure(&self) -> Option<f64> {
         self.rally(50, 200, GIVE_UP)
     }
 
-    /// The best mean of so many times `batch`; `None` when a batch takes longer than `give_up`.
+    /// The best mean of a number of batches of `batch` round trips; `None` when a batch takes longer than `give_up`.
     fn rally(&self, batches: u32, batch: u32, give_up: Duration) -> Option<f64> {
         let mut best = f64::MAX;
         for _ in 0..batches {
@@ -69,9 +69,9 @@ impl CacheLine {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
-    /// They shared a cache, before and after.
+    /// They shared a cache, before and after the run.
     Near,
-    /// They did not, before and after.
+    /// They did not share a cache, before and after the run.
     Far,
     /// The host moved them during the run.
     Moved,
@@ -80,7 +80,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// Of the times before and after a run, nanoseconds.
+    /// Label for the round trips before and after a run, nanoseconds.
     pub fn of(before: Option<f64>, after: Option<f64>) -> Self {
         match (before, after) {
             (Some(before), Some(after)) => match (before < NEAR, after < NEAR) {
@@ -121,7 +121,7 @@ mod tests {
                 }
             }
         });
-        // Other tests may use the cores: a short rally without a timeout.
+        // Other tests may use the cores: few round trips, without a timeout.
         let there_and_back = line.rally(2, 10, Duration::from_secs(60));
         stop.store(true, Ordering::Relaxed);
         far.join().unwrap();

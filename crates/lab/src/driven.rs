@@ -1,7 +1,7 @@
 //! The real engine over in-memory sockets: the cost of one order from `read` to `write`.
 //!
-//! Journal (in memory), session, dictionary, application and gateway are those that run; only sockets and
-//! clocks are a script. The project's instruction counts are counted here, and its allocations.
+//! Journal (in memory), session, dictionary, application and gateway are real; only sockets and clocks are scripted.
+//! The project's instruction and allocation counts are taken here.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -39,7 +39,7 @@ pub enum Work {
     Convert,
     /// An order and then its cancel go through an OMS to a venue, and the reports back.
     Oms,
-    /// The same, with a line that speaks TMP.
+    /// The same, with a line over TMP.
     OmsTmp,
 }
 
@@ -51,11 +51,11 @@ const FIRST_SEQ: u64 = 100_000;
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
 /// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
-/// So long that no segment of a journal in a folder is made meanwhile.
+/// Segment size at which a journal in a folder needs no new segment meanwhile.
 const SEGMENT_BYTES: usize = 256 << 20;
-/// Room of an OMS for orders.
+/// Maximum number of orders of an OMS.
 const OMS_ORDERS: usize = 20_000;
-/// Rules of the gateway, of which the last one applies.
+/// Number of rules of the gateway; the last one applies.
 const RULES: u32 = 10;
 
 impl Work {
@@ -86,13 +86,13 @@ impl Work {
         }
     }
 
-    /// The work of a name.
+    /// The work with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|work| work.name() == name)
     }
 
-    /// Messages sent each time.
+    /// Number of messages sent each time.
     #[must_use]
     pub fn messages(self) -> usize {
         match self {
@@ -102,12 +102,12 @@ impl Work {
         }
     }
 
-    /// Starts an engine whose peers have logged on, with its journal in this folder or in memory; a call
-    /// does the work once.
+    /// Starts an engine whose peers have logged on, with its journal in this folder or in memory; each call of the
+    /// result does the work once.
     ///
     /// # Errors
     ///
-    /// The engine did not start. A call fails when the answer does not come.
+    /// The engine did not start. A call fails when the answer is missing.
     pub fn start(self, journal: Option<&Path>) -> Result<Call, Error> {
         let one = [Version::Fix42];
         let two = match self {
@@ -155,7 +155,7 @@ impl Work {
 /// Does the work once.
 pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
-/// An acceptor, its peers, and what the first of them sends. What answers it arrives at the last one.
+/// An acceptor, its peers, and the messages that the first peer sends. The answers arrive at the last peer.
 struct Driven<A: Application> {
     engine: Engine<A, Wires>,
     handle: Handle,
@@ -219,7 +219,7 @@ impl<A: Application> Driven<A> {
         Ok(driven)
     }
 
-    /// So many orders arrive at once.
+    /// This number of orders arrives at once.
     fn orders(&mut self, count: usize) -> Result<(), Error> {
         let wires = self.engine.host_mut();
         for _ in 0..count {
@@ -247,7 +247,7 @@ impl<A: Application> Driven<A> {
         self.await_messages(last, count)
     }
 
-    /// Turns until this peer has got so many messages since the last call.
+    /// Turns until this peer has received this number of messages since the last call.
     fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
         for _ in 0..MOST_TURNS {
             turn(&mut self.engine)?;
@@ -261,7 +261,7 @@ impl<A: Application> Driven<A> {
     }
 }
 
-/// The one place from which an engine is driven: a second one would change how it is compiled.
+/// The only place from which an engine is driven: a second one would change how it is compiled.
 pub(crate) fn turn<A: Application>(engine: &mut Engine<A, Wires>) -> Result<(), Error> {
     engine.turn().map(drop).map_err(engine_error)
 }
@@ -281,7 +281,7 @@ pub(crate) fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// In memory, or in the folder that the settings name.
+/// In memory, or in the folder of the settings.
 pub(crate) fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     Ok(match config.durability {
         Durability::Memory => OsDisk::Memory(Memory::new(2)),

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::io;
 
-/// Why a measurement failed. Wrong answers of a peer are not errors but figures.
+/// Why a measurement failed. Wrong answers of a peer are figures, not errors.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused something.
+    /// A system call failed.
     System {
         /// The attempted operation.
         doing: String,
@@ -21,25 +21,25 @@ pub enum Error {
         /// The mistake.
         problem: String,
     },
-    /// An engine did not start or stopped by itself.
+    /// An engine did not start, or stopped by itself.
     Engine(String),
-    /// The session was not logged on in time, or no longer was when it had to be.
+    /// The session was not logged on in time, or disconnected too early.
     Session(String),
     /// Result files cannot be read or compared.
     Results(String),
     /// An acceptor of the list does not run as it should, or is not listed.
     Acceptor(String),
-    /// A thread of the measurement ended before its time.
+    /// A thread of the measurement exited too early.
     Thread(&'static str),
 }
 
-/// That of an engine which did not start, or stopped by itself.
+/// The error of an engine that did not start, or stopped by itself.
 pub(crate) fn engine_error(error: impl fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }
 
 impl Error {
-    /// Says what was tried, for `map_err`.
+    /// Adds the attempted operation, for `map_err`.
     pub fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System {
             doing: doing.into(),

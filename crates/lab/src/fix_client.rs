@@ -1,12 +1,12 @@
-//! A FIX client that is only sockets, before an acceptor: what is timed is the acceptor, one of ours on the far
+//! A FIX client that is only sockets, in front of an acceptor: only the acceptor is measured, one of ours on the far
 //! thread or a process of its own.
 //!
-//! It numbers its messages, stamps them, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID
-//! of what comes back, and the last message of a run by its dictionary. It keeps no journal and repeats nothing:
-//! a loss ends the measurement.
+//! It sets MsgSeqNum and SendingTime, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID of the answers;
+//! the last message of a run is validated against the dictionary. It has no journal and resends nothing: a lost message
+//! ends the measurement.
 //!
-//! Before a gateway it can be the venue as well: it fills each order that arrives on the last session, and the
-//! report has to come back on the first one.
+//! With a gateway it can be the venue as well: it fills each order that arrives on the last session, and the report
+//! must return on the first one.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -29,7 +29,7 @@ use crate::pair::PairConfig;
 use crate::pipe::Pipe;
 use crate::report::Run;
 
-/// MsgType(35) of a Heartbeat, which an acceptor may send that has had nothing to say for a while.
+/// MsgType(35) of a Heartbeat, which an idle acceptor may send.
 const HEARTBEAT: &[u8] = b"0";
 /// The longest answer, bytes.
 const MOST: usize = 4096;
@@ -46,13 +46,13 @@ pub struct FixClient {
     decoder: Decoder,
     clock: Clock,
     answers: Answers,
-    /// The returning reports of the venue; `None` without a venue.
+    /// The reports of the venue that return to the client; `None` without a venue.
     reports: Option<Answers>,
 }
 
 impl FixClient {
-    /// Starts the acceptor with `app` on this core and logs on to each of its sessions. Messages of the
-    /// type `answer` answer orders.
+    /// Starts the acceptor with `app` on this core and logs on to each of its sessions. Messages of type `answer` are
+    /// the answers to orders.
     ///
     /// # Errors
     ///
@@ -68,12 +68,12 @@ impl FixClient {
         Self::before(config, arena, Task::Engine, answer).log_on(address, true)
     }
 
-    /// Logs on to an acceptor in another process, with ResetSeqNumFlag=Y if it `resets`. The far thread on
-    /// `far_core`, the acceptor's, measures how far that is and rests while the acceptor works.
+    /// Logs on to an acceptor in another process, with ResetSeqNumFlag=Y if it `resets`. The far thread on `far_core`,
+    /// the acceptor's, measures the distance of the cores and rests while the acceptor works.
     ///
     /// # Errors
     ///
-    /// Nobody listens there, or the session is not logged on in time.
+    /// Nothing listens there, or the session is not logged on in time.
     pub fn connect(
         config: PairConfig,
         far_core: Option<usize>,
@@ -99,7 +99,7 @@ impl FixClient {
         }
     }
 
-    /// On each session; who cannot ends the far thread.
+    /// Logs on to each session; a failure ends the far thread.
     fn log_on(mut self, address: SocketAddr, resets: bool) -> Result<Self, Error> {
         let logged_on = self.log_on_all(address, resets);
         self.arena.assign(Task::Rest);
@@ -112,8 +112,8 @@ impl FixClient {
         }
     }
 
-    /// From now on each order that arrives on the last session is filled there. An order is answered when
-    /// its report is back; what is timed stays its arrival.
+    /// From now on, fills each order that arrives on the last session. An order is answered when its report is back;
+    /// its arrival is timed.
     pub fn trade(&mut self) {
         self.reports = Some(Answers::new(&self.config, 0, EXECUTION_REPORT));
     }
@@ -142,7 +142,7 @@ impl FixClient {
         Ok(())
     }
 
-    /// Waits for the message that answers ours on this session.
+    /// Waits for the answer on this session.
     fn await_admin(&mut self, number: usize, msg_type: &[u8]) -> Result<(), Error> {
         let pipe = &mut self.pipes[number];
         let start = Instant::now();
@@ -170,11 +170,11 @@ impl FixClient {
         Timestamp(self.clock.to_wall(self.clock.now()) as i64)
     }
 
-    /// One run of orders, which leave on the first session and come back on the last.
+    /// One run of orders, which leave on the first session and return on the last.
     ///
     /// # Errors
     ///
-    /// A connection or the far thread ended, or nothing can be written.
+    /// A connection or the far thread ended, or a message cannot be written.
     pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
         let Self {
             config,
@@ -239,7 +239,7 @@ impl FixClient {
         Ok(run)
     }
 
-    /// Logs out and ends the far thread, with the acceptor that it turns.
+    /// Logs out and ends the far thread, with the acceptor that it runs.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl FixClient {
             let logout = self.sessions[number].message(b"5", wall, |_| ())?;
             self.pipes[number].output.extend_from_slice(logout);
             if let Err(error) = self.await_admin(number, b"5") {
-                // The error of the far engine explains it.
+                // The error of the far engine explains this one.
                 self.arena.stop()?;
                 return Err(error);
             }
@@ -275,7 +275,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Of the initiator of this session.
+    /// The initiator of this session.
     pub(crate) fn of_initiator(config: &PairConfig, number: usize) -> Self {
         let (begin_string, sender, target) = config.names(number);
         let header = HeaderTemplate::new(
@@ -300,7 +300,7 @@ impl Writer {
         self.next_out += 1;
     }
 
-    /// Any message but an order.
+    /// Writes any message except an order.
     pub(crate) fn message(
         &mut self,
         msg_type: &[u8],
@@ -315,7 +315,7 @@ impl Writer {
         Ok(self.sealed())
     }
 
-    /// The next order to send; [`sealed`](Self::sealed) has it.
+    /// The next order to send; [`sealed`](Self::sealed) has its bytes.
     pub(crate) fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
         self.outbox.clear();
         self.orders
@@ -349,14 +349,14 @@ struct Answers {
     sender: String,
     target: String,
     dictionary: Dictionary,
-    /// The last one, to be looked at when nothing is timed.
+    /// The last message, to be validated when nothing is timed.
     last: Vec<u8>,
-    /// MsgSeqNum of the next one.
+    /// MsgSeqNum of the next message.
     next_in: u64,
 }
 
 impl Answers {
-    /// Messages of this type that come on this session, after its Logon.
+    /// The messages of this type on this session, after its Logon.
     fn new(config: &PairConfig, session: usize, msg_type: &'static [u8]) -> Self {
         let (begin_string, target, sender) = config.names(session);
         Self {
@@ -370,7 +370,7 @@ impl Answers {
         }
     }
 
-    /// ClOrdID of the order that a message answers; `None` when it answers none.
+    /// ClOrdID of the order that a message answers; `None` for other messages.
     fn cl_ord_id(&self, message: &Message<'_>) -> Option<u64> {
         let is_answer = self.is_numbered(message)
             && message.msg_type() == self.msg_type
@@ -384,8 +384,8 @@ impl Answers {
         message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in))
     }
 
-    /// Takes each whole message of `bytes` and returns their length; `take` is given the place of the order
-    /// that a message is about, and says whether there is such an order.
+    /// Processes each complete message in `bytes` and returns their length; `take` gets the index of the order to which
+    /// a message belongs, and returns whether that order exists.
     fn read(
         &mut self,
         bytes: &[u8],
@@ -426,7 +426,7 @@ impl Answers {
         }
     }
 
-    /// Whether the last answer is a good message of its version.
+    /// Whether the last answer is valid in its FIX version.
     fn check_last(&self, decoder: &mut Decoder) -> Result<(), Error> {
         if self.last.is_empty() {
             return Ok(());
@@ -443,7 +443,7 @@ impl Answers {
     }
 }
 
-/// The orders of one run and their answers. An order is known by its place in the run.
+/// The orders of one run and their answers. An order is identified by its index in the run.
 struct Orders<'a> {
     writer: &'a mut Writer,
     decoder: &'a mut Decoder,
@@ -460,15 +460,15 @@ struct Orders<'a> {
 struct Venue<'a> {
     writer: &'a mut Writer,
     version: Version,
-    /// When each order arrived; 0 before.
+    /// When each order arrived; 0 if it has not.
     arrived: Vec<u64>,
-    /// Reports that are to be sent.
+    /// Reports to send.
     unsent: Vec<u8>,
     reports: &'a mut Answers,
 }
 
 impl Venue<'_> {
-    /// The order at this place has arrived.
+    /// The order at this index has arrived.
     fn fill(&mut self, order: &Message<'_>, place: usize, now: u64, at: Timestamp) {
         let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
         let is_old = self.version < Version::Fix43;

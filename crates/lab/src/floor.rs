@@ -1,8 +1,8 @@
-//! The floor: the same bytes over TCP without FIX; no engine on this machine can be faster.
+//! The TCP floor: the same bytes over TCP without FIX; no engine on this machine can be faster.
 //!
-//! The client writes an order of a known length, the server answers every so many bytes with a report
-//! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
-//! connection to another, where no answer carries the acknowledgements: its floor does the same.
+//! The client writes an order of a known length, the server answers each order's length in bytes with a report of a
+//! known length. Nothing is parsed or stored. A gateway forwards orders from one connection to another, so that no
+//! answer carries the TCP acknowledgements; its floor does the same.
 
 use std::convert::Infallible;
 use std::io;
@@ -94,7 +94,7 @@ impl FloorClient {
         })
     }
 
-    /// Runs the load to its end; the server goes the same way. `pause` is called when nothing happened.
+    /// Runs the load to its end; the server uses the same connections. `pause` is called when nothing happened.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl FloorClient {
 pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
     loop {
         let (socket, _) = listener.accept()?;
-        // The client closes the connection when done; one that closes early does not end the server.
+        // The client closes the connection when done; one that closes early does not stop the server.
         let server = socket
             .try_clone()
             .and_then(|same| Server::new([same, socket]));
@@ -134,7 +134,7 @@ pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
 ///
 /// # Errors
 ///
-/// It cannot be made.
+/// The connection fails.
 pub fn connect(to: impl ToSocketAddrs) -> io::Result<FloorClient> {
     let socket = TcpStream::connect(to)?;
     FloorClient::new([socket.try_clone()?, socket])

@@ -1,9 +1,9 @@
 //! Gaps: time that the machine takes from a spinning loop.
 //!
-//! An end of a measurement looks for work over and over. A turn that had nothing to do and still took more than a
-//! microsecond longer than such turns do is a gap: the hypervisor, an interrupt or another thread had the core. Of a
-//! turn that worked only the kernel can say how long it had to wait for the core; it is asked when the turn was long.
-//! Time of a gap taken by other threads of this process does not count as taken by the machine.
+//! An end of a measurement polls for work in a loop. A turn without work that takes more than a microsecond longer
+//! than such turns usually do is a gap: the hypervisor, an interrupt or another thread had the core. For a turn with
+//! work only the kernel knows how long it waited for the core; the kernel is queried when the turn was long. Time that
+//! other threads of this process used in a gap is not counted as taken by the machine.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -17,21 +17,21 @@ use crate::load::RunOutcome;
 
 /// The shortest gap, nanoseconds.
 const SHORTEST: u64 = 1_000;
-/// A turn of this length has the kernel asked who had the core: the answer takes some 2 us. Nanoseconds.
+/// After a turn of this length the kernel is queried, which takes about 2 us. Nanoseconds.
 const ASKED: u64 = 50_000;
-/// Longer gaps are no ticks of a virtual machine, nanoseconds.
+/// Longer gaps are not ticks of a virtual machine, nanoseconds.
 pub const LONG: u64 = 100_000;
-/// Gaps that are kept; 4 MB.
+/// Maximum number of gaps kept; 4 MB.
 const MOST: usize = 1 << 18;
-/// When this many are kept, only those that the kernel was asked for are noted.
+/// From this number on, only gaps that the kernel was queried for are kept.
 const ENOUGH: usize = MOST / 4 * 3;
 
 /// One gap.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeGap {
-    /// When it began, by the clock of the measurement, nanoseconds.
+    /// Start time on the clock of the measurement, nanoseconds.
     pub start: u64,
-    /// Nanoseconds.
+    /// Duration, nanoseconds.
     pub length: u32,
     /// The share of other threads of this process, nanoseconds.
     pub ours: u32,
@@ -44,19 +44,19 @@ impl TimeGap {
     }
 }
 
-/// The threads of the two ends of a measurement, by their number in the kernel; 0 is none.
+/// The threads of the two ends of a measurement, by thread id; 0 is none.
 #[derive(Debug, Default)]
 pub struct Ends {
     near: AtomicU32,
     far: AtomicU32,
 }
 
-/// One of the two.
+/// An end of the measurement.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum End {
     /// Sends orders.
     Near,
-    /// Answers them.
+    /// Answers orders.
     Far,
 }
 
@@ -68,7 +68,7 @@ impl Ends {
         }
     }
 
-    /// The calling thread is this end.
+    /// Registers the calling thread as this end.
     pub fn enter(&self, end: End) {
         let link = fs::read_link("/proc/thread-self").unwrap_or_default();
         let number = link
@@ -117,7 +117,7 @@ struct Asked {
     process: u64,
 }
 
-/// Watches one loop.
+/// Detects gaps in one loop.
 #[derive(Debug)]
 pub struct Watch {
     clock: Clock,
@@ -131,7 +131,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Takes the memory.
+    /// Allocates its memory.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -162,7 +162,7 @@ impl Watch {
         self.last = self.clock.now();
     }
 
-    /// A turn ended at `now`, which worked or had nothing to do.
+    /// Records the end of a turn at `now`, with or without work.
     #[inline]
     pub fn turned(&mut self, now: u64, worked: bool) {
         let took = now.saturating_sub(self.last);
@@ -174,7 +174,7 @@ impl Watch {
             return;
         }
         let usual = self.idle >> 8;
-        // A gap counts as little more than a turn: where turns take longer than was thought, the mean comes after.
+        // A gap changes the mean only a little; where turns take longer than estimated, the mean follows.
         self.idle = self.idle + took.min(usual + SHORTEST) - usual;
         let longer = took.saturating_sub(usual);
         if longer > SHORTEST {
@@ -182,7 +182,7 @@ impl Watch {
         }
     }
 
-    /// The loop has ended; its gaps, in order.
+    /// The loop has ended; returns its gaps, in order.
     pub fn end(&mut self) -> Vec<TimeGap> {
         self.gaps.to_vec()
     }
@@ -215,8 +215,8 @@ impl Watch {
         }
     }
 
-    /// How much of the last `took` nanoseconds this thread waited for its core, and how much of that other threads of
-    /// the process than the two ends ran.
+    /// How much of the last `took` nanoseconds this thread waited for its core, and how much of that time other threads
+    /// of the process (not the two ends) ran.
     fn waited(&mut self, took: u64) -> (u64, u64) {
         let (before, now) = (self.asked, self.ask());
         self.asked = now;
@@ -241,18 +241,18 @@ impl Watch {
 /// Time taken from one end during a run, milliseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct GapTotals {
-    /// Gaps.
+    /// Number of gaps.
     pub gaps: u64,
-    /// Taken by the machine.
+    /// Time taken by the machine.
     pub machine_ms: f64,
-    /// Its longest gap.
+    /// The longest gap taken by the machine.
     pub longest_ms: f64,
-    /// Taken by other threads of this process.
+    /// Time taken by other threads of this process.
     pub ours_ms: f64,
 }
 
 impl GapTotals {
-    /// Sums gaps up.
+    /// Sums up gaps.
     pub fn of(gaps: &[TimeGap]) -> Self {
         let ms = |nanos: u64| nanos as f64 / 1e6;
         Self {
@@ -264,17 +264,17 @@ impl GapTotals {
     }
 }
 
-/// For each percentile of the tables, the share of the orders beyond it that gaps touched.
+/// For each percentile of the tables, the share of the slower orders that gaps touched.
 pub type Touched = [f64; 6];
 
 /// The percentiles; the last is the slowest order.
 const BEYOND: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 
-/// Joins the gaps of both ends with the lives of the orders.
+/// Assigns the gaps of both ends to the orders in progress at that time.
 ///
-/// A gap touched an order when it makes up for more than half of what the order took beyond the median. So does a
-/// gap before its life that delayed the order before it, for as long as this one had to wait for that.
-/// Gaps that are not longer than `least` nanoseconds count for nothing.
+/// A gap touches an order when it makes up more than half of the order's time above the median. So does an earlier gap
+/// that delayed the previous order, for as long as this order had to wait for that one. Gaps of at most `least`
+/// nanoseconds are ignored.
 pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> Touched {
     let answered = || {
         let orders = outcome.orders.iter();
@@ -286,7 +286,7 @@ pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> To
     }
     let half = times.len() / 2;
     let median = *times.select_nth_unstable(half).1;
-    // The times of orders count from the start of the run. Where in a gap the machine's part lay is not known.
+    // The times of orders count from the start of the run. The position of the machine's part within a gap is unknown.
     let machines = gaps.iter().flatten().filter(|gap| gap.machines() > least);
     let mut gaps: Vec<TimeGap> = machines
         .map(|gap| TimeGap {

@@ -20,13 +20,13 @@ use crate::numbered::Numbered;
 /// A part of the work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stage {
-    /// Finds its end in the stream, checks CheckSum and BodyLength, splits it into fields.
+    /// Finds the end of the order in the stream, checks CheckSum and BodyLength, splits it into fields.
     Parse,
     /// [`Stage::Parse`], then every rule of the dictionary.
     Validate,
     /// [`Stage::Validate`], then one journal record of it.
     Log,
-    /// Writes its report and seals it. No order is read.
+    /// Writes the report of the order, with header and trailer. Parses no order.
     Report,
     /// [`Stage::Report`] from a prepared body, in which ClOrdID is changed.
     Prepared,
@@ -76,15 +76,15 @@ pub struct HotPath<D: Disk> {
 }
 
 const SESSION: SessionId = SessionId(0);
-/// Longest message taken.
+/// Longest accepted message, bytes.
 const MAX_MESSAGE: usize = 64 << 10;
 /// ClOrdID(11) of the reports.
 const CL_ORD_ID: &[u8] = b"1795253164123456789";
-/// When everything here happens.
+/// The time of all events here.
 const TIME: &[u8] = b"20260821-13:30:00.123";
 /// MsgSeqNum of the first order: all have six digits.
 const FIRST_SEQ: u64 = 100_000;
-/// Most orders of one [`HotPath`].
+/// Maximum number of orders of one [`HotPath`].
 pub const MOST_ORDERS: u64 = 899_000;
 
 impl<D: Disk> HotPath<D> {
@@ -124,11 +124,11 @@ impl<D: Disk> HotPath<D> {
         })
     }
 
-    /// Goes through a stage once, with the next order. At most [`MOST_ORDERS`] times.
+    /// Runs a stage once, with the next order. At most [`MOST_ORDERS`] times.
     ///
     /// # Errors
     ///
-    /// The order was not taken, which a test rules out, or the journal is full.
+    /// The order was not accepted, which a test rules out, or the journal is full.
     #[inline]
     pub fn run(&mut self, stage: Stage) -> Result<(), Error> {
         match stage {
@@ -164,7 +164,7 @@ impl<D: Disk> HotPath<D> {
         }
     }
 
-    /// Work of the journal that an engine does when nothing waits for it.
+    /// Background work of the journal, which an engine does when idle.
     pub fn rest(&mut self) {
         self.journal.idle_work();
     }

@@ -1,4 +1,4 @@
-//! Latency measurement: what is timed, how it is counted, and the tables it prints.
+//! Latency measurement: what is timed, how samples are counted, and the tables that show them.
 //!
 //! ```text
 //! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network), and published,

@@ -1,15 +1,15 @@
-//! The protocol of the line between a measured OMS and its venue, and what an order has where the two differ.
+//! The protocol of the line between a measured OMS and its venue, and the fields of orders that differ by protocol.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Instruments and accounts, which orders take by turns.
+/// Instruments and accounts, which the orders use in rotation.
 const SYMBOLS: usize = 10;
 const ACCOUNTS: usize = 4;
 /// OrderQty(38) of an order.
 pub(crate) const ORDER_QTY: u16 = 100;
 
-/// What the lines of a measured OMS speak.
+/// The protocol of the lines of a measured OMS.
 #[derive(
     Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ValueEnum,
 )]
@@ -23,7 +23,7 @@ pub enum LineProtocol {
 }
 
 impl LineProtocol {
-    /// As in files.
+    /// Its name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl LineProtocol {
         }
     }
 
-    /// As in sentences.
+    /// Its name in sentences.
     #[must_use]
     pub fn called(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl LineProtocol {
         }
     }
 
-    /// With its version, where it has one.
+    /// Its name with its version, if it has one.
     #[must_use]
     pub fn version(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl LineProtocol {
         }
     }
 
-    /// OrderQty(38) of a replace. Over TMP it can only become less.
+    /// OrderQty(38) of a replace. TMP only allows a reduction.
     #[must_use]
     pub(crate) fn replaced(self) -> u16 {
         match self {
@@ -75,7 +75,7 @@ impl LineProtocol {
         }
     }
 
-    /// Over TMP futures on a stock.
+    /// Over TMP, futures on a stock.
     pub(crate) fn symbols(self) -> [&'static str; SYMBOLS] {
         match self {
             Self::Fix => ["S0", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9"],

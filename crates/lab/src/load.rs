@@ -1,11 +1,11 @@
-//! The books of one run: which orders are due when, and which were answered.
+//! The state of one run: when each order is due, and which orders are answered.
 //!
-//! No clock and no socket: the caller passes the time, so the same books serve the raw floor, a FIX engine
-//! and a test with a virtual clock.
+//! No clock and no socket: the caller passes the time, so the same code serves the TCP floor, a FIX engine and a test
+//! with a virtual clock.
 //!
-//! An order is known by the time it was *intended* to be sent. In an open loop that time follows the
-//! schedule, independent of the answers; an order that is sent late still counts from when it was due,
-//! so a stall adds to every order that waited in it.
+//! An order is identified by the time it was *intended* to be sent. In an open loop that time follows the schedule,
+//! independent of the answers; an order that is sent late still counts from when it was due, so a stall adds to every
+//! order that waited in it.
 
 use fixwire_stamps::stats::histogram;
 use hdrhistogram::Histogram;
@@ -15,9 +15,9 @@ use crate::arrivals::Arrivals;
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
-    /// One outstanding: the next is due when the last one was answered.
+    /// One outstanding order: the next one is due when the last one was answered.
     PingPong,
-    /// Open loop: orders a second, independent of the answers.
+    /// Open loop: orders per second, independent of the answers.
     PerSecond(u32),
     /// [`FLOOD_OUTSTANDING`] outstanding: the next [`FLOOD_BATCH`] are due together when there is room for them.
     Flood,
@@ -28,10 +28,10 @@ pub const FLOOD_OUTSTANDING: usize = 256;
 /// Orders of a flood that are due together.
 pub const FLOOD_BATCH: usize = 32;
 
-/// Faults: answers other than one report per order, in order.
+/// Faults: every answer other than one report per order, in order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Faults {
-    /// Orders without an answer when the run ended.
+    /// Orders without an answer at the end of the run.
     pub lost: u64,
     /// Second and further answers to one order.
     pub duplicate: u64,
@@ -47,7 +47,7 @@ impl Faults {
         self.lost + self.duplicate + self.out_of_order + self.wrong
     }
 
-    /// Adds another run's.
+    /// Adds the faults of another run.
     pub fn add(&mut self, other: &Faults) {
         self.lost += other.lost;
         self.duplicate += other.duplicate;
@@ -59,16 +59,16 @@ impl Faults {
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RunState {
-    /// There is more to send or to wait for.
+    /// Orders are left to send or to be answered.
     Running,
-    /// Every order was sent and answered, and no surplus answer followed.
+    /// Every order was sent and answered, and no second answer followed.
     Complete,
-    /// No answer within the patience of the watchdog.
+    /// No answer within the timeout.
     Stalled,
 }
 
-/// One order that was sent. Times are nanoseconds: of the clock while a run goes on, since the start of the run
-/// in an [`RunOutcome`].
+/// One order that was sent. Times are nanoseconds: of the clock while a run goes on, since the start of the run in a
+/// [`RunOutcome`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TimedOrder {
     /// When it was due.
@@ -91,7 +91,7 @@ impl TimedOrder {
     }
 }
 
-/// The books of one run. All times are nanoseconds of one clock.
+/// The state of one run. All times are nanoseconds of one clock.
 #[derive(Debug)]
 pub struct Load {
     pace: Pace,
@@ -102,7 +102,7 @@ pub struct Load {
     offsets: Vec<u64>,
     sent: Vec<TimedOrder>,
     answered: usize,
-    /// One past the newest order that was answered.
+    /// Index after the newest answered order.
     newest: usize,
     last_answer: u64,
     faults: Faults,
@@ -129,7 +129,7 @@ pub struct RunOutcome {
     pub orders: Vec<TimedOrder>,
 }
 
-/// How long a run listens after the last answer, nanoseconds: a second one would come at once.
+/// How long a run waits for second answers after the last answer, nanoseconds.
 pub(crate) const LINGER: u64 = 2_000_000;
 
 impl Default for RunOutcome {
@@ -148,8 +148,8 @@ impl Default for RunOutcome {
 }
 
 impl Load {
-    /// Books for `orders` orders. Gives up after `patience` nanoseconds without an answer while some
-    /// are outstanding. All memory is taken here.
+    /// A run of `orders` orders, with a timeout of `patience` nanoseconds without an answer while orders are
+    /// outstanding. Allocates all memory.
     pub fn new(pace: Pace, orders: usize, patience: u64) -> Self {
         let mut sent = vec![
             TimedOrder {
@@ -175,7 +175,7 @@ impl Load {
         }
     }
 
-    /// The same, with the orders of an open loop spread otherwise.
+    /// The same, with other arrival times for the orders of an open loop.
     #[must_use]
     pub fn arriving(mut self, arrivals: &Arrivals) -> Self {
         if let Pace::PerSecond(rate) = self.pace {
@@ -197,7 +197,7 @@ impl Load {
         self.last_answer = now;
     }
 
-    /// The intended time of the order that is due, if one is.
+    /// The intended time of the next due order; `None` when no order is due.
     #[inline]
     pub fn due(&self, now: u64) -> Option<u64> {
         let count = self.sent.len();
@@ -228,7 +228,7 @@ impl Load {
         }
     }
 
-    /// Records that the order due at `intended` was sent; `actual` was read just before it was built.
+    /// Records that the order due at `intended` was sent; `actual` was read just before the order was built.
     #[inline]
     pub fn sent(&mut self, intended: u64, actual: u64) {
         if self.answered == self.sent.len() {
@@ -276,7 +276,7 @@ impl Load {
             .saturating_record(now.saturating_sub(order.actual).max(1));
     }
 
-    /// When the order that was due at `intended` was begun, and when its answer came; `None` without one.
+    /// When the order due at `intended` was started, and when its answer arrived; `None` without an answer.
     pub fn times(&self, intended: u64) -> Option<(u64, u64)> {
         let orders = &self.sent;
         let index = orders.binary_search_by_key(&intended, |order| order.intended);
@@ -284,13 +284,13 @@ impl Load {
         (order.answer > 0).then_some((order.actual, order.answer))
     }
 
-    /// Count of orders sent and answers received so far: a change shows progress.
+    /// Number of orders sent and answers received so far: a change shows progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.sent.len() + self.answered
     }
 
-    /// The oldest order without an answer: for a stream whose answers carry no name.
+    /// The oldest order without an answer, for a stream whose answers have no id.
     #[inline]
     pub fn oldest(&self) -> Option<u64> {
         self.sent.get(self.newest).map(|order| order.intended)
@@ -319,7 +319,7 @@ impl Load {
         }
     }
 
-    /// Closes the books: orders without an answer are lost.
+    /// Ends the run: orders without an answer are lost.
     pub fn close(mut self) -> RunOutcome {
         self.faults.lost = (self.sent.len() - self.answered) as u64;
         for order in &mut self.sent {
@@ -341,7 +341,7 @@ impl Load {
     }
 }
 
-/// When order `index` is due, nanoseconds after the start: exact, so that no error adds up.
+/// When order `index` is due, nanoseconds after the start; exact, so that errors do not add up.
 #[inline]
 fn schedule(index: u64, rate: u32) -> u64 {
     index * 1_000_000_000 / u64::from(rate.max(1))
@@ -360,11 +360,11 @@ mod tests {
         Answer,
         Drop,
         Twice,
-        /// Answers after the next one.
+        /// Sends it after the next answer.
         Swap,
-        /// Answers an order nobody sent.
+        /// Answers an order that was never sent.
         Stray,
-        /// Does nothing for so long, this order and those behind it.
+        /// Stalls for this duration; this order and later ones wait.
         Stall(u64),
     }
 
@@ -384,7 +384,7 @@ mod tests {
         let mut answers: VecDeque<(u64, u64)> = VecDeque::new();
         loop {
             while let Some(intended) = load.due(now) {
-                // A client that is blocked while the server stalls: it sends nothing before it is free.
+                // A client that blocks while the server stalls: it sends nothing until the server continues.
                 if now < free_at {
                     break;
                 }

@@ -1,4 +1,4 @@
-//! The machine of a measurement, and the disturbances it caused.
+//! The machine of a measurement, and its disturbances.
 //!
 //! All values are read from kernel files. A value that cannot be read is `unknown` and does not fail the
 //! measurement.
@@ -30,7 +30,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reads this machine's.
+    /// Reads the facts of this machine.
     pub fn read() -> Self {
         let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         Self {
@@ -66,7 +66,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// A reading of the time that other work took from this process; two of them make a [`TakenByOthers`].
+/// A reading of the time that other work took from this process; the difference of two is a [`TakenByOthers`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Noise {
     steal_ticks: u64,
@@ -76,15 +76,15 @@ pub struct Noise {
 /// Time taken by other work during a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct TakenByOthers {
-    /// Time that the hypervisor gave to others while a core of ours had work, milliseconds, all
-    /// cores together; counted in steps of 10.
+    /// Time that the hypervisor gave to others while one of our cores had work, milliseconds, over all cores; counted
+    /// in steps of 10.
     pub steal_ms: u64,
     /// How often the measuring thread was preempted.
     pub preempted: u64,
 }
 
 impl TakenByOthers {
-    /// Whether anything was taken.
+    /// Whether any time was taken.
     #[must_use]
     pub fn is_any(&self) -> bool {
         self.preempted > 0 || self.steal_ms > 0
@@ -92,7 +92,7 @@ impl TakenByOthers {
 }
 
 impl Noise {
-    /// Reads the counters, those of a thread for the calling one.
+    /// Reads the counters; for a thread, those of the calling thread.
     pub fn read() -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
@@ -135,7 +135,7 @@ pub fn two_cores() -> Option<(usize, usize)> {
     }
 }
 
-/// Reads a list as the kernel writes it, `0-3,8`. What is not a number is left out.
+/// Reads a list as the kernel writes it, `0-3,8`. Skips parts that are not numbers.
 pub(crate) fn core_list(text: &str) -> Vec<usize> {
     let mut cores = Vec::new();
     for part in text.split(',') {

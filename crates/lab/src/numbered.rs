@@ -2,11 +2,11 @@
 
 use fixwire_protocol::frame;
 
-/// A whole message of which some numbers grow by one each time it is taken.
+/// A complete message in which some numbers grow by one each time it is taken.
 #[derive(Debug)]
 pub struct Numbered {
     bytes: Vec<u8>,
-    /// Where the last digit of each of these numbers is.
+    /// Position of the last digit of each of these numbers.
     last_digits: Vec<usize>,
     /// The sum of the bytes before CheckSum(10).
     sum: u8,
@@ -14,8 +14,8 @@ pub struct Numbered {
 }
 
 impl Numbered {
-    /// Begins with this message. The numbers of the fields `tags`, as in `"34"`, must not run out of
-    /// digits; a field that the message lacks is left out.
+    /// Starts with this message. The numbers in the fields `tags`, such as `"34"`, must have enough digits; fields that
+    /// the message lacks are skipped.
     #[must_use]
     pub fn new(bytes: Vec<u8>, tags: &[&str]) -> Self {
         let last_digit = |tag: &&str| {

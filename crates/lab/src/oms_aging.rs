@@ -25,11 +25,11 @@ const VENUE: usize = 1;
 /// The result.
 #[derive(Clone, Debug)]
 pub struct AgedOms {
-    /// The engine and its journal. Timed are the turns in which an order is read and written to the venue.
+    /// The engine and its journal. The timed turns are those that read an order and write it to the venue.
     pub aged: Aged,
-    /// Orders that are open.
+    /// Number of open orders.
     pub live: u64,
-    /// Notes that were written.
+    /// Number of notes written.
     pub notes: u64,
 }
 
@@ -42,7 +42,7 @@ pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> 
     )
 }
 
-/// The OMS of `bench oms` with room for so many open orders.
+/// The OMS of `bench oms`, with room for this number of open orders.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn aging_oms(open: u64) -> Result<Oms, Error> {
     oms(open as usize, LineProtocol::Fix)
 }
 
-/// Lets the orders pass: the venue accepts each; when more are open than may be, the oldest is cancelled.
+/// Sends the orders through: the venue accepts each; above the number of open orders the oldest is cancelled.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ struct Passing {
 }
 
 impl Passing {
-    /// A request goes to the venue and its report to the client: nanoseconds of the first.
+    /// Sends a request to the venue and its report to the client; returns the nanoseconds of the first part.
     fn request(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let number = self.requests;
         self.requests += 1;
@@ -134,7 +134,7 @@ impl Passing {
 mod tests {
     use super::*;
 
-    /// So many orders are open at the end as may be, and a checkpoint was made.
+    /// The number of open orders at the end is the maximum, and a checkpoint was made.
     #[test]
     fn orders_pass_and_the_oldest_are_cancelled() {
         let folder = tempfile::tempdir().unwrap();
@@ -148,9 +148,9 @@ mod tests {
         assert_eq!(found.live, 100);
         let times = found.aged.alone.count + found.aged.beside.count;
         assert_eq!(times, 2_000);
-        // An order that is sent and accepted is three notes, and so is its cancel.
+        // A sent and accepted order is three notes, and so is its cancel.
         assert!(found.notes > 3 * (2_000 + 1_900), "{found:?}");
-        // Each request and the Logon.
+        // Each request, and the Logon.
         assert_eq!(found.aged.next[CLIENT], 2 + 2_000 + 1_900);
     }
 }

@@ -20,13 +20,13 @@ use crate::wires::{LINK_PORT, WALL, Wires};
 
 /// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;
-/// Client and venue among the peers.
+/// Indices of client and venue among the peers.
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
-/// ExecID(17) of the first fill; those of other reports are below it.
+/// ExecID(17) of the first fill; other reports have lower ones.
 const FIRST_FILL: u64 = 1_000_000_000;
 
-/// How long after its start an OMS may log in over TMP, and more.
+/// More than the time after its start at which an OMS may log in over TMP.
 const FLOW_SECOND: Nanos = Nanos::from_secs(2);
 
 /// An OMS with a client and a venue, logged on.
@@ -35,9 +35,9 @@ pub struct DrivenOms {
     client: Writer,
     venue: ScriptedVenue,
     lines: LineProtocol,
-    /// Requests so far, each with its report.
+    /// Number of requests so far; each has its report.
     pub requests: u64,
-    /// The order that the venue has filled last, and by how much.
+    /// The order that the venue filled last, and its filled quantity.
     filled: (u64, u64),
     bytes: Vec<u8>,
 }
@@ -47,27 +47,27 @@ enum ScriptedVenue {
     Fix(Writer),
     Tmp {
         venue: TmpVenue,
-        /// What the OMS has sent, and the answers to it.
+        /// Messages that the OMS sent, and the answers to them.
         input: Vec<u8>,
         output: Vec<u8>,
     },
 }
 
-/// How an OMS is started.
+/// Settings to start an OMS.
 #[derive(Clone, Copy, Debug)]
 pub struct DrivenOmsConfig<'a> {
     /// The folder of its journal; `None` for one in memory.
     pub journal: Option<&'a Path>,
-    /// Room for so many open orders.
+    /// Room for this number of open orders.
     pub orders: usize,
-    /// Bytes of a segment of the journal; in memory three of them are the whole of it.
+    /// Segment size of the journal, bytes; a journal in memory has three segments.
     pub segment_bytes: usize,
-    /// What its line to the venue speaks.
+    /// Protocol of the line to the venue.
     pub lines: LineProtocol,
 }
 
 impl DrivenOmsConfig<'_> {
-    /// A journal in memory, with room for so many open orders.
+    /// A journal in memory, with room for this number of open orders.
     #[must_use]
     pub fn in_memory(orders: usize, lines: LineProtocol) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl DrivenOms {
             }
             ScriptedVenue::Tmp { .. } => {
                 self.engine.host_mut().connect_link(VENUE);
-                // The connection is accepted, and the OMS greets in a while.
+                // The connection is accepted; the OMS greets later.
                 for _ in 0..2 {
                     turn(&mut self.engine)?;
                 }
@@ -155,7 +155,7 @@ impl DrivenOms {
                         break;
                     };
                     if venue.is_ready() {
-                        // The OMS knows it already: its L60 was the last step.
+                        // The OMS is already logged in: its L60 was the last step.
                         return Ok(());
                     }
                 }
@@ -171,7 +171,7 @@ impl DrivenOms {
         }
     }
 
-    /// The venue of a line over TMP answers what has come; how many frames it was.
+    /// The venue of a line over TMP answers received frames; returns their number.
     fn answer_frames(&mut self) -> Result<usize, Error> {
         let now = self.link_now();
         let ScriptedVenue::Tmp {
@@ -197,11 +197,11 @@ impl DrivenOms {
         Ok(count)
     }
 
-    /// A request goes to the venue, which accepts it, and the report goes to the client.
+    /// Sends a request to the venue, which accepts it, and the report to the client.
     ///
     /// # Errors
     ///
-    /// No order left, or no report came.
+    /// No order is left, or the report is missing.
     pub fn request(&mut self, request: LoadRequest) -> Result<(), Error> {
         let number = self.requests;
         self.requests += 1;
@@ -221,11 +221,11 @@ impl DrivenOms {
     }
 
     /// The venue of a line over FIX fills one unit of an order, of which it has filled `filled`, and the report goes to
-    /// the client. `exec` makes the ExecID(17), once for each fill.
+    /// the client. `exec` is a number for the ExecID(17), unique per fill.
     ///
     /// # Errors
     ///
-    /// The line speaks TMP, or no report came.
+    /// The line uses TMP, or the report is missing.
     pub fn fill(&mut self, order: u64, filled: u64, exec: u64) -> Result<(), Error> {
         let ScriptedVenue::Fix(writer) = &mut self.venue else {
             return Err(Error::Session(
@@ -288,8 +288,8 @@ fn logon(writer: &mut Writer) -> Result<&[u8], Error> {
     })
 }
 
-/// The venue of a line over FIX accepts the request of this number; the order that was filled last is filled by so
-/// many. The OMS counts orders and requests from 1.
+/// The venue of a line over FIX accepts the request with this number; the order that was filled last gets this much
+/// filled. The OMS counts orders and requests from 1.
 pub(crate) fn report(
     venue: &mut Writer,
     (request, (last_filled, filled)): (LoadRequest, (u64, u64)),
@@ -302,7 +302,7 @@ pub(crate) fn report(
         LoadRequest::Replace(target) | LoadRequest::Cancel(target) => target.order,
     };
     let mut left = &mut id[..];
-    // The buffer holds two numbers.
+    // The buffer has room for two numbers.
     let _ = match request {
         LoadRequest::New => write!(left, "{}", order + 1),
         _ => write!(left, "{}-{}", order + 1, number + 1),
@@ -355,11 +355,11 @@ mod tests {
                 let cancel = LoadRequest::Cancel(ChangeTarget { order, original });
                 driven.request(cancel).unwrap();
             }
-            // Closed orders are remembered.
+            // Closed orders stay in memory.
             assert_eq!(driven.orders(), 100);
             let cancelled = |it: &fixwire_oms::Order| it.state == OrderState::Ended(End::Cancelled);
             let orders = driven.engine.application_mut().state().orders();
-            // Orders and requests share their numbers, from 1.
+            // Orders and requests share one sequence of numbers, from 1.
             let mut numbers = (0..100).map(|at| 3 * at + 1);
             assert!(numbers.all(|number| orders.get(number).is_some_and(cancelled)));
         }

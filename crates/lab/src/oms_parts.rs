@@ -43,8 +43,8 @@ fn link_of_broker() -> ClientLinkSettings {
     settings
 }
 
-/// The exchange's end of the link: no heartbeats, and no flow limit, since the greatest, 65,535 messages a second, is less
-/// than the pace.
+/// The exchange's end of the link: no heartbeats and no flow limit, since the largest limit, 65,535 messages a second,
+/// is below the pace.
 pub(crate) fn link_of_exchange() -> ExchangeLinkSettings {
     let mut settings =
         ExchangeLinkSettings::new(FCM_ID, SESSION_ID, PASSWORD, SystemType::FUTURES_DAY);
@@ -52,7 +52,7 @@ pub(crate) fn link_of_exchange() -> ExchangeLinkSettings {
     settings
 }
 
-/// One message of a client. Requests are known by their numbers, from 0 on.
+/// One message of a client. Requests are identified by their numbers, from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LoadRequest {
     /// An order.
@@ -64,7 +64,7 @@ pub enum LoadRequest {
 }
 
 impl LoadRequest {
-    /// The request that it changes, if it changes one.
+    /// The request that this one changes; `None` for a new order.
     pub(crate) fn original(self) -> Option<u64> {
         match self {
             Self::New => None,
@@ -76,9 +76,9 @@ impl LoadRequest {
 /// The request that is changed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ChangeTarget {
-    /// The order, by the request that placed it.
+    /// The order, identified by the request that placed it.
     pub order: u64,
-    /// The request whose ClOrdID(11) it has now.
+    /// The request with its current ClOrdID(11).
     pub original: u64,
 }
 
@@ -93,11 +93,11 @@ impl ChangeTarget {
     }
 }
 
-/// The settings of the OMS: every control that there is has a limit, at the firm and at each account.
+/// The settings of the OMS: every available control has a limit, at the firm and at each account.
 ///
 /// # Errors
 ///
-/// A mistake in them, which a test rules out.
+/// A mistake in the settings, which a test rules out.
 pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
     let text = settings_text(orders, lines);
     let mut open = |file: &str| {
@@ -174,7 +174,7 @@ fn settings_text(orders: usize, lines: LineProtocol) -> String {
     text + "[[route]]\nsymbols = ['*']\nto = 'SIM'\n"
 }
 
-/// A limit of every control, so wide that no order meets it.
+/// A limit for every control, so high that no order reaches it.
 fn limits(lines: LineProtocol) -> String {
     let mut text = "scope,control,limit\n".to_owned();
     let accounts = lines.accounts().map(|account| format!("account={account}"));
@@ -206,7 +206,7 @@ fn pair(peer: (&str, &str), version: Version, checked: bool, folder: &Path) -> P
     }
 }
 
-/// The settings of the engine of an OMS whose journal is in this folder; the line connects, or is connected to.
+/// The settings of the engine of an OMS whose journal is in this folder; the line connects or accepts.
 pub(crate) fn oms_settings(
     folder: &Path,
     client: Connection,
@@ -229,7 +229,7 @@ pub(crate) fn oms_settings(
             config.sessions.extend(back.sessions);
         }
     }
-    // The ends take turns: none blocks for long.
+    // The ends take turns: neither blocks for long.
     config.limits.lag_bytes = 1 << 50;
     config
 }
@@ -244,12 +244,12 @@ fn back(folder: &Path) -> PairConfig {
     pair(("EXCHANGE", "OMS"), Version::Fix44, true, folder)
 }
 
-/// The writer of the client.
+/// The message writer of the client.
 pub(crate) fn client_writer(folder: &Path) -> Writer {
     Writer::of_initiator(&front(folder), 0)
 }
 
-/// The writer of a venue that connects.
+/// The message writer of a venue that connects.
 pub(crate) fn venue_writer(folder: &Path) -> Writer {
     Writer::of_initiator(&back(folder), 0)
 }
@@ -320,7 +320,7 @@ pub(crate) fn exec_type(request: LoadRequest) -> u8 {
 ///
 /// # Errors
 ///
-/// It does not fit, which a test rules out.
+/// The message does not fit, which a test rules out.
 pub(crate) fn write_request(
     writer: &mut Writer,
     (request, lines): (LoadRequest, LineProtocol),

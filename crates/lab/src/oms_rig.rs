@@ -1,7 +1,7 @@
 //! An OMS between a client and a venue: its own thread on its own core, TCP over loopback.
 //!
-//! The client is bare sockets with FIX 4.2, the venue speaks FIX 4.4 or TMP. On two cores they take turns on one thread,
-//! from three cores on each has its own.
+//! The client is bare sockets with FIX 4.2; the venue uses FIX 4.4 or TMP. On two cores client and venue share a
+//! thread; from three cores on each has its own.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -28,25 +28,25 @@ pub use crate::oms_venue::Behind;
 use crate::oms_venue::Turns;
 use crate::pipe::Pipe;
 
-/// Orders of a write when they are not paced.
+/// Orders per write when they are not paced.
 const BURST: usize = 8;
 /// The longest message.
 const MOST: usize = 4096;
 
-/// How a rig is set up.
+/// Settings of a rig.
 #[derive(Clone, Debug)]
 pub struct RigConfig {
-    /// How the OMS waits.
+    /// How the OMS waits for data.
     pub wait: Wait,
-    /// The venue of its orders.
+    /// The venue that receives its orders.
     pub behind: Behind,
-    /// What its line to the venue speaks.
+    /// Protocol of the line to the venue.
     pub lines: LineProtocol,
-    /// Cores of the OMS, the client and the venue; with two they share the second. `None` pins no thread.
+    /// Cores of the OMS, the client and the venue; with two, client and venue share the second. `None` pins no thread.
     pub cores: Option<Vec<usize>>,
-    /// Room for so many open orders from the start.
+    /// Room for this number of open orders from the start.
     pub orders: usize,
-    /// Room for so many stamps of a run.
+    /// Room for this number of stamps of a run.
     pub stamps: usize,
 }
 
@@ -64,7 +64,7 @@ impl RigConfig {
     }
 }
 
-/// The cores for a rig: the first three allowed, or two; `None` when there are not so many.
+/// The cores for a rig: the first three available ones, or two; `None` with fewer.
 #[must_use]
 pub fn cores() -> Option<Vec<usize>> {
     let allowed = machine::allowed_cores();
@@ -86,22 +86,22 @@ pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -
 /// Pace of requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Leave {
-    /// As fast as the session accepts them, several per write, with a limit of unanswered ones.
+    /// As fast as the session accepts them, several per write, with a limit on unanswered ones.
     Within(usize),
-    /// One per interval in nanoseconds, each in its own write.
+    /// One per interval (nanoseconds), each in its own write.
     Each(u64),
 }
 
 /// The result of one run. Times are nanoseconds since 1970.
 #[derive(Clone, Debug, Default)]
 pub struct RigRun {
-    /// T0 of each request.
+    /// T0 of each request: when it was sent.
     pub sent: Vec<u64>,
-    /// T4 of each: its report was read.
+    /// T4 of each request: when its report was read.
     pub answered: Vec<u64>,
-    /// How late each was sent when they are paced: the client could not send it when it was due.
+    /// For paced requests, how late each was sent, since the client could not send it when it was due.
     pub late: Vec<u64>,
-    /// Nanoseconds in which the client, and the venue when it is on the client's thread, had work.
+    /// Nanoseconds in which the client had work, and the venue when it runs on the client's thread.
     pub work: [u64; 2],
 }
 
@@ -128,7 +128,7 @@ pub struct Rig {
     handle: Handle,
     /// Stamps of the OMS.
     pub stamps: Arc<Stamps>,
-    /// Requests so far.
+    /// Number of requests so far.
     pub requests: u64,
     alone: bool,
 }
@@ -139,7 +139,7 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// One did not start, or is not logged on in time.
+    /// A part did not start, or is not logged on in time.
     pub fn start(config: &RigConfig, folder: &Path) -> Result<Self, Error> {
         let clock = Clock::start();
         let core = |at: usize| config.cores.as_ref().and_then(|it| it.get(at).copied());
@@ -206,7 +206,7 @@ impl Rig {
         }
     }
 
-    /// Waits for one message: MsgType(35) and OrdStatus(39).
+    /// Waits for one message; returns MsgType(35) and OrdStatus(39).
     fn answer(&mut self) -> Result<(Vec<u8>, u8), Error> {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
@@ -229,7 +229,7 @@ impl Rig {
         Err(Error::Session("no answer in time".to_owned()))
     }
 
-    /// Writes a request into the output; T0.
+    /// Writes a request into the output; returns T0.
     fn write(&mut self, request: LoadRequest) -> Result<u64, Error> {
         let now = self.wall();
         let number = self.requests;
@@ -240,7 +240,7 @@ impl Rig {
         Ok(now)
     }
 
-    /// Sends these requests and waits until each has its report, in their order.
+    /// Sends these requests and waits until each has its report, in order.
     ///
     /// # Errors
     ///
@@ -273,7 +273,7 @@ impl Rig {
             };
             let sent = run.sent.len();
             for _ in 0..due {
-                // What changes a request that is not answered waits for its report.
+                // A change of a request without an answer waits for its report.
                 let answered = base + run.answered.len() as u64;
                 let is_ready = |it: &LoadRequest| it.original().is_none_or(|id| id < answered);
                 let Some(request) = requests.next_if(is_ready) else {
@@ -313,7 +313,7 @@ impl Rig {
         Ok(run)
     }
 
-    /// Takes each whole report.
+    /// Processes each complete report.
     fn reports(
         &mut self,
         base: u64,
@@ -344,11 +344,11 @@ impl Rig {
         }
     }
 
-    /// Lets the venue work for so long.
+    /// Lets the venue work for this duration.
     ///
     /// # Errors
     ///
-    /// It failed.
+    /// The venue failed.
     pub fn rest(&mut self, time: Duration) -> Result<(), Error> {
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -357,7 +357,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Ends all of them.
+    /// Ends all parts.
     ///
     /// # Errors
     ///
@@ -368,7 +368,7 @@ impl Rig {
         let oms = self.oms.take();
         let start = Instant::now();
         while oms.as_ref().is_some_and(|it| !it.is_finished()) && start.elapsed() < PATIENCE {
-            // It logs out and gets an answer.
+            // The client logs out and receives an answer.
             self.venue.turn()?;
             if self.pipe.read(false).is_ok() {
                 let count = self.pipe.unread().len();
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    /// So many orders, each replaced and then cancelled.
+    /// This number of orders, each replaced and then cancelled.
     fn plan(first: u64, count: u64) -> Vec<LoadRequest> {
         (0..count)
             .map(|_| LoadRequest::New)
@@ -458,7 +458,7 @@ mod tests {
             let shared = Arc::clone(&rig.stamps);
             rig.stop().unwrap();
             assert_eq!(shared.take(&mut stamps), 0);
-            // Orders before the line was logged on have stamps too.
+            // Orders from before the line's logon have stamps, too.
             let id_of = |stamp: &Stamp| str::from_utf8(stamp.id()).unwrap().parse::<u64>();
             let is_of_run = |it: &&Stamp| match it.is_report() {
                 true => it.read >= run.sent[0],
@@ -491,7 +491,7 @@ mod tests {
         }
     }
 
-    /// A change waits for the report of what it changes, however few requests there are.
+    /// A change waits for the report of what it changes, however few the requests.
     #[test]
     fn a_change_is_sent_when_its_order_is_answered() {
         for (lines, behind) in [

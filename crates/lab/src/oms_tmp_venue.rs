@@ -1,4 +1,4 @@
-//! The exchange's end of a line that speaks TMP: it accepts every order, change and cancel.
+//! The exchange's end of a TMP line: it accepts every order, change and cancel.
 
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ const LONGEST: usize = 133;
 /// Room for orders that were reduced and not cancelled yet.
 const REDUCED: usize = 1 << 16;
 
-/// A venue that only accepts, without its socket. The link is that of the simulated exchange.
+/// A venue that only accepts, without its socket. Its link is that of the simulated exchange.
 pub(crate) struct TmpVenue {
     link: LinkExchange,
     actions: LinkActions,
     answers: LinkActions,
     reports: u32,
-    /// What is left of reduced orders, by order_no.
+    /// Open quantity of reduced orders, by order_no.
     reduced: HashMap<[u8; 5], u16>,
 }
 
-/// Nothing is sent again: a connection that ends is the end of the measurement.
+/// Nothing is resent: when the connection ends, so does the measurement.
 struct Nothing;
 
 impl ResendStore for Nothing {
@@ -57,7 +57,7 @@ impl TmpVenue {
         self.link.state() == ExchangeLinkState::Ready
     }
 
-    /// Answers a whole frame.
+    /// Answers a complete frame.
     ///
     /// # Errors
     ///

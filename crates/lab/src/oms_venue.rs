@@ -24,7 +24,7 @@ use crate::pipe::Pipe;
 /// The longest message.
 const MOST: usize = 4096;
 
-/// The venue behind the OMS.
+/// The venue of the OMS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Behind {
     /// Sockets that accept each order, replace and cancel at once: only the OMS is measured.
@@ -74,7 +74,7 @@ impl BareVenue {
         })
     }
 
-    /// Answers all that has come, in one write; how many messages it was.
+    /// Answers all received messages in one write; returns their number.
     fn turn(&mut self) -> Result<usize, Error> {
         let Some(mut pipe) = self.pipe.take() else {
             match self.listener.accept() {
@@ -106,7 +106,7 @@ impl BareVenue {
 }
 
 impl FixDesk {
-    /// Answers the whole messages that have come.
+    /// Answers the complete messages received so far.
     fn answer_all(&mut self, pipe: &mut Pipe, clock: &Clock) -> Result<usize, Error> {
         let mut count = 0;
         while let Frame::Whole { skip, len } = frame::next_unsummed(pipe.unread(), MOST) {
@@ -122,7 +122,7 @@ impl FixDesk {
     }
 }
 
-/// The same of frames.
+/// Answers the complete frames received so far.
 fn answer_frames(venue: &mut TmpVenue, pipe: &mut Pipe, clock: &Clock) -> Result<usize, Error> {
     let framing = ExchangeTmpLine::framing();
     let mut count = 0;
@@ -172,7 +172,7 @@ fn answer<'a>(
     };
     *reports += 1;
     let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-    // The OMS names a request after its order.
+    // The OMS gives a request an id derived from its order.
     let order = id.split(|byte| *byte == b'-').next().unwrap_or_default();
     let quantity = message.get(tag::ORDER_QTY).unwrap_or_default();
     let report = writer.message(b"8", now, |body| {
@@ -276,7 +276,7 @@ impl Turns {
         }
     }
 
-    /// Messages that it worked on.
+    /// Number of messages handled.
     pub(crate) fn turn(&mut self) -> Result<usize, Error> {
         match &mut self.0 {
             Carrier::Here(venue) => venue.turn(),

@@ -27,7 +27,7 @@ use crate::stages::marks::{MarkingHost, PairMarks};
 use crate::stages::{StagedOrder, Stages};
 use crate::trader::Trader;
 
-/// Commands to the two ends.
+/// Settings of the two ends.
 #[derive(Clone, Debug)]
 pub struct PairConfig {
     /// An external acceptor; `None` for ours.
@@ -40,7 +40,7 @@ pub struct PairConfig {
     pub sessions: Vec<Version>,
     /// Durability of a message before it is sent.
     pub durability: Durability,
-    /// Every rule of the dictionary and the CheckSum are checked.
+    /// Whether every rule of the dictionary and the CheckSum are checked.
     pub checked: bool,
     /// TCP_NODELAY.
     pub nodelay: bool,
@@ -176,7 +176,7 @@ pub struct Pair<H: Host = Os> {
     trouble: Trouble,
 }
 
-/// The last thing that went wrong with the connection.
+/// The last error of the connection.
 type Trouble = Arc<Mutex<Option<String>>>;
 
 impl Pair {
@@ -198,7 +198,7 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// As [`Pair::start`].
+    /// See [`Pair::start`].
     pub fn start_by<A: Application + Send + 'static>(
         clock: Clock,
         config: &PairConfig,
@@ -215,7 +215,7 @@ impl Pair<MarkingHost<Os>> {
     ///
     /// # Errors
     ///
-    /// As [`Pair::start`].
+    /// See [`Pair::start`].
     pub fn start_marked<A: Application + Send + 'static>(
         config: &PairConfig,
         far_core: Option<usize>,
@@ -309,7 +309,7 @@ impl<H: Host> Pair<H> {
         Ok(run)
     }
 
-    /// The same, with the marked orders if some are marked.
+    /// The same; also returns the marked orders, if orders are marked.
     fn run_staged(
         &mut self,
         pace: Pace,
@@ -417,7 +417,7 @@ fn turns<H: Host>(
     Ok(logged_on)
 }
 
-/// Asks for the status each millisecond while requested, until the engine or the requester has ended.
+/// Requests the status each millisecond while switched on, until the engine or the requester has ended.
 fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
     while let Some(is_wanted) = wanted.upgrade() {
         if !is_wanted.load(Ordering::Relaxed) {
@@ -469,7 +469,7 @@ mod tests {
             journals: journals.path().to_owned(),
         };
         let mut pair = Pair::start_marked(&config, None, Echo).unwrap();
-        // So fast that several orders are in one turn of each engine.
+        // So fast that one turn of an engine handles several orders.
         for pace in [Pace::PingPong, Pace::PerSecond(200_000)] {
             let (run, orders) = pair.run_staged(pace, 1_600).unwrap();
             let orders = orders.unwrap();

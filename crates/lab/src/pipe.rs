@@ -10,7 +10,7 @@ pub struct Pipe {
     input: Vec<u8>,
     start: usize,
     end: usize,
-    /// Bytes at the end of the input that the system still holds.
+    /// Bytes at the end of the input that are also still in the kernel's buffer.
     untaken: usize,
     /// Output buffer.
     pub output: Vec<u8>,
@@ -39,8 +39,8 @@ impl Pipe {
         })
     }
 
-    /// How many bytes came; 0 when none are there. Where nothing goes back, Linux acknowledges what is
-    /// read within the read. With `one_way` it does so in [`take`](Self::take), which has to follow.
+    /// Reads available bytes; returns their number, 0 without any. On a connection without replies, Linux acknowledges
+    /// data within the read. With `one_way` it does so in [`take`](Self::take), which must follow.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Pipe {
         }
     }
 
-    /// Takes what was read one way from the system, the same bytes to the same place.
+    /// Takes the data of a one-way read from the kernel: the same bytes into the same place.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Received bytes that are not consumed.
+    /// Received bytes that are not consumed yet.
     #[inline]
     pub fn unread(&self) -> &[u8] {
         &self.input[self.start..self.end]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Characters of the bar.
 const WIDTH: usize = 20;
 
-/// The bar; gone when this is dropped.
+/// The bar; removed when this is dropped.
 ///
 /// It changes between steps, never during one: drawing takes a core.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar for so many steps.
+    /// A bar with this number of steps.
     pub fn new(steps: usize) -> Self {
         Self {
             shown: stderr().is_terminal(),
@@ -28,7 +28,7 @@ impl Progress {
         }
     }
 
-    /// The next step starts.
+    /// Starts the next step.
     pub fn step(&mut self, what: &str) {
         if self.shown {
             let line = line(self.done, self.steps, self.started.elapsed(), what);
@@ -41,7 +41,7 @@ impl Progress {
     }
 }
 
-/// The bar after so many steps, with the time left if those that come take as long as those that went.
+/// The bar after this number of steps, with the time left if the remaining steps take as long as the finished ones.
 fn line(done: usize, steps: usize, took: Duration, what: &str) -> String {
     let steps = steps.max(1);
     let full = (WIDTH * done / steps).min(WIDTH);

@@ -1,7 +1,7 @@
-//! The figures that others have published, as they stand in their tables, and what of it each command measures again.
+//! Published figures of other engines, as in their tables, and the parts of them that each command measures again.
 //!
-//! Times are microseconds where nothing else is said. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016);
-//! FIX Antenna Java 2.17; FIXEdge; f9omstw (2019); a risk-control server with QuickFIX C++ (Red Hat, 2011).
+//! Times are microseconds unless stated otherwise. Sources: QuickFIX/J against Chronicle FIX, timed by JLBH (2016); FIX
+//! Antenna Java 2.17; FIXEdge; f9omstw (2019); a risk-control server with QuickFIX C++ (Red Hat, 2011).
 
 use crate::load::Pace;
 
@@ -12,7 +12,7 @@ pub struct JlbhTable {
     pub engine: &'static str,
     /// Orders a second.
     pub rate: u32,
-    /// 50, 90, 99, 99.9, 99.99 % and the longest: run 1, 2 and 3, and the variation that is printed beside them.
+    /// 50, 90, 99, 99.9, 99.99 % and the longest: run 1, 2 and 3, and the printed variation.
     pub rows: [[f64; 4]; 6],
 }
 
@@ -158,8 +158,8 @@ pub const GATEWAY: [GatewayRow; 2] = [
     },
 ];
 
-/// Chronicle FIX, one message parsed into the data model and logged, 10,000 to 200,000 a second, five runs: 50, 90,
-/// 99, 99.9, 99.99 % and the longest, the least and the most of them.
+/// Chronicle FIX: one message parsed into the data model and logged, 10,000 to 200,000 a second, five runs. The lowest
+/// and the highest value each of 50, 90, 99, 99.9, 99.99 % and the longest.
 #[expect(clippy::approx_constant, reason = "a time that resembles pi")]
 pub const PARSE_LOG: [[f64; 2]; 6] = [
     [1.01, 1.06],
@@ -248,11 +248,11 @@ pub struct TransactionsRow {
     pub system: &'static str,
     /// How long all of them took.
     pub seconds: f64,
-    /// Percent of the milliseconds in each of [`TRANSACTION_BANDS`] but the last, which no millisecond reached.
+    /// Percent of the milliseconds in each of [`TRANSACTION_BANDS`] except the last, which no millisecond reached.
     pub shares: [f64; 3],
 }
 
-/// Transactions of a millisecond: the fewest and the most of a band.
+/// Transactions per millisecond: the lower and upper bound of a band.
 pub const TRANSACTION_BANDS: [(u64, u64); 4] = [(1, 9), (10, 15), (16, 26), (27, u64::MAX)];
 
 /// The table of the risk-control server.
@@ -283,7 +283,7 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The published curves of a scenario at a pace; of three runs the median.
+/// The published curves of a scenario at a pace; for three runs, the median.
 pub fn curves(scenario: &str, pace: Pace) -> Vec<Curve> {
     match (scenario, pace) {
         ("echo", Pace::PerSecond(rate)) => JLBH
@@ -347,7 +347,7 @@ mod tests {
                 }
             }
         }
-        // Those two of 36 cannot result from any choice of runs.
+        // These two of the 36 values cannot result from any choice of runs.
         assert_eq!(
             others,
             [

@@ -1,6 +1,6 @@
-//! Unsolicited reports of an acceptor: the application that sends them, and the books of the receiver.
+//! Unsolicited reports of an acceptor: the application that sends them, and the receiver's record of them.
 //!
-//! Both ends are threads of one process and read one clock, so ClOrdID carries the time at which a report was begun,
+//! Both ends are threads of one process and read one clock, so ClOrdID carries the time at which a report was started,
 //! and a report is timed one way. The numbers of requested and received reports are shared in memory.
 
 use std::fmt::Write;
@@ -22,12 +22,12 @@ const SESSION: SessionId = SessionId(0);
 #[derive(Debug, Default)]
 pub struct PushCounts {
     wanted: AtomicU64,
-    /// Those that came, to a multiple of [`FLOOD_BATCH`].
+    /// Number of received reports, as a multiple of [`FLOOD_BATCH`].
     received: AtomicU64,
 }
 
-/// An [`Application`] that sends as many reports as are wanted, [`FLOOD_BATCH`] in a turn and never more than
-/// [`FLOOD_OUTSTANDING`] ahead of the reader. An order asks for one more.
+/// An [`Application`] that sends the requested reports, [`FLOOD_BATCH`] in a turn and never more than
+/// [`FLOOD_OUTSTANDING`] ahead of the reader. An order requests one more.
 #[derive(Debug)]
 pub struct Pusher {
     clock: Clock,
@@ -39,7 +39,7 @@ pub struct Pusher {
 }
 
 impl Pusher {
-    /// One that has sent nothing.
+    /// An application that has sent nothing.
     pub fn new(clock: Clock, counts: Arc<PushCounts>) -> Self {
         Self {
             clock,
@@ -50,7 +50,7 @@ impl Pusher {
         }
     }
 
-    /// One report; whether there was room for it.
+    /// Sends one report; false when there is no room.
     fn push(&mut self, outbox: &mut Outbox) -> bool {
         self.stamp = self.clock.now().max(self.stamp + 1);
         self.cl_ord_id.clear();
@@ -89,12 +89,12 @@ impl Application for Pusher {
                 self.sent += 1;
             }
         }
-        // At once: the measuring thread spins.
+        // Called again at once: the measuring thread spins.
         Some(now.mono)
     }
 }
 
-/// The books of one run at the end that receives. All times are nanoseconds of one clock.
+/// The state of one run at the receiving end. All times are nanoseconds of one clock.
 #[derive(Debug)]
 pub struct Pushed {
     counts: Arc<PushCounts>,
@@ -111,8 +111,8 @@ pub struct Pushed {
 }
 
 impl Pushed {
-    /// Books for so many reports. At [`Pace::PingPong`] each is answered with an order, which asks for the next one;
-    /// at any other pace all are wanted at once. Gives up after `patience` nanoseconds without a report.
+    /// A run of this number of reports. At [`Pace::PingPong`] each is answered with an order, which requests the next
+    /// one; at any other pace all are requested at once. Times out after `patience` nanoseconds without a report.
     pub fn new(counts: Arc<PushCounts>, pace: Pace, reports: u64, patience: u64) -> Self {
         Self {
             counts,
@@ -128,7 +128,7 @@ impl Pushed {
         }
     }
 
-    /// The run starts: from now on reports are wanted.
+    /// Starts the run: requests reports.
     pub fn begin(&mut self, now: u64) {
         (self.start, self.last, self.stamp) = (now, now, now);
         // The previous run is over: all its reports have arrived or are lost.
@@ -141,7 +141,7 @@ impl Pushed {
         self.counts.wanted.store(before + wanted, Ordering::Relaxed);
     }
 
-    /// A report that was begun at `begun` is here; whether it has to be answered.
+    /// Records the arrival of a report that was started at `begun`; returns whether it needs an answer.
     #[inline]
     pub fn arrived(&mut self, begun: u64, now: u64) -> bool {
         self.last = now;
@@ -176,7 +176,7 @@ impl Pushed {
         self.faults.wrong += 1;
     }
 
-    /// Reports so far: a change shows progress.
+    /// Number of reports so far: a change shows progress.
     #[inline]
     pub fn moves(&self) -> usize {
         self.came as usize
@@ -193,7 +193,7 @@ impl Pushed {
         }
     }
 
-    /// Closes the books: reports that were expected and not received are lost.
+    /// Ends the run: expected reports that were not received are lost.
     pub fn close(mut self) -> RunOutcome {
         self.faults.lost = self.reports - self.came;
         RunOutcome {

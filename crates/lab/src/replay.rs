@@ -1,7 +1,7 @@
-//! Replays a recorded session: its sent messages go to an acceptor, and what comes back is compared with the record.
+//! Replays a recorded session: sends its outgoing messages to an acceptor and compares the answers with the record.
 //!
-//! [`recording`] reads the record, [`Replayer`] is the application that sends, [`comparison`] compares. The engine below them
-//! numbers and stamps the messages, and answers Heartbeats, TestRequests and ResendRequests.
+//! [`recording`] reads the record, [`Replayer`] is the application that sends, [`comparison`] compares. The engine sets
+//! MsgSeqNum and SendingTime, and answers Heartbeats, TestRequests and ResendRequests.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
@@ -23,7 +23,7 @@ use recording::{Recorded, RecordedSession, SessionSurvey};
 /// How fast messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayPace {
-    /// As recorded, so many times as fast.
+    /// As recorded, at this multiple of the speed.
     Recorded(f64),
     /// At once, with at most 256 orders without an answer.
     Flood,
@@ -34,27 +34,27 @@ pub enum ReplayPace {
 pub struct ReplayConfig {
     /// The acceptor.
     pub to: SocketAddr,
-    /// SenderCompID(49), if not the recorded one.
+    /// SenderCompID(49), if different from the recorded one.
     pub sender: Option<String>,
-    /// TargetCompID(56), if not the recorded one.
+    /// TargetCompID(56), if different from the recorded one.
     pub target: Option<String>,
     /// The pace.
     pub pace: ReplayPace,
-    /// ClOrdIDs(11) are replaced, and with them OrigClOrdIDs(41).
+    /// Whether ClOrdIDs(11) are replaced, and OrigClOrdIDs(41) with them.
     pub fresh_ids: bool,
-    /// Time for the Logon, and for the answers after the last message.
+    /// Timeout for the Logon, and for the answers after the last message.
     pub timeout: Duration,
     /// The Logon resets the sequence numbers, so both begin with 1.
     pub reset: bool,
 }
 
-/// What a [`Replayer`] works with.
+/// Inputs and outputs of a [`Replayer`].
 pub struct ReplayParts {
-    /// The recorded messages, in their order.
+    /// The recorded messages, in order.
     pub recorded: Receiver<Recorded>,
-    /// What is found out; shared with whoever reports it.
+    /// The comparison so far, shared with the thread that reports it.
     pub comparison: Arc<Mutex<ReplayComparison>>,
-    /// Learns how it ended.
+    /// Receives the outcome.
     pub ended: Sender<ReplayEnd>,
 }
 
@@ -62,7 +62,7 @@ pub struct ReplayParts {
 ///
 /// # Errors
 ///
-/// A sentence: a session of this version cannot be played.
+/// A sentence: sessions of this version cannot be replayed.
 pub fn engine_config(
     session: &RecordedSession,
     survey: &SessionSurvey,
@@ -92,7 +92,7 @@ pub fn engine_config(
     }
     let connection = Connection::Initiator {
         hosts: vec![(config.to.ip().to_string(), config.to.port())],
-        // The acceptor may be starting. The replay ends with the connection of a session that was logged on.
+        // The acceptor may still be starting. When a session that was logged on disconnects, the replay ends.
         reconnect: vec![Duration::from_secs(1)],
         timeout: config.timeout,
     };

@@ -1,4 +1,4 @@
-//! A run second by second: shows whether it slowed down, or when something disturbed it.
+//! A run second by second: shows whether it slowed down, and when something disturbed it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::load::TimedOrder;
 pub struct RunSecond {
     /// Seconds since the start of the run.
     pub second: u64,
-    /// How many were answered.
+    /// Number of answered orders.
     pub count: u64,
     /// Median response time, nanoseconds.
     pub p50: u64,
@@ -19,7 +19,8 @@ pub struct RunSecond {
     pub worst: u64,
 }
 
-/// The seconds of a run, by when its orders were due; those without an answered order are left out.
+/// The figures of each second of a run. An order belongs to the second in which it was due; seconds without an answered
+/// order are left out.
 ///
 /// Percentiles are exact. The orders must be in the order they were due.
 pub fn per_second(orders: &[TimedOrder]) -> Vec<RunSecond> {

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Each stage ends at the time stamp where the next one begins, so the stages of an order add up to its time. Due,
-//! start and answer are those of the [load](crate::load). TCP is from right before the write to right after the read:
+//! start and answer are those of the [load](crate::load). TCP is from just before the write to just after the read:
 //! over loopback the write itself delivers, and the other end may have read before it returns. `found` is the end of
-//! the read, or of the work on the message before it in that read.
+//! the read, or of the work on the previous message of that read.
 
 pub mod marks;
 
@@ -24,7 +24,7 @@ const INITIATOR: &str = "initiator";
 const ACCEPTOR: &str = "acceptor";
 const TCP: &str = "tcp";
 
-/// The stages in their order: who works, and on what.
+/// The stages in order: the end that works, and the work.
 const STAGES: [(&str, &str); 18] = [
     (INITIATOR, "due to start"),
     (INITIATOR, "build"),
@@ -49,17 +49,17 @@ const STAGES: [(&str, &str); 18] = [
 /// The stages of the marked orders of one run, or of several.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Stages {
-    /// Orders with all their marks.
+    /// Number of orders with all their marks.
     pub marked: u64,
-    /// Those of them whose response time was from p45 to p55 of all orders of the run.
+    /// Number of those whose response time was from p45 to p55 of all orders of the run.
     pub median_orders: u64,
-    /// Those whose response time was beyond p99.
+    /// Number of those whose response time was beyond p99.
     pub tail_orders: u64,
     /// Each stage, in the order in which an order passes them.
     pub stages: Vec<StageMeans>,
 }
 
-/// How long one stage took.
+/// Duration of one stage.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct StageMeans {
     /// `initiator`, `acceptor`, or `tcp` between them.
@@ -73,7 +73,7 @@ pub struct StageMeans {
 }
 
 impl Stages {
-    /// Sums orders up; `response` has the response times of all orders of the run, marked or not.
+    /// Sums up orders; `response` has the response times of all orders of the run, marked or not.
     pub fn of(orders: &[StagedOrder], response: &Histogram<u64>) -> Self {
         let at = |quantile| response.value_at_quantile(quantile);
         let (around, beyond) = (at(0.45)..=at(0.55), at(0.99));
@@ -96,7 +96,7 @@ impl Stages {
         }
     }
 
-    /// Several runs as one; each order counts alike.
+    /// Several runs as one; each order counts equally.
     pub fn pool<'a>(runs: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut pooled = Self::default();
         for run in runs {
@@ -122,7 +122,7 @@ impl Stages {
     }
 }
 
-/// How many orders, and the mean of each stage over them.
+/// Number of orders, and the mean of each stage over them.
 fn means<'a>(orders: impl Iterator<Item = &'a StagedOrder>) -> (u64, [f64; STAGES.len()]) {
     let (mut count, mut sums) = (0, [0; STAGES.len()]);
     for order in orders {
@@ -137,15 +137,15 @@ fn means<'a>(orders: impl Iterator<Item = &'a StagedOrder>) -> (u64, [f64; STAGE
 /// One order with all its marks. Times are nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct StagedOrder {
-    /// How long each stage took.
+    /// Duration of each stage.
     pub stages: [u64; STAGES.len()],
-    /// From when it was due to its answer, as the load counts it.
+    /// From when the order was due to its answer, as in the load.
     pub response: u64,
 }
 
 impl StagedOrder {
-    /// The differences of the marks, from when it was due to its answer; `None` when one is earlier than the one
-    /// before it.
+    /// The differences of the marks, from when the order was due to its answer; `None` when a mark is earlier than the
+    /// previous one.
     fn between(marks: [u64; STAGES.len() + 1]) -> Option<Self> {
         let mut stages = [0; STAGES.len()];
         for (stage, pair) in stages.iter_mut().zip(marks.windows(2)) {
@@ -158,7 +158,7 @@ impl StagedOrder {
     }
 }
 
-/// Stages that take so long each, but for one of the tail; for the test of their text.
+/// Stages that take this long each, except one of the tail; to test their text.
 #[cfg(test)]
 pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
     let stage = |(index, &(end, stage)): (usize, &(&'static str, &'static str))| StageMeans {
@@ -179,7 +179,7 @@ pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
 mod tests {
     use super::*;
 
-    /// An order whose marks are this far apart.
+    /// An order whose marks are at this interval.
     fn staged(step: u64) -> StagedOrder {
         StagedOrder::between(std::array::from_fn(|place| 100 + place as u64 * step)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! A reconnect storm: all peers of an acceptor lose their connections at once, and return at once.
+//! A reconnect storm: all peers of an acceptor lose their connections at once and reconnect at once.
 //!
 //! The engine is real, with its journal in memory; sockets and clocks are simulated, because an operating system
 //! does not have enough sockets.
@@ -20,7 +20,7 @@ use crate::numbered::Numbered;
 use crate::pair::PairConfig;
 use crate::wires::{WALL, Wires};
 
-/// Turns for each session after which a Logon has not been answered.
+/// Turns per session after which an unanswered Logon is an error.
 const MOST_TURNS: usize = 10;
 
 /// An acceptor with many sessions, all logged on.
@@ -34,7 +34,7 @@ impl Storm {
     /// Its name on command lines.
     pub const NAME: &str = "engine-reconnect";
 
-    /// Logs on so many sessions, each from an address of its own.
+    /// Logs on this number of sessions, each from its own address.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ mod tests {
     fn each_session_returns_with_the_next_number() {
         let mut storm = Storm::new(100).unwrap();
         for time in 1..=3 {
-            // One turn closes all, 16 connections are taken in a turn, and their Logons are read in the next.
+            // One turn closes all connections, a turn accepts 16 connections, and their Logons are read in the next.
             assert_eq!(storm.pass().unwrap(), 1 + 100_usize.div_ceil(16) + 1);
             for status in storm.engine.sessions() {
                 assert!(status.logged_on);

@@ -1,4 +1,4 @@
-//! The initiator of the benchmark: sends orders when due, checks and times the answers.
+//! The initiator of the benchmark: sends orders when they are due, checks and times the answers.
 
 use fixwire_protocol::{
     Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId, tag,
@@ -16,9 +16,9 @@ const SESSION: SessionId = SessionId(0);
 /// An [`Application`] with one session that plays a [`Load`].
 #[derive(Debug)]
 pub struct Trader {
-    /// The books of the run in progress.
+    /// The run in progress.
     pub load: Option<Load>,
-    /// The books of a run in which the acceptor pushes reports, while there is one.
+    /// The run in which the acceptor pushes reports, if any.
     pub pushed: Option<Pushed>,
     logged_on: bool,
     clock: Clock,
@@ -42,7 +42,7 @@ impl Trader {
         self.logged_on
     }
 
-    /// Whether the run in progress goes on, and what has happened in it so far; `None` between two runs.
+    /// Whether the current run continues, and its progress so far; `None` between two runs.
     pub fn progress(&self, now: u64) -> Option<(RunState, usize)> {
         match (&self.load, &self.pushed) {
             (Some(load), _) => Some((load.state(now), load.moves())),
@@ -116,12 +116,12 @@ impl Application for Trader {
             let cl_ord_id = self.clock.to_wall(intended);
             let written = self.writer.write(outbox, SESSION, cl_ord_id, now.wall);
             if written.is_err() {
-                // No room now: it stays due and is sent later, which its response time includes.
+                // No room now: the order stays due and is sent later, which its response time includes.
                 break;
             }
             load.sent(intended, actual);
         }
-        // At once: the measuring thread spins.
+        // Called again at once: the measuring thread spins.
         Some(now.mono)
     }
 }
@@ -175,7 +175,7 @@ mod tests {
         let id = order.get(tag::CL_ORD_ID).unwrap().to_vec();
         outbox.clear();
 
-        // The report, then an unsolicited answer, then a message that is not a report, then no number.
+        // The report, an unsolicited answer, a message that is not a report, and no number.
         write_report(&mut outbox, SessionId(0), &id).unwrap();
         write_report(&mut outbox, SessionId(0), b"17").unwrap();
         write_report(&mut outbox, SessionId(0), b"none").unwrap();

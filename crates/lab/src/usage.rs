@@ -24,9 +24,9 @@ pub struct Consumption {
     pub involuntary_switches: u64,
 }
 
-/// Starts the mark of most resident memory anew (proc_pid_clear_refs(5)).
+/// Resets the peak of resident memory (proc_pid_clear_refs(5)).
 pub fn reset_peak_memory() {
-    // If not possible, it is the peak since the process started.
+    // If not possible, the peak counts from the start of the process.
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -35,13 +35,13 @@ pub fn reset_peak_memory() {
 pub struct Used {
     /// The thread that sends orders and times their answers.
     pub thread: Consumption,
-    /// The whole process: both ends, and the threads beside them that lived until the end of the run.
+    /// The whole process: both ends, and the other threads that lived until the end of the run.
     pub process: Consumption,
-    /// Most resident memory of the process since [`reset_peak_memory`], KiB.
+    /// Peak resident memory of the process since [`reset_peak_memory`], KiB.
     pub peak_memory_kib: u64,
 }
 
-/// The counters at one moment; two of them make a [`Used`].
+/// The counters at one moment; the difference of two is a [`Used`].
 #[derive(Clone, Copy, Debug)]
 pub struct UsageReading {
     thread: Consumption,
@@ -49,7 +49,7 @@ pub struct UsageReading {
 }
 
 impl UsageReading {
-    /// Reads the counters, those of a thread for the calling one.
+    /// Reads the counters; for a thread, those of the calling thread.
     pub fn take() -> Self {
         let thread = Consumption {
             cpu_ns: cpu_ns(ClockId::ThreadCPUTime),
@@ -59,7 +59,7 @@ impl UsageReading {
             cpu_ns: cpu_ns(ClockId::ProcessCPUTime),
             ..counters("/proc/self")
         };
-        // The switches in the status of a process are those of its first thread.
+        // The context switches in the status of a process are those of its first thread.
         let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
         let switches = tasks
             .flatten()
@@ -69,7 +69,7 @@ impl UsageReading {
         Self { thread, process }
     }
 
-    /// Resources used since.
+    /// Resources used since then.
     pub fn since(self) -> Used {
         let now = Self::take();
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -118,7 +118,7 @@ fn counters(folder: &str) -> Consumption {
     }
 }
 
-/// Minor and major faults in a `stat` file: fields 10 and 12, of which the name (field 2) may have spaces.
+/// Minor and major faults in a `stat` file: fields 10 and 12; the name (field 2) may contain spaces.
 fn faults(stat: &str) -> Option<(u64, u64)> {
     let (_, after_name) = stat.rsplit_once(") ")?;
     let mut fields = after_name.split(' ');
@@ -165,7 +165,7 @@ mod tests {
                 consumption.cpu_ns > 0 && consumption.voluntary_switches > 0,
                 "{used:?}"
             );
-            // Huge pages fault once for 2 MiB.
+            // A huge page faults once for 2 MiB.
             assert!(consumption.minor_faults >= 32, "{used:?}");
         }
         assert!(used.peak_memory_kib >= 64 << 10, "{used:?}");

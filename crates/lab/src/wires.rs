@@ -1,4 +1,4 @@
-//! In-memory sockets, and a clock that ticks when it is read.
+//! In-memory sockets, and a clock that advances when it is read.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ use fixwire_protocol::{Frame, Mono, Nanos, Now, Timestamp, frame};
 
 /// 2026-08-21T13:30:00.123Z, the time of all events here.
 pub(crate) const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
-/// The first peer's address; the others follow.
+/// The first peer's address; the others are consecutive.
 const ADDRESS: u32 = 0x0A00_0001;
 
 /// One peer's connection.
@@ -20,29 +20,29 @@ const ADDRESS: u32 = 0x0A00_0001;
 struct Wire {
     to_engine: Vec<u8>,
     hung_up: bool,
-    /// Stands in [`Wires::news`].
+    /// Whether it is listed in [`Wires::news`].
     is_news: bool,
-    /// Whole messages that the engine wrote.
+    /// Number of complete messages that the engine wrote.
     messages: usize,
-    /// Their bytes, when it is the peer of a link.
+    /// Their bytes, when this is the peer of a link.
     frames: Option<Vec<u8>>,
 }
 
-/// The listening port of a link; other ports are those of sessions.
+/// The listening port of a link; other ports belong to sessions.
 pub(crate) const LINK_PORT: u16 = 2;
-/// Its listener, and that of sessions.
+/// The listener of the link, and that of sessions.
 const OF_LINK: ListenerId = ListenerId(1);
 const OF_SESSIONS: ListenerId = ListenerId(0);
 
-/// The connections of the peers, in their order.
+/// The connections of the peers, in order.
 #[derive(Default)]
 pub(crate) struct Wires {
     peers: Vec<Wire>,
-    /// Those that wait to be accepted.
+    /// Connections to be accepted.
     waiting: VecDeque<u32>,
-    /// The peer of a link that waits to be accepted.
+    /// The peer of a link to be accepted.
     link: Option<u32>,
-    /// Those with something to read that were not reported yet.
+    /// Connections with something to read that were not reported yet.
     news: Vec<u32>,
     mono: Mono,
 }
@@ -66,14 +66,14 @@ impl Wires {
         self.link = Some(number as u32);
     }
 
-    /// Moves what the engine wrote to the peer of a link behind `to`.
+    /// Appends the bytes that the engine wrote for the peer of a link to `to`.
     pub(crate) fn take_frames(&mut self, number: usize, to: &mut Vec<u8>) {
         if let Some(frames) = &mut self.peers[number].frames {
             to.append(frames);
         }
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub(crate) fn pass(&mut self, time: Nanos) {
         self.mono = self.mono + time;
     }
@@ -83,7 +83,7 @@ impl Wires {
         self.mono
     }
 
-    /// A peer that is connected sends this.
+    /// A connected peer sends this.
     pub(crate) fn send(&mut self, number: usize, bytes: &[u8]) {
         self.peers[number].to_engine.extend_from_slice(bytes);
         self.note_news(number);
@@ -106,7 +106,7 @@ impl Wires {
         self.peers.len()
     }
 
-    /// Whether a peer has received so many more messages; takes them if so.
+    /// Whether a peer has received this number of new messages; if so, takes them.
     pub(crate) fn took(&mut self, number: usize, count: usize) -> bool {
         let wire = &mut self.peers[number];
         let enough = wire.messages >= count;
@@ -212,8 +212,8 @@ impl Host for Wires {
     }
 }
 
-/// The length of the message that these bytes begin with, by its BodyLength(9) alone: an engine writes whole
-/// messages, and a look at each byte would cost more than the engine does.
+/// Length of the first message in these bytes, by its BodyLength(9) alone: an engine writes complete messages, and
+/// checking each byte would cost more than the engine does.
 fn length(bytes: &[u8]) -> Option<usize> {
     const HEAD: usize = "8=FIX.4.2|9=".len();
     const TRAILER: usize = "10=000|".len();

@@ -31,8 +31,8 @@ fn no_stage_of_the_hot_path_allocates_after_warm_up() {
     }
 }
 
-/// A million messages of each kind, in two halves: the peer's numbers have six digits. A resend may
-/// allocate: it makes room for what it reads.
+/// A million messages of each kind, in two halves: the peer's sequence numbers have six digits. A resend may allocate:
+/// it makes room for the messages it reads.
 #[test]
 fn the_engine_allocates_nothing_after_warm_up() {
     for work in [Work::Order, Work::Batch, Work::Handle]
@@ -41,7 +41,7 @@ fn the_engine_allocates_nothing_after_warm_up() {
     {
         let mut once = work.start(None).unwrap();
         let mut go = |messages| (0..messages / work.messages()).for_each(|_| once().unwrap());
-        // Once round the ring of the journal.
+        // Fills the ring of the journal once.
         go(350_000);
         let counted = allocation_counter::measure(|| go(500_000));
         assert_eq!(counted.count_total, 0, "{work:?}: {counted:?}");
@@ -58,8 +58,8 @@ fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
     assert_eq!(counted.count_total, 0, "{counted:?}");
 }
 
-/// What is kept of each ClOrdID of the day grows by steps; nothing else of an order allocates. Orders end, so that
-/// the same number is open at a time.
+/// The record of each ClOrdID of the day grows in steps; nothing else allocates for an order. Orders end, so that the
+/// number of open ones stays the same.
 #[test]
 fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
     let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();
@@ -71,13 +71,13 @@ fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
                 .unwrap();
         }
     };
-    // Above the orders that are remembered, and once round the ring of the journal.
+    // More than the remembered orders, and once round the ring of the journal.
     go(150_000);
     let counted = allocation_counter::measure(|| go(20_000));
     assert!(counted.count_total <= 4, "{counted:?}");
 }
 
-/// The same with fills: the executions of orders that are no longer in memory are kept for the day too, by steps.
+/// The same with fills: executions of orders that are no longer in memory are kept for the day, too, in steps.
 #[test]
 fn a_filled_order_allocates_only_for_the_ids_and_executions_of_the_day() {
     let mut oms = DrivenOms::start(&DrivenOmsConfig::in_memory(1_000, LineProtocol::Fix)).unwrap();

@@ -20,7 +20,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, write_report};
 
-/// Orders of a run; one in a hundred is treated badly.
+/// Orders of a run; one in a hundred gets a bad answer.
 const ORDERS: usize = 1_000;
 
 #[derive(Clone, Copy)]
@@ -222,13 +222,13 @@ fn engine(journals: &Path) -> EngineArgs {
     }
 }
 
-/// Orders come back from a gateway on their session, and converted on another one, where they are filled.
+/// Orders return from a gateway on their session, and converted on another one, where they are filled.
 #[test]
 fn a_gateway_answers_every_order_once() {
     answers_every_order_once(false);
 }
 
-/// The same without remembering them.
+/// The same, without following the orders.
 #[test]
 fn a_gateway_that_lets_ids_pass_answers_every_order_once() {
     answers_every_order_once(true);

@@ -15,12 +15,12 @@ fn two_hundred_sessions_and_twenty_deaf_ones_live_on_one_port() {
         });
         check(&found.unwrap())
     };
-    // On a busy machine more is under way, which takes memory.
+    // More is in flight on a busy machine, which takes memory.
     let least = (0..3).map(|_| play()).find(|bytes| *bytes < 64 << 10);
     assert!(least.is_some(), "64 KiB a session and more, three times");
 }
 
-/// What holds in every run; the bytes that a session took.
+/// Checks that hold in every run; returns the bytes per session.
 fn check(found: &Found) -> u64 {
     assert_eq!((found.lost, found.ended), (0, 0), "{found:?}");
     assert_eq!(found.missed, 0, "{found:?}");

@@ -49,7 +49,7 @@ impl ExportColumns {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     pub fn write_heads(&self, out: &mut impl Write) -> io::Result<()> {
         for name in self.names() {
             out.write_all(b",")?;
@@ -62,7 +62,7 @@ impl ExportColumns {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     pub fn write_values(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
         for value in self.values(message) {
             out.write_all(b",")?;
@@ -75,7 +75,7 @@ impl ExportColumns {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     ///
     /// # Source
     ///

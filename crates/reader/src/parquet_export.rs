@@ -58,7 +58,7 @@ impl<W: Write + Send> ParquetExport<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     pub fn new(out: W, columns: &[(&str, ParquetKind)]) -> io::Result<Self> {
         let fields = columns.iter().map(|(name, kind)| field(name, *kind));
         let fields = fields.collect::<Result<_, _>>().map_err(failed)?;
@@ -87,7 +87,7 @@ impl<W: Write + Send> ParquetExport<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     ///
     /// # Panics
     ///
@@ -126,7 +126,7 @@ impl<W: Write + Send> ParquetExport<W> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// When writing to the output fails.
     pub fn finish(mut self) -> io::Result<()> {
         if self.bytes > 0 {
             self.write_group()?;

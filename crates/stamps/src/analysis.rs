@@ -1,5 +1,5 @@
-//! What stamps say, in the form of the summaries that were published for f9omstw, and how many transactions
-//! were completed in each millisecond.
+//! Evaluates stamps: the summary in the form published for f9omstw, and the number of transactions completed in each
+//! millisecond.
 //!
 //! Percentile p of n sorted values is the one at index floor(n * p), as published. T1 is when the message was
 //! found, T2 when the resulting messages were written.
@@ -31,13 +31,12 @@ pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
     sorted.get(place.min(sorted.len().wrapping_sub(1))).copied()
 }
 
-/// Writes the summary of the stamps of this file: a block for each kind of request and for each group, which is
-/// what stands in ClOrdID before ':', and one for each kind of report of a venue. Then the groups as percentiles of
-/// an HdrHistogram.
+/// Writes the summary of the stamps of this file: a block for each kind of request and for each group (the part of
+/// ClOrdID before ':'), and one for each kind of venue report. Then the groups as percentiles of an HdrHistogram.
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// When writing to `to` fails.
 pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result {
     let mut kinds: BTreeMap<u8, Vec<&Stamp>> = BTreeMap::new();
     let (reports, requests): (Vec<&Stamp>, Vec<&Stamp>) =
@@ -76,7 +75,7 @@ pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result
     to.write_str(&percentiles)
 }
 
-/// The message of a MsgType(35) that stamps have.
+/// The message name for the MsgType(35) of a stamp.
 #[must_use]
 pub fn kind_name(kind: u8) -> String {
     match kind {
@@ -98,7 +97,7 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
     writeln!(to, "{name}")?;
     counts(stamps, &FirstState::OF_REQUESTS, to)?;
     let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
-    // A difference needs times at both ends.
+    // A difference needs both times.
     let between = |from: usize, until: usize| -> Vec<i64> {
         let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
         both.map(|it| it[until] - it[from]).collect()
@@ -239,16 +238,16 @@ fn write_figures(name: &str, histogram: &Histogram<u64>, to: &mut impl Write) ->
 /// Distribution of transactions per millisecond: the number of milliseconds with each count.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Throughput {
-    /// Milliseconds with so many transactions.
+    /// Milliseconds with this number of transactions.
     pub rows: BTreeMap<u64, u64>,
-    /// Transactions in all.
+    /// Total number of transactions.
     pub transactions: u64,
     /// From the first to the last, nanoseconds.
     pub span: u64,
 }
 
 impl Throughput {
-    /// Of the times at which transactions were completed, in any order, nanoseconds.
+    /// From the times at which transactions were completed, in any order, nanoseconds.
     #[must_use]
     pub fn of(completed: impl IntoIterator<Item = u64>) -> Self {
         let mut completed: Vec<u64> = completed.into_iter().collect();
@@ -274,7 +273,7 @@ impl Throughput {
     ///
     /// # Errors
     ///
-    /// Those of `to`.
+    /// When writing to `to` fails.
     pub fn write(&self, to: &mut impl Write) -> fmt::Result {
         writeln!(
             to,
@@ -295,21 +294,21 @@ impl Throughput {
 #[derive(Clone, Debug, Default)]
 pub struct ThroughputCounter {
     found: Throughput,
-    /// Times of the first that came, of the earliest, of the latest.
+    /// Times of the first transaction received, of the earliest, and of the latest.
     span: Option<[u64; 3]>,
-    /// Transactions of the newest milliseconds, by their distance from the one that begins with the first.
+    /// Transactions of the newest milliseconds, by their distance from the first one kept.
     newest: BTreeMap<i64, u64>,
-    /// Milliseconds before this one are in the rows already.
+    /// Earlier milliseconds are already in the rows.
     counted_to: Option<i64>,
     busy: u64,
     late: u64,
 }
 
 impl ThroughputCounter {
-    /// Milliseconds that are kept, so that transactions may come in another order.
+    /// Number of milliseconds kept, so that transactions may arrive out of order.
     pub const REACH: usize = 100_000;
 
-    /// A transaction that was completed then, nanoseconds.
+    /// Counts a transaction completed at this time, nanoseconds.
     pub fn add(&mut self, time: u64) {
         let [first, earliest, latest] = self.span.unwrap_or([time; 3]);
         let milli = (i128::from(time) - i128::from(first)).div_euclid(1_000_000) as i64;
@@ -325,7 +324,7 @@ impl ThroughputCounter {
         }
     }
 
-    /// Transactions that are left out, since they came more than [`ThroughputCounter::REACH`] busy milliseconds late.
+    /// Transactions left out because they arrived more than [`ThroughputCounter::REACH`] busy milliseconds late.
     #[must_use]
     pub fn late(&self) -> u64 {
         self.late

@@ -4,7 +4,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Counts nanoseconds since it was started, and knows which wall time that was.
 ///
-/// Both ends of a measurement read the same one, so that a start time can travel in a ClOrdID.
+/// Both ends of a measurement read the same clock, so that a start time can travel in a ClOrdID.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     started: Instant,
@@ -12,7 +12,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Starts the count at one: zero is never a reading.
+    /// Starts at one: zero is never a reading.
     pub fn start() -> Self {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -29,13 +29,13 @@ impl Clock {
         self.started.elapsed().as_nanos() as u64 + 1
     }
 
-    /// A reading as nanoseconds since 1970, 19 digits until the year 2286: what a ClOrdID carries.
+    /// A reading as nanoseconds since 1970 (19 digits until the year 2286), for a ClOrdID.
     #[inline]
     pub fn to_wall(&self, reading: u64) -> u64 {
         self.wall + reading
     }
 
-    /// The reading that a ClOrdID carries; `None` when it is older than this clock.
+    /// The reading in a ClOrdID; `None` when it is older than this clock.
     #[inline]
     pub fn from_wall(&self, wall: u64) -> Option<u64> {
         wall.checked_sub(self.wall)

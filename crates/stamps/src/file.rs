@@ -6,9 +6,9 @@
 //! 17|17|8|Reported|0|1787319000123689000|1787319000123689100|1787319000123690000|1787319000123692000
 //! ```
 //!
-//! Times are nanoseconds since 1970, 0 for a missing time. Those of a report (8, 9) are T3(read), T3(found),
-//! T4(journalled) and T4(written). Order is the order number of the OMS, 0 if unknown. The first line
-//! identifies the version; each start of the OMS appends.
+//! Times are nanoseconds since 1970, 0 for a missing time. The times of a report (8, 9) are T3(read), T3(found),
+//! T4(journalled) and T4(written). Order is the order number of the OMS, 0 if unknown. The first line identifies the
+//! version; each start of the OMS appends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
@@ -25,10 +25,10 @@ pub const HEAD: &str =
     "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
 /// Polling interval of the thread.
 const LOOK: Duration = Duration::from_millis(20);
-/// Bytes in which the last line is looked for first.
+/// Size of the first read at the end that searches for the last line, bytes.
 const FIRST_LOOK: u64 = 2048;
 
-/// A file that is being written; whole when this is dropped, and the host before it.
+/// A file that is being written. It is complete once first the host and then this is dropped.
 #[derive(Debug)]
 pub struct StampsFile {
     stamps: Arc<Stamps>,
@@ -38,14 +38,13 @@ pub struct StampsFile {
 }
 
 impl StampsFile {
-    /// Opens the file, or makes it, and starts the thread, which appends. An unfinished last line, as a process
-    /// that was killed leaves it, is cut off. An error while it is written ends it: `fault` is given it, and
-    /// no order waits.
+    /// Opens or creates the file and starts the thread, which appends. Cuts off an unfinished last line, as a killed
+    /// process leaves it. A write error ends the thread: `fault` receives it, and no order waits.
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, another process writes it, or it is no stamps file; the system gives no
-    /// thread.
+    /// The file cannot be opened, another process writes it, or it is not a stamps file; or the thread cannot be
+    /// started.
     pub fn start(
         path: &Path,
         mut fault: impl FnMut(io::Error) + Send + 'static,
@@ -77,7 +76,7 @@ impl StampsFile {
         Arc::clone(&self.stamps)
     }
 
-    /// Bytes of an unfinished last line that the start has cut off.
+    /// Bytes of an unfinished last line that were cut off at the start.
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
@@ -88,7 +87,7 @@ impl Drop for StampsFile {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(writer) = self.writer.take() {
-            // It has reported its error.
+            // Whether the thread has reported its error.
             let _ = writer.join();
         }
     }
@@ -101,11 +100,11 @@ pub enum StampsFileError {
     System(io::Error),
     /// Another process writes it.
     InUse,
-    /// It is not a stamps file of this version.
+    /// The file is not a stamps file of this version.
     Form {
-        /// Byte offset of the mistake, from 0.
+        /// Byte offset of the error, from 0.
         byte: u64,
-        /// The mistake.
+        /// The error.
         what: &'static str,
     },
 }
@@ -131,7 +130,7 @@ impl From<io::Error> for StampsFileError {
     }
 }
 
-/// Opens a file to append to, with its head and without an unfinished last line; how much of that was cut off.
+/// Opens a file to append to, with its header and without an unfinished last line; returns the number of bytes cut off.
 fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path)?;
@@ -154,7 +153,7 @@ fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
     Ok((file, len - whole))
 }
 
-/// A file begins with the head, or with a part of it and nothing else.
+/// A file begins with the header, or contains only a part of it.
 fn check_head(file: &File) -> Result<(), StampsFileError> {
     let head = [HEAD.as_bytes(), b"\n"].concat();
     let mut found = Vec::new();
@@ -168,11 +167,11 @@ fn check_head(file: &File) -> Result<(), StampsFileError> {
     }
 }
 
-/// How many bytes the whole lines of a file have, the last of which is checked.
+/// Length of the complete lines of a file, bytes; checks the last line.
 fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
     let ends = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
     let (mut tail, mut from) = (Vec::new(), len);
-    // These bytes contain the last complete line if a line ends before it, or the file begins.
+    // These bytes contain the last complete line if a line ends before it, or the file begins here.
     let (begins, last) = loop {
         let last = ends(&tail);
         match last.map(|last| (ends(&tail[..last]), last)) {
@@ -200,7 +199,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
 fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::Result<()> {
     let mut taken = Vec::new();
     loop {
-        // Checked first: stamps stored before the end are taken after it.
+        // Checked first: stamps stored before the end are still taken.
         let is_last = ends.load(Ordering::Acquire);
         let lost = stamps.take(&mut taken);
         if lost > 0 {
@@ -221,9 +220,9 @@ fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::R
 ///
 /// # Errors
 ///
-/// Those of `to`.
+/// When writing to `to` fails.
 pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
-    // Client text must not break lines or columns.
+    // Text from clients must not break lines or columns.
     let id = String::from_utf8_lossy(stamp.id()).replace(['|', '\n', '\r'], "?");
     let Stamp {
         order,
@@ -247,9 +246,9 @@ pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
 pub struct StampsError {
     /// The line, from 1.
     pub line: usize,
-    /// Where it begins, from 0; of the first line where it is another one.
+    /// Byte offset of its beginning, from 0; for a wrong header, of the first line.
     pub byte: u64,
-    /// The mistake.
+    /// The error.
     pub what: String,
 }
 
@@ -263,12 +262,12 @@ impl std::error::Error for StampsError {}
 
 const WRONG_HEAD: &str = "the first line is not that of a stamps file of this version";
 
-/// Reads a stamps file: all of it, or what it has of one order. A last line that is not finished is being
-/// written, or of a process that was killed, and is left out.
+/// Reads a stamps file: all stamps, or those of one order. Skips an unfinished last line: it is being written, or a
+/// killed process left it.
 ///
 /// # Errors
 ///
-/// Those of `from`, as [`io::Error`]; with a [`StampsError`] in it for the first line that is none of such a file.
+/// When reading `from` fails, or its first invalid line as a [`StampsError`] in an [`io::Error`].
 pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>> {
     let prefix = order.map(|order| format!("{order}|"));
     let (mut text, mut stamps) = (String::new(), Vec::new());

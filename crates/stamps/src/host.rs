@@ -1,4 +1,4 @@
-//! When a request passed the points of an OMS: a host that records it, wrapped around the system's host.
+//! Time stamps of requests at the points of an OMS: a host that records them, wrapped around the system's host.
 //!
 //! ```text
 //!   T0  the client sent it          the field of its send time, else TransactTime(60)
@@ -25,7 +25,7 @@ mod frames;
 struct Written {
     seq: u64,
     len: usize,
-    /// The digits of CheckSum(10); of a frame its check sum and its type.
+    /// The digits of CheckSum(10); for a frame its checksum and its type.
     sum: [u8; 3],
 }
 
@@ -33,7 +33,7 @@ struct Written {
 const TRAILER: usize = 7;
 
 impl Written {
-    /// That of a message in the outbox.
+    /// The identification of a message in the outbox.
     fn entry(outbox: &Outbox, at: usize) -> Option<Self> {
         let entry = &outbox.entries()[at];
         match entry.is_frame() {
@@ -59,32 +59,32 @@ struct Queue {
     waiting: VecDeque<(Written, Stamp)>,
 }
 
-/// A host that notes when requests pass. Around the operating system it costs some 150 ns a request.
+/// A host that records when requests pass. On the operating system it costs about 150 ns per request.
 pub struct StampingHost<H> {
     host: H,
     clock: Clock,
     stamps: Arc<Stamps>,
-    /// Venues' reports are noted too.
+    /// Whether venue reports are recorded, too.
     answers: bool,
     /// The field with the send time of a request; 0 for none.
     send_time: Tag,
     read: u64,
     found: u64,
-    /// For each session and link, by turns, what has not been written yet.
+    /// The unwritten messages, alternately for sessions and links.
     queues: Vec<Queue>,
     done: Vec<Stamp>,
-    /// Something was read or written since the last poll.
+    /// Whether something was read or written since the last poll.
     is_busy: bool,
-    /// For each connection the beginning of a message whose rest has not been written yet.
+    /// For each connection, the beginning of a message that is not completely written yet.
     cut: Vec<Vec<u8>>,
 }
 
 impl<H: Host> StampingHost<H> {
-    /// Around `host`; notes venues' reports as well when `answers` is true. There is room for `room` stamps
-    /// before they are given to `stamps` in the midst of work.
+    /// Wraps `host`; with `answers`, also records venue reports. Has room for `room` stamps before it passes them to
+    /// `stamps` while busy.
     pub fn new(host: H, clock: Clock, stamps: Arc<Stamps>, answers: bool, room: usize) -> Self {
         let nothing = Stamp::new(0, b"", FirstState::Queuing);
-        // Touched once, so that there are no page faults later.
+        // Written once, so that there are no page faults later.
         let mut done = vec![nothing; room.max(1)];
         done.clear();
         Self {
@@ -102,7 +102,7 @@ impl<H: Host> StampingHost<H> {
         }
     }
 
-    /// With the tag in which clients write when they sent a request, in nanoseconds since 1970.
+    /// With the tag in which clients send the time of a request, nanoseconds since 1970.
     #[must_use]
     pub fn with_send_time(mut self, tag: Tag) -> Self {
         self.send_time = tag;
@@ -134,7 +134,7 @@ impl<H: Host> StampingHost<H> {
             &whole
         };
         loop {
-            // No frame that an OMS sends is so long that its length would begin like a FIX message.
+            // An OMS sends no frame so long that its length field looks like the start of a FIX message.
             let is_fix = rest.first() == Some(&b'8');
             let head = if is_fix {
                 head(rest)
@@ -158,7 +158,7 @@ impl<H: Host> StampingHost<H> {
         self.cut[index] = rest;
     }
 
-    /// Notes a request or report that was handled just now; `effect` is the place of what it caused.
+    /// Records a request or report that was just handled; `effect` is the position of its first effect.
     fn note(&mut self, mut stamp: Stamp, found: u64, now: u64, outbox: &Outbox, at: Option<usize>) {
         (stamp.read, stamp.found, stamp.journalled) = (self.read, found, now);
         let place = at.and_then(|at| {
@@ -178,7 +178,7 @@ impl<H: Host> StampingHost<H> {
             }
             None => self.end(stamp),
         }
-        // The next one waits for this too.
+        // The next one waits for this one, too.
         self.found = self.now_wall();
     }
 
@@ -199,7 +199,7 @@ impl<H: Host> StampingHost<H> {
             let is_found = first == written;
             if is_found {
                 stamp.written = at;
-                // Searched after the write, so as not to delay it.
+                // Searched after the write, so as not to delay the write.
                 if stamp.order == 0 {
                     stamp.order = match message.first() {
                         Some(b'8') => order(message),
@@ -215,7 +215,7 @@ impl<H: Host> StampingHost<H> {
     }
 }
 
-/// MsgSeqNum(34) and length of the message that begins here, as soon as its header is there.
+/// MsgSeqNum(34) and length of the message that begins here, once its header is complete.
 fn head(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut fields = bytes.split(|byte| *byte == SOH);
     let (begin, length) = (fields.next()?, fields.next()?);
@@ -245,13 +245,13 @@ fn order(bytes: &[u8]) -> u64 {
     0
 }
 
-/// That of a ClOrdID(11) at the venue, `17` or `17-25`, or of an OrderID(37) at the client.
+/// The order number in a ClOrdID(11) at the venue, `17` or `17-25`, or in an OrderID(37) at the client.
 fn order_number(id: &[u8]) -> u64 {
     let digits = id.split(|byte| *byte == b'-').next();
     digits.and_then(number).unwrap_or(0)
 }
 
-/// Where the client's report stands that a report of a venue caused.
+/// Position of the client's report that a venue report caused.
 fn client_report(outbox: &Outbox, from: usize) -> Option<usize> {
     let entries = outbox.entries().get(from..)?;
     let is_report = |kind: &[u8]| matches!(kind, b"8" | b"9");
@@ -259,7 +259,7 @@ fn client_report(outbox: &Outbox, from: usize) -> Option<usize> {
     Some(from + at)
 }
 
-/// State of a request, by the first resulting message: its position and the state.
+/// State of a request, by the first resulting message, and the position of that message.
 fn first_effect(outbox: &Outbox, from: usize) -> Option<(usize, FirstState)> {
     let entries = outbox.entries().get(from..)?;
     let find = |kinds: &[&[u8]]| {
@@ -324,7 +324,7 @@ impl<H: Host> HostAround for StampingHost<H> {
         if !self.stamps.is_off() {
             let at = self.now_wall();
             self.wrote(conn, &bytes[..count], at);
-            // The message after it is found only now.
+            // Only now is the next message found.
             self.found = self.now_wall();
         }
         Ok(count)

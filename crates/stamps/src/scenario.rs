@@ -21,7 +21,7 @@ pub const REPORT_BYTES: usize = 218;
 /// OrderID and ExecID of every report.
 const EXEC_ID: &[u8] = b"tkacct.151124.e.EFX.122.6";
 
-/// Writes orders. Keeps the text of the last second.
+/// Writes orders. Caches the text of the last second.
 #[derive(Clone, Debug, Default)]
 pub struct OrderWriter {
     stamp: TimestampWriter,
@@ -32,7 +32,7 @@ impl OrderWriter {
     ///
     /// # Errors
     ///
-    /// [`BodyError::Full`] when the outbox has no room now.
+    /// [`BodyError::Full`] when the outbox is full.
     #[inline]
     pub fn write(
         &mut self,
@@ -68,7 +68,7 @@ impl OrderWriter {
 ///
 /// # Errors
 ///
-/// [`BodyError::Full`] when the outbox has no room now.
+/// [`BodyError::Full`] when the outbox is full.
 #[inline]
 pub fn write_report(
     outbox: &mut Outbox,

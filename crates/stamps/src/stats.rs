@@ -18,7 +18,7 @@ pub const COLUMNS: [&str; 6] = ["50", "90", "99", "99.9", "99.99", "worst"];
 /// The figures of one run, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Figures {
-    /// How many were timed.
+    /// Number of timed orders.
     pub count: u64,
     /// The shortest.
     pub min: u64,
@@ -114,7 +114,7 @@ pub fn variation(runs: &[u64]) -> Option<f64> {
     Some(100.0 * (max - min) / (max + min / 2.0))
 }
 
-/// The middle value; of an even number the mean of the two in the middle.
+/// The median; for an even number of values, the mean of the two in the middle.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

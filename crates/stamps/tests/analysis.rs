@@ -50,7 +50,7 @@ fn what_is_no_stamps_file_is_refused_with_its_line() {
         Ok(stamps) => panic!("{} stamps", stamps.len()),
     };
     assert_eq!(line(""), (1, 0));
-    // Of another version.
+    // A file of another version.
     assert_eq!(line("ClOrdID|MsgType|State\n"), (1, 0));
     assert_eq!(line(&STAMPS.replace("T1(found)", "T1(seen)")), (1, 43));
     for wrong in [
@@ -110,7 +110,7 @@ fn transactions_that_come_in_another_order_are_counted_alike() {
         .map(|at| 7 * ms + at * at * 977 % (900 * ms))
         .collect();
     let mut counter = ThroughputCounter::default();
-    // The first that comes is not the earliest; milliseconds begin with it.
+    // The first one to arrive is not the earliest; milliseconds begin with the first one.
     let first = times[times.len() / 2];
     let aligned = times.iter().map(|time| time - time % ms + first % ms);
     aligned.clone().rev().for_each(|time| counter.add(time));

@@ -17,7 +17,7 @@ pub const CHAIN: [&str; 4] = ["R1-000001", "R1-000002", "R1-000003", "R1-000004"
 /// Messages of that order.
 const CHAIN_STEPS: u64 = 9;
 
-/// What was made.
+/// What [`make`] wrote.
 pub struct MadeLog {
     pub text_bytes: u64,
     pub journal_bytes: u64,
@@ -25,7 +25,7 @@ pub struct MadeLog {
     pub id: String,
 }
 
-/// Writes both, with so many messages.
+/// Writes the text log and the journal with this number of messages.
 pub struct LogMaker {
     text: BufWriter<File>,
     journal: Journal<Directory>,
@@ -43,7 +43,7 @@ impl LogMaker {
     ///
     /// # Errors
     ///
-    /// A sentence: what could not be written.
+    /// A sentence that says what could not be written.
     pub fn make(folder: &Path, messages: u64) -> Result<MadeLog, String> {
         let name = folder.join("FIX.4.4-BROKER-CLIENT.messages.current.log");
         let file = File::create(&name).map_err(|error| format!("{}: {error}", name.display()))?;
@@ -113,7 +113,7 @@ impl LogMaker {
             ),
         );
         self.write(&record, &[new])?;
-        // Some stay open.
+        // Some orders stay open.
         if !order.is_multiple_of(5) {
             let fill = self.begin(
                 1,
@@ -178,7 +178,7 @@ impl LogMaker {
         self.body.clear();
         let stamp =
             format_args!("20261120-{hour:02}:{minute:02}:{second:02}.{milli:03}").to_string();
-        // Memory takes everything.
+        // Writing to memory cannot fail.
         let _ = write!(
             self.body,
             "35={kind}|34={number}|49={sender}|52={stamp}|56={target}|{fields}"
@@ -198,7 +198,7 @@ impl LogMaker {
         self.message.clone()
     }
 
-    /// Writes what came in and what it caused to both.
+    /// Writes a message and the messages that it caused to the log and the journal.
     fn write(&mut self, cause: &[u8], effects: &[Vec<u8>]) -> io::Result<()> {
         let wall = self.messages * STEP + EIGHT;
         let seq = self.numbers[1] - effects.len() as u64;

@@ -1,4 +1,4 @@
-//! Runs a command, and says how long it took and how much memory it had.
+//! Runs a command and measures its time and memory.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -6,20 +6,20 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often it is looked how much memory it has.
+/// Polling interval for the memory of the command.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// A command that has ended.
+/// A command that has exited.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRun {
     pub seconds: f64,
     /// The most resident memory, bytes, as seen within the last 2 ms.
     pub peak: u64,
-    /// The bytes that it printed.
+    /// Number of bytes that it printed.
     pub printed: u64,
 }
 
-/// Runs a command, with what it prints in a file of this folder.
+/// Runs a command; its output goes to a file in this folder.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn run(program: &Path, args: &[&str], folder: &Path) -> Result<CommandRun, S
         }
         sleep(LOOK);
     };
-    // 1 of these two says that messages have a problem, or that two sides differ.
+    // Exit code 1 means that messages have a problem, or that the two sides differ.
     let may_differ = args.iter().any(|it| ["validate", "diff"].contains(it));
     if !(code.success() || may_differ && code.code() == Some(1)) {
         let said = fs::read_to_string(&errors).unwrap_or_default();
@@ -61,7 +61,7 @@ pub fn run(program: &Path, args: &[&str], folder: &Path) -> Result<CommandRun, S
     })
 }
 
-/// The most resident memory that a process has had, in bytes; 0 when it has ended.
+/// Peak resident memory of a process, in bytes; 0 when it has exited.
 fn resident(status: &str) -> u64 {
     let text = fs::read_to_string(status).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));

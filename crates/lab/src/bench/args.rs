@@ -103,7 +103,7 @@ impl LoadArgs {
         paces
     }
 
-    /// The warm-up pace before a pace is timed.
+    /// The warm-up pace before a timed pace.
     pub(super) fn warm_up_pace(pace: Pace) -> Pace {
         match pace {
             Pace::PingPong | Pace::Flood => pace,
@@ -120,7 +120,7 @@ impl LoadArgs {
         }
     }
 
-    /// Orders of a run.
+    /// Number of orders of a run.
     pub(super) fn orders(&self) -> Result<usize, Error> {
         let orders = self.iterations.get();
         if orders > MOST_ORDERS {
@@ -199,7 +199,7 @@ impl LoadArgs {
         Ok(rows)
     }
 
-    /// The counts, for the first line of a table.
+    /// The sample counts, for the first line of a table.
     pub(super) fn text(&self) -> String {
         let spread = match (&self.arrivals_from, self.arrivals) {
             (Some(log), _) => format!(

@@ -62,7 +62,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitCode, Error> {
     )
 }
 
-/// The results of these files, which have runs at a rate.
+/// The results in these files; each has runs at a rate.
 fn by_rate(files: &[PathBuf], found: Vec<AnyReport>) -> Result<Vec<Report>, Error> {
     let reports = files.iter().zip(found);
     let reports = reports.map(|(file, report)| result_file::by_rate(file, report));
@@ -70,7 +70,7 @@ fn by_rate(files: &[PathBuf], found: Vec<AnyReport>) -> Result<Vec<Report>, Erro
     reports.map_err(|error| Error::Results(error.to_string()))
 }
 
-/// Refuses results of an OMS whose lines speak different protocols: the difference would be that of the protocols.
+/// Refuses results of an OMS whose lines use different protocols: the difference would come from the protocols.
 fn check_lines<'a>(found: impl Iterator<Item = (&'a PathBuf, &'a AnyReport)>) -> Result<(), Error> {
     let mut first: Option<(&PathBuf, String)> = None;
     for (file, report) in found {
@@ -173,7 +173,7 @@ mod tests {
             error.contains("over FIX 4.4 and TAIFEX TMP lines; "),
             "{error}"
         );
-        // Those of one protocol are refused for what they are.
+        // Results of one protocol are refused because they are OMS results.
         assert!(refused(&tmp, &tmp).contains("has no runs at a rate"));
     }
 

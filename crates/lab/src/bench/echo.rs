@@ -102,7 +102,7 @@ impl EchoArgs {
             durability: self.engine.durability(),
             checked: self.engine.is_checked(),
             nodelay: !self.engine.nagle,
-            // Between two runs the engines are idle while the floor is measured.
+            // The engines are idle between two runs, while the floor is measured.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             patience: PATIENCE,
             asked: self.ask_status.then(Arc::default),
@@ -143,7 +143,7 @@ pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
 enum Subject {
     Floor,
     Engine,
-    /// The engine while its status is requested.
+    /// The engine, while another thread requests its status.
     Asked,
     /// A second pair, whose orders are time-stamped.
     Marked,

@@ -73,7 +73,7 @@ impl EngineArgs {
         self.profile == Profile::Balanced
     }
 
-    /// The set-up, in short.
+    /// The set-up in one line.
     pub fn title(&self) -> String {
         let journal = match self.durability() {
             Durability::Memory => "no journal",
@@ -106,7 +106,7 @@ impl EngineArgs {
     ///
     /// # Errors
     ///
-    /// It cannot be made.
+    /// The folder cannot be created.
     pub fn folder(&self) -> Result<TempDir, Error> {
         let within = self.journal.clone().unwrap_or_else(std::env::temp_dir);
         tempfile::Builder::new()

@@ -57,7 +57,7 @@ const ECHO: &[Version] = &[Version::Fix42];
 const FORWARD: &[Version] = &[Version::Fix42, Version::Fix42];
 const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
 
-/// No heartbeats: between two runs the ends are idle while others are measured.
+/// No heartbeats: the ends are idle between two runs, while others are measured.
 const HEART_BT_INT: u32 = 0;
 
 /// A subject of the measurement.
@@ -72,8 +72,8 @@ enum Subject {
 /// The names of sessions in the gateway's file.
 const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
 
-/// A gateway with this number of rules, of which the last one sends orders on. If it `follows` orders it routes their
-/// reports back, as gateways do by default.
+/// A gateway with this number of rules; the last rule sends orders on. With `follows` it routes the reports of orders
+/// back, as gateways do by default.
 pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
     let target = NAMES[versions.len() - 1];
     let mut rules = match follows {
@@ -112,7 +112,7 @@ pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Er
     })
 }
 
-/// Measures and prints; with `converts` the conversion as well.
+/// Measures and prints; with `converts` it measures the conversion as well.
 ///
 /// # Errors
 ///
@@ -162,7 +162,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     }
     let mut clients = Vec::new();
     for (name, versions) in ways {
-        // An order returned on its own session has no venue to report on it.
+        // An order that returns on its own session has no venue to report on it.
         let follows = versions.len() > 1 && !args.pass_ids;
         let app = gateway(args.rules, versions, follows)?;
         let mut client = FixClient::start(config(name, versions), acceptor, app, NEW_ORDER_SINGLE)?;

@@ -155,7 +155,7 @@ impl OmsArgs {
         }
     }
 
-    /// The protocol of --memory.
+    /// The protocol for `--memory`.
     fn one_protocol(&self) -> Result<LineProtocol, Error> {
         match self.lines[..] {
             [] => Ok(LineProtocol::Fix),
@@ -168,7 +168,7 @@ impl OmsArgs {
     }
 }
 
-/// Orders of a row at a slow rate.
+/// Number of orders of a row at a slow rate.
 const SLOW_ORDERS: usize = 60;
 
 fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
@@ -280,7 +280,7 @@ fn over(config: &RigConfig, args: &OmsArgs, progress: &mut Progress) -> Result<O
     })
 }
 
-/// Writes of an order alone, at most so many, within ten seconds unless they are few.
+/// Writes of an order alone: at most this many, within ten seconds unless they are few.
 fn bare_write(config: &RigConfig, most: usize, gap: u64) -> Result<BatchFigures, Error> {
     let core = |at: usize| config.cores.as_ref().map(|it| it[at]);
     let in_time = usize::try_from(10_000_000_000 / gap.max(1)).unwrap_or(most);
@@ -335,7 +335,7 @@ impl Batches<'_> {
         self.settle(&run)
     }
 
-    /// All batches, paced and at once, and with `--published` those at slow rates.
+    /// Runs all batches, paced and at once, and with `--published` those at slow rates.
     fn play_all(
         &mut self,
         args: &OmsArgs,
@@ -401,7 +401,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// The figures of some requests; name, request, pace and what is published are left to the caller.
+    /// The figures of some requests; the caller fills in name, request, pace and the published figures.
     fn one(
         &mut self,
         requests: impl ExactSizeIterator<Item = LoadRequest>,
@@ -416,8 +416,8 @@ impl Batches<'_> {
         Ok(BatchRow { taken, ..row })
     }
 
-    /// Waits for the stamps of a run, two for each request, and forgets those of what was before it. The OMS hands them
-    /// over when idle.
+    /// Waits for the stamps of a run, two for each request, and discards the stamps from before the run. The OMS hands
+    /// them over when idle.
     fn settle(&mut self, run: &RigRun) -> Result<(), Error> {
         self.stamps.clear();
         let (count, began) = (2 * run.sent.len(), run.sent.first().copied().unwrap_or(0));
@@ -482,8 +482,8 @@ fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<
     })
 }
 
-/// Requests that were sent on time, as were those before them: delayed requests arrive in a burst, which the OMS has
-/// to work off.
+/// Requests that were sent on time and whose predecessors were, too: delayed requests arrive in a burst, which the OMS
+/// has to work off.
 fn untouched(late: &[u64]) -> impl Iterator<Item = usize> {
     /// Nanoseconds.
     const LATE: u64 = 10_000;
@@ -556,7 +556,7 @@ mod tests {
         );
     }
 
-    /// Each row that there is over FIX is there over TMP, with the figures of each request.
+    /// Each row over FIX has a row over TMP, with the figures of each request.
     #[test]
     fn the_rows_over_tmp_are_those_over_fix() {
         let flags = "--lines fix,tmp --batch 1,20 --saturation 500 --gap 100";

@@ -26,8 +26,8 @@ pub enum Part {
     Both,
 }
 
-/// Bytes of a segment in the ring, of which there are three; and in a folder, where the open one is not in
-/// the copy.
+/// Segment sizes, bytes: in the ring, which has three segments; and in a folder, where the open segment is not in the
+/// copy.
 const RING: usize = 5 << 20;
 const SEGMENT: usize = 16 << 20;
 /// How long memory must be stable until the copy counts as complete.
@@ -38,17 +38,17 @@ const SAME: Duration = Duration::from_secs(10);
 struct Measured {
     /// Orders in memory at the end.
     live: usize,
-    /// Before the engine.
+    /// Memory before the engine starts.
     before: u64,
-    /// With all orders open; when orders end, when the first tenth has passed.
+    /// Memory with all orders open; when orders end, after the first tenth.
     first: u64,
-    /// At the end.
+    /// Memory at the end.
     last: u64,
-    /// ClOrdIDs of the day at that time, and at the end.
+    /// Number of ClOrdIDs of the day at that time, and at the end.
     ids: [u64; 2],
 }
 
-/// The figures of so many live orders.
+/// The figures for this number of live orders.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     lines: LineProtocol,
@@ -59,16 +59,16 @@ struct Row {
     copy_bytes_an_order: f64,
 }
 
-/// The figures of orders that end.
+/// The figures for orders that end.
 #[derive(Clone, Debug, Serialize)]
 struct Churn {
     lines: LineProtocol,
     orders: u32,
     live: u32,
-    /// When a tenth of them had passed, and at the end.
+    /// Memory after a tenth of them, and at the end.
     own: [u64; 2],
     ids: [u64; 2],
-    /// Growth for each id in between.
+    /// Growth for each ClOrdID in between, bytes.
     bytes_an_id: f64,
 }
 
@@ -210,7 +210,7 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
             first = (anonymous()?, oms.requests);
         }
     }
-    // The list of open orders and the ring belong to the measurement.
+    // The list of open orders and the ring belong to the measurement, not to the OMS.
     let ring = if part == Part::Own { 3 * RING } else { 0 };
     let ours = (open.capacity() * size_of::<u64>() + ring) as u64;
     let mut last = anonymous()?;
@@ -230,7 +230,7 @@ fn measure(args: &OmsArgs, part: Part, lines: LineProtocol) -> Result<Measured, 
     })
 }
 
-/// RssAnon of this process, bytes: neither the journal's files nor the program.
+/// RssAnon of this process, bytes; it excludes the journal's files and the program.
 fn anonymous() -> Result<u64, Error> {
     let status = fs::read_to_string("/proc/self/status");
     let status = status.map_err(Error::system("read /proc/self/status"))?;

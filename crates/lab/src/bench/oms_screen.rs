@@ -28,8 +28,8 @@ pub(super) fn screen(found: &OmsReport) -> String {
     text
 }
 
-/// The rows that fit: paced orders and the largest batch at once; with slow rows those that are published, and of the
-/// paced ones only the largest that a client can send on time.
+/// The rows that fit: paced orders and the largest batch at once; with slow rows those that have published figures, and
+/// of the paced ones only the largest that a client can send on time.
 fn rows<'a>(part: &OmsPart<'a>) -> Vec<&'a BatchRow> {
     let all = || {
         let rows = part.rows.iter();
@@ -59,12 +59,12 @@ fn slow_writes<'a>(part: &OmsPart<'a>) -> impl Iterator<Item = (&'a str, BatchFi
     rows.filter_map(|row| Some((row.batch.as_str(), row.bare_write_ns?)))
 }
 
-/// 50, 99 and 99.9 % of five.
+/// 50, 99 and 99.9 % of the five percentiles.
 fn three<T>([p50, _, p99, p999, _]: [T; 5]) -> [T; 3] {
     [p50, p99, p999]
 }
 
-/// What is published of a batch; empty cells without it.
+/// The published figures of a batch; empty cells without any.
 fn published(row: &BatchRow) -> [String; 3] {
     let was = row.published_us.map(|was| was.map(|us| us.to_string()));
     three(was.unwrap_or_default())

@@ -123,7 +123,7 @@ impl OutputArgs {
         })
     }
 
-    /// The same with another first screen.
+    /// The same with a different first screen.
     pub(super) fn deliver_as(
         &self,
         mut report: Report,
@@ -163,7 +163,7 @@ impl OutputArgs {
         let mut kept = true;
         for verdict in &verdicts {
             kept &= verdict.passed;
-            // The table is on standard output, or JSON.
+            // Prints the table to standard output, or JSON.
             eprintln!("{verdict}");
         }
         Ok(if kept && report.faults().total() == 0 {
@@ -233,7 +233,7 @@ fn save_any(report: &mut AnyReport, path: &Path) -> Result<(), Error> {
     save_json(result_file::any_to_json(report), path)
 }
 
-/// To be read after the measurement: it reads some files of each process.
+/// Read after the measurement: it opens some files of each process.
 fn host_facts() -> Option<serde_json::Value> {
     serde_json::to_value(doctor::facts()).ok()
 }
@@ -250,7 +250,7 @@ fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Reads result files with runs at a rate, or those of any bench.
+/// Reads result files with runs at a rate, or results of any bench.
 pub(super) fn read_results<T>(
     files: &[PathBuf],
     read: fn(&Path) -> Result<T, ResultFileError>,

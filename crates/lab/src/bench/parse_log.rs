@@ -57,7 +57,7 @@ pub struct ParseLogArgs {
     pub output: OutputArgs,
 }
 
-/// Messages of one timing of the stages.
+/// Number of messages in one timing of the stages.
 const STAGE_BATCH: u32 = 10_000;
 /// Timings of each stage; the best and the median are reported.
 const STAGE_TIMINGS: usize = 15;
@@ -105,7 +105,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
     paces.extend(args.rate.iter().map(|rate| Pace::PerSecond(*rate)));
     let mut progress = Progress::new(1 + paces.len() * args.runs as usize);
 
-    // The journal's own threads are started by the first journal: they must not be pinned with us.
+    // The first journal starts the journal's own threads: they must not be pinned with us.
     let mut path = fresh()?;
     let _pinned = pin(core)?;
     progress.step("stages");
@@ -178,7 +178,7 @@ fn core(text: &str) -> Result<Option<usize>, Error> {
     }
 }
 
-/// Takes `count` messages through parsing, validation and the journal, each timed.
+/// Passes `count` messages through parsing, validation and the journal, and times each.
 fn one_run<D: Disk>(
     path: &mut HotPath<D>,
     clock: Clock,
@@ -227,7 +227,7 @@ fn one_run<D: Disk>(
     })
 }
 
-/// Nanoseconds a message of each stage, in batches without a clock between messages.
+/// Nanoseconds per message of each stage, measured in batches without reading the clock between messages.
 fn stages<D: Disk>(path: &mut HotPath<D>) -> Result<Vec<String>, Error> {
     const { assert!(STAGE_BATCH as u64 * (STAGE_TIMINGS as u64 + 1) * 3 < MOST_ORDERS) };
     let mut notes = vec!["Nanoseconds a message, in batches, best and middle timing:".to_owned()];

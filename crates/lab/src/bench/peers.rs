@@ -21,15 +21,15 @@ use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
 use fixwire_stamps::scenario::{EXECUTION_REPORT, ORDER_BYTES, REPORT_BYTES};
 
-/// The floors, by kind of waiting: the first of the list, in this mode.
+/// The floors, by kind of waiting: the first acceptor of the list, in this mode.
 const FLOORS: [(Waits, &str, &str); 2] = [
     (Waits::Spins, "raw", FLOOR_SPINS),
     (Waits::Sleeps, "raw-block", FLOOR_SLEEPS),
 ];
 const FLOOR_MODE: &str = "memory";
-/// Orders of each of the two paces of a check.
+/// Number of orders at each of the two paces of a check.
 const CHECKED: usize = 2_000;
-/// Longer than a turn, so that no Heartbeats are sent.
+/// HeartBtInt longer than a turn, so that no Heartbeats are sent.
 const HEART_BT_INT: u32 = 120;
 
 /// Flags of `bench peers`.
@@ -80,7 +80,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Its name in tables: the kind for a floor, otherwise name and mode.
+    /// Its name in tables: for a floor the kind, otherwise name and mode.
     fn name(&self) -> String {
         let floor = FLOORS.iter().find(|floor| floor.1 == self.listed.name);
         match floor {
@@ -143,7 +143,7 @@ fn print_list(listed: &[Listed]) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The named acceptors, or all; preceded by the floors of their kinds if requested.
+/// The named acceptors, or all, after the floors of their kinds if requested.
 fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Vec<Subject>, Error> {
     let find = |name: &str| {
         let found = listed.iter().find(|one| one.name == name);
@@ -192,7 +192,8 @@ fn subjects(listed: &[Listed], names: &[String], with_floors: bool) -> Result<Ve
     Ok(subjects)
 }
 
-/// The others of a floor that has failed: behind the floor of the other kind they would be compared with that one.
+/// The other acceptors of a floor that failed, each with an error: after the floor of the other kind they would be
+/// compared with that one.
 fn without_floor(subjects: &[Subject], floor: &Subject) -> Vec<(usize, Error)> {
     let others = subjects
         .iter()
@@ -241,7 +242,7 @@ impl Peers<'_> {
         })
     }
 
-    /// All rounds, and the errors of single acceptors, which have no row.
+    /// Runs all rounds; returns also the errors of acceptors that have no row.
     fn measure(&self, subjects: &[Subject]) -> Result<(Report, Vec<Error>), Error> {
         let load = &self.args.load;
         let (orders, paces) = (load.orders()?, load.paces());
@@ -313,8 +314,8 @@ impl Peers<'_> {
         Ok((report, failed.into_iter().map(|(_, error)| error).collect()))
     }
 
-    /// Starts one, warms it up, and gives a run at each pace to `keep`, with the place of the pace. The calling thread
-    /// is pinned in the end.
+    /// Starts an acceptor, warms it up, and passes a run at each pace to `keep`, with the index of the pace. Pins the
+    /// calling thread at the end.
     fn turn(
         &self,
         subject: &Subject,
@@ -341,7 +342,7 @@ impl Peers<'_> {
             EXECUTION_REPORT,
         );
         let mut client = client.map_err(failed)?;
-        // After the threads were started: they would inherit the core.
+        // Pinned after the threads were started: they would inherit the core.
         let _pinned = pin(own_core)?;
         client.arena.arrivals = self.args.load.arrivals();
         let mut measured = || {
@@ -364,7 +365,7 @@ impl Peers<'_> {
             (Ok(()), true) => check_waits(&acceptor, listed),
             _ => Ok(()),
         };
-        // How an acceptor handles a Logout does not matter here; its answers before do.
+        // How an acceptor handles a Logout does not matter here; its earlier answers do.
         let stopped = client.stop();
         measured.and(waits).and(stopped.or(Ok(())))
     }

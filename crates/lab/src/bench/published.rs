@@ -1,4 +1,5 @@
-//! `bench published`: runs each published scenario as published, and prints it below the published figures.
+//! `bench published`: runs each published scenario with its published settings, and prints the result below the
+//! published figures.
 
 use std::fs;
 use std::path::PathBuf;
@@ -119,7 +120,7 @@ impl Scenario {
         }
     }
 
-    /// Seconds that it takes, roughly.
+    /// Approximate duration, seconds.
     fn seconds(self, quick: bool) -> u64 {
         let (full, short) = match self {
             Self::Jlbh => (50, 5),

@@ -1,5 +1,5 @@
-//! `bench restart`: many orders pass through an engine; then it starts again. How large is its journal, how
-//! long until the first Logon is answered, and what did the checkpoints cost that were made meanwhile?
+//! `bench restart`: sends many orders through an engine, then restarts it. Measures the size of its journal, the time
+//! to the first answered Logon, and the cost of the checkpoints in between.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -95,7 +95,7 @@ struct Found {
     folder_bytes_left: u64,
     checkpoints: usize,
     checkpoint_bytes: u64,
-    /// Of the newest.
+    /// Size of the newest one.
     newest_checkpoint_bytes: u64,
     /// Notes of an OMS that are in no checkpoint.
     notes_behind: Option<u64>,
@@ -261,12 +261,12 @@ fn serve_with<A: Application>(mut engine: Engine<A>) -> Result<(), Error> {
     engine.run().map_err(engine_error)
 }
 
-/// Ends the process when it is dropped.
+/// A process that is killed when this is dropped.
 struct Started(Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // If it cannot be killed it has ended.
+        // A process that cannot be killed has ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,10 +1,9 @@
 //! `bench sessions`: many sessions on one port, and peers that never read.
 //!
-//! One engine takes all sessions on one port; one thread plays all peers with bare sockets. Every peer
-//! sends orders at a fixed rate; latency counts from the moment an order was due until its report has
-//! come. Windows of the same length follow one another, without and with orders of peers that never read
-//! and whose sockets have long been full; the ratio of their p99 is what such peers cost the others. One
-//! peer in ten sends nothing and counts on heartbeats.
+//! One engine takes all sessions on one port; one thread plays all peers with bare sockets. Every peer sends orders at
+//! a fixed rate; latency counts from when an order was due to the arrival of its report. Windows of the same length
+//! follow one another, without and with orders of peers that never read and whose sockets have long been full; the
+//! ratio of their p99 is what such peers cost the others. One peer in ten sends nothing and counts on heartbeats.
 
 mod peers;
 
@@ -58,18 +57,18 @@ pub struct SessionsArgs {
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Of each window without orders of peers that never read.
+    /// Of each window without orders from peers that never read.
     pub quiet: Vec<Window>,
-    /// Of each window with them.
+    /// Of each window with such orders.
     pub loud: Vec<Window>,
-    /// Orders answered, and those that were not.
+    /// Orders with and without an answer.
     pub answered: u64,
-    /// Orders of sessions that read which have no report.
+    /// Orders without a report on sessions that read.
     pub lost: u64,
     /// Heartbeats received by the quiet sessions.
     pub heartbeats: u64,
-    /// Number of times that a quiet session received nothing for two heartbeat intervals, and of TestRequests: the
-    /// engine missed a message of a peer.
+    /// Number of times that a quiet session received nothing for two heartbeat intervals, and number of TestRequests:
+    /// the engine missed a message of a peer.
     pub missed: u64,
     /// Sessions that read and were disconnected.
     pub ended: u64,
@@ -88,7 +87,7 @@ pub struct Window {
 }
 
 impl Found {
-    /// p99 of the median window with them over that of the median window without.
+    /// p99 of the median window with such orders divided by p99 of the median window without.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         let median = |windows: &[Window]| {
@@ -266,7 +265,7 @@ fn start(
     Ok((handle, address, counts, thread))
 }
 
-/// Anonymous memory of this process: pages of the journal's files are not among it.
+/// Anonymous memory of this process; excludes pages of the journal's files.
 fn anonymous_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status

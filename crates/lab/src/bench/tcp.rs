@@ -81,7 +81,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// It is invalid, or nobody answers there.
+    /// The address is invalid, or nothing listens there.
     pub(super) fn connect(flag: &'static str, to: &str) -> Result<Self, Error> {
         let (host, port) = host_and_port(flag, to)?;
         let clock = Clock::start();

@@ -1,7 +1,7 @@
 //! `bench transactions`: how many transactions are completed in each millisecond, as published for a risk-control
 //! server with QuickFIX C++ (Red Hat, 2011).
 //!
-//! A third of the transactions each are orders, replaces and cancels. One is completed when its report is back.
+//! One third each are orders, replaces and cancels. A transaction is complete when its report has arrived.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,8 +51,8 @@ pub struct TransactionsArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Orders between an order and its replace, and between that and its cancel: those are answered by then. With fewer
-/// orders each change waits for the report of what it changes.
+/// Number of orders between an order and its replace, and between the replace and its cancel: the earlier ones are
+/// answered by then. With fewer orders each change waits for the report of what it changes.
 const BETWEEN: u64 = 1000;
 
 /// Measures and prints.
@@ -106,7 +106,7 @@ fn measure(args: &TransactionsArgs) -> Result<(TransactionsReport, Throughput), 
     Ok((report, throughput))
 }
 
-/// So many orders, each replaced and cancelled, where `first` is the number of the first request.
+/// This number of orders, each replaced and cancelled; `first` is the number of the first request.
 fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     let mut plan = Vec::with_capacity(3 * orders as usize);
     let mut targets: Vec<ChangeTarget> = Vec::with_capacity(orders as usize);
@@ -132,7 +132,7 @@ fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     plan
 }
 
-/// The screen; with `details` the histogram of every count too.
+/// The screen; with `details` the histogram of every count, too.
 fn shown(found: &TransactionsReport, throughput: &Throughput, details: bool) -> String {
     let mut text = format!(
         "bench transactions: {} orders, replaces and cancels through an OMS with\n  every control and its journal, and a \

@@ -18,13 +18,13 @@ use crate::report::{Report, Row, Run, pace_text};
 
 pub mod text;
 
-/// How often, at most, anything of equal builds is called faster or slower.
+/// Highest probability that a comparison of equal builds calls anything faster or slower.
 const FAMILY_ERROR: f64 = 0.05;
 /// Fewest runs of a side that give an interval.
 const RUNS_MIN: usize = 3;
-/// A change that `no difference seen` has to exclude.
+/// A change that a verdict `no difference seen` must exclude.
 const CHANGE: f64 = 1.1;
-/// Histograms tell values apart that differ by so much; runs that agree better agree by chance.
+/// Resolution of the histograms: runs that agree more closely agree by chance.
 const RESOLUTION: f64 = 0.001;
 
 /// The result of a comparison.
@@ -49,7 +49,7 @@ pub struct ComparedRow {
     pub subject: String,
     /// The pace.
     pub pace: String,
-    /// Where the cores were in the runs that are compared.
+    /// Distance of the cores in the compared runs.
     pub distance: Distance,
     /// Runs of A and of B that are compared.
     pub runs: [usize; 2],
@@ -66,13 +66,13 @@ pub struct ComparedPercentile {
     pub nanos: [f64; 2],
     /// B divided by A.
     pub ratio: f64,
-    /// Where the ratio is, all intervals of the comparison together with 95 %; `None` with too few runs for one.
+    /// Interval of the ratio; all intervals of the comparison together hold with 95 %. `None` with too few runs.
     pub interval: Option<[f64; 2]>,
     /// The verdict.
     pub word: ChangeWord,
 }
 
-/// Verdict on B by an interval.
+/// Verdict on B, from an interval.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 pub enum ChangeWord {
     /// The whole interval is below 1.
@@ -81,16 +81,16 @@ pub enum ChangeWord {
     /// The whole interval is above 1.
     #[serde(rename = "slower")]
     Slower,
-    /// The interval has 1 in it, and excludes a change by 10 %.
+    /// The interval contains 1 and excludes a change of 10 %.
     #[serde(rename = "no difference seen")]
     NoDifference,
-    /// The interval contains both 1 and a change by 10 %, or it could not be computed.
+    /// The interval contains both 1 and a change of 10 %, or could not be computed.
     #[serde(rename = "too few runs")]
     TooFewRuns,
 }
 
 impl ChangeWord {
-    /// As it is printed.
+    /// The verdict as printed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -118,7 +118,7 @@ pub enum Incomparable {
     Empty,
     /// This differs between the reports.
     Differs {
-        /// What: host, scenario, settings.
+        /// What differs: host, scenario or settings.
         what: &'static str,
         /// In the first report.
         first: String,
@@ -129,7 +129,7 @@ pub enum Incomparable {
     Distance {
         /// The row, for example `fixwire at 2,000/s`.
         row: String,
-        /// Where they were in A and in B.
+        /// The distances in A and in B.
         distances: [String; 2],
     },
     /// The reports have no row in common.
@@ -161,14 +161,14 @@ impl fmt::Display for Incomparable {
 
 impl std::error::Error for Incomparable {}
 
-/// Compares the runs of `b` with those of `a`, each of which may be of several measurements.
+/// Compares the runs of `b` with those of `a`; each side may have several measurements.
 ///
 /// Rows that only one side has are left out, and so are runs during which the cores moved; of a row that has both near
 /// and far runs, those of the distance with more runs on both sides are compared.
 ///
 /// # Errors
 ///
-/// The reports are not of one host, scenario and settings, or have no runs at one distance.
+/// The reports are not from one host, scenario and settings, or have no runs at one distance.
 pub fn compare(a: &[Report], b: &[Report]) -> Result<Comparison, Incomparable> {
     let (Some(first), Some(_)) = (a.first(), b.first()) else {
         return Err(Incomparable::Empty);
@@ -211,7 +211,7 @@ fn runs<'a>(reports: &'a [Report], row: &Row) -> impl Iterator<Item = &'a Run> {
         .flat_map(|row| &row.runs)
 }
 
-/// Whether figures of two reports mean the same.
+/// Whether figures of two reports have the same meaning.
 fn same(first: &Report, other: &Report) -> Result<(), Incomparable> {
     let host = |report: &Report| {
         let machine = &report.machine;
@@ -292,7 +292,7 @@ impl<'a> PairedRow<'a> {
         }
     }
 
-    /// One of so many tests.
+    /// One of this number of tests.
     fn compared(&self, tests: usize) -> ComparedRow {
         let percentile = |index: usize| {
             let logs = self.sides.each_ref().map(|runs| {
@@ -353,7 +353,7 @@ fn welch(samples: &[Vec<f64>; 2], error: f64) -> f64 {
 }
 
 impl Comparison {
-    /// Whether anything has this word.
+    /// Whether any setting contains this word.
     pub fn has(&self, word: ChangeWord) -> bool {
         let mut all = self.rows.iter().flat_map(|row| &row.percentiles);
         all.any(|percentile| percentile.word == word)

@@ -73,7 +73,7 @@ fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
     run
 }
 
-/// A measurement at four paces with its floor; the engine's figures are so many times the typical.
+/// A measurement at four paces with its floor; the engine's figures are this multiple of the typical ones.
 fn noisy_report(noise: &mut Noise, runs: usize, slower: f64) -> Report {
     let mut report = sample::report();
     let rates = [2_000, 10_000, 50_000].map(Pace::PerSecond);

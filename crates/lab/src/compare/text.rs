@@ -11,7 +11,7 @@ pub const WIDTH: usize = 80;
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(comparison: &Comparison, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{}: B against A, response time", comparison.scenario)?;
     for row in &comparison.rows {
@@ -64,7 +64,7 @@ fn micros(nanos: f64) -> String {
     fixwire_stamps::stats::micros(nanos.round() as u64)
 }
 
-/// Two digits behind the point, none of a great ratio.
+/// Two decimals; none for a large ratio.
 fn ratio(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 9_999.5 => "> 9999".to_owned(),

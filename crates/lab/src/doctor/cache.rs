@@ -1,4 +1,4 @@
-//! Whether a core keeps what it has in its cache while it spins: an engine that spins has an order after a pause.
+//! Whether a core keeps its cache while it spins: a spinning engine receives orders after pauses.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use super::measure::{Measured, on_all};
 use super::observed::Observation;
 use crate::error::Error;
 
-/// Lines of memory that are read: 128 KiB, about as much as an OMS uses for an order.
+/// Cache lines that are read: 128 KiB, about as much as an OMS uses for an order.
 const LINES: usize = 2048;
 /// Numbers in a line.
 const IN_LINE: usize = 64 / size_of::<u32>();
-/// How long it spins before it reads them again.
+/// How long the core spins before it reads them again.
 const PAUSE: Duration = Duration::from_millis(10);
 const ROUNDS: usize = 31;
-/// More than so many times as long is bad.
+/// A ratio above this is bad.
 const MOST: u64 = 3;
 
 /// How long a core takes to read 128 KiB, line by line in random order: medians, nanoseconds.
@@ -26,9 +26,9 @@ const MOST: u64 = 3;
 pub struct KeptCache {
     /// The core.
     pub core: usize,
-    /// When it has just read them.
+    /// Right after a first read.
     pub at_once: u64,
-    /// When it has spun for 10 ms since.
+    /// After 10 ms of spinning.
     pub after_pause: u64,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn measure(cores: &[usize]) -> Result<Vec<KeptCache>, Error> {
     })
 }
 
-/// Memory in which each line says which one is read after it.
+/// Memory in which each line names the line that is read after it.
 struct Lines(Vec<u32>);
 
 impl Lines {
@@ -68,7 +68,7 @@ impl Lines {
         Self(lines)
     }
 
-    /// Reads all: nanoseconds.
+    /// Reads all lines; returns nanoseconds.
     fn read(&self) -> f64 {
         let start = Instant::now();
         let mut line = 0;
@@ -80,7 +80,7 @@ impl Lines {
     }
 }
 
-/// Whether the hot cores have their caches to themselves.
+/// Whether no other work evicts the caches of the hot cores.
 pub fn kept_cache(of: &Measured) -> Observation {
     if of.cache.is_empty() {
         return Observation::unknown("no hot cores given (--cores)");

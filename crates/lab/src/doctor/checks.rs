@@ -10,9 +10,9 @@ use super::{cache, cpu, interrupts, kernel, memory, network, process};
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Weight {
-    /// If bad, figures of this machine say nothing about the engine.
+    /// When bad, figures of this machine say nothing about the engine.
     Fail,
-    /// Measured: the result that all other checks explain.
+    /// Measured: the overall result, which the other checks explain.
     Verdict,
     /// Costs tens of microseconds or more when it occurs.
     High,
@@ -20,7 +20,7 @@ pub enum Weight {
     Mid,
     /// Hardly noticeable.
     Low,
-    /// For the record.
+    /// Information only.
     Info,
 }
 
@@ -49,15 +49,15 @@ pub enum CheckMethod {
 
 /// One row of the table.
 ///
-/// In `script`, `boot` and `unit` the words `{cores}` (hot cores, `2,3`), `{others}` (the other
-/// cores), `{others_mask}`, `{pid}` and `{interface}` stand for what they say.
+/// In `script`, `boot` and `unit` the words `{cores}` (hot cores, `2,3`), `{others}` (the other cores),
+/// `{others_mask}`, `{pid}` and `{interface}` are replaced by their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// Its name, unique.
     pub name: &'static str,
     /// Its weight.
     pub weight: Weight,
-    /// Files to read, or commands to run where no file has it.
+    /// Files to read, or commands to run where no file has the value.
     pub reads: &'static str,
     /// The good value.
     pub good: &'static str,
@@ -67,7 +67,7 @@ pub struct Check {
     pub cost: &'static str,
     /// Shell commands that apply it, as root; may be empty.
     pub script: &'static [&'static str],
-    /// What to add to the kernel's command line; empty for nothing.
+    /// Addition to the kernel's command line; may be empty.
     pub boot: &'static str,
     /// Directives for the service unit.
     pub unit: &'static [&'static str],

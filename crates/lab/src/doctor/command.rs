@@ -1,4 +1,4 @@
-//! The command: its flags, what they select, and the output.
+//! The command: its flags, the checks that they select, and the output.
 
 use std::fs;
 use std::io::{IsTerminal, stdout};
@@ -76,7 +76,7 @@ pub struct DoctorArgs {
     script: bool,
 }
 
-/// The name of a network card, which becomes a part of paths and of a script.
+/// The name of a network card; it becomes part of paths and of a script.
 fn interface(name: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.:@".contains(c);
     if name.is_empty() || name.len() > 15 || name.starts_with('.') || !name.chars().all(fits) {
@@ -89,7 +89,7 @@ fn interface(name: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// A flag names what does not exist, a measurement could not be made, or the output not be written.
+/// A flag names something that does not exist, a measurement failed, or the output cannot be written.
 pub fn run(args: &DoctorArgs) -> Result<ExitCode, Error> {
     let observed = args.observe()?;
     let measures = !args.no_measure && !args.watch && !args.script && args.root.is_none();
@@ -120,7 +120,7 @@ pub fn run(args: &DoctorArgs) -> Result<ExitCode, Error> {
 }
 
 impl DoctorArgs {
-    /// The snapshots to examine: two with the interval between them, or a captured tree.
+    /// The snapshots to examine: two, taken before and after the interval, or a captured tree.
     fn observe(&self) -> Result<Observed, Error> {
         let mut observed = Observed {
             before: None,
@@ -170,10 +170,10 @@ impl DoctorArgs {
         }
     }
 
-    /// Waits for an interval and looks again; the earlier snapshot has what each check reads.
+    /// Waits for an interval and takes a second snapshot; the first one has the files that each check reads.
     fn again(&self, mut observed: Observed) -> Observed {
         if observed.before.is_none() {
-            // Each snapshot keeps what was read of it.
+            // Each snapshot keeps the files that were read from it.
             let _ = Diagnosis::of(&observed, None);
         }
         thread::sleep(Duration::from_secs(self.interval));
@@ -181,7 +181,7 @@ impl DoctorArgs {
         observed
     }
 
-    /// Prints what changes, until it is interrupted or nobody reads it.
+    /// Prints changes until it is interrupted or its output is closed.
     fn watch(&self, mut observed: Observed, mut last: Diagnosis) -> Result<(), Error> {
         loop {
             observed = self.again(observed);

@@ -23,7 +23,7 @@ fn flags(of: &Snapshot) -> Option<Vec<String>> {
     Some(flags.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A count of a line of `proc/stat`, clock ticks; the first is the time of programs.
+/// A value of a line of `proc/stat`, clock ticks; the first is the time of programs.
 fn ticks(of: &Snapshot, line: &str, count: usize) -> Option<u64> {
     let text = of.text("proc/stat")?;
     let mut lines = text.lines().map(str::split_whitespace);
@@ -137,7 +137,7 @@ fn busy(of: &Observed, core: usize) -> Option<f64> {
     for place in 0..8 {
         all += count(place)?;
     }
-    // Idle and waiting for a disk.
+    // Idle time, and time waiting for a disk.
     let idle = count(3)? + count(4)?;
     (all > 0).then(|| 1.0 - idle as f64 / all as f64)
 }
@@ -254,7 +254,7 @@ pub fn c_states(of: &Observed) -> Observation {
     }
 }
 
-/// The process that asks the kernel for short wake-ups, of those whose files we may see.
+/// The process that asks the kernel for short wake-ups, among those whose files this process can read.
 fn holder(of: &Snapshot) -> Option<u32> {
     of.numbers("proc")?.into_iter().find(|pid| {
         let folder = format!("proc/{pid}/fd");

@@ -15,15 +15,15 @@ use crate::machine::two_cores;
 pub struct Diagnosis {
     /// The hot cores.
     pub cores: Vec<usize>,
-    /// The process, if one was asked for.
+    /// The process, if requested.
     pub pid: Option<u32>,
-    /// The network card, if one was asked for.
+    /// The network card, if requested.
     pub interface: Option<String>,
-    /// Over how many seconds counters were watched; `None` without an interval.
+    /// Interval between the readings of counters, seconds; `None` without an interval.
     pub seconds: Option<f64>,
-    /// One for each check, by weight, the bad ones first.
+    /// The findings, one for each check, by weight, the bad ones first.
     pub findings: Vec<Finding>,
-    /// The measurement, if one was made.
+    /// The measurement, if requested.
     pub measured: Option<Measured>,
 }
 
@@ -63,7 +63,7 @@ impl Diagnosis {
         }
     }
 
-    /// The exit code that says the worst of it, as `fixwire doctor --help` lists them.
+    /// The exit code for the worst finding, as `fixwire doctor --help` lists them.
     pub fn exit_code(&self) -> u8 {
         let code = |finding: &Finding| match (finding.health, finding.weight) {
             (Health::Bad, Weight::Fail) => 15,
@@ -110,7 +110,7 @@ pub fn facts() -> Diagnosis {
     Diagnosis::of(&observed, None)
 }
 
-/// The two that benches take; none where there are not two.
+/// The two cores that benches use; empty on a machine with fewer.
 pub fn hot_cores() -> Vec<usize> {
     two_cores().map_or_else(Vec::new, |(a, b)| vec![a, b])
 }

@@ -7,8 +7,7 @@ use super::snapshot::Snapshot;
 /// Most timer interrupts a second on a tickless core.
 const TICKS: f64 = 2.0;
 
-/// Interrupts on these cores that `proc/interrupts` or `proc/softirqs` counts, of the rows that `which`
-/// takes.
+/// Number of interrupts on these cores in `proc/interrupts` or `proc/softirqs`, over the rows that `which` selects.
 fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> bool) -> Option<u64> {
     let text = of.text(file)?;
     let mut lines = text.lines();
@@ -33,7 +32,7 @@ fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> boo
     Some(sum)
 }
 
-/// A row of a device: the others have names.
+/// A row of a device; other rows have names.
 fn is_device(row: &str) -> bool {
     row.parse::<u32>().is_ok()
 }
@@ -53,7 +52,7 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
     );
     let shown = named("timer/s", rate.map(|rate| format!("{rate:.0}")));
     seen = match is_tickless(of) {
-        // The tick of other cores is checked elsewhere.
+        // Another check covers the tick of other cores.
         Some(false) => seen.record(shown),
         _ => seen.judge(shown, rate.map(|rate| rate <= TICKS)),
     };
@@ -75,8 +74,8 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
     }
 }
 
-/// Whether irqbalance leaves the hot cores alone: it does with isolated and tickless ones, and with
-/// those that its settings ban.
+/// Whether irqbalance leaves the hot cores alone: true for isolated and tickless cores, and for those that its settings
+/// ban.
 fn is_banned(of: &Observed) -> Option<bool> {
     let isolated = of.now.line("sys/devices/system/cpu/isolated");
     let by_itself = [

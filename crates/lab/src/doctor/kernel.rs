@@ -6,7 +6,7 @@ use super::observed::{Observation, Observed, named};
 const IDLE_LOAD: f64 = 0.5;
 /// Model-specific register of Intel with the count of system management interrupts.
 const SMI_COUNT: u64 = 0x34;
-/// Programs that keep the clock, by the first letters of their names.
+/// Programs that adjust the clock, by the beginnings of their names.
 const CLOCK_KEEPERS: [&str; 5] = ["chronyd", "ptp4l", "phc2sys", "ntpd", "systemd-timesyn*"];
 
 pub fn flavour(of: &Observed) -> Observation {

@@ -1,4 +1,4 @@
-//! Measurements: gaps of a spinning loop, what its core keeps in its cache, and the round trip of bare TCP.
+//! Measurements: gaps of a spinning loop, the cache of its core, and the round trip of bare TCP.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,18 +17,18 @@ use crate::load::Pace;
 
 /// Gaps longer than these are counted, nanoseconds.
 pub const LIMITS: [u64; 4] = [1_000, 5_000, 20_000, 100_000];
-/// A tuned machine has no gap as long as this, nanoseconds.
+/// A tuned machine has no gap of this length, nanoseconds.
 const LONGEST: u64 = 20_000;
 
-/// Orders of the floor, behind as many that are not timed.
+/// Number of timed orders of the floor, after as many for warm-up.
 const ORDERS: usize = 20_000;
 
 /// The measurements.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {
-    /// The spin on each hot core, all at once.
+    /// The gaps of each hot core, all measured at once.
     pub jitter: Vec<Jitter>,
-    /// What each hot core keeps in its cache while it spins.
+    /// The caches of the hot cores while they spin.
     pub cache: Vec<KeptCache>,
     /// The round trip of bare TCP over loopback, nanoseconds.
     pub floor: Figures,
@@ -64,12 +64,12 @@ impl Jitter {
     }
 }
 
-/// Measures all on these cores: the jitter for a time, the floor between the first two, or wherever the
-/// system runs them when there are fewer.
+/// Measures all on these cores: the jitter for this time, the floor between the first two; with fewer than two cores,
+/// wherever the system runs the threads.
 ///
 /// # Errors
 ///
-/// A core is not for this process, or the system gives no thread or no connection over loopback.
+/// A core is not available to this process, or a thread or a loopback connection cannot be created.
 pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
     let jitter = on_all(cores, "spin", |core| spin(core, time))?;
     let cache = cache::measure(cores)?;
@@ -119,7 +119,7 @@ pub(super) fn on_all<T: Send>(
     })
 }
 
-/// Reads the clock over and over.
+/// Reads the clock continuously.
 fn spin(core: usize, time: Duration) -> Jitter {
     let mut jitter = Jitter {
         core,
@@ -136,7 +136,7 @@ fn spin(core: usize, time: Duration) -> Jitter {
     jitter
 }
 
-/// Whether the hot cores are left alone.
+/// Whether the hot cores run without interruption.
 pub fn jitter(of: &Measured) -> Observation {
     if of.jitter.is_empty() {
         return Observation::unknown("no hot cores given (--cores)");

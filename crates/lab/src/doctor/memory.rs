@@ -73,10 +73,10 @@ pub fn locked(of: &Observed) -> Observation {
         .judge(named("limit", limit), unlimited)
 }
 
-/// A count of `proc/PID/stat`, by its number in proc(5).
+/// A value of `proc/PID/stat`, by its number in proc(5).
 pub fn stat_field(of: &Snapshot, file: &str, number: usize) -> Option<u64> {
     let text = of.text(file)?;
-    // The second one is a name in brackets, which may hold anything.
+    // The second field is a name in brackets, which may contain any character.
     let rest = text.rsplit_once(')')?.1;
     rest.split_whitespace()
         .nth(number.checked_sub(3)?)?
@@ -139,7 +139,7 @@ pub fn numa(of: &Observed) -> Observation {
         let node = of
             .now
             .number(&format!("sys/class/net/{interface}/device/numa_node"));
-        // The kernel writes -1 when the machine has no nodes to tell apart.
+        // The kernel writes -1 on a machine without NUMA nodes.
         let near = node.zip(cores.as_ref());
         let near = near.map(|(node, cores)| node < 0 || cores.contains(&node));
         seen = seen.judge(named("card on node", node), near);

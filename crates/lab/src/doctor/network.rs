@@ -2,7 +2,7 @@
 
 use super::observed::{Observation, Observed, named};
 
-/// Most receive queues of a card whose traffic is one hot thread's.
+/// Maximum number of receive queues of a card whose traffic one hot thread handles.
 const QUEUES: usize = 4;
 
 pub fn busy_poll(of: &Observed) -> Observation {
@@ -59,7 +59,7 @@ pub fn coalescing(of: &Observed) -> Observation {
         )
     };
     let seen = judged(seen, "rx-usecs", &["0"]);
-    // A card that does not know it writes n/a.
+    // A card without this setting writes n/a.
     let seen = judged(seen, "Adaptive RX", &["off", "n/a"]);
     judged(seen, "large-receive-offload", &["off"])
 }

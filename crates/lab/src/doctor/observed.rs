@@ -10,21 +10,21 @@ use crate::machine::core_list;
 pub struct Observed {
     /// An earlier snapshot, for counters; without one every count over an interval is unknown.
     pub before: Option<Snapshot>,
-    /// The snapshot that is judged.
+    /// The snapshot to check.
     pub now: Snapshot,
     /// The hot cores: those that spin.
     pub cores: Vec<usize>,
-    /// The process that checks of a process are about.
+    /// The process for the checks of a process.
     pub pid: Option<u32>,
     /// The network card.
     pub interface: Option<String>,
-    /// Its output of `ethtool -c` and `ethtool -k`.
+    /// The output of `ethtool -c` and `ethtool -k` for the card.
     pub ethtool: Option<String>,
 }
 
 impl Observed {
-    /// How much a counter has grown over the interval. `None` without an interval, when it cannot be
-    /// read, or when it went backwards.
+    /// How much a counter has grown over the interval. `None` without an interval, when the counter cannot be read, or
+    /// when it decreased.
     pub fn delta(&self, read: impl Fn(&Snapshot) -> Option<u64>) -> Option<u64> {
         // Both are always read: the first reading is the `before` of the second.
         let now = read(&self.now);
@@ -38,7 +38,7 @@ impl Observed {
         (seconds > 0.0).then_some(seconds)
     }
 
-    /// Whether a list of cores as the kernel writes it holds every hot core; `None` without hot cores.
+    /// Whether a list of cores, as the kernel writes it, contains every hot core; `None` without hot cores.
     pub fn holds_hot_cores(&self, list: &str) -> Option<bool> {
         if self.cores.is_empty() {
             return None;
@@ -47,7 +47,7 @@ impl Observed {
         Some(self.cores.iter().all(|core| list.contains(core)))
     }
 
-    /// Whether it holds none of them.
+    /// Whether it contains no hot core.
     pub fn spares_hot_cores(&self, list: &str) -> Option<bool> {
         if self.cores.is_empty() {
             return None;
@@ -56,7 +56,7 @@ impl Observed {
         Some(!self.cores.iter().any(|core| list.contains(core)))
     }
 
-    /// Whether a mask of cores as the kernel writes it, `ff,ffffffff`, holds none of the hot ones.
+    /// Whether a mask of cores, as the kernel writes it (`ff,ffffffff`), contains no hot core.
     pub fn mask_spares_hot_cores(&self, mask: &str) -> Option<bool> {
         if self.cores.is_empty() {
             return None;
@@ -91,11 +91,11 @@ impl Observed {
 pub enum Health {
     /// Good.
     Good,
-    /// Shown for the record: no value of it is right or wrong.
+    /// For information: no value is right or wrong.
     Recorded,
-    /// Not requested: it needs a process, a network card or a measurement.
+    /// Not requested: the check needs a process, a network card or a measurement.
     NotAsked,
-    /// It could not be read.
+    /// The value could not be read.
     Unknown,
     /// Bad.
     Bad,
@@ -105,22 +105,22 @@ pub enum Health {
 #[derive(Clone, Debug, Default)]
 pub struct Observation {
     parts: Vec<String>,
-    /// `None` until a value is judged.
+    /// The worst health so far; `None` before the first value with a verdict.
     health: Option<Health>,
 }
 
 impl Observation {
-    /// Nothing yet.
+    /// An observation without values.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// It cannot be read.
+    /// The value cannot be read.
     pub fn unknown(why: impl Into<String>) -> Self {
         Self::new().judge(why, None)
     }
 
-    /// It was not asked for.
+    /// The check was not requested.
     pub fn not_asked(flag: &str) -> Self {
         Self {
             parts: vec![format!("needs {flag}")],
@@ -128,7 +128,7 @@ impl Observation {
         }
     }
 
-    /// Adds a value and whether it is good; `None` when that is unknown.
+    /// Adds a value and whether it is good; `None` when unknown.
     pub fn judge(mut self, value: impl Into<String>, good: Option<bool>) -> Self {
         let health = match good {
             Some(true) => Health::Good,
@@ -139,7 +139,7 @@ impl Observation {
         self.record(value)
     }
 
-    /// Adds a value that means nothing by itself. Control characters do not reach a terminal.
+    /// Adds a value without a verdict. Control characters do not reach a terminal.
     pub fn record(mut self, value: impl Into<String>) -> Self {
         let value: String = value.into();
         if !value.is_empty() {
@@ -148,14 +148,14 @@ impl Observation {
         self
     }
 
-    /// All values in one line, and what they mean together: nothing when none was judged.
+    /// All values in one line, and the health of the check; no health without a value that has a verdict.
     pub fn into_parts(self) -> (String, Health) {
         let health = self.health.unwrap_or(Health::Recorded);
         (self.parts.join(", "), health)
     }
 }
 
-/// A named value, or that it is unknown.
+/// A named value, or `unknown`.
 pub fn named<T: ToString>(name: &str, value: Option<T>) -> String {
     match value {
         Some(value) => format!("{name} {}", value.to_string()),

@@ -10,7 +10,7 @@ struct Thread {
     id: u32,
     /// Where it may run, as the kernel lists it.
     cores: Vec<usize>,
-    /// 1 is FIFO, 2 is RR.
+    /// Scheduling policy: 1 is FIFO, 2 is RR.
     policy: u64,
     priority: u64,
 }
@@ -91,7 +91,7 @@ pub fn real_time_throttle(of: &Observed) -> Observation {
         Some(false) => "real-time threads on other cores",
         None => "real-time threads, isolated cores unknown",
     };
-    // The throttle stops a spinning thread; without throttle the thread needs a core of its own.
+    // Real-time throttling stops a spinning thread; without it the thread needs a core of its own.
     let good = if runtime >= 0 { Some(false) } else { alone };
     seen.judge(shown, good).record(text)
 }

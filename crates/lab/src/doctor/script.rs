@@ -62,7 +62,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
     out
 }
 
-/// Why this machine has no cores for what these lines name; `None` if it has them.
+/// Why these lines name cores that this machine does not have; `None` if it has them.
 fn missing(lines: &[&str], observed: &Observed) -> Option<String> {
     let name = |place: &str| lines.iter().any(|line| line.contains(place));
     if name("{cores}") && observed.cores.is_empty() {

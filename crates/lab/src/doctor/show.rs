@@ -87,7 +87,7 @@ fn mark(health: Health) -> &'static str {
     }
 }
 
-/// Bad is red where it matters, yellow elsewhere; what is unknown is yellow too.
+/// Bad is red where it matters, otherwise yellow; unknown is yellow, too.
 fn paint(finding: &Finding) -> &'static str {
     match finding.health {
         Health::Good => "\x1b[32m",
@@ -149,7 +149,7 @@ fn paragraph(out: &mut String, indent: usize, text: &str) {
     }
 }
 
-/// A text in lines of at most so many characters, cut between words where that is possible.
+/// A text in lines of at most this many characters, broken between words where possible.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Contents of the files below a folder, as of their first read.
+/// Contents of the files in a folder, as of their first read.
 ///
 /// The live machine is the folder `/`; a captured tree is any other. All paths are relative to it,
 /// for example `proc/stat`. Nothing is opened for writing.
@@ -19,7 +19,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Of the files below this folder.
+    /// A snapshot of the files in this folder.
     pub fn of(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
@@ -39,18 +39,18 @@ impl Snapshot {
         text.clone()
     }
 
-    /// The first line of a file without blanks around it; empty when the file is.
+    /// The first line of a file, trimmed; empty for an empty file.
     pub fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 
-    /// A file that holds one whole number.
+    /// A file that contains one integer.
     pub fn number(&self, path: &str) -> Option<i64> {
         self.line(path)?.parse().ok()
     }
 
-    /// The names in a folder, in order; `None` when it cannot be read.
+    /// The sorted names in a folder; `None` when it cannot be read.
     pub fn names(&self, folder: &str) -> Option<Vec<String>> {
         let mut folders = self.folders.borrow_mut();
         let names = folders.entry(folder.to_owned()).or_insert_with(|| {
@@ -76,7 +76,7 @@ impl Snapshot {
         fs::read_link(self.root.join(path)).is_ok_and(|to| to == Path::new(target))
     }
 
-    /// Eight bytes of a file at an offset, as the processor orders them.
+    /// Eight bytes of a file at an offset, in the processor's byte order.
     pub fn count_at(&self, path: &str, offset: u64) -> Option<u64> {
         let mut counts = self.counts.borrow_mut();
         let count = counts.entry((path.to_owned(), offset)).or_insert_with(|| {
@@ -88,8 +88,8 @@ impl Snapshot {
         *count
     }
 
-    /// What the kernel was started with: the value of each `name=value`, an empty one of a bare
-    /// `name`. `None` when the command line cannot be read; the last of several counts.
+    /// The kernel's command line: the value of each `name=value`, and an empty value for a bare `name`. `None` when it
+    /// cannot be read; the last of several wins.
     pub fn boot_argument(&self, name: &str) -> Option<Option<String>> {
         let line = self.text("proc/cmdline")?;
         let value = |word: &str| match word.split_once('=') {
@@ -115,8 +115,8 @@ impl Snapshot {
         })
     }
 
-    /// The processes with this name in `proc/PID/comm`; a name that ends in `*` stands for all that
-    /// begin so. `None` when no process can be seen.
+    /// The processes with this name in `proc/PID/comm`; a `*` at the end of a name matches any ending. `None` when no
+    /// process can be seen.
     pub fn processes(&self, name: &str) -> Option<Vec<u32>> {
         let all = self.numbers("proc")?;
         if all.is_empty() {

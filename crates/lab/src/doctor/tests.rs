@@ -122,7 +122,7 @@ fn counters_without_an_interval_are_unknown() {
 #[test]
 fn special_values_are_understood() {
     let found = |tree: Tree, name: &str| tree.found(name).0;
-    // A guest's kernel has no states of sleep, and the host's are not seen.
+    // A guest's kernel sees neither C-states of its own nor those of the host.
     let guest = Tree::good()
         .with("sys/devices/system/cpu/cpuidle/current_driver", "haltpoll")
         .without("sys/devices/system/cpu/cpu2/cpuidle")
@@ -335,7 +335,7 @@ fn the_script_has_what_is_bad_with_its_cost() {
     assert!(!text.contains("swappiness"), "{text}");
 }
 
-/// All that is bad on a machine whose cores are all hot.
+/// Bad findings on a machine whose cores are all hot.
 #[test]
 fn a_machine_with_too_few_cores_gets_no_broken_command() {
     let tree = Tree::good()
@@ -424,7 +424,7 @@ fn no_place_in_the_table_is_left_unfilled() {
     assert_eq!(wrapped("abcdefgh i", 5), ["abcde", "fgh i"]);
 }
 
-/// Values of other processes, such as their environment, cannot act on a terminal.
+/// Values of other processes, such as their environment, cannot control a terminal.
 #[test]
 fn control_characters_are_not_shown() {
     let tree = Tree::good().with("proc/700/environ", "EF_X=\x1b[2J\0");

@@ -45,7 +45,7 @@ fn a_tail_belongs_to_the_machine_when_gaps_make_it_up() {
     let found = of(&orders, &gaps, 0);
     assert!((found[3] - 1.0).abs() < 1e-9, "the slowest one: {found:?}");
     assert!((found[2] - 0.2).abs() < 1e-9, "two of ten: {found:?}");
-    // The same gaps when threads of ours had the core.
+    // The same gaps, but threads of this process had the core.
     let ours = machine
         .iter()
         .map(|gap| TimeGap {
@@ -69,7 +69,7 @@ fn a_short_gap_does_not_excuse_a_long_delay() {
 
 #[test]
 fn orders_that_wait_behind_a_touched_one_are_touched() {
-    // One order each 10 us; the loop stops for 50 us and works the heap off, one order each 5 us.
+    // One order every 10 us; the loop stops for 50 us and then works off the queue, one order every 5 us.
     let mut orders = steady();
     let mut free = 1_055_000;
     let mut late = 0;
@@ -89,7 +89,7 @@ fn orders_that_wait_behind_a_touched_one_are_touched() {
         .collect();
     assert!(slowest.len() >= 5);
     assert!((found[5] - 1.0).abs() < 1e-9, "{found:?}");
-    // The hundredth part that is slowest waited all the same for the gap.
+    // The slowest hundredth still waited for the gap.
     assert!(found[2] > 0.7, "{found:?}");
 }
 
@@ -107,7 +107,7 @@ fn turns_without_work_that_take_longer_than_they_do_are_gaps() {
     }
     turn(&mut watch, 17_400, false);
     turn(&mut watch, 400, false);
-    // Work takes what it takes.
+    // A turn with work is not a gap.
     turn(&mut watch, 17_400, true);
     let gaps = watch.end();
     assert_eq!(gaps.len(), 1, "{gaps:?}");

@@ -12,12 +12,12 @@ use crate::report::oms::{
 };
 use crate::report::thousands;
 
-/// Places of 50 and 99 % among [`BATCH_COLUMNS`].
+/// Positions of 50 and 99 % in [`BATCH_COLUMNS`].
 const SHORT: [usize; 2] = [0, 2];
-/// Columns right of those of T2-T1.
+/// Number of columns to the right of T2-T1.
 const OTHERS: usize = 2 * SHORT.len() + 2;
 
-/// What the tables show.
+/// The figures in the tables.
 const TIMES: &str = "T0: before the client builds a request. T1: the OMS has found it. T2: what it causes is written \
                      to the venue. T3, T4: the OMS, then the client, has read the report. Journalled: its record is \
                      committed.";
@@ -86,7 +86,7 @@ fn write_table(
     writeln!(to, "</table>")
 }
 
-/// A line that has T2-T1 only.
+/// A line with T2-T1 only.
 fn write_muted(name: &str, how: &str, five: &BatchFigures, to: &mut impl Write) -> fmt::Result {
     write!(to, "<tr class=\"floor\"><th>{name}<th>{how}")?;
     for nanos in five {

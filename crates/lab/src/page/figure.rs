@@ -1,4 +1,4 @@
-//! One figure of the page: its curves, and the data for values under the pointer.
+//! One figure of the page: its curves, and the data shown at the pointer.
 
 use std::fmt::{self, Write};
 
@@ -13,20 +13,20 @@ pub(super) struct PageCurve {
     pub(super) time: &'static str,
     /// Its display name.
     pub(super) name: String,
-    /// Its classes: colour, dashes, and which box hides it.
+    /// Its CSS classes: colour, dashes, and the box that hides it.
     pub(super) class: String,
     /// Its points.
     pub(super) parts: Vec<Vec<(f64, f64)>>,
-    /// The value at each of the picture's stops, where it has one.
+    /// The value at each stop of the picture, if any.
     pub(super) values: Vec<Option<f64>>,
 }
 
-/// A place at which the pointer shows values.
+/// A position at which the pointer shows values.
 #[derive(Debug)]
 pub(super) struct PageStop {
-    /// On the axis from left to right.
+    /// Position on the axis, from left to right.
     pub(super) x: f64,
-    /// Its name in the address of the page, without `|`.
+    /// Its name in the page's address, without `|`.
     pub(super) name: String,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Picture {
     pub(super) id: String,
     /// Its caption.
     pub(super) caption: String,
-    /// Behind the name of a stop and behind a value, where the pointer is.
+    /// Texts after the name of a stop and after a value, at the pointer.
     pub(super) units: [&'static str; 2],
     /// The axes.
     pub(super) plane: ChartPlane,
-    /// Where the pointer stops, from left to right.
+    /// Stops of the pointer, from left to right.
     pub(super) stops: Vec<PageStop>,
     /// The curves; later ones are drawn over earlier ones.
     pub(super) curves: Vec<PageCurve>,
-    /// Whether the names stand beside the curves.
+    /// Whether the names appear beside the curves.
     pub(super) is_named: bool,
 }
 
@@ -109,7 +109,7 @@ impl Picture {
     }
 }
 
-/// A number with four digits that count, without an exponent.
+/// A number with four significant digits, without an exponent.
 fn four_digits(value: f64) -> String {
     let size = value.abs().max(1e-9).log10().floor() as i32;
     let digits = (3 - size).max(0) as usize;

@@ -10,15 +10,15 @@ use super::measured::AtPace;
 use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
 use crate::report::percentiles::{micros_mark, together};
 
-/// Buckets in which a time grows tenfold.
+/// Number of buckets per factor of ten.
 const BUCKETS: f64 = 20.0;
-/// That of the small pictures, of which two stand side by side.
+/// The same for the small pictures, two of which appear side by side.
 pub(super) const SMALL: ChartSize = ChartSize {
     whole: (460.0, 220.0),
     margins: [76.0, 10.0, 30.0, 26.0],
 };
 
-/// The share of orders in each bucket, both logarithmic, so that a few slow ones are seen.
+/// The share of orders in each bucket, both axes logarithmic, so that a few slow orders are visible.
 pub(super) fn picture(of: &AtPace<'_>, legend: &Legend) -> Picture {
     let spread: Vec<(&str, BTreeMap<i32, f64>)> = of
         .subjects
@@ -66,7 +66,7 @@ pub(super) fn picture(of: &AtPace<'_>, legend: &Legend) -> Picture {
     }
 }
 
-/// Where a bucket begins, microseconds.
+/// Lower bound of a bucket, microseconds.
 fn edge(bucket: i32) -> f64 {
     10_f64.powf(f64::from(bucket) / BUCKETS)
 }
@@ -76,7 +76,7 @@ fn shown(micros: f64) -> String {
     format!("{micros:.digits$}")
 }
 
-/// The share of all values in each bucket that has some, percent.
+/// The share of all values in each non-empty bucket, percent.
 fn shares(histogram: &Histogram<u64>) -> BTreeMap<i32, f64> {
     let mut shares = BTreeMap::new();
     let all = histogram.len() as f64;
@@ -91,7 +91,7 @@ fn shares(histogram: &Histogram<u64>) -> BTreeMap<i32, f64> {
 
 /// The outline of the bars, from the axis and back to it around each gap.
 fn steps(shares: &BTreeMap<i32, f64>) -> Vec<(f64, f64)> {
-    // Below the range of the axis: drawn on the axis.
+    // Values below the axis's range are drawn on the axis.
     const NOTHING: f64 = 0.0;
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for (bucket, share) in shares {

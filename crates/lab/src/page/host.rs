@@ -45,7 +45,7 @@ pub(super) fn write(report: &ReportFacts<'_>, to: &mut impl Write) -> fmt::Resul
     writeln!(to, "</section>")
 }
 
-/// A table of what is not as it should be, or unknown, and the names of what is.
+/// A table of the bad and unknown checks, and the names of the good ones.
 fn findings(facts: &Value, to: &mut impl Write) -> fmt::Result {
     let all = facts["findings"].as_array().map_or(&[][..], |all| all);
     let text = |finding: &Value, key: &str| escape(finding[key].as_str().unwrap_or("?"));

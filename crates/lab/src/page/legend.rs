@@ -7,7 +7,7 @@ use crate::report::any::AnyReport;
 use crate::report::chart::{COLOURS, escape};
 use crate::report::{FLOOR, FLOOR_ONWARD};
 
-/// The same as [`COLOURS`] on black.
+/// [`COLOURS`] for a black background.
 const DARK_COLOURS: [&str; COLOURS.len()] = [
     "#6ea8fe", "#ff8a80", "#5fd39a", "#c09bff", "#e5b94e", "#4fd0e0", "#ff8fc8", "#c9a27c",
 ];
@@ -15,7 +15,7 @@ const DARK_COLOURS: [&str; COLOURS.len()] = [
 const DASHES: [&str; 5] = ["7 4", "2 4", "12 4 2 4", "14 6", "7 3 2 3 2 3"];
 /// Class of the curves of service time.
 pub(super) const SERVICE: &str = "service";
-/// The subject of figures that have no other.
+/// The subject of figures without another subject.
 pub(super) const OURS: &str = "fixwire";
 
 /// All names of the page.
@@ -28,7 +28,7 @@ pub(super) struct Legend {
 }
 
 impl Legend {
-    /// The subjects of the reports, then whose figures are published, each in the order of the page.
+    /// The subjects of the reports, then those with published figures, each in the order of the page.
     pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a AnyReport>) -> Self {
         let mut legend = Self {
             measured: Vec::new(),
@@ -52,7 +52,7 @@ impl Legend {
                         legend.publish(row.system);
                     }
                 }
-                // Its figures are tables.
+                // Shown as tables, not as curves.
                 AnyReport::Oms(_) => {}
             }
         }
@@ -83,7 +83,7 @@ impl Legend {
         format!("published p{}", place.unwrap_or(0))
     }
 
-    /// Writes the colours, and which box hides what.
+    /// Writes the colours, and which box hides which curves.
     pub(super) fn rules(&self, to: &mut impl Write) -> fmt::Result {
         let is_floor = |name: &&String| [FLOOR, FLOOR_ONWARD].contains(&name.as_str());
         let (mut light, mut dark) = (String::new(), String::new());
@@ -135,7 +135,7 @@ impl Legend {
             writeln!(to, "<span>Published:</span>")?;
         }
         for (place, name) in self.published.iter().enumerate() {
-            // What is measured may have the same name.
+            // A measured subject may have the same name.
             let value = format!("published {name}");
             entry(to, &format!("p{place}"), "published ", name, &value, true)?;
         }
@@ -143,7 +143,7 @@ impl Legend {
     }
 }
 
-/// One box; the address of the page names it by its value.
+/// One box; the page's address names it by its value.
 fn entry(
     to: &mut impl Write,
     id: &str,

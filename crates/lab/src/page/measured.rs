@@ -8,16 +8,16 @@ use crate::report::{Report, Row, pace_cell};
 pub(super) struct AtPace<'a> {
     /// The report.
     pub(super) report: &'a Report,
-    /// Begins the names of all pictures of it: which file of the page, and the pace.
+    /// Prefix of the names of its pictures: the number of the file in the page, and the pace.
     pub(super) id: String,
     /// The pace.
     pub(super) pace: Pace,
-    /// Each subject with its rows; a floor has one before each engine.
+    /// Each subject with its rows; a floor has one row before each engine.
     pub(super) subjects: Vec<(&'a str, Vec<&'a Row>)>,
 }
 
 impl<'a> AtPace<'a> {
-    /// Each pace of the report, which is file `file` of the page.
+    /// Each pace of the report, which is file number `file` of the page.
     pub(super) fn each(report: &'a Report, file: usize) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for row in &report.rows {

@@ -47,7 +47,7 @@ const POLICY: &str =
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(reports: &[(String, AnyReport)], to: &mut impl Write) -> fmt::Result {
     let legend = Legend::of(reports.iter().map(|(_, report)| report));
     let mut scenarios: Vec<&str> = reports.iter().map(|it| it.1.facts().scenario).collect();

@@ -1,4 +1,4 @@
-//! The part of `bench transactions`: the published rows above ours, and how many milliseconds had how many
+//! The part of `bench transactions`: the published rows above ours, and the number of milliseconds for each count of
 //! transactions.
 
 use std::fmt::{self, Write};
@@ -13,7 +13,7 @@ use crate::report::chart::{ChartAxis, ChartPlane, ChartSize};
 use crate::report::thousands;
 use crate::report::transactions::TransactionsReport;
 
-/// From twice this count on, several counts make a step, so that steps are about as wide on the axis.
+/// From twice this count on, several counts form a step, so that steps are about equally wide on the axis.
 const FINE: u64 = 16;
 
 const SIZE: ChartSize = ChartSize {
@@ -72,7 +72,7 @@ fn write_table(
     writeln!(to, "\n</table>")
 }
 
-/// Percent with two decimals, more of a share that they do not show.
+/// Percent with two decimals, or more for a share too small for them.
 fn short(share: f64) -> String {
     if share > 0.0 && share < 0.005 {
         return share.to_string();
@@ -80,7 +80,7 @@ fn short(share: f64) -> String {
     format!("{share:.2}")
 }
 
-/// The counts of a step: the first one, and how many.
+/// The counts of a step: the first count, and how many.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     first: u64,
@@ -103,7 +103,7 @@ impl Counts {
         all
     }
 
-    /// Its edges on the axis: a count reaches up to the next one.
+    /// Its edges on the axis: a count extends to the next one.
     fn edges(self) -> [f64; 2] {
         [self.first as f64, self.first as f64 + self.width as f64]
     }
@@ -113,10 +113,10 @@ impl Counts {
     }
 }
 
-/// Share of the milliseconds with each count above none; several counts of one step, or band, have their mean.
+/// Share of the milliseconds with each count above zero; the counts of a step or band show their mean.
 fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     let most = throughput.rows.keys().next_back().copied().unwrap_or(0);
-    // The published bands have their place whatever was measured.
+    // The published bands have their place regardless of the measured values.
     let steps = Counts::up_to(most.max(TRANSACTION_BANDS[2].1));
     let mut curves: Vec<PageCurve> = TRANSACTIONS
         .iter()
@@ -200,7 +200,7 @@ fn published_curve(row: &TransactionsRow, steps: &[Counts], legend: &Legend) -> 
 
 /// The outlines of bars from the axis and back to it; bars that touch have one outline.
 fn outlines(bars: impl Iterator<Item = ([f64; 2], f64)>) -> Vec<Vec<(f64, f64)>> {
-    // Below the range of the axis: drawn on the axis.
+    // Values below the axis's range are drawn on the axis.
     const NOTHING: f64 = 0.0;
     let mut outlines: Vec<Vec<(f64, f64)>> = Vec::new();
     for ([from, to], height) in bars {
@@ -211,7 +211,7 @@ fn outlines(bars: impl Iterator<Item = ([f64; 2], f64)>) -> Vec<Vec<(f64, f64)>>
         }
         if let Some(outline) = outlines.last_mut() {
             if touches {
-                // No step back to the axis between them.
+                // Adjacent bars do not return to the axis.
                 outline.pop();
             }
             outline.extend([(from, height), (to, height), (to, NOTHING)]);

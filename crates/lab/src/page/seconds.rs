@@ -11,12 +11,12 @@ use crate::report::chart::{ChartAxis, ChartPlane};
 use crate::report::percentiles::micros_mark;
 use crate::series::RunSecond;
 
-/// Points of a curve, at most and about: beyond it, several seconds make one.
+/// Approximate maximum number of points of a curve: with more seconds, several become one point.
 const POINTS_MAX: u64 = 100;
-/// Runs that have their number below the axis, at most.
+/// Maximum number of runs that are numbered below the axis.
 const NUMBERS_MAX: usize = 6;
 
-/// A figure of each second: its name, what it is, and of several seconds that are one point.
+/// A figure per second: its name, its value, and how several seconds become one point.
 type Shown = (&'static str, &'static str, fn(&[&RunSecond]) -> u64);
 
 const SHOWN: [Shown; 3] = [
@@ -34,7 +34,7 @@ fn largest(seconds: &[&RunSecond], pick: fn(&RunSecond) -> u64) -> u64 {
     seconds.iter().map(|it| pick(it)).max().unwrap_or(0)
 }
 
-/// Some seconds of a run that are one point.
+/// Some seconds of a run that form one point.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
     run: usize,
@@ -42,8 +42,7 @@ struct Bin {
     last: u64,
 }
 
-/// A picture of the medians, one of the 99 % and one of the longest, the runs one behind the other; none where no
-/// run has its seconds.
+/// A picture each of the medians, the 99 % and the longest times, one run after another; none without seconds.
 pub(super) fn pictures(of: &AtPace<'_>, legend: &Legend) -> Vec<Picture> {
     let bins = bins(of);
     let pictures = SHOWN.iter().filter(|_| !bins.is_empty());
@@ -134,7 +133,7 @@ fn stop((place, bin): (usize, &Bin)) -> PageStop {
     }
 }
 
-/// The number of each run where it begins, or of some.
+/// The number of each run where it begins; with many runs, of some.
 fn numbers(bins: &[Bin]) -> Vec<(f64, String)> {
     let starts = bins.iter().enumerate().filter(|(_, bin)| bin.first == 0);
     let starts: Vec<(usize, &Bin)> = starts.collect();

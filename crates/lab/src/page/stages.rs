@@ -9,7 +9,7 @@ use crate::report::stages::sentence;
 use crate::report::{Report, Row, screen, thousands};
 use crate::stages::{StageMeans, Stages};
 
-/// Writes the stages of each row that has some, all its runs together.
+/// Writes the stages of each row that has any, over all its runs.
 pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     for row in &report.rows {
         let runs = row.runs.iter().filter_map(|run| run.stages.as_ref());

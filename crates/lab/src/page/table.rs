@@ -65,7 +65,7 @@ fn cell(report: &Report, row: &Row, column: usize) -> String {
     }
 }
 
-/// The mark of a figure that other work disturbed; empty without any.
+/// The mark of a figure that other work disturbed; otherwise empty.
 pub(super) fn disturbed(taken: TakenByOthers) -> String {
     if !taken.is_any() {
         return String::new();

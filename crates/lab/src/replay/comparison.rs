@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use fixwire_protocol::{Message, Tag};
 
-/// Orders that are compared; more are counted.
+/// Number of orders that are compared; further ones are only counted.
 const MOST_ORDERS: usize = 1_000_000;
 
-/// Fields that differ whenever a session is played again: of the session, ids and times of the other end.
+/// Fields that differ in every replay: session fields, and ids and times of the counterparty.
 const OWN: [Tag; 31] = [
     8, 9, 10, 34, 35, 43, 49, 50, 52, 56, 57, 60, 75, 97, 115, 116, 122, 128, 129, 142, 143, 144,
     145, 369, 37, 198, 17, 19, 527, 880, 1003,
 ];
-/// References to messages by their numbers.
+/// Fields that refer to messages by MsgSeqNum.
 const REFERENCES: [Tag; 2] = [45, 379];
 
-/// A message that answers an order, as far as it is compared.
+/// A message that answers an order, reduced to the compared fields.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ReplayAnswer {
     /// MsgType(35).
@@ -27,7 +27,7 @@ pub struct ReplayAnswer {
 }
 
 impl ReplayAnswer {
-    /// Of a message.
+    /// The compared fields of a message.
     #[must_use]
     pub fn of(message: &Message<'_>) -> Self {
         let mut fields: BTreeMap<Tag, Vec<Vec<u8>>> = BTreeMap::new();
@@ -45,10 +45,10 @@ impl ReplayAnswer {
     }
 }
 
-/// What differs of an order.
+/// A kind of difference.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DifferenceKind {
-    /// No message answered it, and the record has answers.
+    /// No message answered the order, but the record has answers.
     NotAnswered,
     /// The record has answers that were not received.
     AnswersMissing,
@@ -65,13 +65,13 @@ pub enum DifferenceKind {
 pub struct Difference {
     /// The recorded ClOrdID(11) of the order.
     pub id: Vec<u8>,
-    /// Its answer, from 1.
+    /// The answer's position, from 1.
     pub answer: u64,
     /// What differs.
     pub kind: DifferenceKind,
-    /// The recorded value, or how many answers the record has.
+    /// The recorded value, or the number of recorded answers.
     pub recorded: Vec<u8>,
-    /// The value now, or how many answers were received.
+    /// The value now, or the number of received answers.
     pub now: Vec<u8>,
 }
 
@@ -84,23 +84,23 @@ pub struct ComparisonCounts {
     pub answered: u64,
     /// Of them, those with answers that differ.
     pub different: u64,
-    /// Messages that were sent for more orders than are compared.
+    /// Messages sent for orders beyond the compared number.
     pub uncompared: u64,
 }
 
-/// Pairs answers with recorded ones, by the order and in their order.
+/// Pairs answers with recorded ones, by order and in sequence.
 #[derive(Debug, Default)]
 pub struct ReplayComparison {
     orders: HashMap<Vec<u8>, ReplayedOrder>,
-    /// OrderIDs now, by the recorded ones.
+    /// Current OrderIDs, by recorded ones.
     order_ids: HashMap<Vec<u8>, Vec<u8>>,
-    /// Fields that are not compared beside those that always differ.
+    /// Fields that are not compared, in addition to those that always differ.
     ignored: Vec<Tag>,
     examples_max: usize,
     counts: ComparisonCounts,
     /// Recorded answers without a counterpart yet.
     waiting: u64,
-    /// How often something differs.
+    /// Number of occurrences of each difference.
     pub kinds: BTreeMap<DifferenceKind, u64>,
     /// The first differences.
     pub examples: Vec<Difference>,
@@ -122,7 +122,7 @@ struct ReplayedOrder {
 }
 
 impl ReplayComparison {
-    /// Keeps so many differences; `ignored` fields are not compared.
+    /// Keeps this number of differences; `ignored` fields are not compared.
     #[must_use]
     pub fn new(examples_max: usize, ignored: Vec<Tag>) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl ReplayComparison {
         self.counts
     }
 
-    /// Whether each order is answered, as often as recorded.
+    /// Whether each order has as many answers as recorded.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.waiting == 0 && self.unanswered() == 0
@@ -150,7 +150,7 @@ impl ReplayComparison {
         self.counts.orders - self.counts.answered
     }
 
-    /// The OrderID of the other end for a recorded one.
+    /// The counterparty's OrderID for a recorded one.
     pub(crate) fn order_id(&self, recorded: &[u8]) -> Option<&[u8]> {
         self.order_ids.get(recorded).map(Vec::as_slice)
     }
@@ -168,7 +168,7 @@ impl ReplayComparison {
         self.counts.orders += 1;
     }
 
-    /// An answer of the record.
+    /// Adds a recorded answer.
     pub(crate) fn add_recorded(&mut self, id: &[u8], answer: ReplayAnswer) {
         if let Some(order) = self.orders.get_mut(id) {
             order.recorded.push_back(answer);
@@ -177,7 +177,7 @@ impl ReplayComparison {
         }
     }
 
-    /// A message that was received; `id` is the recorded one of its order.
+    /// Adds a received message; `id` is the recorded ClOrdID of its order.
     pub(crate) fn add_received(
         &mut self,
         msg_type: &[u8],
@@ -199,7 +199,7 @@ impl ReplayComparison {
         self.pair(id);
     }
 
-    /// Compares what has a counterpart.
+    /// Compares the answers that have a counterpart.
     fn pair(&mut self, id: &[u8]) {
         let Some(order) = self.orders.get_mut(id) else {
             return;
@@ -243,7 +243,7 @@ impl ReplayComparison {
         }
     }
 
-    /// Notes what has no counterpart. Nothing is sent or received behind it.
+    /// Records the answers without a counterpart. Nothing may be sent or received after it.
     pub fn finish(&mut self) {
         let mut left = Vec::new();
         for (id, order) in &mut self.orders {

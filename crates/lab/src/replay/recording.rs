@@ -14,7 +14,7 @@ use super::comparison::ReplayAnswer;
 
 /// Sequence numbers of sent messages that a Reject(3) may refer to.
 const MOST_NUMBERS: usize = 65_536;
-/// Most fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
 /// The two ends of a session, the sender of the replayed messages first.
@@ -39,25 +39,25 @@ impl fmt::Display for RecordedSession {
     }
 }
 
-/// What a log has of a session.
+/// The content of a log for one session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionSurvey {
-    /// Messages that would be replayed.
+    /// Messages to replay.
     pub messages: u64,
-    /// Fields of the first Logon that was sent, without those that a Logon always has.
+    /// Fields of the first Logon sent, except those that every Logon has.
     pub logon: Vec<(Tag, Vec<u8>)>,
 }
 
 /// A recorded message.
 #[derive(Clone, Debug)]
 pub enum Recorded {
-    /// It was sent.
+    /// The message was sent.
     Sent(SentMessage),
-    /// It was received.
+    /// The message was received.
     Answer {
         /// The ClOrdID(11) of the order.
         id: Vec<u8>,
-        /// What it said.
+        /// Its content.
         answer: ReplayAnswer,
     },
 }
@@ -69,9 +69,9 @@ pub struct SentMessage {
     pub time: Option<Timestamp>,
     /// MsgType(35).
     pub msg_type: Vec<u8>,
-    /// ClOrdID(11), or nothing.
+    /// ClOrdID(11), or empty.
     pub id: Vec<u8>,
-    /// Its fields, without those that the session writes.
+    /// Its fields, except those that the session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
 }
 
@@ -84,12 +84,12 @@ fn session_of(entry: &LogEntry<'_>) -> RecordedSession {
     }
 }
 
-/// Whether it was sent once more, or is no message of its own.
+/// Whether it was resent, or is not an application message of its own.
 fn is_again(entry: &LogEntry<'_>) -> bool {
     entry.get(43) == Some(b"Y") || entry.fault.is_some() || !matches!(entry.mark, "" | "queued")
 }
 
-/// The sessions in whose name messages were sent, and the parts of the log that could not be read.
+/// The sessions with sent messages, and the parts of the log that could not be read.
 #[must_use]
 pub fn survey(reader: &mut LogReader) -> (BTreeMap<RecordedSession, SessionSurvey>, Vec<LeftOut>) {
     let mut found: BTreeMap<RecordedSession, SessionSurvey> = BTreeMap::new();
@@ -113,7 +113,7 @@ pub fn survey(reader: &mut LogReader) -> (BTreeMap<RecordedSession, SessionSurve
     (found, reader.take_left_out())
 }
 
-/// Fields that a session writes into each message.
+/// Fields that a session sets in each message.
 fn of_session(tag: Tag) -> bool {
     matches!(
         tag,
@@ -121,7 +121,7 @@ fn of_session(tag: Tag) -> bool {
     )
 }
 
-/// Fields that a session writes into each Logon, and those that are about numbers of another time.
+/// Fields that a session sets in each Logon, and those about earlier sequence numbers.
 fn of_logon(tag: Tag) -> bool {
     matches!(
         tag,
@@ -129,7 +129,8 @@ fn of_logon(tag: Tag) -> bool {
     )
 }
 
-/// Gives the messages of a session one after the other, until nobody takes them; what could not be read.
+/// Passes on the messages of a session one after the other, until the receiver stops; returns the parts that could not
+/// be read.
 #[must_use]
 pub fn stream(
     mut reader: LogReader,
@@ -191,7 +192,7 @@ pub fn stream(
     reader.take_left_out()
 }
 
-/// The ClOrdID(11) of the order that a message answers; `refused` is that of the message that a reject refers to.
+/// The ClOrdID(11) of the order that a message answers; `refused` is that of the message to which a reject refers.
 pub(crate) fn answered_id<'a>(
     message: &fixwire_protocol::Message<'a>,
     refused: Option<&'a [u8]>,

@@ -15,35 +15,35 @@ use super::comparison::{ReplayAnswer, ReplayComparison};
 use super::recording::{Recorded, SentMessage, answered_id};
 use super::{ReplayConfig, ReplayPace, ReplayParts};
 
-/// Messages of a turn.
+/// Maximum number of messages in a turn.
 const PER_TURN: usize = 64;
-/// Orders without an answer when it floods; after a silence of so long it goes on.
+/// Maximum number of orders without an answer in a flood; after a silence of this length it continues anyway.
 const WINDOW: u64 = 256;
 const SILENCE: Duration = Duration::from_secs(1);
-/// How often it looks whether something was read from the log.
+/// Polling interval for messages from the log.
 const LOOK: Nanos = Nanos(1_000_000);
-/// Most fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
-/// How a replay ended.
+/// The outcome of a replay.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ReplayEnd {
-    /// Everything was sent, and answered as often as recorded.
+    /// All messages were sent, and the orders have as many answers as recorded.
     Complete,
-    /// Everything was sent, and nothing was received for the timeout.
+    /// All messages were sent, but nothing was received for the timeout.
     TimedOut,
     /// The session was not logged on in time.
     NotLoggedOn,
-    /// The connection was lost, or the acceptor logged out, with its text.
+    /// The connection was lost, or the acceptor logged out (with its text).
     Lost(String),
 }
 
-/// Sends the messages of a record when they are due, and hands what comes back to the comparison.
+/// Sends the messages of a record when they are due, and passes the answers to the comparison.
 pub struct Replayer {
     parts: ReplayParts,
     config: ReplayConfig,
     next: Option<SentMessage>,
-    /// Nothing more is in the record.
+    /// Whether the record has no more messages.
     is_read: bool,
     /// When the first message was sent, and its recorded time.
     start: Option<(Mono, i64)>,
@@ -52,9 +52,9 @@ pub struct Replayer {
     begun: Option<Mono>,
     logged_on: bool,
     has_ended: bool,
-    /// When something was sent or received last.
+    /// When a message was last sent or received.
     last: Mono,
-    /// Fresh ClOrdIDs by recorded ones, and back.
+    /// New ClOrdIDs by recorded ones, and the reverse.
     fresh: HashMap<Vec<u8>, Vec<u8>>,
     recorded: HashMap<Vec<u8>, Vec<u8>>,
     prefix: String,
@@ -92,12 +92,12 @@ impl Replayer {
 
     fn end(&mut self, end: ReplayEnd) {
         if !std::mem::replace(&mut self.has_ended, true) {
-            // Nobody is left to learn it when this fails.
+            // Fails only when no thread waits for the outcome.
             let _ = self.parts.ended.send(end);
         }
     }
 
-    /// Takes the next message to send from the record; whether there is one now.
+    /// Takes the next message to send from the record; false when it is not available yet.
     fn take_next(&mut self) -> bool {
         while self.next.is_none() && !self.is_read {
             match self.parts.recorded.try_recv() {
@@ -112,7 +112,7 @@ impl Replayer {
         self.next.is_some()
     }
 
-    /// When the next message is to be sent.
+    /// When the next message is due.
     fn due(&mut self, now: Mono) -> Mono {
         let ReplayPace::Recorded(speed) = self.config.pace else {
             let outstanding = self.comparison().unanswered();
@@ -132,7 +132,7 @@ impl Replayer {
         Mono(start.0.saturating_add(since as u64))
     }
 
-    /// Sends what is due; when to call it again.
+    /// Sends the messages that are due; returns when to call it again.
     fn pump(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
         for _ in 0..PER_TURN {
             if !self.take_next() {
@@ -213,14 +213,14 @@ impl Replayer {
         id
     }
 
-    /// The time now, with as many digits as a recorded one.
+    /// The current time, with as many digits as a recorded one.
     fn time_like(&mut self, recorded: &[u8], now: Timestamp) -> Vec<u8> {
         let precision = match recorded.len() {
             17 => Precision::Seconds,
             21 => Precision::Millis,
             24 => Precision::Micros,
             27 => Precision::Nanos,
-            // A field that is no time of day.
+            // A field that is not a time.
             _ => return recorded.to_vec(),
         };
         self.stamp.format(now, precision).to_vec()

@@ -23,14 +23,14 @@ pub(super) const OMS: &str = "oms";
 /// The `scenario` of a [`TransactionsReport`] in files.
 pub(super) const TRANSACTIONS: &str = "transactions";
 
-/// The facts that the results of all benches have.
+/// The facts in the results of all benches.
 #[derive(Clone, Debug)]
 pub struct ReportFacts<'a> {
     /// When, where and by which command it was measured.
     pub origin: &'a Provenance,
     /// The command, for example `echo`.
     pub scenario: &'a str,
-    /// What is measured, in plain words.
+    /// Description of the measurement, in plain words.
     pub title: String,
     /// The settings, in one line.
     pub settings: String,
@@ -43,7 +43,7 @@ pub struct ReportFacts<'a> {
 }
 
 impl AnyReport {
-    /// Its facts.
+    /// The common facts of this result.
     #[must_use]
     pub fn facts(&self) -> ReportFacts<'_> {
         match self {
@@ -102,7 +102,7 @@ impl AnyReport {
     #[must_use]
     pub fn faults(&self) -> String {
         let mut faults = String::new();
-        // The others end with an error at the first fault.
+        // Other benches stop with an error at the first fault.
         if let Self::Rates(report) = self {
             // Writing to a string cannot fail.
             let _ = screen::faults(report, &mut faults);

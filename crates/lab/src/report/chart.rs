@@ -1,4 +1,4 @@
-//! Common parts of all figures of a report: axes, scales, curves, and their names.
+//! Common parts of all figures of a report: axes, scales, curves, and names.
 //!
 //! Colours come from style sheets, by classes: `curve`, `grid`, `tick`, `name`, and those of the curve.
 
@@ -8,26 +8,26 @@ use std::fmt::{self, Write};
 pub(crate) const COLOURS: [&str; 8] = [
     "#1f6fd0", "#d1495b", "#1e8a5a", "#8250c4", "#b07d00", "#0e8a9a", "#c2378a", "#7a5c3e",
 ];
-/// Pixels between the names of two curves, at least.
+/// Minimum distance between the names of two curves, pixels.
 const NAME_HEIGHT: f64 = 15.0;
-/// Characters of the longest name that is shown.
+/// Maximum length of a displayed name, characters.
 const NAME_LENGTH: usize = 34;
-/// A dot around a point: a circle whose line fills it.
+/// A dot for a point: a circle whose line fills it.
 const DOT: &str = "m-1.5 0a1.5 1.5 0 1 0 3 0a1.5 1.5 0 1 0-3 0";
 
-/// How values are spread along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug)]
 enum Spread {
     Linear,
     Log,
-    /// Percent, logarithmic towards 100 %, so many decades; then a place for the longest, which is 100 %.
+    /// Percent, logarithmic towards 100 %, with this number of decades; then a place for the longest, which is 100 %.
     Nines(f64),
 }
 
-/// Share of an axis of percentiles that is the place of the longest.
+/// Share of a percentile axis reserved for the longest.
 const LONGEST: f64 = 0.11;
 
-/// One axis: from where to where, and what is written at which value.
+/// One axis: its range, and the text at each mark.
 #[derive(Clone, Debug)]
 pub(crate) struct ChartAxis {
     spread: Spread,
@@ -47,15 +47,15 @@ impl ChartAxis {
         }
     }
 
-    /// Logarithmic, around all values, which are above 0; `name` is a mark's text.
+    /// A logarithmic axis around all values, which are above 0; `name` formats the text of a mark.
     pub(crate) fn log(values: impl Iterator<Item = f64>, name: fn(f64) -> String) -> Self {
         let (low, high) = values.fold((f64::MAX, 0_f64), |(low, high), value| {
             (low.min(value), high.max(value))
         });
         let (low, high) = if high > 0.0 { (low, high) } else { (1.0, 10.0) };
-        // A mark of 1, 2, 5 below and one above: a doubling at least, lest a flat curve look steep.
+        // One mark of 1, 2, 5 below and one above: at least a factor of two, so that a flat curve does not look steep.
         let mark = |digit: f64, decade: i32| match decade < 0 {
-            // Divided, for a multiple of 0.001 is not the nearest number.
+            // Divided, since a multiple of 0.001 is not the nearest float.
             true => digit / 10_f64.powi(-decade),
             false => digit * 10_f64.powi(decade),
         };
@@ -81,7 +81,7 @@ impl ChartAxis {
         }
     }
 
-    /// Percentiles up to so many nines, and the longest.
+    /// Percentiles up to this number of nines, and the longest.
     pub(crate) fn percentiles(nines: u32) -> Self {
         let percent = |nines: u32| 100.0 - 100.0 / 10_f64.powi(nines as i32);
         let mut ticks: Vec<(f64, String)> = (0..=nines)
@@ -99,7 +99,7 @@ impl ChartAxis {
         }
     }
 
-    /// Where a value stands, from 0 to 1.
+    /// Position of a value on the axis, from 0 to 1.
     fn share(&self, value: f64) -> f64 {
         let share = match self.spread {
             Spread::Linear => (value - self.low) / (self.high - self.low),
@@ -119,7 +119,7 @@ impl ChartAxis {
 /// A picture's size and its margins, pixels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChartSize {
-    /// Width and height of the whole.
+    /// Total width and height.
     pub(crate) whole: (f64, f64),
     /// Margins at the left, top, right and bottom.
     pub(crate) margins: [f64; 4],
@@ -137,19 +137,19 @@ pub(crate) struct ChartPlane {
 }
 
 impl ChartPlane {
-    /// The pixel of a value on the axis from left to right.
+    /// The horizontal pixel of a value.
     pub(crate) fn pixel_x(&self, value: f64) -> f64 {
         let [left, _, right, _] = self.size.margins;
         left + (self.size.whole.0 - left - right) * self.x.share(value)
     }
 
-    /// The pixel of a value on the axis that goes up.
+    /// The vertical pixel of a value.
     pub(crate) fn pixel_y(&self, value: f64) -> f64 {
         let [_, top, _, bottom] = self.size.margins;
         self.size.whole.1 - bottom - (self.size.whole.1 - top - bottom) * self.y.share(value)
     }
 
-    /// Writes lines and texts of both axes.
+    /// Writes the lines and texts of both axes.
     pub(crate) fn axes(&self, to: &mut impl Write) -> fmt::Result {
         let (width, height) = self.size.whole;
         let [left, top, right, bottom] = self.size.margins;
@@ -202,8 +202,8 @@ impl ChartPlane {
         path
     }
 
-    /// Writes the names of curves at the right, each as near to where its curve ends as the others allow:
-    /// name, class, and the value at the end.
+    /// Writes the names of curves at the right, each as close to its curve's end as the other names allow: name, class,
+    /// and the value at the end.
     pub(crate) fn names(
         &self,
         curves: &[(String, String, f64)],
@@ -236,8 +236,8 @@ impl ChartPlane {
     }
 }
 
-/// Places for names that want to be at these, ascending: none nearer to another than a line, and the last one not
-/// below `lowest` unless there are too many.
+/// Positions for names that should be at these positions, ascending: at least a line apart, and the last one not below
+/// `lowest` unless there are too many.
 fn apart(wanted: &[f64], lowest: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     let mut most = lowest;

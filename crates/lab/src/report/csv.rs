@@ -8,7 +8,7 @@ use super::{Report, Run, pace_cell};
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(
         to,
@@ -77,7 +77,7 @@ fn write_used(run: &Run, to: &mut impl Write) -> fmt::Result {
     )
 }
 
-/// A cell of text, quoted when it needs to be.
+/// A text cell, quoted if necessary.
 pub(super) fn text(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))

@@ -5,11 +5,11 @@ use std::fmt::{self, Write};
 use super::{Report, Run, thousands};
 use crate::load::{FLOOD_BATCH, FLOOD_OUTSTANDING, Pace};
 
-/// Writes a line for each row that is a flood.
+/// Writes a line for each flood row.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     let floods = report.rows.iter().filter(|row| row.pace == Pace::Flood);
     for row in floods {
@@ -24,7 +24,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Orders that a run had answered in a second.
+/// Answered orders per second of a run.
 pub fn rate(run: &Run) -> u64 {
     let answered = run.response.count as f64;
     (answered / run.seconds.max(f64::MIN_POSITIVE)) as u64

@@ -8,13 +8,13 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use super::{Report, pace_cell};
 
-/// Writes one interval a run and kind of time, tagged `SUBJECT/RATE/RUN/response` or `.../service`; values are
-/// nanoseconds. Intervals stand one behind the other, each as long as its run, for the log keeps no time between
-/// runs. The column of maxima is in milliseconds, as other writers have it.
+/// Writes one interval per run and kind of time, tagged `SUBJECT/RATE/RUN/response` or `.../service`; values are
+/// nanoseconds. Intervals follow one another, each as long as its run, since the log has no time between runs. The
+/// column of maxima is in milliseconds, as other writers have it.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
     let mut builder = IntervalLogWriterBuilder::new();

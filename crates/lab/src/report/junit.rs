@@ -10,7 +10,7 @@ use crate::load::Faults;
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, verdicts: &[AssertionVerdict], to: &mut impl Write) -> fmt::Result {
     let faults: Vec<(String, Faults)> = report.rows.iter().map(faults_of).collect();
     let faulty = faults.iter().filter(|(_, faults)| faults.total() > 0);
@@ -66,7 +66,7 @@ fn write_case(
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write_teamcity(report: &Report, to: &mut impl Write) -> fmt::Result {
     for row in &report.rows {
         for (index, run) in row.runs.iter().enumerate() {

@@ -63,23 +63,23 @@ pub struct Report {
 /// When, where and by which command a measurement was made.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Provenance {
-    /// Version of the laboratory.
+    /// Version of the lab.
     pub version: String,
-    /// The command line, its arguments parted by spaces.
+    /// The command line, with spaces between its arguments.
     pub command: String,
-    /// When the figures were written down, for example `2026-08-21T13:30:00Z`.
+    /// When the results were written, for example `2026-08-21T13:30:00Z`.
     pub date: String,
-    /// The network name of the host.
+    /// The host name.
     pub host: String,
 }
 
 impl Provenance {
-    /// This process, now.
+    /// The origin of a measurement by this process, at this time.
     pub fn here() -> Self {
         let since_1970 = SystemTime::now()
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
-        // "20260821-13:30:00.000000000"
+        // For example "20260821-13:30:00.000000000".
         let time = Timestamp(since_1970.as_nanos() as i64).to_string();
         let (day, second) = (&time[..8], &time[9..17]);
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -130,27 +130,27 @@ pub struct Run {
     pub sent: u64,
     /// From the start to the last answer, seconds.
     pub seconds: f64,
-    /// A cache line there and back, before and after, nanoseconds.
+    /// Round trip of a cache line, before and after, nanoseconds.
     pub core_to_core: [Option<f64>; 2],
-    /// The verdict.
+    /// Whether the cores shared a cache.
     pub distance: Distance,
     /// Time taken by other work, as counted by the kernel.
     pub taken: TakenByOthers,
     /// Time taken from the initiator and the acceptor, as measured by their loops.
     #[serde(default)]
     pub gaps: [gaps::GapTotals; 2],
-    /// Which share of the orders beyond each percentile those gaps touched.
+    /// The share of the orders beyond each percentile that those gaps touched.
     #[serde(default)]
     pub touched: Touched,
-    /// The same of gaps over 0.1 ms alone: time slices of other programs, pauses of a virtual machine.
+    /// The same for gaps over 0.1 ms only: time slices of other programs, pauses of a virtual machine.
     #[serde(default)]
     pub touched_long: Touched,
-    /// Where the time of marked orders went, when that was measured.
+    /// Times of the stages of marked orders, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
-    /// CPU time, page faults, context switches and memory, where they were read.
+    /// CPU time, page faults, context switches and memory, if available.
     pub used: Option<Used>,
-    /// The run second by second; empty where single orders are not kept.
+    /// The run second by second; empty when single orders are not kept.
     pub series: Vec<RunSecond>,
     /// The response times themselves, for curves.
     #[serde(with = "encoded")]
@@ -158,7 +158,7 @@ pub struct Run {
     /// The service times themselves.
     #[serde(with = "encoded")]
     pub service_histogram: Histogram<u64>,
-    /// The orders, from the start of the run, until they are written as samples or dropped; in no file.
+    /// The orders, relative to the start of the run, until they are written as samples or dropped; not in result files.
     #[serde(skip)]
     pub orders: Vec<TimedOrder>,
 }
@@ -215,16 +215,16 @@ impl Report {
     }
 }
 
-/// More than this share of the orders beyond a percentile touched by gaps: it is the machine's.
+/// When gaps touched more than this share of the orders beyond a percentile, the machine caused it.
 const MOST_TOUCHED: f64 = 0.5;
-/// By so much the share has to be more than in the floor's run beside it.
+/// The share must exceed that of the neighbouring floor run by this much.
 const CLEARLY: f64 = 0.25;
 /// Percentiles by which a run counts as disturbed: 50, 90, 99, 99.9 %.
 const JUDGED: usize = 4;
 
 impl Report {
-    /// Whether the machine made a percentile of a row, in most of its runs: by long gaps, or by any gaps and clearly
-    /// more than in the floor's run beside it. A virtual machine has short ones always.
+    /// Whether the machine caused a percentile of a row in most of its runs: by long gaps, or by any gaps and clearly
+    /// more than in the neighbouring floor run. A virtual machine always has short gaps.
     pub fn is_machines(&self, row: &Row, column: usize) -> bool {
         let runs = 0..row.runs.len();
         runs.filter(|run| self.is_machines_run(row, *run, column))
@@ -233,7 +233,7 @@ impl Report {
             > row.runs.len()
     }
 
-    /// The same of one run.
+    /// The same for one run.
     pub fn is_machines_run(&self, row: &Row, run: usize, column: usize) -> bool {
         let beside = self.floor_of(row).and_then(|floor| floor.runs.get(run));
         row.runs.get(run).is_some_and(|run| {
@@ -242,7 +242,7 @@ impl Report {
         })
     }
 
-    /// How many runs of a row the machine disturbed.
+    /// Number of runs of a row that the machine disturbed.
     pub fn disturbed(&self, row: &Row) -> usize {
         let runs = 0..row.runs.len();
         runs.filter(|run| (0..JUDGED).any(|column| self.is_machines_run(row, *run, column)))
@@ -251,7 +251,7 @@ impl Report {
 }
 
 impl Run {
-    /// Whether gaps made a percentile, and clearly less so in another run beside this one.
+    /// Whether gaps caused a percentile, and clearly less so in the neighbouring run.
     fn is_touched_more(&self, beside: &Run, column: usize) -> bool {
         let touched = self.touched[column];
         touched > MOST_TOUCHED && touched > beside.touched[column] + CLEARLY
@@ -268,20 +268,20 @@ pub const FLOOR_SPINS: &str = "tcp floor, spins";
 pub const FLOOR_SLEEPS: &str = "tcp floor, sleeps";
 
 impl Row {
-    /// Whether it is a floor, with which others are compared.
+    /// Whether it is a floor, which other rows are compared with.
     pub fn is_floor(&self) -> bool {
         [FLOOR, FLOOR_ONWARD, FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.subject)
     }
 
-    /// Whether, in most runs, gaps made a percentile that they did not make in the runs of another row.
+    /// Whether, in most runs, gaps caused a percentile that they did not cause in the runs of another row.
     pub(crate) fn is_touched_more(&self, other: &Row, column: usize) -> bool {
         let pairs = self.runs.iter().zip(&other.runs);
         let more = pairs.filter(|(ours, other)| ours.is_touched_more(other, column));
         more.count() * 2 > self.runs.len()
     }
 
-    /// Each run with the floor's run that was made right before it, but for those whose cores were not at one distance.
-    /// How far the cores of a floor on another host are is not known.
+    /// Each run with the floor run just before it, except runs whose cores were not at one distance. The distance to
+    /// the cores of a floor on another host is unknown.
     pub fn comparable_runs<'a>(
         &'a self,
         floor: &'a Row,
@@ -292,9 +292,8 @@ impl Row {
         })
     }
 
-    /// Each percentile of the response time as a multiple of the floor's: the median over the runs of
-    /// run *n* against the floor's run *n*, which was made right before it. Pairs whose cores were
-    /// not at one distance are left out.
+    /// Each percentile of the response time as a multiple of the floor's: the median over the runs of run *n* divided
+    /// by the floor's run *n*, which was just before it. Excludes pairs whose cores were not at one distance.
     pub fn ratios(&self, floor: &Row) -> [Option<f64>; 6] {
         let pairs: Vec<_> = self
             .comparable_runs(floor)
@@ -311,7 +310,7 @@ impl Row {
     }
 }
 
-/// A pace as it is called in tables and files.
+/// The name of a pace in tables and files.
 pub fn pace_text(pace: Pace) -> String {
     match pace {
         Pace::PingPong => PING_PONG.to_owned(),

@@ -22,22 +22,22 @@ pub struct OmsReport {
     pub origin: Provenance,
     /// The machine.
     pub machine: Machine,
-    /// What the line between OMS and venue speaks; the files of older versions are over FIX.
+    /// Protocol of the line between OMS and venue; FIX in files without it.
     #[serde(default)]
     pub lines: LineProtocol,
-    /// The venue behind the OMS.
+    /// The venue of the OMS.
     pub venue: String,
     /// Placement of the threads.
     pub place: String,
     /// Microseconds between the orders of paced batches.
     pub gap_us: u32,
-    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
+    /// A write(2) of an order on the OMS's core over loopback, paced like the batches, and at once.
     pub bare_write_ns: [BatchFigures; 2],
     /// The batches.
     pub rows: Vec<BatchRow>,
-    /// Orders as fast as they are answered, if measured.
+    /// Orders sent as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
-    /// The same over lines that speak another protocol, if measured in the same run.
+    /// The same over lines with another protocol, if measured in the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also: Option<Box<OmsFigures>>,
     /// Diagnosis of `fixwire doctor` without measurements, in result files.
@@ -45,34 +45,34 @@ pub struct OmsReport {
     pub host_facts: Option<Value>,
 }
 
-/// What was measured over lines of one protocol.
+/// Results over lines of one protocol.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OmsFigures {
-    /// What the line between OMS and venue speaks.
+    /// Protocol of the line between OMS and venue.
     pub lines: LineProtocol,
-    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
+    /// A write(2) of an order on the OMS's core over loopback, paced like the batches, and at once.
     pub bare_write_ns: [BatchFigures; 2],
     /// The batches.
     pub rows: Vec<BatchRow>,
-    /// Orders as fast as they are answered, if measured.
+    /// Orders sent as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
 }
 
 /// The same, borrowed from a report.
 #[derive(Clone, Copy, Debug)]
 pub struct OmsPart<'a> {
-    /// What the line between OMS and venue speaks.
+    /// Protocol of the line between OMS and venue.
     pub lines: LineProtocol,
     /// A bare write of an order, paced and at once.
     pub bare_write_ns: &'a [BatchFigures; 2],
     /// The batches.
     pub rows: &'a [BatchRow],
-    /// Orders as fast as they are answered.
+    /// Orders sent as fast as they are answered.
     pub saturation: Option<&'a OmsSaturation>,
 }
 
 impl OmsReport {
-    /// What was measured over lines of each protocol: of one or of two.
+    /// The results over lines of each protocol, one or two.
     pub fn parts(&self) -> impl Iterator<Item = OmsPart<'_>> {
         let first = OmsPart {
             lines: self.lines,
@@ -89,7 +89,7 @@ impl OmsReport {
         std::iter::once(first).chain(second)
     }
 
-    /// The protocols of its lines, in words: `FIX 4.4 and TAIFEX TMP lines`.
+    /// The protocols of its lines, as text: `FIX 4.4 and TAIFEX TMP lines`.
     #[must_use]
     pub fn lines_text(&self) -> String {
         let names: Vec<&str> = self.parts().map(|part| part.lines.version()).collect();
@@ -113,19 +113,19 @@ pub enum BatchWait {
 pub enum BatchRequest {
     /// New orders.
     New,
-    /// The cancels of the orders of the batch before.
+    /// The cancels of the orders of the previous batch.
     Cancel,
 }
 
-/// When the requests of a batch are sent.
+/// Pace of the requests of a batch.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchPace {
-    /// One each `gap_us`.
+    /// One every `gap_us`.
     Paced,
-    /// As fast as the socket accepts them, several in a write.
+    /// As fast as the socket accepts them, several per write.
     Unpaced,
-    /// Tenths of a second and more between them.
+    /// A tenth of a second or more between them.
     Slow,
 }
 
@@ -134,53 +134,53 @@ pub enum BatchPace {
 pub struct BatchRow {
     /// How the OMS waits.
     pub wait: BatchWait,
-    /// Its name: the number of requests, or their number and the time between them.
+    /// Its name: the number of requests, or the number and the interval.
     pub batch: String,
-    /// What is sent.
+    /// The kind of requests.
     pub request: BatchRequest,
-    /// When.
+    /// Their pace.
     pub pace: BatchPace,
-    /// From the message found to the write returned.
+    /// From the message found to the end of the write.
     pub t2_t1_ns: BatchFigures,
     /// The same for paced requests that the client sent on time.
     pub untouched_ns: Option<BatchFigures>,
-    /// The number of those.
+    /// Number of those requests.
     pub untouched: usize,
-    /// From when its bytes were read to the write returned.
+    /// From the end of the read of its bytes to the end of the write.
     pub t2_read_ns: BatchFigures,
     /// From the message found to its record committed.
     pub journalled_t1_ns: BatchFigures,
     /// From the venue's report read to the client's report read.
     pub t4_t3_ns: BatchFigures,
-    /// From the first request built to the last one at the venue.
+    /// From building the first request to the arrival of the last one at the venue.
     pub first_t0_to_last_t2_ns: u64,
-    /// From the first request built to the last report read.
+    /// From building the first request to reading the last report.
     pub first_t0_to_last_t4_ns: u64,
     /// T2-T1 as published for f9omstw, microseconds.
     pub published_us: Option<[u64; 5]>,
-    /// A write(2) of an order on the OMS's core, which spins between them, at the pace of this batch; where it is slow
-    /// and the OMS spins.
+    /// A write(2) of an order on the OMS's core, which spins between writes, at the pace of this batch; only for slow
+    /// batches with a spinning OMS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bare_write_ns: Option<BatchFigures>,
     /// Time taken by other work, as counted by the kernel.
     pub taken: TakenByOthers,
 }
 
-/// Orders as fast as they are answered.
+/// Orders sent as fast as they are answered.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OmsSaturation {
-    /// How many.
+    /// Number of orders.
     pub orders: usize,
-    /// Orders answered and reported in a second.
+    /// Orders answered and reported per second.
     pub orders_a_second: f64,
     /// Share of the time in which the client had work.
     pub client_share: f64,
-    /// The same of the venue, where it is on the client's thread.
+    /// The same for the venue, when it runs on the client's thread.
     pub venue_share: f64,
 }
 
 impl BatchWait {
-    /// As in the file.
+    /// Its name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -191,7 +191,7 @@ impl BatchWait {
 }
 
 impl BatchRequest {
-    /// As in the file.
+    /// Its name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -202,7 +202,7 @@ impl BatchRequest {
 }
 
 impl BatchPace {
-    /// As in the file.
+    /// Its name in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -214,13 +214,13 @@ impl BatchPace {
 }
 
 impl BatchRow {
-    /// Whether other work disturbed it.
+    /// Whether other work disturbed the batch.
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.taken.is_any()
     }
 
-    /// T2-T1 of the requests that the client sent on time, where it was preempted.
+    /// T2-T1 of the requests that the client sent on time, if it was preempted.
     #[must_use]
     pub fn on_time(&self) -> Option<BatchFigures> {
         self.untouched_ns.filter(|_| self.taken.preempted > 0)
@@ -228,7 +228,7 @@ impl BatchRow {
 }
 
 impl OmsPart<'_> {
-    /// The largest batch of orders at once, of an OMS that spins.
+    /// The largest batch of orders at once, with a spinning OMS.
     fn at_once(&self) -> Option<&BatchRow> {
         let is_it = |row: &&BatchRow| {
             let how = (row.pace, row.request, row.wait);
@@ -237,7 +237,7 @@ impl OmsPart<'_> {
         self.rows.iter().rfind(is_it)
     }
 
-    /// One paragraph of it, beside that of another part.
+    /// One paragraph of it, with the same figures of another part.
     fn paragraph(&self) -> String {
         let mut text = format!(
             "{}: bare write {} us",
@@ -260,7 +260,7 @@ impl OmsPart<'_> {
     }
 }
 
-/// The summary, one sentence or two each.
+/// The summary, each time one or two sentences.
 #[must_use]
 pub fn sentences(report: &OmsReport) -> Vec<String> {
     let published = OMS_LARGEST;
@@ -373,7 +373,7 @@ pub(crate) mod sample {
         }
     }
 
-    /// The same, and over TMP.
+    /// The same, plus results over TMP.
     pub(crate) fn over_both() -> OmsReport {
         let mut report = report();
         let mut rows = report.rows.clone();

@@ -7,9 +7,9 @@ use super::{Row, Run, thousands};
 
 /// Percentiles reach to 99.999 %: five nines.
 const NINES_MAX: u32 = 5;
-/// Points of a curve for each nine.
+/// Number of points of a curve per nine.
 const STEPS: u32 = 20;
-/// Percentiles that people ask for and that those steps leave out.
+/// Common percentiles that those steps leave out.
 const ASKED_FOR: [f64; 4] = [50.0, 75.0, 95.0, 99.5];
 
 /// The percentiles at which curves have points, ascending; the last is 100, the longest.
@@ -27,7 +27,7 @@ pub(crate) fn percents() -> Vec<f64> {
     percents
 }
 
-/// Points of a curve: percent and microseconds, up to the percentile that one value is beyond, then the longest.
+/// Points of a curve: percent and microseconds, up to the percentile with one value above it, then the longest.
 pub(crate) fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
     if histogram.is_empty() {
         return Vec::new();
@@ -43,12 +43,12 @@ pub(crate) fn points(histogram: &Histogram<u64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The number nearest to a hundredth of it: a little more would be the next value of a thousand.
+/// The integer nearest to a hundredth of it: slightly more would be the next value of a thousand.
 fn quantile(percent: f64) -> f64 {
     (percent * 1e6).round() / 1e8
 }
 
-/// Axes for curves of microseconds over percent: as many nines as there are values for.
+/// Axes for curves of microseconds over percent, with as many nines as the number of values supports.
 pub(crate) fn plane<'a>(
     curves: impl Iterator<Item = &'a [(f64, f64)]> + Clone,
     size: ChartSize,
@@ -59,7 +59,7 @@ pub(crate) fn plane<'a>(
         .map(|point| point.0)
         .filter(|percent| *percent < 100.0)
         .fold(0.0, f64::max);
-    // The last point may be a little short of a nine.
+    // The last point may be slightly below a nine.
     let nines = (-(1.0 - last / 100.0).log10() - 0.01).ceil();
     ChartPlane {
         size,
@@ -76,14 +76,14 @@ pub(crate) fn micros_mark(micros: f64) -> String {
     }
 }
 
-/// The values of all runs of some rows together.
+/// The values of all runs of some rows.
 pub(crate) fn together<'a>(
     rows: impl IntoIterator<Item = &'a Row>,
     pick: fn(&Run) -> &Histogram<u64>,
 ) -> Histogram<u64> {
     let mut all = fixwire_stamps::stats::histogram();
     for run in rows.into_iter().flat_map(|row| &row.runs) {
-        // The histograms have the same bounds, so that adding cannot fail.
+        // The histograms have the same bounds, so adding cannot fail.
         let _ = all.add(pick(run));
     }
     all

@@ -4,30 +4,30 @@ use std::fmt::{self, Write};
 
 use hdrhistogram::Histogram;
 
-/// Columns and lines of the picture, without its axes.
+/// Columns and lines of the picture, without axes.
 const PLOT: (usize, usize) = (60, 5);
 /// Decades of the share of slower orders: the picture ends at 99.9 %.
 const DECADES: f64 = 3.0;
-/// Characters of a line.
+/// Width of a line, characters.
 const WIDTH: usize = 80;
 
 /// A curve of the picture.
 #[derive(Clone, Debug)]
 pub struct PictureCurve<'a> {
-    /// What its points are.
+    /// The character of its points.
     pub mark: char,
     /// Its name in the legend.
     pub name: &'a str,
-    /// Nanoseconds.
+    /// Its values, nanoseconds.
     pub histogram: Histogram<u64>,
 }
 
-/// Writes the picture; nothing when all curves are empty. A later curve covers those before it, and comes before
-/// them in the legend, which begins with `of` if that says something. `shown` is the text of nanoseconds in `unit`.
+/// Writes the picture; nothing when all curves are empty. A later curve is drawn over earlier ones and comes before
+/// them in the legend, which begins with `of` unless that is empty. `shown` formats nanoseconds in `unit`.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(
     curves: &[PictureCurve<'_>],
     of: &str,
@@ -47,7 +47,7 @@ pub fn write(
         return Ok(());
     }
     let (width, height) = PLOT;
-    // At least a doubling, lest a flat curve look steep.
+    // At least a factor of two, so that a flat curve does not look steep.
     let (low, high) = (low.ln(), high.max(2.0 * low).ln());
     let mut grid = vec![vec![' '; width]; height];
     for (curve, points) in &curves {
@@ -75,7 +75,7 @@ pub fn write(
             _ => plain,
         };
         if text.chars().count() > WIDTH {
-            // Above the picture, where the curves leave no room for it.
+            // Above the picture, when the curves leave no room inside.
             writeln!(to, "{:1$}{legend}", "", 9 + unit.len())?;
             writeln!(to, "{label:>6} {unit} |{}", line.trim_end())?;
             continue;

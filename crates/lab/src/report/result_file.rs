@@ -1,8 +1,8 @@
 //! Result files: a report as JSON that can be read again.
 //!
-//! The document is the report with a key `format` before it. Format 1 is a [`Report`], format 2 another one, by its
-//! `scenario`. Times are nanoseconds; histograms are HdrHistogram's V2 encoding, deflated, in base64, which other
-//! implementations read too.
+//! The document is the report with a key `format` before it. Format 1 is a [`Report`]; in format 2 `scenario` says
+//! which report it is. Times are nanoseconds; histograms are HdrHistogram's V2 encoding, deflated, in base64, which
+//! other implementations can read, too.
 
 use std::fmt;
 use std::fs;
@@ -16,17 +16,17 @@ use super::oms::OmsReport;
 use super::transactions::TransactionsReport;
 use super::{Report, pace_text};
 
-/// The newest format. It grows when older readers would misread a file; new keys do not count.
+/// The newest format. It increases when older readers would misread a file; new keys alone do not increase it.
 pub const FORMAT: u32 = 2;
-/// The format of files with runs at a rate, which older readers read too.
+/// The format of files with runs at a rate, which older readers can read, too.
 const FORMAT_OF_RATES: u32 = 1;
 
 /// Why a file is not a report.
 #[derive(Debug)]
 pub struct ResultFileError {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The mistake.
+    /// The error.
     pub problem: ResultFileProblem,
 }
 
@@ -34,32 +34,32 @@ pub struct ResultFileError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ResultFileProblem {
-    /// It cannot be read.
+    /// The file cannot be read.
     Unreadable(io::Error),
-    /// It is not JSON, or a value in it is missing or has another type.
+    /// The file is not JSON, or a value in it is missing or has another type.
     Damaged(serde_json::Error),
-    /// It is JSON without a format.
+    /// The file is JSON without a format.
     NoFormat,
-    /// Its format is not known here.
+    /// The format is unknown.
     Format(u32),
-    /// Its format is known, and its scenario is not.
+    /// The format is known, but the scenario is not.
     Scenario(String),
-    /// It is of this bench, which has no runs at a rate.
+    /// The file is from this bench, which has no runs at a rate.
     NotByRate(&'static str),
-    /// The transactions of all milliseconds together are not those that it says.
+    /// The sum of the transactions of all milliseconds differs from the total in the file.
     Transactions {
-        /// Those of the milliseconds.
+        /// Sum over the milliseconds.
         per_ms: u64,
-        /// The number that is written beside them.
+        /// The total in the file.
         transactions: u64,
     },
-    /// A histogram and the figures beside it differ.
+    /// A histogram and its count differ.
     Contradiction {
         /// The subject, pace and run.
         run: String,
-        /// Values of the histogram.
+        /// Number of values in the histogram.
         histogram: u64,
-        /// The count that is written beside it.
+        /// The count in the file.
         count: u64,
     },
 }
@@ -109,11 +109,11 @@ impl fmt::Display for ResultFileError {
 
 impl std::error::Error for ResultFileError {}
 
-/// A document.
+/// A result file as JSON.
 #[derive(Serialize)]
 struct Document<'a, T> {
     format: u32,
-    /// In the reports of format 1 already.
+    /// `None` in format 1, whose reports contain it.
     #[serde(skip_serializing_if = "Option::is_none")]
     scenario: Option<&'static str>,
     #[serde(flatten)]
@@ -159,7 +159,7 @@ fn write(
 ///
 /// # Errors
 ///
-/// It cannot be read, is of another format or of a bench without such runs, or is damaged; the text says where.
+/// The file cannot be read, has another format, is from a bench without such runs, or is damaged; the text says where.
 pub fn read(path: &Path) -> Result<Report, ResultFileError> {
     by_rate(path, read_any(path)?)
 }
@@ -168,7 +168,7 @@ pub fn read(path: &Path) -> Result<Report, ResultFileError> {
 ///
 /// # Errors
 ///
-/// It is of a bench without such runs.
+/// It is from a bench without such runs.
 pub fn by_rate(path: &Path, found: AnyReport) -> Result<Report, ResultFileError> {
     let problem = match found {
         AnyReport::Rates(report) => return Ok(*report),
@@ -185,7 +185,7 @@ pub fn by_rate(path: &Path, found: AnyReport) -> Result<Report, ResultFileError>
 ///
 /// # Errors
 ///
-/// It cannot be read, is of another format, or is damaged; the text says where.
+/// The file cannot be read, has another format, or is damaged; the text says where.
 pub fn read_any(path: &Path) -> Result<AnyReport, ResultFileError> {
     let text = fs::read_to_string(path).map_err(ResultFileProblem::Unreadable);
     text.and_then(|text| parse(&text))
@@ -281,7 +281,7 @@ mod tests {
         assert_alike(&value(&text), &value(&to_json(&again).unwrap()));
     }
 
-    /// The same document; numbers may differ in their last digits, which reading rounds.
+    /// The same document; numbers may differ in their last digits, which are rounded on reading.
     fn assert_alike(one: &Value, other: &Value) {
         match (one, other) {
             (Value::Object(one), Value::Object(other)) => {
@@ -319,7 +319,7 @@ mod tests {
         ));
     }
 
-    /// Files of older versions have no protocol: they are over FIX.
+    /// A file without a protocol is over FIX.
     #[test]
     fn the_lines_of_batches_are_in_the_file() {
         let read = |text: &str| match parse(text).unwrap() {

@@ -14,7 +14,7 @@ pub struct SampleWriter<W: Write = BufWriter<File>> {
 }
 
 impl SampleWriter {
-    /// Begins a file with the names of its columns.
+    /// Starts a file with the names of its columns.
     ///
     /// # Errors
     ///
@@ -25,22 +25,23 @@ impl SampleWriter {
 }
 
 impl<W: Write> SampleWriter<W> {
-    /// Begins with the names of the columns.
+    /// Starts with the names of the columns.
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// When writing fails.
     pub fn new(mut to: W) -> io::Result<Self> {
         writeln!(to, "subject,rate,run,intended_ns,response_ns,service_ns")?;
         Ok(Self { to })
     }
 
-    /// Writes the orders of a run (counted from 1), in the order they were due, and flushes them: when they were due,
-    /// from the start of the run; response and service time, empty for an order without an answer. Nanoseconds.
+    /// Writes the orders of a run (counted from 1), in the order they were due, and flushes them. Columns: when they
+    /// were due, from the start of the run; response and service time, empty for an order without an answer.
+    /// Nanoseconds.
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// When writing fails.
     pub fn run(
         &mut self,
         subject: &str,

@@ -12,15 +12,15 @@ use super::percentiles::together;
 use super::picture::{self, PictureCurve};
 use super::table::widths;
 
-/// Characters of a line.
+/// Width of a line, characters.
 const WIDTH: usize = 80;
 /// Hints for the reader.
 const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), --help";
-/// Faults that are shown one by one.
+/// Maximum number of faults shown one by one.
 const FAULTS: usize = 3;
-/// The columns of the small table: 50, 99 and 99.9 %, by their place among the percentiles.
+/// The columns of the small table: 50, 99 and 99.9 %, by their index among the percentiles.
 const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
-/// The same without a floor to compare with.
+/// The same, without a floor to compare with.
 const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
     (0, "p50", false),
     (1, "p90", false),
@@ -33,7 +33,7 @@ const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     faults(report, to)?;
     paragraph(
@@ -51,7 +51,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
     let faulty = report.rows.iter().flat_map(|row| {
         let runs = row.runs.iter().enumerate();
@@ -130,7 +130,7 @@ pub(crate) fn sentences(report: &Report) -> String {
     text
 }
 
-/// Number of disturbed runs, those of the floor apart, and `meaning`; empty without any.
+/// Number of disturbed runs, without those of the floor, and `meaning`; empty without any.
 pub fn disturbance(report: &Report, meaning: &str) -> String {
     let count = |of_floor: bool| {
         let rows = report.rows.iter().filter(|row| row.is_floor() == of_floor);
@@ -149,7 +149,7 @@ pub fn disturbance(report: &Report, meaning: &str) -> String {
     format!("The machine disturbed {runs}: {meaning}`fixwire doctor` says why. ")
 }
 
-/// What the distance of the cores did to times and ratios; empty when they always shared a cache.
+/// The effect of the distance of the cores on times and ratios; empty when they always shared a cache.
 fn distances(report: &Report) -> String {
     let runs = || report.rows.iter().flat_map(|row| &row.runs);
     let (apart, all) = (runs().filter(|run| is_apart(run)).count(), runs().count());
@@ -170,7 +170,7 @@ fn distances(report: &Report) -> String {
     )
 }
 
-/// Whether no run of a row had its cores at the distance of the floor's run beside it.
+/// Whether no run of a row had its cores at the distance of the neighbouring floor run.
 fn has_no_pair(report: &Report, row: &Row) -> bool {
     let floor = report.floor_of(row).filter(|_| !row.is_floor());
     floor.is_some_and(|floor| row.comparable_runs(floor).next().is_none())
@@ -181,11 +181,11 @@ fn is_apart(run: &Run) -> bool {
     matches!(run.distance, Far | Moved)
 }
 
-/// Lines of words; the first begins with `first`, the others with two blanks.
+/// Words wrapped into lines; the first begins with `first`, the others with two blanks.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
     let mut line = first.to_owned();
     for word in text.split_whitespace() {
@@ -201,7 +201,7 @@ pub fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{line}")
 }
 
-/// The picture of the first pace: the first subject beside its floor.
+/// The picture of the first pace: the first subject and its floor.
 fn plot(report: &Report, to: &mut impl Write) -> fmt::Result {
     let Some(row) = report
         .rows
@@ -276,7 +276,7 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
     let widths = widths(grid);
     for line in grid {
@@ -289,7 +289,7 @@ pub fn lines(grid: &[Vec<String>], to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// The pace in words.
+/// The pace as text.
 pub fn name(pace: Pace) -> String {
     match pace {
         Pace::PingPong => "closed loop".to_owned(),
@@ -321,12 +321,12 @@ pub(super) fn median(row: &Row, column: usize) -> u64 {
     stats::median(&values).unwrap_or(0.0) as u64
 }
 
-/// The same in words; `None` when the machine disturbed it.
+/// The same as text; `None` when the machine disturbed it.
 pub(crate) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
-/// The same in a table, marked when the machine disturbed it.
+/// The same for a table, with a mark when the machine disturbed it.
 pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     let mark = match report.is_machines(row, column) {
         true => "~",
@@ -335,7 +335,7 @@ pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     format!("{mark}{}", shown(report.unit, median(row, column)))
 }
 
-/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed one of both more than the
+/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed one of the two more than the
 /// other.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
@@ -345,7 +345,7 @@ pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String>
     row.ratios(floor)[column].map(|ratio| format!("{ratio:.2}"))
 }
 
-/// The same in a table: `~` when the machine disturbed one of both, `-` when no two runs can be compared.
+/// The same for a table: `~` when the machine disturbed one of the two, `-` when no two runs can be compared.
 pub(crate) fn ratio_cell(report: &Report, row: &Row, column: usize) -> String {
     if row.is_floor() || report.floor_of(row).is_none() {
         return String::new();

@@ -1,5 +1,5 @@
-//! Acceptors beside each other, as text: for each pace a table of those that spin and one of those that sleep, each
-//! with the floor of its kind.
+//! Acceptors side by side, as text: for each pace a table of those that spin and one of those that sleep, each with the
+//! floor of its kind.
 
 use std::fmt::{self, Write};
 
@@ -9,7 +9,7 @@ use super::screen::{faults, lines, median, name, paragraph, ratio, ratio_cell, t
 use super::{FLOOR_SPINS, Report, Row, flood, thousands};
 use crate::load::Pace;
 
-/// The percentiles that are shown, by their place: 50, 90, 99 and 99.9 %, and whether against the floor.
+/// The percentiles in the table, by their index: 50, 90, 99 and 99.9 %, and whether as a multiple of the floor.
 const COLUMNS: [(usize, &str, bool); 4] = [
     (0, "p50", true),
     (1, "p90", false),
@@ -21,7 +21,7 @@ const COLUMNS: [(usize, &str, bool); 4] = [
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     faults(report, to)?;
     paragraph(
@@ -58,7 +58,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     }
     let origin = &report.origin;
     paragraph(&format!("{}, {}", origin.date, report.machine), "  ", to)?;
-    // The path of the program does not matter.
+    // Without the path of the program.
     let flags = origin
         .command
         .split_once(' ')
@@ -66,7 +66,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     paragraph(&format!("fixwire {flags}"), "  ", to)
 }
 
-/// The floor that rows begin with, and those that are compared with it.
+/// The floor of some rows, and the rows compared with it.
 fn kind(rows: &[Row]) -> &[Row] {
     let pace = rows[0].pace;
     let others = rows[1..].iter();
@@ -83,7 +83,7 @@ fn waits(kind: &[Row]) -> &'static str {
     }
 }
 
-/// The rows of a kind, the fastest first; behind the floor when it is by rate of answers.
+/// The rows of a kind, the fastest first; after the floor when sorted by rate of answers.
 fn sorted(kind: &[Row]) -> Vec<&Row> {
     let mut rows: Vec<&Row> = kind.iter().collect();
     rows[1..].sort_by_key(|row| match row.pace {
@@ -93,13 +93,13 @@ fn sorted(kind: &[Row]) -> Vec<&Row> {
     rows
 }
 
-/// The median of the answers a second.
+/// The median of answers per second.
 fn answers(row: &Row) -> u64 {
     let rates: Vec<f64> = row.runs.iter().map(|run| flood::rate(run) as f64).collect();
     stats::median(&rates).unwrap_or(0.0) as u64
 }
 
-/// The fastest two of a kind.
+/// The two fastest of a kind.
 fn fastest(report: &Report, kind: &[Row]) -> String {
     let rows = sorted(kind);
     let mut told = rows[1..].iter().filter_map(|row| {
@@ -159,7 +159,7 @@ fn table(report: &Report, kind: &[Row], to: &mut impl Write) -> fmt::Result {
     lines(&grid, to)
 }
 
-/// The same in one word, for the head of a table of at most 80 columns.
+/// The same in one word, for the heading of a table of at most 80 columns.
 fn short(kind: &[Row]) -> &'static str {
     match waits(kind).starts_with("spin") {
         true => "spinning",

@@ -7,18 +7,18 @@ use fixwire_stamps::stats::micros;
 use super::{Report, Row, pace_text, thousands};
 use crate::stages::{StageMeans, Stages};
 
-/// Characters of the longest bar of a column.
+/// Length of the longest bar of a column, characters.
 const BAR: f64 = 19.0;
-/// A sentence names stages until they explain so much of a difference.
+/// A sentence names stages until they explain this share of a difference.
 const EXPLAINED: f64 = 0.8;
-/// Most stages that it names.
+/// Maximum number of stages in the sentence.
 const MOST_NAMED: usize = 3;
 
-/// Writes the stages of each row that has some, all its runs together; nothing when none has.
+/// Writes the stages of each row that has any, over all its runs.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     for row in &report.rows {
         let runs: Vec<&Stages> = row
@@ -68,7 +68,7 @@ fn write_row(row: &Row, stages: &Stages, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{}", sentence(stages))
 }
 
-/// Which stages grew from the median to the orders beyond p99.
+/// The stages that grew from the median to the orders beyond p99.
 pub(crate) fn sentence(stages: &Stages) -> String {
     if stages.median_orders == 0 || stages.tail_orders == 0 {
         return "Too few orders were marked to compare: raise --iterations.".to_owned();
@@ -111,7 +111,7 @@ mod tests {
         write(&report, &mut text).unwrap();
         assert_eq!(text, "", "nothing was marked");
 
-        // Each stage takes 500 ns, and beyond p99 the third from the end takes 40,000 ns more.
+        // Each stage takes 500 ns, and beyond p99 the third from last takes 40,000 ns more.
         report.rows[3].runs[1].stages = Some(stages_of(500.0, 15, 40_500.0));
         write(&report, &mut text).unwrap();
         let lines: Vec<&str> = text.lines().collect();

@@ -11,12 +11,12 @@ const SIZE: ChartSize = ChartSize {
     margins: [80.0, 30.0, 210.0, 50.0],
 };
 
-/// Draws response time (logarithmic, us) over percentile (logarithmic towards 100 %), one curve a
-/// row, the floor's dashed; the runs of a row are added up.
+/// Draws response time (logarithmic, us) over percentile (logarithmic towards 100 %), one curve per row, the floor's
+/// dashed; all runs of a row together.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     let mut curves = Vec::new();
     for row in &report.rows {
@@ -59,7 +59,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "</svg>")
 }
 
-/// A rule for each colour.
+/// One CSS rule per colour.
 fn colours() -> String {
     let rule = |(index, colour)| {
         format!(".c{index}{{stroke:{colour}}}.c{index} text{{fill:{colour};stroke:none}}")

@@ -8,11 +8,11 @@ use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::distance::Distance;
 use crate::load::Pace;
 
-/// Writes the table: a block a pace, the cells `run 1 / run 2 / run 3`, all in microseconds.
+/// Writes the table: a block per pace, cells `run 1 / run 2 / run 3`, all in microseconds.
 ///
 /// # Errors
 ///
-/// Those of the writer.
+/// When writing fails.
 pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{}: {}", report.scenario, report.settings)?;
     writeln!(to, "machine: {}", report.machine)?;
@@ -41,7 +41,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// The longest cell of each column, in characters.
+/// Width of the longest cell of each column, characters.
 pub(crate) fn widths(grid: &[Vec<String>]) -> Vec<usize> {
     let columns = grid.first().map_or(0, Vec::len);
     let width = |column: usize| {

@@ -1,4 +1,4 @@
-//! The result of `bench transactions`: how many milliseconds had how many transactions.
+//! The result of `bench transactions`: the number of milliseconds for each count of transactions.
 
 use fixwire_stamps::analysis::Throughput;
 use serde::{Deserialize, Serialize};
@@ -16,17 +16,17 @@ pub struct TransactionsReport {
     pub machine: Machine,
     /// Placement of the threads.
     pub place: String,
-    /// Transactions that waited for their reports at a time, at most.
+    /// Maximum number of transactions without a report at a time.
     pub open: u32,
-    /// Transactions in all.
+    /// Total number of transactions.
     pub transactions: u64,
-    /// From the first one sent to the last report.
+    /// From sending the first transaction to receiving the last report.
     pub seconds: f64,
-    /// Transactions in a millisecond, and how many milliseconds had so many.
+    /// Counts of transactions in a millisecond, and the number of milliseconds with each count.
     pub per_ms: Vec<(u64, u64)>,
     /// Share of the time in which the client had work.
     pub client_share: f64,
-    /// The same of the exchange, where it is on the client's thread.
+    /// The same for the exchange, when it runs on the client's thread.
     pub exchange_share: f64,
     /// Time taken by other work, as counted by the kernel.
     pub taken: TakenByOthers,
@@ -36,7 +36,7 @@ pub struct TransactionsReport {
 }
 
 impl TransactionsReport {
-    /// The distribution of its milliseconds.
+    /// The distribution over its milliseconds.
     #[must_use]
     pub fn throughput(&self) -> Throughput {
         Throughput {
@@ -46,7 +46,7 @@ impl TransactionsReport {
         }
     }
 
-    /// The transactions of all milliseconds together.
+    /// The sum of the transactions of all milliseconds.
     pub(super) fn counted(&self) -> u64 {
         let each = self.per_ms.iter();
         each.map(|(count, millis)| count.saturating_mul(*millis))
@@ -54,7 +54,7 @@ impl TransactionsReport {
     }
 }
 
-/// The summary, one sentence or two each; the first begins with the seconds.
+/// The summary, one or two sentences each; the first begins with the seconds.
 #[must_use]
 pub fn sentences(report: &TransactionsReport) -> Vec<String> {
     let mut all = vec![format!(
@@ -113,7 +113,7 @@ mod tests {
             sentences(&report)[1],
             "The client was preempted 31,452 times, the hypervisor took 0 ms: `fixwire doctor` says why."
         );
-        // A file may have any numbers.
+        // A file may contain any numbers.
         report.per_ms = vec![(u64::MAX, u64::MAX), (0, u64::MAX), (1, u64::MAX)];
         assert_eq!(report.counted(), u64::MAX);
         assert!((report.throughput().share(0, 0) - 100.0 / 3.0).abs() < 1e-9);

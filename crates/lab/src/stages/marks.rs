@@ -1,4 +1,4 @@
-//! The time stamps of both ends of a pair, and the host that takes them.
+//! The time stamps at both ends of a pair, and the host that takes them.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -33,14 +33,14 @@ struct Marked {
 #[derive(Debug, Default)]
 struct EndMarks {
     orders: Vec<Marked>,
-    /// Orders before this one have been written, or their reports have.
+    /// Orders before this index are written, or their reports are.
     written: usize,
-    /// Orders before this one are answered, or older than one that is.
+    /// Orders before this index are answered, or older than an answered one.
     answered: usize,
 }
 
 impl EndMarks {
-    /// Adds an order; its place, or `None` when there is no room.
+    /// Adds an order; returns its index, or `None` when full.
     fn add(&mut self, order: Marked) -> Option<usize> {
         let place = self.orders.len();
         if place == self.orders.capacity() {
@@ -50,7 +50,7 @@ impl EndMarks {
         Some(place)
     }
 
-    /// The place of the order that a report answers, if it is marked. ClOrdIDs grow.
+    /// Index of the order that a report answers, if it is marked. ClOrdIDs increase.
     fn take_answered(&mut self, cl_ord_id: u64) -> Option<usize> {
         let waiting = &self.orders[self.answered..];
         let older = waiting.iter().take_while(|it| it.cl_ord_id < cl_ord_id);
@@ -85,7 +85,7 @@ pub struct PairMarks {
 }
 
 impl PairMarks {
-    /// Marks nothing before [`begin`](Self::begin). The trader has the same clock.
+    /// Marks nothing before [`begin`](Self::begin). The trader uses the same clock.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -94,21 +94,21 @@ impl PairMarks {
         }
     }
 
-    /// Puts the initiator's host around the system's.
+    /// Wraps the system's host for the initiator.
     pub fn initiator<H>(&self, host: H) -> MarkingHost<H> {
         MarkingHost::new(host, self.clock, self.initiator.clone())
     }
 
-    /// Puts the acceptor's host around the system's.
+    /// Wraps the system's host for the acceptor.
     pub fn acceptor<H>(&self, host: H) -> MarkingHost<H> {
         MarkingHost::new(host, self.clock, self.acceptor.clone())
     }
 
-    /// A run of so many orders begins. All memory for their marks is taken here.
+    /// Begins a run of this number of orders. Allocates all memory for their marks.
     pub fn begin(&self, orders: usize) {
         let room = orders.div_ceil(EVERY as usize);
         for marks in [&self.initiator, &self.acceptor] {
-            // Touched once, so that the run has no page faults.
+            // Written once, so that the run has no page faults.
             let mut orders = vec![
                 Marked {
                     read: 1,
@@ -124,7 +124,7 @@ impl PairMarks {
         }
     }
 
-    /// The run has ended: its orders that have every mark.
+    /// Ends the run: returns its orders with all marks.
     pub fn end(&self, load: &Load) -> Vec<StagedOrder> {
         let near = std::mem::take(&mut *lock(&self.initiator)).orders;
         let far = std::mem::take(&mut *lock(&self.acceptor)).orders;
@@ -139,8 +139,8 @@ impl PairMarks {
 }
 
 impl Marked {
-    /// The stages of an order, from its marks at the initiator, those at the acceptor, and what the load knows of
-    /// it; `None` when a mark is missing or earlier than the one before it.
+    /// The stages of an order, from its marks at the initiator and at the acceptor, and its record in the load; `None`
+    /// when a mark is missing or earlier than the previous one.
     fn join(&self, far: &Self, [due, start, answer]: [u64; 3]) -> Option<StagedOrder> {
         StagedOrder::between([
             due,
@@ -171,30 +171,30 @@ impl Marked {
 enum AtHand {
     /// None: output of the application is not an answer.
     Nothing,
-    /// One that is not marked.
+    /// A message without marks.
     Other,
-    /// A marked order or its report, by its place in [`EndMarks::orders`].
+    /// A marked order or its report, by its index in [`EndMarks::orders`].
     Marked(usize),
 }
 
-/// Takes the marks of one end, around another host.
+/// Wraps another host and takes the marks of one end.
 #[derive(Debug)]
 pub struct MarkingHost<H> {
     host: H,
     clock: Clock,
     marks: SharedMarks,
     at_hand: AtHand,
-    /// A marked message is not yet written.
+    /// Whether a marked message is not written yet.
     has_unwritten: bool,
-    /// When the last read returned.
+    /// End of the last read.
     read: u64,
-    /// When that, or the work on the message before, was done.
+    /// End of that read, or of the work on the previous message.
     found: u64,
-    /// Bytes that were read and are not yet handled: only a message that has others behind it costs a look at the clock.
+    /// Bytes that were read and not handled yet: only a message that is followed by others costs a clock reading.
     unhandled: usize,
-    /// When the application had last written something that answers nothing.
+    /// When the application last wrote something that is not an answer.
     built: u64,
-    /// ClOrdID of the oldest marked order without a report: what answers an older one is not looked up.
+    /// ClOrdID of the oldest marked order without a report: answers to older orders are not looked up.
     oldest: u64,
 }
 
@@ -214,7 +214,7 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// A message was parsed: it is being processed.
+    /// A message was parsed: its processing begins.
     fn parsed(&mut self, message: &Message<'_>) {
         let index = match message.msg_type() {
             NEW_ORDER_SINGLE => self.parsed_order(message),
@@ -255,7 +255,7 @@ impl<H> MarkingHost<H> {
         Some(index)
     }
 
-    /// Messages were numbered; unsolicited ones may be orders.
+    /// Messages got their MsgSeqNum; unsolicited ones may be orders.
     fn sealed(&mut self, outbox: &Outbox, from: usize) {
         if self.at_hand == AtHand::Nothing {
             for (index, entry) in outbox.entries().iter().enumerate().skip(from) {
@@ -376,7 +376,7 @@ fn cl_ord_id(order: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// An order whose marks are this far apart.
+    /// An order whose marks are at this interval.
     fn marked(step: u64) -> [Marked; 2] {
         let at = |place: u64| 100 + place * step;
         let near = Marked {

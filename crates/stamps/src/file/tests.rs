@@ -9,7 +9,7 @@ fn stamp(order: u64) -> Stamp {
     stamp
 }
 
-/// A run of an OMS that writes a stamp of this order; how much the start has cut off.
+/// Runs an OMS that writes a stamp of this order; returns the number of bytes cut off at the start.
 fn run(path: &Path, order: u64) -> u64 {
     let file = StampsFile::start(path, |error| panic!("{error}")).unwrap();
     file.stamps().keep(&mut vec![stamp(order)]);
@@ -39,7 +39,7 @@ fn a_start_appends_to_what_the_one_before_has_written() {
     assert_eq!(fs::read_to_string(&path).unwrap().matches(HEAD).count(), 1);
 }
 
-/// Wherever a kill has cut the file: whole lines stay, and the rest of one goes.
+/// Wherever a kill cuts the file: complete lines stay, and the rest of an incomplete one is removed.
 #[test]
 fn an_unfinished_last_line_is_cut_off_wherever_it_ends() {
     let (_folder, path) = folder();
@@ -65,7 +65,7 @@ fn an_unfinished_last_line_is_cut_off_wherever_it_ends() {
     }
 }
 
-/// A system that went down may leave a file that is longer than what was written.
+/// A system crash may leave a file that is longer than the written data.
 #[test]
 fn zeros_at_the_end_are_cut_off() {
     let (_folder, path) = folder();

@@ -1,4 +1,4 @@
-//! Requests and reports of TMP, as far as stamps need them. Nothing is checked here: the engine and the link do that.
+//! Reads the fields of TMP requests and reports that stamps need. Checks nothing: the engine and the link do that.
 
 use std::io::Write;
 
@@ -9,12 +9,12 @@ use fixwire_tmp::{FRAME_BYTES_LEAST, TmpLayout};
 
 use super::{FirstState, Stamp, Written};
 
-/// Where a frame has its MsgSeqNum and its type.
+/// Offsets of MsgSeqNum and type in a frame.
 const SEQ_AT: usize = 2;
 const TYPE_AT: usize = 12;
 /// The length field counts neither itself nor the checksum.
 const LENGTH_ADDS: usize = 3;
-/// ord_id has the last seven digits of the number of a request, which for a new order is that of the order.
+/// ord_id has the last seven digits of the number of a request; for a new order that is the order number.
 const ORD_IDS: u64 = 10_000_000;
 
 /// The offsets of ExecType, ord_id and user_define in a message.
@@ -35,14 +35,14 @@ const OF_EXECUTION: Places = Places {
     ord_id: 28,
     user_define: 32,
 };
-/// Of R03 and R22.
+/// For R03 and R22.
 const OF_SHORT: Places = Places {
     exec_type: 18,
     ord_id: 26,
     user_define: 30,
 };
 
-/// The places in a request or a report, by the type of the message.
+/// The offsets in a request or a report, by message type.
 fn places(code: u8) -> Option<Places> {
     match code {
         R01::CODE | R31::CODE => Some(OF_REQUEST),
@@ -60,14 +60,14 @@ fn chunk<const N: usize>(frame: &[u8], at: usize) -> Option<[u8; N]> {
     frame.get(at..)?.first_chunk().copied()
 }
 
-/// MsgSeqNum and length of the frame that begins here, as soon as its header is there.
+/// MsgSeqNum and length of the frame that begins here, once its header is complete.
 pub(super) fn head(bytes: &[u8]) -> Option<(u64, usize)> {
     let len = usize::from(u16::from_be_bytes(chunk(bytes, 0)?)) + LENGTH_ADDS;
     let seq = u32::from_be_bytes(chunk(bytes, SEQ_AT)?);
     (len >= FRAME_BYTES_LEAST).then_some((seq.into(), len))
 }
 
-/// Identifies a whole frame.
+/// Identifies a complete frame.
 pub(super) fn written(frame: &[u8]) -> Option<Written> {
     let (seq, len) = head(frame)?;
     let sum = [*frame.last()?, code(frame), 0];
@@ -87,8 +87,8 @@ pub(super) fn order(frame: &[u8]) -> u64 {
     text.and_then(tmp_order_number).unwrap_or_default()
 }
 
-/// The stamp of a report without times: `8` for one of an execution and for the reject of an order, `9` for the reject of
-/// a change or cancel. Its id is the order's number, and that of the request behind it, as over FIX.
+/// The stamp of a report without times: `8` for an execution and for the reject of an order, `9` for the reject of a
+/// change or cancel. Its id is the order's number and that of its request, as over FIX.
 pub(super) fn report(frame: &[u8], state: FirstState) -> Option<Stamp> {
     let code = code(frame);
     let places = places(code).filter(|_| !matches!(code, R01::CODE | R31::CODE))?;
@@ -101,7 +101,7 @@ pub(super) fn report(frame: &[u8], state: FirstState) -> Option<Stamp> {
     const ROOM: usize = 32;
     let mut id = [0; ROOM];
     let mut rest = &mut id[..];
-    // Two numbers have room.
+    // The buffer has room for two numbers.
     let _ = match u64::from(ord_id) == number % ORD_IDS {
         true => write!(rest, "{number}"),
         false => write!(rest, "{number}-{ord_id}"),

@@ -201,7 +201,7 @@ fn nothing_is_noted_while_it_is_off() {
     assert!(world.taken().is_empty());
 }
 
-/// A request, the report of it, and one that says nothing new.
+/// A request, its report, and a report without news.
 #[test]
 fn a_report_has_its_times_and_the_number_of_the_order() {
     let mut world = World::with(true);
@@ -298,7 +298,7 @@ fn a_request_over_tmp_is_written_when_its_frame_is() {
     let shown = taken
         .iter()
         .map(|it| (it.id(), it.order, it.state, it.written > 0));
-    // The one without a frame was handed over above.
+    // The order without a frame was handed over above.
     assert_eq!(
         shown.collect::<Vec<_>>(),
         [
@@ -327,7 +327,7 @@ fn a_report_over_tmp_has_its_times_and_the_number_of_the_order() {
         .handled_frame(&frame(&accepted, 1), &world.outbox, 0);
     let client = world.sealed(0);
     world.host.write(CLIENT, &client).unwrap();
-    // A heartbeat is no report, and this one says nothing new.
+    // A heartbeat is not a report, and this report has no news.
     world
         .host
         .handled_frame(&frame(&R04::default(), 0), &world.outbox, 1);

@@ -9,15 +9,15 @@ use crate::codec::{Codec, CodecWork, MOST_ORDERS, OrderSize};
 use crate::error::Error;
 use crate::machine;
 
-/// Messages of a batch.
+/// Number of messages in a batch.
 const BATCH: u32 = 20_000;
-/// Batches of a full and of a quick run.
+/// Number of batches of a full and of a quick run.
 const BATCHES: [usize; 2] = [40, 5];
 
-/// The best and the middle batch, nanoseconds a message.
+/// The best and the median batch, nanoseconds per message.
 type Timing = [f64; 2];
 
-/// Times each work with each order.
+/// Times each kind of work with each order.
 pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
     const { assert!((BATCHES[0] as u64 + 1) * (BATCH as u64) < MOST_ORDERS) };
     let batches = BATCHES[usize::from(setting.quick)];

@@ -16,7 +16,7 @@ use crate::report::{Report, Row, pace_text};
 /// As FIXEdge was set up: storage in a mapped file, validation against the dictionary off, pinned.
 const SET_UP: &str = "--no-ping-pong --profile optimized --durability process";
 
-/// Measures at the published rate, and a million orders at the rate of the newer form of the test.
+/// Measures at the published rate, and sends a million orders at the rate of the newer form of the test.
 pub(super) fn measure(setting: &Setting, converts: bool) -> Result<Section, Error> {
     let name = if converts {
         "gateway-convert"
@@ -58,17 +58,17 @@ fn six(figures: &Figures) -> [f64; 6] {
     [p50, p90, p99, p99_5, figures.mean, figures.stdev]
 }
 
-/// The same from right before the write.
+/// The same, from just before the write.
 fn service(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.service_histogram)))
 }
 
-/// The same from when orders were due.
+/// The same, from when orders were due.
 fn response(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.histogram)))
 }
 
-/// FIXEdge's row when it is of this pace, then the gateways from what was published to what is beside it.
+/// FIXEdge's row if it has this pace, then the gateways, the published set-up first.
 fn table(report: &Report, pace: Pace) -> String {
     let mut grid = vec![vec![format!("us, {}", pace_text(pace))]];
     grid[0].extend(GATEWAY_COLUMNS.map(str::to_owned));

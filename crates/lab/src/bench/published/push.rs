@@ -1,4 +1,4 @@
-//! Reports from server to client: one way, each after the answer to the last; and as many as go.
+//! Reports from server to client: one way, each after the answer to the last one; then as many as possible.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const ROUND_TRIP: &str = "tcp, there and back";
 const ONE_WAY: &str = "one way";
 const PUSH: &str = "push";
 
-/// How many reports are sent.
+/// Number of messages of each kind.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
     warm_up: u64,
@@ -50,7 +50,7 @@ const QUICK: Counts = Counts {
     push: 50_000,
 };
 
-/// Measures both.
+/// Measures both subjects.
 pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
     let counts = if setting.quick { QUICK } else { FULL };
     let (engine, _) = setting.args::<EngineArgs>("echo", "--profile optimized", [""; 2])?;

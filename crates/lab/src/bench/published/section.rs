@@ -29,7 +29,7 @@ struct Line<A: Args> {
 }
 
 impl Setting {
-    /// The flags of `bench NAME` and the command that they are: `always`, and those of a full or of a quick run.
+    /// The flags of `bench NAME` and the resulting command: `always`, and those of a full or of a quick run.
     pub(super) fn args<A: Args>(
         &self,
         name: &str,
@@ -60,7 +60,7 @@ impl Setting {
 pub(super) struct Section {
     /// The tables.
     pub(super) text: String,
-    /// The reports behind them, each with the name of its result file.
+    /// The reports for the tables, each with the name of its result file.
     pub(super) reports: Vec<(String, Report)>,
 }
 

@@ -16,13 +16,13 @@ use crate::error::Error;
 
 /// HeartBtInt of every session, seconds.
 const HEART_BEAT: u64 = 2;
-/// Between two Heartbeats of a peer.
+/// Interval between two Heartbeats of a peer.
 const BEAT: Duration = Duration::from_secs(HEART_BEAT / 2);
 /// The longest latency that the histogram can represent, nanoseconds.
 const LONGEST: u64 = 60_000_000_000;
-/// No poller waits for less.
+/// Shortest wait of a poller.
 const TICK: Duration = Duration::from_millis(1);
-/// One session in so many sends nothing.
+/// One session in this number sends nothing.
 const QUIET: u32 = 10;
 
 /// All peers, played by one thread.
@@ -31,9 +31,9 @@ pub(super) struct Peers {
     events: Events,
     peers: Vec<Peer>,
     stamp: TimestampWriter,
-    /// Those from here on send only where they do not read.
+    /// Peers from this index on send only where they do not read.
     readers: u32,
-    /// From here on they do not read.
+    /// Peers from this index on do not read.
     pub(super) deaf_from: u32,
     start: Instant,
 }
@@ -108,7 +108,7 @@ impl Peers {
         Ok(())
     }
 
-    /// From now on those from `readers` on never read. They send orders until their sockets are full.
+    /// From now on the peers from `readers` on never read. They send orders until their sockets are full.
     pub(super) fn turn_deaf(&mut self, readers: u32, behind: &AtomicU64) -> Result<(), Error> {
         self.deaf_from = readers;
         let begin = Instant::now();
@@ -149,7 +149,7 @@ impl Peers {
         peer.flush();
     }
 
-    /// Lets some of the peers send for a time.
+    /// Lets some of the peers send for a while.
     pub(super) fn play(
         &mut self,
         who: std::ops::Range<u32>,
@@ -195,7 +195,7 @@ impl Peers {
                 true => TICK * 10,
                 false => due(next).saturating_sub(self.start.elapsed()),
             };
-            // The poller rounds up to its tick, and an order would be sent late.
+            // The poller rounds up to its tick, which would send an order late.
             let wait = if left < TICK {
                 Duration::ZERO
             } else {
@@ -290,7 +290,7 @@ impl Peer {
         }
     }
 
-    /// Reads all there is; the TestReqIDs that want an answer.
+    /// Reads all available bytes; returns the TestReqIDs that need an answer.
     fn read(&mut self, start: Instant, tally: &mut Tally) -> Vec<String> {
         let mut bytes = [0; 16 << 10];
         loop {

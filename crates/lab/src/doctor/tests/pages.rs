@@ -73,7 +73,7 @@ fn the_unit_has_what_the_remedies_name() {
             named.insert(key.to_owned());
         }
     }
-    // Beside that it is the ordinary unit, but for what the policy needs.
+    // Otherwise it equals the ordinary unit, except for the lines that the scheduling policy needs.
     let usual = service("fixwire.service");
     let keys = |directives: BTreeSet<&(String, String)>| -> BTreeSet<String> {
         directives.into_iter().map(|(key, _)| key.clone()).collect()

@@ -141,7 +141,7 @@ pub fn interrupts(device: [u64; 4], timer: [u64; 4]) -> String {
 }
 
 impl Tree {
-    /// Everything is good.
+    /// A tree in which every check is good.
     pub fn good() -> Self {
         let mut tree = Self {
             files: BTreeMap::new(),
@@ -204,7 +204,7 @@ impl Tree {
             )
     }
 
-    /// Nothing can be read.
+    /// A tree in which no file can be read.
     pub fn empty() -> Self {
         Self {
             files: BTreeMap::new(),
@@ -212,25 +212,25 @@ impl Tree {
         }
     }
 
-    /// This file says something else, before and after.
+    /// Replaces the content of this file, before and after the interval.
     pub fn with(self, path: &str, text: &str) -> Self {
         self.changing(path, [text, text])
     }
 
-    /// This file changes in the interval.
+    /// Changes this file in the interval.
     pub fn changing(mut self, path: &str, texts: [&str; 2]) -> Self {
         self.files.insert(path.to_owned(), texts.map(str::to_owned));
         self
     }
 
-    /// This file says something else after the interval.
+    /// Replaces the content of this file after the interval.
     pub fn then(mut self, path: &str, text: &str) -> Self {
         let texts = self.files.get_mut(path).expect("a file of the tree");
         texts[1] = text.to_owned();
         self
     }
 
-    /// These files are missing.
+    /// Removes these files.
     pub fn without(mut self, start: &str) -> Self {
         self.files.retain(|path, _| !path.starts_with(start));
         self
@@ -246,7 +246,7 @@ impl Tree {
         folder
     }
 
-    /// Writes it where another one stands.
+    /// Writes it over an existing one.
     pub fn replace(&self, other: &Self, folder: &TempDir) {
         let paths = self.files.keys().chain(other.files.keys());
         for path in paths.filter(|path| self.files.get(*path) != other.files.get(*path)) {
@@ -264,7 +264,7 @@ impl Tree {
         }
     }
 
-    /// The snapshots of a tree that was written there.
+    /// The snapshots of a tree that was written to this folder.
     pub fn observed(&self, folder: &TempDir) -> Observed {
         Observed {
             before: Some(Snapshot::of(folder.path().join("before"))),

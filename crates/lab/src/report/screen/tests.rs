@@ -16,7 +16,7 @@ fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Gaps made everything from p99 on in these runs.
+/// Gaps caused everything from p99 up in these runs.
 fn disturb(report: &mut Report, row: usize, runs: &[usize]) {
     for run in runs {
         report.rows[row].runs[*run].touched = [0.0, 0.3, 0.9, 1.0, 1.0, 1.0];
