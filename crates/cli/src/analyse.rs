@@ -13,7 +13,7 @@ use fixwire_stamps::file;
 
 use crate::failure::Failure;
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs, T4-T3 of reports
   fixwire analyse throughput stamps.txt    how many milliseconds had how many requests
@@ -39,7 +39,7 @@ pub struct Of {
 /// Runs the command.
 pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
     let mut text = String::new();
-    // A string takes everything.
+    // Writing to a string cannot fail.
     let _ = match command {
         AnalyseCommand::Oms(Of { file }) => {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -54,7 +54,7 @@ pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
     };
     let mut to = io::stdout().lock();
     for line in text.lines() {
-        // Groups are named by clients.
+        // Clients name the groups.
         writeln!(to, "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -25,7 +25,7 @@ use venue::VenueSettings;
 
 /// The longest plan, bytes.
 const LONGEST_PLAN: u64 = 16 << 20;
-/// Exit code of a wrong command line, as of one that cannot be read at all.
+/// Exit code for a wrong command line, the same as for one that cannot be parsed.
 const WRONG_USAGE: u8 = 2;
 
 /// Arguments of `fixwire certify`.
@@ -95,7 +95,7 @@ pub fn run(args: &CertifyArgs) -> Result<ExitCode, Failure> {
     let session = venue.session();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The second one ends at once.
+        // The second signal ends it at once.
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
@@ -172,7 +172,7 @@ fn read(file: &Path) -> Result<CertificationPlan, Failure> {
     })
 }
 
-/// The folder for the evidence, if it is wanted.
+/// The folder for the evidence, if requested.
 fn folder(
     args: &CertifyArgs,
     session: &VenueSession<'_>,
@@ -226,7 +226,7 @@ struct Screen {
     as_json: bool,
     /// The path of the plan.
     plan: String,
-    /// Digits of the largest number of a case.
+    /// Number of digits of the largest case number.
     digits: usize,
 }
 
@@ -310,7 +310,7 @@ fn say_json(value: &Value) {
     print(value);
 }
 
-/// A line on the standard output. The cases are played to their end also when nobody reads it.
+/// Prints a line on standard output. The remaining cases are played even when the output is closed.
 fn print(line: &dyn std::fmt::Display) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

@@ -182,14 +182,14 @@ fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode,
     if warnings > 0 {
         verdict = format!("{verdict}, {}", counted(warnings, "warning"));
     }
-    // Nobody is left to tell when this fails.
+    // Fails only when the output is closed.
     let _ = writeln!(io::stderr(), "{verdict}");
     Ok(code)
 }
 
-/// Whether the settings may need more descriptors than `run` gets in the place of this command.
+/// Whether the settings may need more file descriptors than `run` gets in this environment.
 fn shortage(config: &EngineConfig) -> Option<Shortage> {
-    // `run` raises the limit too. Where that fails, the lower one counts.
+    // `run` raises the limit, too. Where that fails, the lower one counts.
     let limit = descriptors::raise_limit().unwrap_or_else(|_| descriptors::limit());
     Need::of(config).shortage(limit)
 }
@@ -254,8 +254,7 @@ fn made_of<'c>(
     ("Session template", templates.find(|made| made.name == name))
 }
 
-/// Of a file of which nobody has said whose it is: whose defaults hold, which those are, and how to settle
-/// it.
+/// For a file whose engine is not stated: the assumed defaults, their differences, and how to settle it.
 pub fn guess(settings: &Settings) -> Option<String> {
     match settings.told {
         DialectSource::ByItsKeys if settings.dialect != Dialect::Fixwire => {}
@@ -518,7 +517,7 @@ fn failure(error: &LoadError) -> Value {
 
 fn problems(report: &SettingsReport, warnings: bool) -> Vec<Value> {
     let wanted = |problem: &&Problem| problem.fault.is_warning() == warnings;
-    // A large file may have a problem on every line: counting from its start each time takes minutes.
+    // A large file may have a problem on every line: counting lines from its start each time takes minutes.
     let ends = report.source.text.match_indices('\n');
     let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     let entry = |problem: &Problem| {

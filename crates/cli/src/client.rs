@@ -104,7 +104,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     let _control = control(engine.handle(), &settings, None)?;
     signals.serve(engine.handle(), Passwords::default())?;
-    // The commands of this client are no news to whoever gave them, and rejects are printed as answers.
+    // Commands of this client are not printed again, and rejects are printed as answers.
     let is_told =
         |event: &Event| !matches!(event, Event::Operated { .. } | Event::RejectReceived { .. });
     tell_some_events(&mut engine, names, &start, is_told)?;
@@ -118,7 +118,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     match outcome.try_recv() {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => Ok(ExitCode::FAILURE),
-        // It was ended by a signal.
+        // A signal ended it.
         Err(TryRecvError::Empty | TryRecvError::Disconnected) if is_interactive => {
             Ok(ExitCode::SUCCESS)
         }
@@ -128,8 +128,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Leaves the configuration with one session, an initiator: the one of this name, if the file has several. `who` is
-/// who uses it.
+/// Reduces the configuration to one initiator session: the one with this name, if the file has several. `who` names the
+/// command for errors.
 pub fn choose_session(
     file: &Path,
     name: Option<&str>,
@@ -178,7 +178,7 @@ fn cannot(args: &ClientArgs, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", args.file.display()))
 }
 
-/// Writes a text to the standard output; nobody is left to tell when this fails.
+/// Writes a text to standard output; an error means that the output is closed.
 fn say(text: &str) {
     use io::Write;
     let mut out = io::stdout().lock();

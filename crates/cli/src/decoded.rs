@@ -1,4 +1,4 @@
-//! Prints a message with the names of a dictionary, a field a line, group entries indented.
+//! Prints a message with the names of a dictionary, one field per line, group entries indented.
 
 use std::io::{self, Write};
 
@@ -10,11 +10,11 @@ use fixwire_protocol::{Dictionary, Field, Message, Tag};
 /// The column of values.
 const VALUES: usize = 36;
 
-/// Writes messages by a dictionary.
+/// Writes messages with the names of a dictionary.
 pub struct Decoded<'d> {
     /// The dictionary of the messages.
     pub dictionary: &'d Dictionary,
-    /// Fields whose values are stars, beside the secrets that are never shown.
+    /// Fields whose values are masked, in addition to the secrets that are never shown.
     pub masked: &'d [Tag],
 }
 
@@ -29,11 +29,11 @@ impl Decoded<'_> {
         }
     }
 
-    /// Its fields.
+    /// The fields of a message.
     ///
     /// # Errors
     ///
-    /// The error of the output.
+    /// When writing fails.
     pub fn write(&self, message: &Message<'_>, out: &mut impl Write) -> io::Result<()> {
         let definition = self.dictionary.message(message.msg_type());
         let header = self.dictionary.header();
@@ -94,7 +94,7 @@ impl Decoded<'_> {
     }
 }
 
-/// The dictionary's word for a value.
+/// The dictionary's name of a value.
 fn meaning<'d>(field: &'d FieldDef, value: &[u8]) -> Option<&'d str> {
     let mut values = field.values.iter();
     let found = values.find(|known| known.value.as_bytes() == value)?;

@@ -120,7 +120,7 @@ pub fn run(command: &DictionaryCommand) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The dictionary that a person means.
+/// The dictionary of an argument.
 pub fn load(name: &str) -> Result<Dictionary, Failure> {
     dictionaries::load(name, None).map_err(|error| Failure::Text(error.to_string()))
 }
@@ -219,7 +219,7 @@ fn message_table(
     Ok(())
 }
 
-/// The conditions of a message as statements of a delta.
+/// The conditions of a message as statements of a delta file.
 fn conditions(dictionary: &Dictionary, message: &MessageDef) -> Vec<String> {
     let conditions = message.conditions().iter();
     conditions
@@ -227,7 +227,7 @@ fn conditions(dictionary: &Dictionary, message: &MessageDef) -> Vec<String> {
         .collect()
 }
 
-/// Values that are shown in a line; the rest is counted.
+/// Number of values shown in a line; the rest is only counted.
 const VALUES: usize = 8;
 
 fn member_rows(
@@ -276,7 +276,7 @@ fn field_table(field: &FieldDef, out: &mut impl Write) -> io::Result<()> {
     table(["Value", "Meaning"].map(str::to_owned), rows.collect(), out)
 }
 
-/// Columns as wide as their widest cell, two spaces between.
+/// Columns as wide as their widest cell, with two spaces between them.
 fn table<const N: usize>(
     head: [String; N],
     rows: Vec<[String; N]>,
@@ -370,7 +370,7 @@ fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Most fields of a message, and most bytes of a line.
+/// Maximum number of fields of a message, and of bytes of a line.
 const FIELDS: usize = 4096;
 const LONGEST_LINE: u64 = 64 << 20;
 

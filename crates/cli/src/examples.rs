@@ -1,4 +1,4 @@
-//! Examples of commands whose arguments have none of their own, for their help.
+//! Examples for the help of commands that define none at their arguments.
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// The words of a command, as a shell has them, up to a pipe or to what says what the command does.
+    /// The words of a command, as a shell splits them, up to a pipe or a comment.
     fn words(line: &str) -> Vec<String> {
         let (mut words, mut quote) = (vec![String::new()], None);
         let mut chars = line.chars().peekable();
@@ -271,7 +271,7 @@ mod tests {
                 (_, Some(open)) if c == open => quote = None,
                 (' ', None) if chars.peek() == Some(&' ') => break,
                 ('|' | '&', None) => break,
-                // What a command in it prints is a number here.
+                // A number stands for output of another command.
                 ('$', None) if chars.peek() == Some(&'(') => {
                     word.push('1');
                     chars.by_ref().find(|c| *c == ')');

@@ -9,12 +9,12 @@ use fixwire::settings::problem::SHOWN;
 use fixwire::settings::{LoadError, Problem, SettingsReport};
 use fixwire_protocol::readable::Escaped;
 
-/// Why a command ends without success.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// A settings file cannot be used.
     Settings(LoadError),
-    /// Anything else, as a sentence.
+    /// Another error, as a sentence.
     Text(String),
     /// The output could not be written.
     Output(io::Error),
@@ -43,7 +43,7 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn thread(error: io::Error) -> Self {
         Self::Text(format!(
             "cannot start a thread: {error}; the process has reached a limit of threads or \
@@ -51,10 +51,10 @@ impl Failure {
         ))
     }
 
-    /// Writes it and says how the program ends.
+    /// Prints it and returns the exit code.
     pub fn tell(&self) -> ExitCode {
         match self {
-            // Who reads our output has seen enough: `fixwire journal dump store | head`.
+            // The reader of the output has ended: `fixwire journal dump store | head`.
             Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
@@ -75,11 +75,11 @@ pub fn tell_settings(error: &LoadError) {
 
 /// One line on the standard error stream, without control characters.
 pub fn tell(kind: &str, text: &str) {
-    // Nobody is left to tell when this fails.
+    // Fails only when standard error is closed.
     let _ = writeln!(io::stderr(), "{kind}: {}", Escaped(text.as_bytes()));
 }
 
-/// Writes every problem of a file with the lines it speaks of.
+/// Writes every problem of a file with its lines.
 pub fn show(report: &SettingsReport) {
     let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let renderer = if color {
@@ -128,7 +128,7 @@ fn group<'a>(
     }
 }
 
-/// The text with `?` for what a terminal might act on, every byte in its place.
+/// The text with `?` in place of characters that a terminal might interpret; every byte keeps its position.
 fn shown(text: &str) -> String {
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(acts) {

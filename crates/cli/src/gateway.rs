@@ -13,7 +13,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire gateway try gateway.toml messages.log      test its rules with these messages
   fixwire gateway try gateway.toml store             test its rules with the messages of a journal

@@ -32,7 +32,7 @@ pub struct GenerateArgs {
     messages: Vec<String>,
 }
 
-/// A path of Rust: names with `::` between them.
+/// A Rust path: names separated by `::`.
 fn crate_path(text: &str) -> Result<String, String> {
     let is_name = |name: &str| {
         let mut letters = name.chars();

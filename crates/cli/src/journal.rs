@@ -22,7 +22,7 @@ use crate::salvage::{self, SalvageArgs};
 use crate::store::{self, ExportArgs, ImportArgs};
 use crate::teller::counted;
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire journal dump store                         print its messages, oldest first
   fixwire journal verify store                       verify every byte
@@ -30,7 +30,7 @@ pub const EXAMPLES: &str = "Examples:
 
 A journal is the folder that FileStorePath of the settings file sets.";
 
-/// How often it is looked whether something was written.
+/// Polling interval for new records.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Subcommands of `fixwire journal`.
@@ -196,7 +196,7 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     let out = RefCell::new(BufWriter::new(io::stdout().lock()));
     let each = |line: &DumpLine<'_>| screen.show(line, format, &mut *out.borrow_mut());
     if args.follow {
-        // What is not there now is most likely a typing error.
+        // A file that is missing now is most likely a typing error.
         let read = journal::verify(&args.dir).map_err(failure)?;
         there(&read, &args.dir)?;
         has_session(&read, args.session.as_deref())?;
@@ -256,7 +256,7 @@ impl<'a> Screen<'a> {
         out: &mut impl Write,
     ) -> io::Result<()> {
         let Some(bytes) = line.raw_message() else {
-            // With a question for messages only those are wanted.
+            // A query for messages excludes everything else.
             return match (&self.query, format) {
                 (Some(_), _) => Ok(()),
                 (None, DumpFormat::Text) => line.write_decoded(out, self.args.frames),
@@ -361,7 +361,7 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::FAILURE)
 }
 
-/// A folder without a journal is most likely a typing error, not a whole journal.
+/// A folder without a journal is most likely a typing error, not an intact journal.
 fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     if read.segments > 0 || read.bad.is_some() {
         return Ok(());
@@ -372,7 +372,7 @@ fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Success when nothing is wrong; says what is.
+/// Success without problems; otherwise prints them.
 fn judge(read: &Verified) -> ExitCode {
     let Some(bad) = &read.bad else {
         return ExitCode::SUCCESS;

@@ -22,7 +22,7 @@ use clap::Subcommand;
 use crate::failure::Failure;
 pub use sources::{Sources, tell_left_out};
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire log summary logs                            what is in a folder of logs, and what is wrong with it
   fixwire log grep 11=order-36 broker.log.gz store    the messages of an order in a log and a journal

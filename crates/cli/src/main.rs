@@ -1,4 +1,4 @@
-//! The `fixwire` binary: reads the configuration and wires the rest.
+//! The `fixwire` binary: parses the command line and starts the command.
 #![forbid(unsafe_code)]
 
 mod analyse;
@@ -132,7 +132,7 @@ enum Command {
     Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 
-/// What was typed; without, its mistake and the exit.
+/// The parsed command line; otherwise prints the error and exits.
 fn parse() -> Cli {
     let command = examples::with_examples(Cli::command());
     let matches = command.try_get_matches();
@@ -140,7 +140,7 @@ fn parse() -> Cli {
     read.unwrap_or_else(|error| sparing(error).exit())
 }
 
-/// An error whose tips name only commands and flags that were most likely meant.
+/// An error whose tips name only likely commands and flags.
 fn sparing(mut error: clap::Error) -> clap::Error {
     let (typed, tips) = match error.kind() {
         ErrorKind::InvalidSubcommand => (
@@ -180,8 +180,7 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether somebody who typed this most likely meant that: a third of its letters differ at most, or it is the
-/// beginning.
+/// Whether this was most likely meant: at most a third of its letters differ, or it is the beginning.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     if a.len() >= 3 && meant.starts_with(typed) {
@@ -195,7 +194,7 @@ fn is_slip(typed: &str, meant: &str) -> bool {
             let mut least = (old[to] + usize::from(x != y))
                 .min(old[to + 1] + 1)
                 .min(row[to] + 1);
-            // Two neighbours that were swapped are one slip.
+            // Two swapped neighbours count as one error.
             if at > 0 && to > 0 && *x == b[to - 1] && a[at - 1] == *y {
                 least = least.min(before[to - 1] + 1);
             }

@@ -26,7 +26,7 @@ use stamps::{NOTHING, OrderStamps};
 use crate::failure::{self, Failure};
 use crate::session::{EngineFlags, running};
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire oms status oms.toml
   fixwire oms orders oms.toml --account A1 --open
@@ -219,7 +219,7 @@ pub struct Ask {
     at: EngineFlags,
 }
 
-/// What these commands take beside a scope.
+/// The arguments of these commands in addition to a scope.
 const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME; then \
                         limits, RC6=500, RC6=none for no limit; until=17:00 (UTC): the limit before comes back then";
 const OF_MARKET: &str = "symbol=NAME, then its state: open, auction, halted or closed";
@@ -310,7 +310,7 @@ fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
     command(&told.at, text, &told.why)
 }
 
-/// Sets the prices of a file, one command for each row, when the OMS finds no mistake in any.
+/// Sets the prices in a file, one command per row, if the OMS finds no error in any row.
 fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match price_commands(&name, &text) {
@@ -330,17 +330,17 @@ fn prices(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure>
 /// The rows of a file, each a command.
 struct Rows<'a> {
     name: &'a str,
-    /// Line and words.
+    /// Line number and words.
     rows: &'a [(usize, String)],
-    /// The query that finds mistakes.
+    /// The query that checks a row.
     check: &'a str,
-    /// What comes before the words.
+    /// The words before those of the row.
     verb: &'a str,
     done: &'a str,
 }
 
 impl Rows<'_> {
-    /// Carries them out when the OMS, which is asked about so many at a time, finds no mistake in any.
+    /// Sends the rows as commands if the OMS, which checks this number of rows at a time, finds no error in any.
     fn tell(&self, at: &EngineFlags, why: &str, together: usize) -> Result<ExitCode, Failure> {
         let Self {
             name, verb, done, ..
@@ -378,7 +378,7 @@ fn read(file: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-/// Prints every mistake.
+/// Prints every error.
 fn mistakes(errors: &[impl ToString]) -> ExitCode {
     for error in errors {
         failure::tell("error", &error.to_string());
@@ -386,7 +386,7 @@ fn mistakes(errors: &[impl ToString]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Enters the reports of a file, one command for each row, when the OMS finds no mistake in any.
+/// Enters the reports in a file, one command per row, if the OMS finds no error in any row.
 fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match report_rows(&name, &text) {
@@ -400,11 +400,11 @@ fn report_in(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failu
         verb: "report ",
         done: "entered",
     };
-    // Together: one row may depend on another.
+    // Checked together: one row may depend on another.
     told.tell(at, why, rows.len().max(1))
 }
 
-/// Ends the orders of a file, one command for each, when the OMS finds no mistake in any.
+/// Ends the orders in a file, one command each, if the OMS finds no error in any row.
 fn expire(at: &EngineFlags, file: &Path, why: &str) -> Result<ExitCode, Failure> {
     let (name, text) = read(file)?;
     let rows = match expired_rows(&name, &text) {
@@ -474,7 +474,7 @@ fn show_stamps(stamps: &[fixwire_stamps::Stamp]) -> io::Result<()> {
     write!(io::stdout(), "{head}\n{}", table(&rows))
 }
 
-/// Prints lines of columns, which a tab parts.
+/// Prints lines of tab-separated columns.
 fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
     let shown = if ask.json {
         format!("{:#}\n", json(text))
@@ -485,7 +485,7 @@ fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Columns of ids and names, which may be digits only.
+/// Columns with ids and names, which may consist of digits.
 const IDS: [&str; 17] = [
     "session",
     "ClOrdID",
@@ -505,14 +505,14 @@ const IDS: [&str; 17] = [
     "venue's ids",
     "settings",
 ];
-/// The greatest number that every reader of JSON keeps exactly.
+/// The greatest integer that every JSON reader keeps exactly.
 const EXACT: u64 = 1 << 53;
 
-/// An object for each row, with numbers where there are numbers. Ids are texts.
+/// An object per row, with numbers for numeric columns. Ids are texts.
 fn json(text: &str) -> Value {
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    // Of an account, the parent is an account; of an order, an order.
+    // The parent of an account is an account, that of an order an order.
     let is_id = |name: &str| IDS.contains(&name) || (name == "parent" && !names.contains(&"order"));
     let value = |name: &str, cell: &str| match cell.parse::<u64>() {
         Ok(number) if number <= EXACT && number.to_string() == cell && !is_id(name) => {

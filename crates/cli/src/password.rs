@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use crate::failure::{Failure, tell};
 
-/// Reads a line from the standard input, never from the arguments: those show in lists of processes and
-/// in the history of a shell.
+/// Reads a line from standard input, never from the arguments: those are visible in process lists and in the shell's
+/// history.
 pub fn run() -> Result<ExitCode, Failure> {
     let input = io::stdin();
     if io::IsTerminal::is_terminal(&input) {

@@ -20,7 +20,7 @@ pub fn named(settings: &Settings) -> bool {
     text(settings, Id::ControlPath).is_some()
 }
 
-/// The socket that these settings name, or the one in their store; `None` where there is neither.
+/// The socket in these settings, or the one in their store; `None` without either.
 pub fn place_of(settings: &Settings) -> Option<Place> {
     if let Some(socket) = text(settings, Id::ControlPath) {
         let group = text(settings, Id::ControlGroup).map(str::to_owned);
@@ -30,7 +30,7 @@ pub fn place_of(settings: &Settings) -> Option<Place> {
     store_of(settings).map(|store| Place::in_store(&store))
 }
 
-/// The folder of their journal; `None` where nothing is kept.
+/// The folder of their journal; `None` without a journal.
 pub fn store_of(settings: &Settings) -> Option<PathBuf> {
     if text(settings, Id::Durability) == Some("memory") {
         return None;
@@ -41,22 +41,22 @@ pub fn store_of(settings: &Settings) -> Option<PathBuf> {
 
 /// The target of a command: a running engine, or the journal of a stopped one.
 pub struct Target {
-    /// Where the engine is asked.
+    /// The control socket of the engine.
     pub socket: Option<PathBuf>,
     /// The folder of its journal.
     pub store: Option<PathBuf>,
-    /// The SessionName of each session, and its identity.
+    /// The SessionName and the identity of each session.
     called: Vec<(String, String)>,
     /// The names of the links.
     pub links: Vec<String>,
 }
 
 impl Target {
-    /// That of a settings file, the folder of a journal, or a socket.
+    /// The target of a settings file, the folder of a journal, or a socket.
     ///
     /// # Errors
     ///
-    /// There is nothing of this name, or the settings have mistakes.
+    /// The path does not exist, or the settings have errors.
     pub fn find(path: &Path, reading: &Reading) -> Result<Self, Failure> {
         let found = fs::metadata(path)
             .map_err(|error| Failure::Text(format!("{}: {error}", path.display())))?;
@@ -99,7 +99,7 @@ impl Target {
         named.map(|(short, name)| (name.clone(), short.clone()))
     }
 
-    /// The name by which the engine knows a session: it may be called by its `SessionName`, as rules do.
+    /// The engine's name for a session, which may be given by its `SessionName`, as in rules.
     pub fn session<'a>(&'a self, called: &'a str) -> &'a str {
         let is_name = self.called.iter().any(|(_, name)| name == called);
         let by_name = self.called.iter().find(|(short, _)| short == called);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::failure::Failure;
 
-/// Lines that may wait to be written; further ones are counted instead.
+/// Maximum number of waiting lines; further ones are only counted.
 const WAITING: usize = 4096;
 
-/// Writes lines in a thread of its own. When the reader does not keep up, lines are left out and
-/// counted: the engine never waits.
+/// Writes lines in a thread of its own. When the reader is too slow, lines are dropped and counted: the engine never
+/// waits.
 pub struct Printer {
     lines: Option<SyncSender<String>>,
     left_out: u64,
@@ -23,7 +23,7 @@ impl Printer {
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn new(to: impl Write + Send + 'static) -> Result<Self, Failure> {
         let (lines, waiting) = sync_channel(WAITING);
         let thread = fixwire_threads::spawn("print", move || write_all(to, &waiting))
@@ -35,7 +35,7 @@ impl Printer {
         })
     }
 
-    /// Writes a line soon, or leaves it out.
+    /// Queues a line, or drops it.
     pub fn line(&mut self, line: String) {
         let Some(lines) = &self.lines else { return };
         if self.left_out > 0 {
@@ -54,7 +54,7 @@ impl Printer {
 }
 
 impl Drop for Printer {
-    /// Waits until everything is written, but not for a reader who stands still.
+    /// Waits until everything is written, unless the reader has stopped reading.
     fn drop(&mut self) {
         const PATIENCE: Duration = Duration::from_secs(1);
         const STEP: Duration = Duration::from_millis(5);
@@ -82,7 +82,7 @@ fn write_all(mut to: impl Write, lines: &Receiver<String>) {
                     batch.extend_from_slice(line.as_bytes());
                     batch.push(b'\n');
                 }
-                // A closed pipe loses lines, and the sessions go on.
+                // Lines to a closed pipe are lost; the sessions continue.
                 let _ = to.write_all(&batch).and_then(|()| to.flush());
                 batch.clear();
             }

@@ -48,13 +48,12 @@ impl Shelf {
         })
     }
 
-    /// Which one a message is read by. One over FIXT 1.1 says by ApplVerID(1128) what it is; without it, it is
-    /// read as FIX 5.0 SP2.
+    /// The dictionary of a message. Over FIXT 1.1, ApplVerID(1128) gives the version; without it, FIX 5.0 SP2.
     pub fn place(&self, message: &Message<'_>) -> usize {
         self.known_place(message, None).unwrap_or(4)
     }
 
-    /// The same; without ApplVerID(1128), `default` is that of the session. `None` for a version that is unknown.
+    /// The same; without ApplVerID(1128) the version is `default`, that of the session. `None` for an unknown version.
     pub fn known_place(&self, message: &Message<'_>, default: Option<&[u8]>) -> Option<usize> {
         if self.one {
             return Some(0);
@@ -73,33 +72,33 @@ impl Shelf {
         versions.position(|(name, _)| name.as_bytes() == wanted)
     }
 
-    /// Teaches a decoder the data fields of all of them.
+    /// Adds the data fields of all dictionaries to a decoder.
     pub fn teach(&self, decoder: &mut Decoder) {
         for (_, dictionary) in &self.versions {
             decoder.learn(dictionary);
         }
     }
 
-    /// The dictionary there.
+    /// The dictionary with this index.
     pub fn dictionary(&self, place: usize) -> &Dictionary {
         &self.versions[place].1
     }
 }
 
-/// A condition, ready for messages of any version that has its names.
+/// A condition, compiled for each version that has its names.
 pub struct Query {
-    /// By the places of dictionaries.
+    /// By the index of the dictionary.
     rules: Vec<Option<(Rules, RuleScratch)>>,
 }
 
 impl Query {
-    /// Reads a condition; `name` is the argument that has it, for errors.
+    /// Parses a condition; `name` is its argument, for errors.
     ///
     /// # Errors
     ///
-    /// The error in the condition, by the newest dictionary if they disagree.
+    /// The error in the condition; when the dictionaries disagree, that of the newest.
     pub fn new(name: &str, text: &str, shelf: &Shelf) -> Result<Self, Failure> {
-        // What the quotes of the file around it cannot hold.
+        // Characters that the quotes of the generated file cannot contain.
         if text.contains("'''") || text.contains(|c: char| c.is_control()) {
             let why = "a condition must not have control characters or three ' in a row";
             return Err(Failure::Text(format!("{name}: {why}")));
@@ -126,7 +125,7 @@ impl Query {
         Err(Failure::Text(format!("{name}: {}", lines.join("; "))))
     }
 
-    /// Whether a message is wanted, which is read by the dictionary of this place.
+    /// Whether a message matches; it was read by the dictionary with this index.
     pub fn wants(&mut self, message: &Message<'_>, place: usize) -> bool {
         let Some(Some((rules, scratch))) = self.rules.get_mut(place) else {
             return false;
@@ -151,7 +150,7 @@ fn say(error: &RuleError) -> String {
     format!("at {column}: {}{hint}", error.problem)
 }
 
-/// A rule of this condition, for a session of this dictionary.
+/// A rule with this condition, for a session of this dictionary.
 fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError>> {
     let session = NamedSession {
         name: "JOURNAL",
@@ -162,7 +161,7 @@ fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError
         sessions: &[session],
         tables: &[],
     };
-    // As it is, so that the place of a mistake is that in the text.
+    // Unchanged, so that error positions are those in the text.
     let file = format!("[[rule]]\nfrom = ['JOURNAL']\n{BEFORE}{text}'''\ndo = ['stop']\n");
     Rules::load(&file, &context)
 }

@@ -1,4 +1,4 @@
-//! How commands read a settings file.
+//! Reads a settings file for a command.
 
 use std::path::Path;
 
@@ -19,25 +19,25 @@ impl Reading {
     ///
     /// # Errors
     ///
-    /// As [`Settings::load`].
+    /// See [`Settings::load`].
     pub fn load(&self, file: &Path) -> Result<Settings, LoadError> {
         self.of_file(&Source::read(file)?)
     }
 
-    /// Checks a file that was read.
+    /// Checks a file that has been read.
     ///
     /// # Errors
     ///
-    /// As [`Settings::of_file`].
+    /// See [`Settings::of_file`].
     pub fn of_file(&self, source: &Source) -> Result<Settings, LoadError> {
         Settings::of_file(source, &self.options())
     }
 
-    /// The same of a file whose links need no application.
+    /// The same for a file whose links need no application.
     ///
     /// # Errors
     ///
-    /// As [`Settings::of_file`].
+    /// See [`Settings::of_file`].
     pub fn of_links(&self, source: &Source) -> Result<Settings, LoadError> {
         let options = Options {
             links_alone: true,

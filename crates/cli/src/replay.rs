@@ -1,4 +1,4 @@
-//! `fixwire replay`: sends the recorded messages of a session to an acceptor, and compares what comes back.
+//! `fixwire replay`: sends the recorded messages of a session to an acceptor, and compares the answers.
 
 use std::io::{self, BufWriter, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -27,7 +27,7 @@ use crate::log::{Sources, tell_left_out};
 use crate::signals::{Caught, Passwords};
 use crate::teller::tell_some_events;
 
-/// Messages that are read ahead of those that are sent.
+/// Number of messages read ahead.
 const AHEAD: usize = 4096;
 
 /// Arguments of `fixwire replay`.
@@ -97,7 +97,7 @@ fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What a replay has found out.
+/// The results of a replay.
 struct Outcome {
     session: String,
     to: SocketAddr,
@@ -160,7 +160,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// The address of the acceptor. Nothing is asked for a name that is not confirmed.
+/// The address of the acceptor. A host name is not resolved before it is confirmed.
 fn address(to: &str, really: Option<&str>) -> Result<SocketAddr, String> {
     let wrong = || format!("{to}: expected HOST:PORT, such as 127.0.0.1:9876");
     let (host, port) = to.rsplit_once(':').ok_or_else(wrong)?;
@@ -184,7 +184,7 @@ fn address(to: &str, really: Option<&str>) -> Result<SocketAddr, String> {
     found.next().ok_or_else(|| format!("{to}: no address"))
 }
 
-/// The session that is replayed.
+/// The session to replay.
 fn choose<'a>(
     sessions: &'a std::collections::BTreeMap<RecordedSession, SessionSurvey>,
     name: Option<&str>,
@@ -209,7 +209,7 @@ fn choose<'a>(
     }
 }
 
-/// Plays the session until everything is answered, or nothing comes any more.
+/// Plays the session until everything is answered, or answers stop.
 fn play(
     args: &ReplayArgs,
     session: &RecordedSession,
@@ -240,7 +240,7 @@ fn play(
     let (sources, of) = (args.sources.clone(), session.clone());
     let read = move || match sources.open(false) {
         Ok(reader) => stream(reader, &of, &taken),
-        // It was opened before, for the survey.
+        // The file was already opened for the survey.
         Err(_) => Vec::new(),
     };
     let reading: JoinHandle<Vec<LeftOut>> =
@@ -248,7 +248,7 @@ fn play(
     let stopper = stop_at_end(engine.handle(), end)?;
     let begun = Instant::now();
     engine.run().map_err(|error| failed(&error))?;
-    // It drops what the reading thread writes to.
+    // Drops the receiver of the reading thread.
     drop(engine);
     let _ = reading.join();
     let end = stopper.join().ok().flatten();
@@ -263,13 +263,13 @@ fn play(
     })
 }
 
-/// Stops the engine when the replay has ended; how it did, unless the engine was stopped by somebody else.
+/// Stops the engine when the replay has ended; returns its outcome, unless the engine was stopped from outside.
 fn stop_at_end(
     mut engine: Handle,
     end: Receiver<ReplayEnd>,
 ) -> Result<JoinHandle<Option<ReplayEnd>>, Failure> {
     let stop = move || {
-        // The application was dropped when nothing comes.
+        // The application was dropped when the channel is closed.
         let found = end.recv().ok();
         while engine.stop() == Err(SendError::Full) {
             thread::sleep(Duration::from_millis(1));

@@ -78,7 +78,7 @@ pub struct RunArgs {
     how: RunOptions,
 }
 
-/// Stamps of requests that are kept before they are given to the thread that writes them.
+/// Number of request stamps kept before they are given to the thread that writes them.
 const STAMPS: usize = 4096;
 
 /// How an engine runs, whatever its application.
@@ -143,11 +143,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 impl RunOptions {
-    /// Guards the process, reads its file and prints warnings about it.
+    /// Protects the process, reads its file and prints warnings about it.
     ///
     /// # Errors
     ///
-    /// The file is invalid, or the system refuses.
+    /// The file is invalid, or a system call fails.
     pub fn begin(&self) -> Result<Begun, Failure> {
         guard(self.core_dumps)?;
         warn_of_limits();
@@ -170,11 +170,11 @@ impl RunOptions {
         })
     }
 
-    /// The engine's configuration, with its journal guarded.
+    /// The engine's configuration, with its journal protected.
     ///
     /// # Errors
     ///
-    /// The settings conflict, or the system refuses.
+    /// The settings conflict, or a system call fails.
     pub fn config(&self, settings: &Settings) -> Result<EngineConfig, Failure> {
         let mut config = settings.to_config()?;
         config.new_journal = self.new_journal;
@@ -197,11 +197,12 @@ impl RunOptions {
         self.serve_around(begun, named, config, app, |os| os, |_| Ok(None))
     }
 
-    /// The same with a host around the operating system; `started` gets a handle of the engine, and says how it reloads.
+    /// The same with a host that wraps the operating system; `started` receives a handle of the engine and a way to
+    /// reload it.
     ///
     /// # Errors
     ///
-    /// As [`serve`](Self::serve).
+    /// See [`serve`](Self::serve).
     pub fn serve_around<A: Application, H: Host>(
         &self,
         begun: Begun,
@@ -211,7 +212,7 @@ impl RunOptions {
         around: impl FnOnce(Os) -> H,
         started: impl FnOnce(Handle) -> Result<Option<ReloadHandler>, Failure>,
     ) -> Result<ExitCode, Failure> {
-        // As the settings call them where an application does.
+        // The names in the settings, for applications that use them.
         let names = if begun.settings.oms.is_empty() {
             config.sessions.iter().map(|it| it.name.clone()).collect()
         } else {
@@ -318,7 +319,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let stamps = StampsFile::start(&file, move |error| {
         tell("warning", &format!("{shown}: no more stamps: {error}"));
     });
-    // Dropped behind the engine, whose last stamps it writes.
+    // Dropped after the engine, whose last stamps it writes.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
     if stamps.cut() > 0 {
         let text = format!(
@@ -335,7 +336,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     how.serve_around(begun, "oms", config, app, around, started)
 }
 
-/// A gateway on signals.
+/// A gateway's actions on signals.
 struct Ruled {
     remote: Remote,
     reloader: Arc<Reloader>,
@@ -357,12 +358,12 @@ impl Obey for Ruled {
 }
 
 fn show_counts(counts: &str) {
-    // Nobody is left to tell when this fails.
+    // Fails only when the output is closed.
     let _ = writeln!(io::stderr(), "{}", shown(counts));
 }
 
-/// Lets operators ask the engine, and tell it what to do. One who named a socket needs it; without the one in
-/// the store an engine runs as well.
+/// Opens the control socket for operators. A configured socket is required; without the default one in the store the
+/// engine runs as well.
 pub fn control(
     engine: Handle,
     settings: &Settings,
@@ -405,7 +406,7 @@ fn point_to(socket: &Path, settings: &Settings) {
     };
     let link = Place::in_store(&store).path;
     if link != socket {
-        // One is left of an earlier start. Without it the engine is asked by its settings all the same.
+        // The link of an earlier start may be left. Without the link, the engine is reachable through its settings.
         let _ = fs::remove_file(&link);
         let _ = symlink(socket, &link);
     }
@@ -415,7 +416,7 @@ fn cannot(how: &RunOptions, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", how.file.display()))
 }
 
-/// A journal that somebody truncates ends this process with a word about it.
+/// When a process truncates the journal, this process ends with a message about it.
 pub fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
     if config.durability == Durability::Memory {
         return Ok(());
@@ -424,7 +425,7 @@ pub fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
         .map_err(|error| Failure::Text(format!("cannot handle SIGBUS: {error}")))
 }
 
-/// Makes files of this process private to its user, and its memory unreadable for others.
+/// Makes the files of this process private to its user, and its memory unreadable for others.
 pub fn guard(core_dumps: bool) -> io::Result<()> {
     umask(Mode::RWXG | Mode::RWXO);
     if !core_dumps {
@@ -433,8 +434,8 @@ pub fn guard(core_dumps: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No
-/// dictionary has it there, so it is written only where an engine is tested with those scripts.
+/// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No dictionary
+/// allows it there, so it is written only in tests with those scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     for to in &mut config.sessions {
         let from = settings.sessions.iter().find(|from| from.name() == to.name);

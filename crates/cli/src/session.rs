@@ -27,7 +27,7 @@ use crate::reading::Reading;
 use found::{Found, find, is_closed};
 use watch::{Aim, watch};
 
-/// Of the command as a whole.
+/// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
   fixwire session list broker.cfg
   fixwire session logout broker.cfg 'FIX.4.4:BROKER->CLIENT' --text 'See you tomorrow'
@@ -40,7 +40,7 @@ identifies it. The journal and an event of the engine record each command, its o
 code is 1 if the command failed: 'logon' if the session is not logged on in the end, 'logout' and 'disable' if it is
 still connected.";
 
-/// Exit code of a status when no engine runs.
+/// Exit code of `status` when no engine runs.
 const NOT_RUNNING: u8 = 3;
 
 /// Which engine, and how it is asked.
@@ -237,11 +237,11 @@ fn of(what: ControlQuestion) -> Asked {
     }
 }
 
-/// An engine that runs.
+/// A running engine.
 ///
 /// # Errors
 ///
-/// None does.
+/// No engine runs.
 pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     match find(at, target)? {
@@ -254,7 +254,7 @@ pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     }
 }
 
-/// The same, if one runs and answers.
+/// The same, if an engine runs and responds.
 pub fn if_running(at: &EngineFlags) -> Option<Client> {
     let target = Target::find(&at.engine, &at.reading).ok()?;
     match find(at, target).ok()? {
@@ -267,7 +267,7 @@ pub fn if_running(at: &EngineFlags) -> Option<Client> {
 ///
 /// # Errors
 ///
-/// It keeps none.
+/// The engine has no journal.
 pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
     let store = Target::find(&at.engine, &at.reading)?.store;
     store.ok_or_else(|| {
@@ -278,7 +278,7 @@ pub fn store(at: &EngineFlags) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The engine, and the name by which it knows a session.
+/// The engine, and its name for a session.
 fn find_session(at: &EngineFlags, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
     if target.links.iter().any(|link| link == session) {
@@ -378,7 +378,7 @@ fn show(at: &EngineFlags, json: bool, session: Option<&str>) -> Result<ExitCode,
     Ok(code)
 }
 
-/// Says that no engine runs, and why there is nothing of its journal.
+/// Reports that no engine runs, and why its journal cannot be shown.
 fn absent(json: bool, why: &str) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     if json {
@@ -394,7 +394,7 @@ fn absent(json: bool, why: &str) -> Result<ExitCode, Failure> {
 
 /// Why a stopped engine's journal has no sessions to show.
 enum NotStored {
-    /// It does not exist yet, or this user may not read it.
+    /// The journal does not exist yet, or this user may not read it.
     Unread(String),
     Failed(Failure),
 }
@@ -461,7 +461,7 @@ fn line(stored: &StoredSession) -> SessionLine {
     }
 }
 
-/// A link as its journal has it: frames of its last connection.
+/// A link from the journal: the frames of its last connection.
 fn stored_link(one: SessionLine) -> LinkLine {
     LinkLine {
         name: one.name,
@@ -472,7 +472,7 @@ fn stored_link(one: SessionLine) -> LinkLine {
     }
 }
 
-/// Sends a command to a running engine, and prints the result.
+/// Sends a command to a running engine and prints the result.
 fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
     match find_session(&one.at, &one.session)? {
         (Found::Running(mut client), name) => say(&ask(&mut client, one, &name, asked)?),
@@ -497,7 +497,7 @@ fn ask(client: &mut Client, one: &One, name: &str, asked: Asked) -> Result<Answe
     client.ask(&asked).map_err(|error| refused(&error))
 }
 
-/// Gives the application of a running engine a command. Its answer may have several lines.
+/// Sends a command to the application of a running engine. The answer may have several lines.
 fn order(at: &EngineFlags, text: &str, why: &str) -> Result<ExitCode, Failure> {
     let mut client = match find(at, Target::find(&at.engine, &at.reading)?)? {
         Found::Running(client) => client,

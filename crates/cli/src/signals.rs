@@ -21,12 +21,12 @@ use signal_hook::iterator::Signals;
 use crate::failure::tell;
 use crate::terminal::Terminal;
 
-/// How long the engine may take to answer.
+/// Time limit for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Signals that may wait while one is carried out; further ones of a kind would do the same.
+/// Number of signals that may wait while one is handled; further ones of the same kind would do the same.
 const WAITING: usize = 8;
 
-/// Signals that are caught, and wait until there is an engine.
+/// Caught signals, which wait until the engine runs.
 pub struct Caught {
     signals: Signals,
     terminal: Terminal,
@@ -40,7 +40,7 @@ pub trait Obey: Send + 'static {
     fn count(&self) {}
 }
 
-/// An engine without rules: its password files.
+/// An engine without rules: reloads its password files.
 #[derive(Default)]
 pub struct Passwords(pub PasswordFiles);
 
@@ -64,23 +64,23 @@ impl Obey for Passwords {
 }
 
 impl Caught {
-    /// SIGHUP and SIGUSR1 wait from now on, instead of ending the process. SIGTERM and SIGINT still end
-    /// it, as long as nobody is logged on.
+    /// From now on SIGHUP and SIGUSR1 wait instead of ending the process. SIGTERM and SIGINT still end it until a
+    /// session is logged on.
     ///
     /// # Errors
     ///
-    /// The system says no.
+    /// The system call fails.
     pub fn catch() -> io::Result<Self> {
         let terminal = Terminal::now();
         let signals = Signals::new([SIGHUP, SIGUSR1])?;
         Ok(Self { signals, terminal })
     }
 
-    /// Carries signals out, in threads of its own, those that wait first.
+    /// Handles signals in threads of its own, the waiting ones first.
     ///
     /// # Errors
     ///
-    /// The system gives no thread, or catches no signal.
+    /// A thread cannot be started, or a signal cannot be caught.
     pub fn serve(mut self, engine: Handle, more: impl Obey) -> io::Result<()> {
         for signal in [SIGTERM, SIGINT] {
             self.signals.add_signal(signal)?;
@@ -107,15 +107,15 @@ impl Caught {
             for signal in self.signals.forever() {
                 let ends = [SIGTERM, SIGINT].contains(&signal);
                 if stopping && ends {
-                    // As a shell reports a process that a signal ended.
+                    // The exit code with which a shell reports a process that a signal ended.
                     std::process::exit(128 + signal);
                 }
                 if ends || signal == SIGHUP && self.terminal.is_gone() {
-                    // The system and the shell both send SIGHUP: that is no second one.
+                    // The system and the shell both send SIGHUP: that is not a second one.
                     stopping |= ends;
                     stop(&mut engine);
                 } else {
-                    // When it cannot wait, another one of its kind does.
+                    // When it cannot wait, another signal of its kind already does.
                     let _ = tasks.try_send(signal);
                 }
             }
@@ -175,6 +175,6 @@ fn print(sessions: &[SessionReport], links: &[LinkReport]) {
         let link = link.to_string();
         lines += &format!("status: link {}\n", Escaped(link.as_bytes()));
     }
-    // As one, so that no other line comes between. Nobody is left to tell when it fails.
+    // As one write, so that no other line comes in between. It fails only when the output is closed.
     let _ = io::stderr().write_all(lines.as_bytes());
 }

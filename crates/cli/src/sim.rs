@@ -79,7 +79,7 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     how.serve_around(begun, "exchange", config, exchange, around, started)
 }
 
-/// The lines that `check` prints for an exchange: names and values.
+/// The lines of `check` about an exchange: names and values.
 pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
     let mut rows = vec![
         ("max_orders".to_owned(), exchange.orders_max.to_string()),

@@ -1,5 +1,4 @@
-//! What `fixwire run` prints about a running engine: a line at startup, a line for each event, totals at the
-//! end.
+//! The output of `fixwire run` about a running engine: a line at startup, a line per event, totals at the end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -52,17 +51,17 @@ pub fn start_line(
     )
 }
 
-/// A number with its noun, which is no plural for one.
+/// A number with its noun, in the singular for one.
 pub fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")
 }
 
-/// The totals of each session that was connected, and of all.
+/// The totals of each session that connected, and of all sessions.
 pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
     let links: Vec<LinkReport> = engine.links().map(LinkReport::from).collect();
-    // It writes its last events.
+    // The engine writes its last events.
     drop(engine);
     let (mut lines, mut received, mut sent) = (String::new(), 0, 0);
     for session in sessions.iter().filter(|it| it.counters.connections > 0) {

@@ -12,8 +12,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// What there is now. With SIGHUP ignored, as by `nohup`, the process is meant to outlive its
-    /// terminal: then it counts as having none.
+    /// The current terminal. When SIGHUP is ignored, as with `nohup`, the process is meant to outlive its terminal:
+    /// then it counts as having none.
     pub fn now() -> Self {
         let outlives = ignores_hangup();
         Self {
@@ -32,7 +32,7 @@ fn has_controlling_terminal() -> bool {
     File::open("/dev/tty").is_ok()
 }
 
-/// Whether SIGHUP is ignored, as far as the system says.
+/// Whether SIGHUP is ignored; false when unknown.
 fn ignores_hangup() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status

@@ -1,4 +1,4 @@
-//! Tests whether the folders of a settings file can be written, and leaves no file there.
+//! Tests whether the folders of a settings file are writable, and leaves no file there.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,12 +10,12 @@ use fixwire::settings::{Id, LoadError, Settings};
 
 use fixwire::Durability;
 
-/// Looks at the folders of the journal and of the logs.
+/// Checks the folders of the journal and of the logs.
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] for the first that this user cannot write, or cannot make, and for a folder that has
-/// another engine's store, or a journal of another version than this `form` of the application's state.
+/// [`LoadError::Content`] for the first folder that this user cannot write or create, that has another engine's store,
+/// or whose journal has another version than this `form` of the application's state.
 pub fn check(
     settings: &Settings,
     config: &EngineConfig,
@@ -51,7 +51,7 @@ pub fn check(
     Ok(())
 }
 
-/// Makes a file without a name in the folder or, while that is missing, in the nearest one above it.
+/// Creates an unnamed file in the folder or, if that is missing, in the nearest existing parent.
 fn try_in(folder: &Path) -> io::Result<()> {
     let here = Path::new(".");
     let mut above = folder

@@ -6,13 +6,13 @@ use fixwire_protocol::{
     Application, Message, Now, Outbox, PeerLogout, Refusal, SessionId, Tag, tag,
 };
 
-/// Echoes orders, security definitions, mails and quote requests; answers News that asks for it.
+/// Echoes orders, security definitions, mails and quote requests; answers News that requests it.
 ///
-/// An order that is possibly sent again (PossResend(97)=Y) is not echoed when its ClOrdID was seen on
-/// this session since the logon.
+/// An order that is possibly sent again (PossResend(97)=Y) is not echoed when its ClOrdID was already received on this
+/// session since the logon.
 #[derive(Debug, Default)]
 pub struct Conformance {
-    /// By session.
+    /// ClOrdIDs by session.
     seen: Vec<Seen>,
 }
 
@@ -23,9 +23,9 @@ struct Seen {
     order: VecDeque<Box<[u8]>>,
 }
 
-/// Most ClOrdIDs that are remembered for a session.
+/// Maximum number of ClOrdIDs kept for a session.
 const REMEMBERED: usize = 100_000;
-/// The longest ClOrdID that is remembered, in bytes.
+/// Longest ClOrdID that is kept, bytes.
 const LONGEST_ID: usize = 256;
 
 impl Seen {

@@ -7,8 +7,8 @@
 //! any other message          > BusinessMessageReject; before FIX 4.2 a Reject
 //! ```
 //!
-//! A report has the fields of its request that a report of the session's dictionary can have.
-//! OrderIDs and ExecIDs are numbers from one counter, which begins anywhere with each start.
+//! A report has those fields of its request that the session's dictionary allows in a report. OrderIDs and ExecIDs are
+//! numbers from one counter, which starts at a random value.
 
 mod book;
 mod layout;
@@ -31,7 +31,7 @@ const ORDER_CANCEL_REPLACE_REQUEST: &[u8] = b"G";
 const EXECUTION_REPORT: &[u8] = b"8";
 const ORDER_CANCEL_REJECT: &[u8] = b"9";
 
-/// Text(58) with its encoded form.
+/// Text(58) and its encoded form.
 const TEXTS: [Tag; 3] = [tag::TEXT, tag::ENCODED_TEXT_LEN, tag::ENCODED_TEXT];
 /// Fields that the report of a cancelled order copies from the order.
 const OF_THE_ORDER: [Tag; 3] = [tag::SYMBOL, tag::SIDE, tag::ORDER_QTY];
@@ -47,7 +47,7 @@ pub struct OrderEcho {
 /// The part of a session that determines its answers.
 struct Venue {
     layout: Layout,
-    /// Digits of TransactTime(60).
+    /// Number of digits of TransactTime(60).
     precision: Precision,
 }
 
@@ -67,7 +67,7 @@ impl Venue {
 /// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
-    /// The order's own values, when the request need not have them.
+    /// The order's own values, since the request need not have them.
     order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,
@@ -83,13 +83,13 @@ enum What {
     Canceled,
     Replaced,
     Rejected,
-    /// An order that is possibly sent again is known: it has this OrdStatus.
+    /// A possible duplicate of a known order, which has this OrdStatus.
     Status(u8),
 }
 
 impl What {
-    /// ExecType(150) and OrdStatus(39). From FIX 4.3 on a replaced order is a new one, and how an order
-    /// stands is an ExecType.
+    /// ExecType(150) and OrdStatus(39). From FIX 4.3 a replaced order has OrdStatus New, and order status has its own
+    /// ExecType.
     fn codes(self, up_to_fix42: bool) -> (u8, u8) {
         match self {
             Self::New => (b'0', b'0'),
@@ -104,7 +104,7 @@ impl What {
 
 /// Why a cancel or a replacement is rejected.
 struct CancelReject<'a> {
-    /// The order that it names; `None` when that is unknown.
+    /// The order in the request; `None` when unknown.
     order: Option<&'a EchoOrder>,
     /// CxlRejReason(102), where the version has it.
     reason: &'static str,
@@ -112,10 +112,10 @@ struct CancelReject<'a> {
 }
 
 impl OrderEcho {
-    /// For the sessions of an engine.
+    /// An application for the sessions of an engine.
     pub fn new(config: &EngineConfig) -> Self {
         let sessions = config.sessions.iter();
-        // The hasher's key is random; FIX 4.0 has its ExecID as a number of at most 18 digits.
+        // The hasher's key is random; FIX 4.0 requires a numeric ExecID, here of at most 18 digits.
         let anywhere = RandomState::new().hash_one(()) % 900_000_000_000_000_000;
         Self {
             sessions: sessions
@@ -250,7 +250,7 @@ impl OrderEcho {
         Ok(())
     }
 
-    /// The open order of a ClOrdID. Without one, the request is rejected.
+    /// The open order of a ClOrdID; without one, rejects the request.
     fn open(
         &self,
         from: SessionId,
@@ -438,7 +438,7 @@ fn accepted(id: u64, message: &Message<'_>) -> EchoOrder {
     }
 }
 
-/// Why an order, or what is to replace one, is rejected.
+/// Why an order or a replacement is rejected.
 fn mistake(message: &Message<'_>) -> Option<String> {
     let Some(quantity) = message.get(tag::ORDER_QTY) else {
         let why = "CashOrderQty(152) and OrderPercent(516) are not supported";

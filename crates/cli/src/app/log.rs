@@ -9,14 +9,14 @@ use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, S
 
 use crate::print::Printer;
 
-/// One line for each application message: time, session, name of its type, fields. Answers nothing.
+/// Prints one line for each application message: time, session, name of its type, fields. Answers nothing.
 pub struct MessageLog {
     sessions: Vec<Named>,
     printer: Printer,
     stamp: TimestampWriter,
 }
 
-/// A session as the log speaks of it.
+/// A session as shown in the log.
 pub struct Named {
     /// Its name.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct Named {
 }
 
 impl MessageLog {
-    /// Prints for these sessions, by their ids.
+    /// Prints messages of these sessions, by their ids.
     pub fn new(sessions: Vec<Named>, printer: Printer) -> Self {
         Self {
             sessions,

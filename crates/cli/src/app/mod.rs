@@ -68,7 +68,7 @@ impl Application for BuiltIn {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         match self {
-            // The one that is timed; its call is direct.
+            // The application that benchmarks measure; its call is direct.
             Self::Bench(app) => app.on_message(now, from, message, outbox),
             other => other.get_mut().on_message(now, from, message, outbox),
         }
@@ -217,7 +217,7 @@ impl Application for BuiltIn {
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         match self {
-            // Asked in each turn; it has no work that depends on time.
+            // Called in each turn; this application has no timers.
             Self::Bench(_) => None,
             other => other.get_mut().on_time(now, outbox),
         }

@@ -12,7 +12,7 @@ use super::CertifyArgs;
 use crate::client::choose_session;
 use crate::failure::{Failure, show};
 
-/// What a plan is played on.
+/// The session or link of a plan.
 pub enum VenueSettings {
     /// A FIX session.
     Fix(Box<SessionConfig>),
@@ -21,10 +21,10 @@ pub enum VenueSettings {
 }
 
 impl VenueSettings {
-    /// That of the plan, or of the command line.
+    /// The name in the plan, or on the command line.
     pub fn of(args: &CertifyArgs, plan: &CertificationPlan) -> Result<Self, Failure> {
         let file = settings_file(args, plan)?;
-        // The name in the plan is one of its own file.
+        // The plan's name refers to its own settings file.
         let of_plan = plan.session.as_ref().filter(|_| args.settings.is_none());
         let name = args.session.as_ref().or(of_plan).map(String::as_str);
         let source = Source::read(&file)?;
@@ -41,7 +41,7 @@ impl VenueSettings {
         Ok(Self::Fix(Box::new(config.sessions.swap_remove(0))))
     }
 
-    /// What the player is made of.
+    /// The parts of a player.
     pub fn session(&self) -> VenueSession<'_> {
         match self {
             Self::Fix(session) => VenueSession::Fix(session),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use fixwire::settings::{Dialect, Origin, Setting, Settings};
 
-/// A key with its value, and where that is from.
+/// A key with its value and its origin.
 pub(super) struct Row {
     pub key: String,
     pub value: String,
@@ -39,7 +39,7 @@ pub(super) fn section(
     Ok(())
 }
 
-/// Whether a value is another one than the default of fixwire.
+/// Whether a value differs from fixwire's default.
 pub(super) fn is_changed(setting: &Setting) -> bool {
     let usual = setting.key.default.map(|text| setting.key.kind.parse(text));
     usual != Some(Ok(setting.value.clone()))
@@ -52,7 +52,7 @@ pub(super) fn key(setting: &Setting) -> String {
     }
 }
 
-/// The origin of a value; for another engine's default also ours.
+/// The origin of a value; for another engine's default also that of fixwire.
 pub(super) fn origin(settings: &Settings, setting: &Setting) -> String {
     match (setting.origin, setting.key.default) {
         (Origin::Dialect(dialect), Some(ours)) => {

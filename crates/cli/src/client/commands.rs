@@ -16,13 +16,13 @@ const LONGEST_SCRIPT: u64 = 16 << 20;
 /// Commands, one after the other.
 pub struct Commands {
     origin: Origin,
-    /// Those of a script or of the command line, with their place.
+    /// Commands of a script or of the command line, with their positions.
     given: VecDeque<Given>,
     /// Lines that were read from standard input.
     lines: u64,
 }
 
-/// A command and where it stands; the place is empty at a terminal.
+/// A command and its position, which is empty at a terminal.
 pub struct Given {
     pub text: String,
     pub place: String,
@@ -52,7 +52,7 @@ impl Commands {
         }
     }
 
-    /// The lines of a script. All of it is read before anything is sent.
+    /// The lines of a script. The whole script is read before anything is sent.
     ///
     /// # Errors
     ///
@@ -77,7 +77,7 @@ impl Commands {
     ///
     /// # Errors
     ///
-    /// One has a mistake.
+    /// A command has an error.
     pub fn of_text(text: &str) -> Result<Self, Failure> {
         let commands = text.split([';', '\n']).enumerate();
         Self::of(commands.map(|(index, text)| (text, format!("-c, command {}", index + 1))))
@@ -98,7 +98,7 @@ impl Commands {
         match mistakes.pop() {
             None => Ok(commands),
             Some(last) => {
-                // All of them, each on a line of its own; the last one is what the command ends with.
+                // All mistakes, one per line; the last one is the error of the command.
                 for mistake in &mistakes {
                     crate::failure::tell("error", mistake);
                 }
@@ -107,12 +107,12 @@ impl Commands {
         }
     }
 
-    /// Whether a person gives them.
+    /// Whether a person types the commands.
     pub fn is_terminal(&self) -> bool {
         self.origin == Origin::Terminal
     }
 
-    /// The next one; `None` behind the last.
+    /// The next command; `None` after the last one.
     pub fn next(&mut self) -> Option<Given> {
         if self.origin == Origin::Given {
             return self.given.pop_front();

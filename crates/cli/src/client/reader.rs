@@ -11,13 +11,13 @@ use super::commands::Commands;
 use super::say;
 use crate::failure::tell;
 
-/// Who gives commands, in the journal.
+/// The operator's name in the journal.
 const WHO: &str = "fixwire client";
 
 /// The thread that reads commands.
 pub struct Reader {
     engine: Handle,
-    /// How each command has ended.
+    /// The outcome of each command.
     results: Receiver<Result<(), CommandFailure>>,
 }
 
@@ -40,7 +40,7 @@ impl Reader {
         Self { engine, results }
     }
 
-    /// Carries all commands out, then ends the engine; tells `done` whether they succeeded.
+    /// Executes all commands, then ends the engine; sends to `done` whether they succeeded.
     pub fn run(mut self, mut commands: Commands, done: &Sender<bool>) {
         let mut succeeded = true;
         while let Some(given) = commands.next() {
@@ -56,7 +56,7 @@ impl Reader {
                 }
             }
         }
-        // Whoever started it has gone when this fails.
+        // Fails only when the caller has ended.
         let _ = done.send(succeeded);
         while self.engine.stop() == Err(SendError::Full) {
             thread::sleep(Duration::from_millis(1));

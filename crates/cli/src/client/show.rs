@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 use crate::failure::Failure;
 use crate::print::Printer;
 
-/// A listener that prints a line for each event, and tells `finished` how each command has ended.
+/// A listener that prints a line for each event, and sends the outcome of each command to `finished`.
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// The thread cannot be started.
 pub fn listener(
     as_json: bool,
     quiet: bool,
@@ -28,7 +28,7 @@ pub fn listener(
     Ok(Box::new(move |event| {
         let lines = match event {
             ClientEvent::Finished(result) => {
-                // Nobody waits for it when a signal ends the client.
+                // Fails when a signal ends the client and no thread waits for it.
                 let _ = finished.send(result);
                 return;
             }
@@ -133,7 +133,7 @@ fn of_order(order: &OrderLine) -> Value {
     object.into()
 }
 
-/// Values that there are; what a message does not say is left out.
+/// The available values; fields that a message lacks are left out.
 fn fill(object: &mut Map<String, Value>, values: &[(&str, &str)]) {
     for (name, value) in values {
         if !value.is_empty() {

@@ -1,4 +1,4 @@
-//! `fixwire gateway conversion`: a built-in conversion table, to begin another one with.
+//! `fixwire gateway conversion`: prints a built-in conversion table, as a start for your own.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

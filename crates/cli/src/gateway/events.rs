@@ -1,4 +1,4 @@
-//! The gateway under `fixwire run`: what its operator sees.
+//! Events of the gateway under `fixwire run`, for its operator.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::teller::now;
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// The thread cannot be started.
 pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
     let mut printer = Printer::new(io::stderr())?;
     let mut stamp = TimestampWriter::new();
@@ -24,15 +24,14 @@ pub fn printed() -> Result<impl FnMut(&Notice<'_>) + Send + 'static, Failure> {
     })
 }
 
-/// Counts as they are printed: as one text, so that none of its lines is left out.
+/// Counters in their printed form: one text, so that no line of it is dropped.
 pub fn shown(counts: &str) -> String {
     let lines = counts.lines();
     let lines = lines.map(|line| format!("counts: {}", Escaped(line.as_bytes())));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Says what the file of a gateway does that its writer may not mean: warnings, and notes if they are
-/// wanted too. How many warnings there are.
+/// Prints settings of a gateway that may be mistakes: warnings, and notes if requested. Returns the number of warnings.
 pub fn remark(loaded: &LoadedGateway, with_notes: bool) -> usize {
     let remarks = loaded.gateway.remarks().iter();
     for one in remarks.filter(|one| one.is_warning || with_notes) {

@@ -1,4 +1,4 @@
-//! `fixwire gateway reload`: a running gateway is asked to go on with the rules that its file has now.
+//! `fixwire gateway reload`: makes a running gateway reload the rules in its file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ pub fn run(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     Err(Failure::Text(why))
 }
 
-/// The settings of a file whose rules and tables are right.
+/// The settings of a file with valid rules and tables.
 fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     let source = Source::read(file)?;
     let settings = reading.of_file(&source)?;
@@ -96,7 +96,7 @@ fn check(file: &Path, reading: &Reading) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Prints what became of a reload. A reader of standard error who does not keep up holds nobody up who waits for it.
+/// Prints the result of a reload. A slow reader of standard error does not delay the operator who waits for it.
 pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
     match done {
         Ok(said) | Err(ReloadError::Kept(said)) => {
@@ -111,7 +111,7 @@ pub fn show(done: &Result<String, ReloadError>, printer: &Mutex<Printer>) {
             );
         }
         Err(error @ ReloadError::Passwords(..)) => tell("error", &error.to_string()),
-        // Whoever sent the command gets the answer.
+        // The sender of the command gets the answer.
         Err(_) => {}
     }
 }

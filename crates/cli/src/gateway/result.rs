@@ -1,4 +1,4 @@
-//! What rules make of one message, without sessions: outcomes, conversions, losses.
+//! The effect of rules on one message, without sessions: outcomes, conversions, losses.
 
 use std::collections::BTreeMap;
 
@@ -11,103 +11,103 @@ use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use fixwire::gateway::LoadedGateway;
 
-/// What became of one message.
+/// The result for one message.
 pub struct Told {
-    /// The rules that applied, by their places.
+    /// The rules that applied, by index.
     pub rules: Vec<usize>,
-    /// What they did, in order.
+    /// Their actions, in order.
     pub steps: Vec<Step>,
-    /// Whether one of them decided what becomes of the message.
+    /// Whether one of them decided the message.
     pub decided: bool,
 }
 
-/// Something that a rule did.
+/// An action of a rule.
 pub struct Step {
-    /// The rule, by its place.
+    /// The rule, by index.
     pub rule: usize,
-    /// What.
+    /// The action.
     pub what: What,
 }
 
-/// What a rule can do.
+/// An outcome of an action.
 pub enum What {
-    /// A message leaves.
+    /// A message is sent.
     Leaves(Box<Leaves>),
-    /// It would leave, and cannot be converted.
+    /// A message is not sent because it cannot be converted.
     Unconvertible {
-        /// To where.
+        /// Its destination.
         to: Way,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// The source gets a reject.
     Reject {
-        /// Which.
+        /// The kind of reject.
         kind: RejectKind,
-        /// Its text.
+        /// Its Text(58).
         text: Vec<u8>,
     },
-    /// The source is answered which sessions are logged on.
+    /// The source receives the logon state of sessions.
     Status,
-    /// A session may log on again.
+    /// A session is enabled.
     Connect(usize),
     /// Fields are remembered for an order.
     Remember {
-        /// Its ClOrdID.
+        /// The ClOrdID.
         id: Vec<u8>,
-        /// Those that have a value.
+        /// The fields that have a value.
         fields: Vec<(Tag, Vec<u8>)>,
     },
-    /// What is remembered for the order is forgotten.
+    /// The remembered fields of the order are removed.
     Forget,
-    /// A session is logged out.
+    /// A session is disabled and logs out.
     Disconnect(usize),
-    /// A counter is raised.
+    /// A counter is incremented.
     Count(String),
     /// The operator is notified.
     Notify(Vec<u8>),
-    /// There were too many in a second of the log; whether the source gets a reject.
+    /// The throttle's limit was exceeded, by the log's times; whether the source gets a reject.
     Throttled(bool),
-    /// A script could not tell whether a condition holds, which then does not; why.
+    /// A script of a condition failed, so the condition is false; the error.
     Untold(String),
-    /// An action cannot be done.
+    /// An action failed.
     Failed {
-        /// Its place in the rule.
+        /// Its index in the rule.
         action: usize,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
     /// To a session.
     Send(usize),
     /// A copy, to a session.
     Copy(usize),
-    /// Back to the session that asked, which only a gateway that runs knows.
+    /// Back to the requesting session, which only a running gateway knows.
     Return,
 }
 
-/// A message that leaves.
+/// A message to be sent.
 pub struct Leaves {
-    /// To where.
+    /// Its destination.
     pub to: Way,
-    /// The version that it was converted to.
+    /// The version after conversion.
     pub converted: Option<&'static str>,
-    /// Whether it is to be converted, and nobody can say here to what.
+    /// Whether it needs a conversion to a version that is unknown here.
     pub converted_later: bool,
     /// MsgType(35).
     pub msg_type: Vec<u8>,
-    /// Its fields but those that each session writes for itself.
+    /// Its fields, except those that each session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
-    /// The fields that it lost in the conversion, and how often; 0 stands for tags that no dictionary has.
+    /// The fields lost in the conversion, and how often; 0 stands for tags that no dictionary has.
     pub lost: Vec<(Tag, u64)>,
 }
 
 impl What {
-    /// Whether something went wrong.
+    /// Whether something failed.
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
@@ -138,7 +138,7 @@ impl<'l> RulesTrial<'l> {
         }
     }
 
-    /// What becomes of a message of a session, given by its place.
+    /// The result for a message of a session, given by its index.
     pub fn message(&mut self, message: &Message<'_>, source: usize, facts: &Facts<'_>) -> Told {
         let (rules, converter, memory) = (self.rules, &mut self.converter, &mut self.memory);
         let (mut applied, mut steps) = (Vec::new(), Vec::new());
@@ -225,12 +225,12 @@ fn step(
     Step { rule, what }
 }
 
-/// What is remembered for orders, by ClOrdID alone: whose they are, only a gateway that runs knows.
+/// Remembered fields by ClOrdID alone: only a running gateway knows the session of an order.
 #[derive(Default)]
 struct Memory(BTreeMap<Vec<u8>, BTreeMap<Tag, Vec<u8>>>);
 
 impl Memory {
-    /// The order that an answer is about, when something is remembered for it.
+    /// The order of an answer, if fields are remembered for it.
     fn answered(&self, message: &Message<'_>) -> Option<Vec<u8>> {
         let ids = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].into_iter();
         let mut ids = ids.filter_map(|tag| message.get(tag));
@@ -238,7 +238,7 @@ impl Memory {
         answers(message.msg_type()).then(|| id.to_vec())
     }
 
-    /// As [`Facts::remembered`] wants it.
+    /// In the form for [`Facts::remembered`].
     fn recall(&self, id: &[u8]) -> Vec<u8> {
         let fields = self.0.get(id).into_iter().flatten();
         let fields =
@@ -278,11 +278,11 @@ fn has_value((_, value): &(Tag, Vec<u8>)) -> bool {
     !value.is_empty()
 }
 
-/// Conversions between the versions of sessions, made when they are first needed.
+/// Conversions between the versions of sessions, created on first use.
 struct Converter<'l> {
     loaded: &'l LoadedGateway,
     clients: Vec<Option<Version>>,
-    /// By both versions; `None` when there is no way between them.
+    /// By both versions; `None` when no conversion exists.
     made: BTreeMap<(Version, Version), Option<Conversion>>,
 }
 
@@ -311,7 +311,7 @@ impl Converter<'_> {
         }))
     }
 
-    /// What was lost.
+    /// The fields lost.
     fn convert(
         &mut self,
         from: Version,
@@ -330,7 +330,7 @@ impl Converter<'_> {
     }
 }
 
-/// For each session the version of all those that rules send to it from, when they have the same.
+/// For each session, the version of the sessions from which rules send to it, if they have the same.
 fn versions_of_clients(loaded: &LoadedGateway) -> Vec<Option<Version>> {
     let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
     loaded.gateway.rules().ways(&mut |way| {

@@ -1,4 +1,4 @@
-//! What became of messages, for people and as JSON; and the counts of all of them.
+//! The results for messages, as text and as JSON, and their totals.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::result::{Leaves, Step, Told, Way, What};
 use fixwire::gateway::LoadedGateway;
 
-/// One message and what became of it.
+/// One message and its result.
 pub struct Shown<'a> {
     pub loaded: &'a LoadedGateway,
     pub place: &'a str,
@@ -21,7 +21,7 @@ pub struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// A block of lines and an empty one.
+    /// A block of lines and an empty line.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let place = Escaped(self.place.as_bytes());
         let from = Escaped(self.name(self.source).as_bytes());
@@ -34,7 +34,7 @@ impl Shown<'_> {
         line(out, "came", &ReadableFields(self.message).to_string())?;
         let mut steps = self.told.steps.iter().peekable();
         for &rule in &self.told.rules {
-            // Of rules that do not apply, since nobody can say whether they do.
+            // Steps of rules that do not apply because their conditions cannot be decided here.
             while let Some(step) = steps.next_if(|step| step.rule < rule) {
                 self.untold(step, out)?;
             }
@@ -136,7 +136,7 @@ impl Shown<'_> {
         }
     }
 
-    /// One object.
+    /// One JSON object.
     pub fn json(&self) -> Value {
         let rules =
             self.told.rules.iter().map(
@@ -229,12 +229,12 @@ impl Shown<'_> {
     }
 }
 
-/// A line of a block: what it is, in a column of its own, and its text.
+/// A line of a block: a label in a column of its own, and its text.
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {label:10}  {}", Escaped(text.as_bytes()))
 }
 
-/// `35=D|11=A1|` as it leaves, without what its session writes.
+/// `35=D|11=A1|` as sent, without the fields of the session.
 fn fields(leaves: &Leaves) -> String {
     let mut shown = vec![format!("35={}", Escaped(&leaves.msg_type))];
     shown.extend(listed(&leaves.fields));
@@ -276,7 +276,7 @@ fn field(dictionary: &Dictionary, tag: Tag) -> String {
     }
 }
 
-/// Which message rejects, and what stands between that and its text.
+/// The reject's message type, and the separator before its text.
 fn reject(kind: RejectKind) -> &'static str {
     match kind {
         RejectKind::Fitting => "",
@@ -286,21 +286,21 @@ fn reject(kind: RejectKind) -> &'static str {
     }
 }
 
-/// Counts of all messages.
+/// Totals over all messages.
 pub struct Summary {
     messages: u64,
-    /// By the places of rules.
+    /// By rule index.
     matched: Vec<u64>,
     unmatched: u64,
     failed: u64,
     lost: BTreeMap<Tag, u64>,
     /// Lines without a message.
     pub other_lines: u64,
-    /// Messages that nobody can read, or of no session.
+    /// Unreadable messages, and messages of no session.
     pub bad: u64,
     /// Messages that one of the sessions sent.
     pub outgoing: u64,
-    /// Messages of the session layer.
+    /// Session messages.
     pub of_session: u64,
 }
 
@@ -337,12 +337,12 @@ impl Summary {
         }
     }
 
-    /// Whether every message was decided about and none failed.
+    /// Whether every message was decided and none failed.
     pub fn is_good(&self) -> bool {
         self.unmatched == 0 && self.failed == 0
     }
 
-    /// Lines with a count each; of what did not happen only where it matters.
+    /// One line per total; zero only where it matters.
     pub fn print(&self, loaded: &LoadedGateway, out: &mut impl Write) -> io::Result<()> {
         let mut rows = vec![("messages".to_owned(), self.messages)];
         for (rule, count) in self.matched.iter().enumerate() {
@@ -377,7 +377,7 @@ impl Summary {
         ]
     }
 
-    /// One object.
+    /// One JSON object.
     pub fn json(&self, loaded: &LoadedGateway) -> Value {
         let matched = self.matched.iter().enumerate();
         let matched = matched.map(|(rule, count)| {

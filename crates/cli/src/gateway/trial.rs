@@ -1,4 +1,4 @@
-//! `fixwire gateway try`: what rules do with the messages of logs.
+//! `fixwire gateway try`: applies rules to the messages of logs.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ struct Trying<'a> {
     out: BufWriter<io::StdoutLock<'static>>,
 }
 
-/// The most fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
 impl<'a> Trying<'a> {
@@ -138,8 +138,8 @@ impl<'a> Trying<'a> {
         })
     }
 
-    /// Tries the messages of a source; false when something of it could not be read. Of a journal these are the
-    /// messages that came in.
+    /// Tries the messages of a source; false when a part of it could not be read. In a journal, only inbound messages
+    /// count.
     fn read(&mut self, path: &Path) -> Result<bool, Failure> {
         let options = ReadOptions {
             dequeued: true,
@@ -147,7 +147,7 @@ impl<'a> Trying<'a> {
         };
         let mut reader = LogReader::open(&[path.to_owned()], options).map_err(Failure::Text)?;
         while let LogStep::Message(entry) = reader.next_step() {
-            // A queued message is worked on when its turn comes.
+            // A queued message is processed when its turn comes.
             let is_journal = matches!(entry.place, LogPlace::Journal { .. });
             let is_worked_on = matches!(entry.mark, "" | "dequeued");
             if !is_journal || is_worked_on && entry.direction() == Some(Direction::In) {
@@ -181,7 +181,7 @@ impl<'a> Trying<'a> {
                 let facts = Facts {
                     now: moment(&message),
                     active: &self.active,
-                    // The trial knows.
+                    // Here the session is known.
                     remembered: &[],
                 };
                 let told = self.trial.message(&message, source, &facts);
@@ -204,7 +204,7 @@ impl<'a> Trying<'a> {
     }
 }
 
-/// The time of a message by its sender; throttles of rules count by it too.
+/// The SendingTime of a message; throttles of rules use it, too.
 fn moment(message: &Message<'_>) -> Now {
     let sent = message.time(tag::SENDING_TIME).and_then(Result::ok);
     let wall = sent.unwrap_or(Timestamp(0));
@@ -212,7 +212,7 @@ fn moment(message: &Message<'_>) -> Now {
     Now { wall, mono }
 }
 
-/// How a session's peer writes itself and us.
+/// The CompIDs and SubIDs in messages from a session's peer.
 struct Identity {
     begin_string: Vec<u8>,
     /// SenderCompID, SenderSubID, SenderLocationID.
@@ -242,8 +242,8 @@ impl Identity {
         }
     }
 
-    /// How many of the names that may be left out this session and the message share; `None` when the
-    /// message is none of this session's.
+    /// Number of optional identity fields that the session and the message share; `None` when the message does not
+    /// belong to this session.
     fn fits(
         &self,
         message: &Message<'_>,
@@ -267,7 +267,7 @@ impl Identity {
     }
 }
 
-/// The session that a message came from; `None` when one of the sessions sent it itself.
+/// The session that a message came from; `None` when one of the sessions sent it.
 fn find(
     sessions: &[Identity],
     from: Option<usize>,

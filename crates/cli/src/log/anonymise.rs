@@ -1,4 +1,4 @@
-//! `fixwire log anonymise`: logs that may be shown to others.
+//! `fixwire log anonymise`: makes logs safe to share.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -17,11 +17,11 @@ use super::summary::table;
 use crate::dictionary::load;
 use crate::failure::Failure;
 
-/// Files that are open at a time.
+/// Maximum number of open files.
 const MOST_OPEN: usize = 64;
-/// Bytes of the shortest key, and of a random one.
+/// Length of the shortest key, and of a random one, bytes.
 const KEY: [u64; 2] = [16, 32];
-/// Bytes of the longest key.
+/// Length of the longest key, bytes.
 const LONGEST_KEY: u64 = 1 << 20;
 
 /// Arguments of `fixwire log anonymise`.
@@ -90,10 +90,10 @@ fn key(args: &AnonymiseArgs) -> Result<Vec<u8>, Failure> {
     Ok(key)
 }
 
-/// The texts of one run.
+/// The output texts of one run.
 struct Texts<'a> {
     folder: &'a Path,
-    /// By file: the number of its text, and its messages.
+    /// By file: the index of its text, and its messages.
     of: HashMap<String, (usize, u64)>,
     open: HashMap<usize, BufWriter<File>>,
 }

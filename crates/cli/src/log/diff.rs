@@ -1,4 +1,4 @@
-//! `fixwire log diff`: one session as both of its sides logged it.
+//! `fixwire log diff`: compares the logs of both sides of a session.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `fixwire log export`: messages for spreadsheets and programs.
+//! `fixwire log export`: messages as tables for spreadsheets and programs.
 
 #[cfg(feature = "parquet")]
 use std::io::IsTerminal;
@@ -95,7 +95,7 @@ pub fn run(args: &LogExportArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(is_whole && all_written))
 }
 
-/// What is written.
+/// The output.
 enum Target {
     Csv(ExportColumns, BufWriter<Stdout>),
     Jsonl(Box<JsonLines>),
@@ -111,7 +111,7 @@ struct JsonLines {
 }
 
 impl Target {
-    /// In the form of the arguments; teaches the decoder what that needs.
+    /// The output for the arguments; adds the data fields it needs to the decoder.
     fn new(args: &LogExportArgs, decoder: &mut Decoder) -> Result<Self, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
         let transport = Dictionary::built_in(Version::Fixt11);
@@ -227,7 +227,7 @@ fn json_of(
     codec::write(dictionary, &decoder.decode_whole(&bytes))
 }
 
-/// The name of its session, cut when it is very long.
+/// The name of its session, cut if very long.
 fn session(entry: &LogEntry<'_>) -> String {
     ReadableValue(49, entry.session().as_bytes()).to_string()
 }

@@ -1,4 +1,4 @@
-//! `fixwire log gaps`: sequence numbers that are missing.
+//! `fixwire log gaps`: finds missing sequence numbers.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

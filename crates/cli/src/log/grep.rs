@@ -18,7 +18,7 @@ use crate::decoded::Decoded;
 use crate::failure::Failure;
 use crate::query::{Query, Shelf};
 
-/// How often it is looked whether something was written.
+/// Polling interval for new messages.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Arguments of `fixwire log grep`.
@@ -62,10 +62,10 @@ pub struct GrepArgs {
     dictionary: Option<String>,
 }
 
-/// The query, and what it needs.
+/// The query, and the dictionaries for it.
 pub struct Wanted {
     query: Form,
-    /// Needed for conditions and names only: the dictionaries take a while.
+    /// Only for conditions and names: loading the dictionaries takes a while.
     shelf: Option<Shelf>,
     decoder: Decoder,
 }
@@ -76,7 +76,7 @@ enum Form {
 }
 
 impl Wanted {
-    /// Reads a query; `decodes` when messages are printed with names too.
+    /// Parses a query; with `decodes` messages are printed with names, too.
     pub fn new(query: &str, decodes: bool, dictionary: Option<&str>) -> Result<Self, Failure> {
         let is_short = ShortQuery::is_one(query);
         let shelf = match !is_short || decodes {
@@ -94,7 +94,7 @@ impl Wanted {
         })
     }
 
-    /// Whether a message is wanted.
+    /// Whether a message matches.
     #[cfg(feature = "view")]
     pub fn wants(&mut self, entry: &LogEntry<'_>) -> bool {
         let Self {
@@ -105,7 +105,7 @@ impl Wanted {
         check(query, shelf.as_ref(), decoder, entry.bytes).is_some()
     }
 
-    /// Writes a message if it is wanted.
+    /// Writes a message if it matches.
     fn show(
         &mut self,
         entry: &LogEntry<'_>,
@@ -141,7 +141,7 @@ impl Wanted {
     }
 }
 
-/// A message that is wanted, and the place of its dictionary.
+/// A matching message, and the index of its dictionary.
 fn check<'a>(
     query: &mut Form,
     shelf: Option<&Shelf>,
@@ -201,7 +201,7 @@ pub fn run(args: &GrepArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(is_whole))
 }
 
-/// Place, time, session, direction, and what marks the message.
+/// Position, time, session, direction, and the flags of a message.
 fn write_head(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
     write!(out, "{}:{} ", Escaped(entry.file.as_bytes()), entry.place)?;
     write_time(entry, out)?;
@@ -237,7 +237,7 @@ fn object(entry: &LogEntry<'_>) -> Value {
     }
     let mut time = Vec::new();
     let (moment, source) = entry.time();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = moment.map(|moment| fixwire::journal::write_moment(&mut time, moment));
     set(
         "time",

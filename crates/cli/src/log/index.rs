@@ -1,4 +1,4 @@
-//! `fixwire log index`: which ids the blocks of a log have, so that `order` and `grep` read few of them.
+//! `fixwire log index`: lists the ids in each block of a log, so that `order` and `grep` read few blocks.
 
 use std::env;
 use std::io::{self, BufWriter, Write};
@@ -13,7 +13,7 @@ use super::sources::{Sources, exit_code};
 use super::summary::table;
 use crate::failure::{Failure, tell};
 
-/// Logs of so many bytes are indexed when an order is looked for.
+/// Logs from this size on are indexed by a search for an order.
 pub const LARGE: u64 = 64 << 20;
 
 /// Arguments of `fixwire log index`.
@@ -45,7 +45,7 @@ pub struct IndexUse {
 }
 
 impl IndexUse {
-    /// The blocks to read: with the indexes of logs, which are built for those of `build_from` bytes or more.
+    /// The blocks to read, from the indexes of the logs; builds an index for logs of `build_from` bytes or more.
     pub fn blocks(
         &self,
         sources: &Sources,
@@ -63,7 +63,7 @@ impl IndexUse {
     }
 }
 
-/// Where indexes are; `None` when the environment does not say it.
+/// The folder of the indexes; `None` when the environment has no cache folder.
 fn cache_folder() -> Option<PathBuf> {
     let absolute = |name| {
         env::var_os(name)

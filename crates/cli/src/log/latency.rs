@@ -1,4 +1,4 @@
-//! `fixwire log latency`: how long it took until orders were reported, filled, changed and passed on.
+//! `fixwire log latency`: time until orders were reported, filled, changed and forwarded.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::sources::{Sources, exit_code, tell_left_out};
 use crate::failure::Failure;
 
-/// Names of groups in the table are cut to so many characters.
+/// Maximum length of a group name in the table.
 const NAME: usize = 40;
 
 /// Arguments of `fixwire log latency`.
@@ -84,7 +84,7 @@ pub fn run(args: &LatencyArgs) -> Result<ExitCode, Failure> {
         found.add(&entry);
     }
     let mut text = String::new();
-    // A string takes everything.
+    // Writing to a string cannot fail.
     let _ = match (args.json, args.details) {
         (true, _) => writeln!(text, "{:#}", object(&found)),
         (_, true) => details(&found, messages, &mut text),
@@ -96,7 +96,7 @@ pub fn run(args: &LatencyArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(tell_left_out(&reader.take_left_out())))
 }
 
-/// How times are shown.
+/// The unit of times.
 #[derive(Clone, Copy)]
 struct Scale {
     unit: &'static str,
@@ -104,7 +104,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// So that half of the intervals have few digits before the point.
+    /// Chosen so that half of the intervals have few digits before the decimal point.
     fn of(found: &LogLatency) -> Self {
         let medians = found.kinds.values();
         let medians = medians.map(|counts| counts.histogram.value_at_quantile(0.5));
@@ -204,7 +204,7 @@ fn row(name: &str, count: u64, times: &[u64], scale: Scale) -> Vec<String> {
         .collect()
 }
 
-/// The groups of one sort, most intervals first.
+/// The groups of one kind, most intervals first.
 fn tables(found: &LogLatency, by: By, scale: Scale, text: &mut String) -> std::fmt::Result {
     for kind in LatencyKind::ALL {
         let mut groups: Vec<(String, Figures)> = found
@@ -237,7 +237,7 @@ fn tables(found: &LogLatency, by: By, scale: Scale, text: &mut String) -> std::f
     Ok(())
 }
 
-/// A name that a peer chose.
+/// A name from a peer.
 fn shown(name: &str) -> String {
     let name = Escaped(name.as_bytes()).to_string();
     match name.len() {
@@ -291,7 +291,7 @@ fn details(found: &LogLatency, messages: u64, text: &mut String) -> std::fmt::Re
     Ok(())
 }
 
-/// The sentences above the figures; the unit of these.
+/// The sentences above the figures, and the unit of the figures.
 fn head(found: &LogLatency, messages: u64, text: &mut String) -> Result<Scale, std::fmt::Error> {
     let scale = Scale::of(found);
     let headline = format!("log latency: {}", headline(found, messages, scale));
@@ -303,7 +303,7 @@ fn head(found: &LogLatency, messages: u64, text: &mut String) -> Result<Scale, s
     Ok(scale)
 }
 
-/// What was found, in a sentence.
+/// The result in a sentence.
 fn headline(found: &LogLatency, messages: u64, scale: Scale) -> String {
     let messages = thousands(messages);
     let counts = found.kinds.get(&LatencyKind::OrderToReport);
@@ -319,7 +319,7 @@ fn headline(found: &LogLatency, messages: u64, scale: Scale) -> String {
     }
 }
 
-/// What limits the figures.
+/// The limitations of the figures.
 fn notes(found: &LogLatency) -> String {
     let mut text = String::new();
     let sum = |of: fn(&LatencyCounts) -> u64| found.kinds.values().map(of).sum::<u64>();

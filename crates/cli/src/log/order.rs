@@ -1,4 +1,4 @@
-//! `fixwire log order`: what happened to an order.
+//! `fixwire log order`: shows the history of an order.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -18,10 +18,10 @@ use super::sources::{Sources, exit_code, tell_left_out};
 use super::summary::{moment, table};
 use crate::failure::{Failure, tell};
 
-/// How often the logs are read, at most; and when they have an index.
+/// How often the logs are read, at most, without and with an index.
 const PASSES: usize = 16;
 const INDEXED_PASSES: usize = 1_000;
-/// Fields that tell what a step did.
+/// Fields that describe a step.
 const SHOWN: [Tag; 24] = [
     11, 41, 37, 198, 17, 19, 45, 55, 54, 38, 40, 44, 99, 59, 150, 39, 32, 31, 14, 151, 6, 102, 103,
     58,
@@ -58,13 +58,13 @@ fn value(bytes: &[u8], tag: Tag) -> Option<&[u8]> {
     fields.find_map(|field| field.strip_prefix(wanted.as_bytes()))
 }
 
-/// Who sent a message to whom.
+/// Sender and receiver of a message.
 fn ends(step: &OrderStep) -> [String; 2] {
     let text = |tag| Escaped(value(&step.bytes, tag).unwrap_or_default()).to_string();
     [text(49), text(56)]
 }
 
-/// The first field of each tag that tells what a message of an order did.
+/// The fields that describe a step of an order, the first of each tag.
 #[cfg(feature = "view")]
 pub fn shown(bytes: &[u8]) -> String {
     shown_of(|tag| value(bytes, tag))
@@ -78,10 +78,10 @@ fn shown_of<'v>(value: impl Fn(Tag) -> Option<&'v [u8]>) -> String {
     fields.collect::<Vec<_>>().join(" ")
 }
 
-/// What became of an order, or of several that had the same id.
+/// The history of an order, or of several orders with the same id.
 pub struct OrderLife {
     search: OrderSearch,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -113,7 +113,7 @@ impl OrderLife {
         Ok(Self { search, left_out })
     }
 
-    /// Each order that had the id.
+    /// Each order with this id.
     pub fn lives(&self) -> Vec<FoundOrder<'_>> {
         self.search
             .lives()
@@ -121,7 +121,7 @@ impl OrderLife {
             .collect()
     }
 
-    /// What may be missing from it.
+    /// Possible omissions.
     pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
         let ids = "the order has more ids than were found by reading the logs so often: it may have more messages";
         let steps = "stopped after 100,000 messages (64 MiB); the order may have more";
@@ -159,7 +159,7 @@ pub fn run(args: &OrderArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(is_whole && !lives.is_empty()))
 }
 
-/// Writes a ladder for each order that had the id.
+/// Writes a sequence diagram for each order with this id.
 pub fn ladders(lives: &[FoundOrder<'_>], out: &mut impl Write) -> io::Result<()> {
     for (at, life) in lives.iter().enumerate() {
         if lives.len() > 1 {
@@ -170,7 +170,7 @@ pub fn ladders(lives: &[FoundOrder<'_>], out: &mut impl Write) -> io::Result<()>
     Ok(())
 }
 
-/// Writes a line for each message, with its file when they are of several.
+/// Writes a line for each message, with its file when there are several files.
 fn ladder(life: &FoundOrder<'_>, out: &mut impl Write) -> io::Result<()> {
     let names =
         Dictionary::built_in(Version::Fix50Sp2).over(&Dictionary::built_in(Version::Fixt11));
@@ -216,7 +216,7 @@ fn ladder(life: &FoundOrder<'_>, out: &mut impl Write) -> io::Result<()> {
     table(out, ["time", "after", "from", "message", "fields"], rows)
 }
 
-/// The dictionary's word for a value.
+/// The dictionary's name of a value.
 fn meaning(names: &Dictionary, tag: Tag, value: &[u8]) -> Option<String> {
     let field = names.field(tag)?;
     let known = field
@@ -259,10 +259,10 @@ fn since(before: &OrderStep, step: &OrderStep) -> String {
     }
 }
 
-/// A message as JSON, of the order with this number.
+/// A message as JSON, with the number of its order.
 fn object(order: usize, step: &OrderStep) -> serde_json::Value {
     let mut text = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = fixwire::journal::write_escaped(&mut text, &masked(&step.bytes), false);
     let [from, to] = ends(step);
     json!({

@@ -1,4 +1,4 @@
-//! What the commands of `fixwire log` read, and what they say of what they could not read.
+//! The inputs of the `fixwire log` commands, and their messages about unreadable parts.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -34,8 +34,7 @@ impl Sources {
         LogReader::open(&self.paths, self.options(follow)).map_err(Failure::Text)
     }
 
-    /// Of logs with an index, only the blocks that may have what is looked for; messages without these bytes may be
-    /// passed over.
+    /// For logs with an index, opens only the blocks that may match; messages without these bytes may be skipped.
     pub fn open_searched(
         &self,
         blocks: &BlockChoice,
@@ -48,7 +47,7 @@ impl Sources {
         LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
     }
 
-    /// As [`Sources::open_searched`], with what a journal says of the moment at which a message was processed.
+    /// Like [`Sources::open_searched`], with the journal's record of when a message was processed.
     pub fn open_order(&self, blocks: &BlockChoice) -> Result<LogReader, Failure> {
         let options = ReadOptions {
             dequeued: true,
@@ -57,7 +56,7 @@ impl Sources {
         LogReader::open_blocks(&self.paths, options, blocks.clone()).map_err(Failure::Text)
     }
 
-    /// How they are read.
+    /// Options for reading.
     pub fn options(&self, follow: bool) -> ReadOptions {
         ReadOptions {
             zone: self.zone(),
@@ -69,7 +68,7 @@ impl Sources {
         }
     }
 
-    /// The zone of times without one.
+    /// The time zone for times without one.
     pub fn zone(&self) -> LogZone {
         self.zone.clone().unwrap_or_else(LogZone::utc)
     }
@@ -109,7 +108,7 @@ fn shift(text: &str) -> Result<(String, i64), String> {
     Ok((file.to_owned(), sign * nanos))
 }
 
-/// Writes what was left out; whether nothing was.
+/// Prints what was skipped; true when nothing was.
 pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     for what in left_out {
         tell("error", &format!("not read: {what}"));
@@ -117,7 +116,7 @@ pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     left_out.is_empty()
 }
 
-/// The same of what is words already.
+/// The same for a finished text.
 #[cfg(feature = "view")]
 pub fn tell_left_out_lines(left_out: &[String]) -> bool {
     for what in left_out {
@@ -133,7 +132,7 @@ pub struct NotWritten {
 }
 
 impl NotWritten {
-    /// Most that are named one by one.
+    /// Maximum number of messages named one by one.
     const NAMED: u64 = 100;
 
     pub fn add(&mut self, entry: &LogEntry<'_>, why: &impl Display) {
@@ -144,7 +143,7 @@ impl NotWritten {
         }
     }
 
-    /// Says how many were not named; whether all were written.
+    /// Prints how many more there are; true when all messages were written.
     pub fn tell(&self) -> bool {
         if self.count > Self::NAMED {
             let more = self.count - Self::NAMED;
@@ -154,7 +153,7 @@ impl NotWritten {
     }
 }
 
-/// The end of a command: an error if something could not be read.
+/// The end of a command: an error if a part could not be read.
 pub fn exit_code(is_whole: bool) -> ExitCode {
     if is_whole {
         ExitCode::SUCCESS
@@ -163,7 +162,7 @@ pub fn exit_code(is_whole: bool) -> ExitCode {
     }
 }
 
-/// `in`, `out`, or `?` when nobody can say.
+/// `in`, `out`, or `?` when unknown.
 pub fn way(direction: Option<Direction>) -> &'static str {
     match direction {
         Some(Direction::In) => "in",
@@ -172,7 +171,7 @@ pub fn way(direction: Option<Direction>) -> &'static str {
     }
 }
 
-/// Writes the time of a message, or as many dashes.
+/// Writes the time of a message, or dashes of the same width.
 pub fn write_time(entry: &LogEntry<'_>, out: &mut impl Write) -> io::Result<()> {
     match entry.time() {
         (Some(time), _) => write_moment(out, time),

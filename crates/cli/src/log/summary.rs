@@ -1,4 +1,4 @@
-//! `fixwire log summary`: what is in logs, and what is wrong with it.
+//! `fixwire log summary`: the contents and problems of logs.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -122,7 +122,7 @@ fn print(summary: &LogSummary, sources: &[LogSource], out: &mut impl Write) -> i
     writeln!(out, "{} messages", summary.messages)
 }
 
-/// Writes a table with aligned columns and an empty line behind it; nothing without rows.
+/// Writes a table with aligned columns and an empty line after it; nothing without rows.
 pub fn table<const N: usize>(
     out: &mut impl Write,
     heads: [&str; N],
@@ -152,7 +152,7 @@ pub fn table<const N: usize>(
     writeln!(out)
 }
 
-/// The first and the last time, or nothing.
+/// The first and the last time, or an empty text.
 fn times(times: Option<(Timestamp, Timestamp)>) -> [String; 2] {
     times.map_or(Default::default(), |(first, last)| {
         [first, last].map(moment)
@@ -162,7 +162,7 @@ fn times(times: Option<(Timestamp, Timestamp)>) -> [String; 2] {
 /// A time as text.
 pub fn moment(time: Timestamp) -> String {
     let mut text = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = write_moment(&mut text, time);
     String::from_utf8_lossy(&text).into_owned()
 }

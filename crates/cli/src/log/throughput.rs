@@ -75,7 +75,7 @@ pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
         });
         text = format!("{object:#}\n");
     } else {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = found.write(&mut text);
     }
     let mut out = io::stdout().lock();

@@ -1,4 +1,4 @@
-//! `fixwire log validate`: what a session would reject.
+//! `fixwire log validate`: finds messages that a session would reject.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

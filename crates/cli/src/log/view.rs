@@ -1,4 +1,4 @@
-//! `fixwire log view`: looks through logs in a terminal.
+//! `fixwire log view`: browses logs in a terminal.
 
 mod draw;
 mod reading;
@@ -26,7 +26,7 @@ use super::sources::{Sources, exit_code, tell_left_out_lines};
 use crate::failure::Failure;
 use screen::{HELP, Screen, is_stdin};
 
-/// How long it waits for a key before it looks for new messages.
+/// How long it waits for a key before it checks for new messages.
 const LOOK: Duration = Duration::from_millis(40);
 
 /// Arguments of `fixwire log view`.
@@ -64,7 +64,7 @@ pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
         let why = "view needs a terminal: use fixwire log grep to write messages to a file";
         return Err(Failure::Text(why.to_owned()));
     }
-    // What cannot be opened with these arguments is reported before the screen is taken.
+    // Errors in the arguments are reported before the screen is taken over.
     args.sources.open(false)?;
     let (sources, index) = (args.sources.clone(), args.index.clone());
     let screen = Screen::new(sources, index, args.dictionary.clone(), args.filter.clone())?;
@@ -72,7 +72,7 @@ pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
     Ok(exit_code(tell_left_out_lines(&left_out)))
 }
 
-/// The terminal, as it was when this is dropped.
+/// The terminal, restored when this is dropped.
 struct Taken;
 
 impl Taken {
@@ -86,13 +86,13 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // The terminal was closed when these fail.
+        // These fail only when the terminal was closed.
         let _ = execute!(stdout(), LeaveAlternateScreen);
         let _ = disable_raw_mode();
     }
 }
 
-/// Shows the screen until it is left; what could not be read.
+/// Shows the screen until the user quits; returns the parts that could not be read.
 fn show(mut screen: Screen) -> Result<Vec<String>, Failure> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGHUP] {

@@ -1,4 +1,4 @@
-//! Reads the reports that a client asks for again from the journal of its OMS, in a thread of its own.
+//! Reads reports that a client requests again from the journal of its OMS, in a thread of its own.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use fixwire_oms::recovery::{ArchiveNews, ReportArchive, ReportBatch, ReportRepla
 use fixwire_protocol::Ledger as _;
 use fixwire_protocol::outbox::stored_note;
 
-/// Bytes of reports that are handed over together.
+/// Bytes of reports handed over at a time.
 const BATCH: usize = 16 << 10;
-/// Batches that may wait for the engine; the thread waits before it reads further.
+/// Number of batches that may wait for the engine; with more, the thread stops reading.
 const WAITING: usize = 4;
 /// How long it waits for the last events of a request, which are about to be committed.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 pub struct JournalArchive {
     jobs: Sender<Job>,
     news: Receiver<(u64, ArchiveNews)>,
-    /// Number of the last request, and whether it is over.
+    /// Number of the last request, and whether it has ended.
     job: u64,
     over: Arc<AtomicBool>,
 }
@@ -44,7 +44,7 @@ impl JournalArchive {
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn start(journal: &Path) -> io::Result<Self> {
         let (jobs, waiting) = channel();
         let (to, news) = sync_channel(WAITING);
@@ -72,7 +72,7 @@ impl ReportArchive for JournalArchive {
             request,
             over: Arc::clone(&self.over),
         };
-        // `news` reports a thread that has ended.
+        // `news` reports a thread that has exited.
         let _ = self.jobs.send(job);
     }
 
@@ -82,7 +82,7 @@ impl ReportArchive for JournalArchive {
         }
         loop {
             match self.news.try_recv() {
-                // Of an earlier request.
+                // A batch of an earlier request.
                 Ok((job, _)) if job != self.job => {}
                 Ok((_, news)) => return Some(news),
                 Err(TryRecvError::Empty) => return None,
@@ -97,14 +97,14 @@ impl ReportArchive for JournalArchive {
 
     fn stop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        // The thread may wait for room: it looks whether it is over when it has sent.
+        // The thread may wait for room: it checks whether the request was cancelled after each batch.
         while self.news.try_recv().is_ok() {}
     }
 }
 
 /// Why a request is not read to its end.
 enum Stop {
-    /// Nobody wants it any more.
+    /// The request was cancelled.
     Over,
     /// The journal cannot be read.
     Failed(String),
@@ -116,7 +116,7 @@ impl From<JournalError> for Stop {
     }
 }
 
-/// Where reading begins: a state, and the notes behind it.
+/// The start of reading: a state, and the notes after it.
 struct Start {
     state: OmsState,
     notes: Notes,
@@ -138,7 +138,7 @@ impl Reader {
                 Err(Stop::Over) => continue,
                 Err(Stop::Failed(why)) => ArchiveNews::Failed(why),
             };
-            // The OMS may have ended; then so do the jobs.
+            // When the OMS has ended, so do the requests.
             let _ = self.to.send((job.number, news));
         }
     }
@@ -181,7 +181,7 @@ impl Reader {
         }
     }
 
-    /// The newest state without an event from `first` on, or else the empty one.
+    /// The newest state without events from `first` on; otherwise the empty state.
     fn open(&self, first: u64) -> Result<Start, Stop> {
         let mut state = OmsState::default();
         let found = journal::state_before(&self.journal, state.form().0, first)?;
@@ -205,7 +205,7 @@ impl Reader {
         })
     }
 
-    /// The first number of which the state before it is known, when no checkpoint is old enough.
+    /// The first number whose preceding state is known, when no checkpoint is old enough.
     fn oldest(&self) -> Result<u64, Stop> {
         let mut tail = Tail::new(&self.journal, JournalPosition::START);
         let mut notes = Notes::default();
@@ -270,7 +270,7 @@ struct Notes {
 }
 
 impl Notes {
-    /// Number and bytes of the notes of a record.
+    /// Number and bytes of the notes in a record.
     fn of<'a>(&mut self, record: &Record<'a>) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
         if record.session_name().is_some_and(journal::is_notes) {
             self.session = Some(record.session);

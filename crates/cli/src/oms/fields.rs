@@ -1,10 +1,10 @@
-//! Fields of requests that an OMS drops.
+//! Request fields that an OMS drops.
 
 use fixwire_oms::rules::RiskRules;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// What `check` shows of an OMS: the fields of requests that it drops, by user and line group.
+/// The part of `check` about an OMS: the fields of requests that it drops, by user and line group.
 pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
     let users = rules.users.iter();
     let users = users.map(|user| (format!("user.{}.drop", user.session), &user.drop));

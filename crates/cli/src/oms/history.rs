@@ -16,7 +16,7 @@ use crate::session::{if_running, store};
 /// Reads the journal for the events of an order.
 pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
     let store = store(&ask.at)?;
-    // Of an OMS that runs, orders are for those who may read them.
+    // In a running OMS, only operators with the right may read orders.
     if let Some(mut client) = if_running(&ask.at) {
         let asked = client.ask(&question("status"));
         asked.map_err(|error| Failure::Text(error.to_string()))?;
@@ -39,7 +39,7 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
         let Some((seq, note)) = line.kept() else {
             return Ok(());
         };
-        // Before the first note there is nothing; before another one the checkpoint has it.
+        // Before the first note the state is empty; before a later one it is in the checkpoint.
         let history: &mut History = history.get_or_insert_with(|| {
             let before = before.take().filter(|_| seq > 1);
             History::new(number, before.unwrap_or_default())

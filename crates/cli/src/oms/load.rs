@@ -21,7 +21,7 @@ use crate::teller::now;
 ///
 /// # Errors
 ///
-/// Settings that no OMS can have, then every mistake of its tables and files.
+/// Settings that an OMS cannot use, then every error in its tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let versions = settings.versions("an OMS")?;
     let (rules, lines) = read(source, settings)?;
@@ -47,7 +47,7 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     Ok(oms.with_tmp_lines(lines))
 }
 
-/// What the header of inbound messages has from the identity of a session, beside the CompIDs.
+/// Header fields of inbound messages that the session's identity determines, besides the CompIDs.
 fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
     let ids = [
         (tag::SENDER_SUB_ID, Id::TargetSubID),
@@ -64,7 +64,7 @@ fn ids(session: &SessionSettings) -> Vec<(Tag, String)> {
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// See [`load`].
 pub fn read(
     source: &Source,
     settings: &Settings,
@@ -103,13 +103,13 @@ fn check_zone(begins: &DayBegins) -> Result<(), OmsError> {
     })
 }
 
-/// Mistakes with their places in the file.
+/// Errors with their positions in the file.
 pub fn found(source: &Source, settings: &Settings, errors: &[OmsError]) -> LoadError {
     let problems = errors.iter().map(|error| problem(source, error));
     settings.found(problems.collect())
 }
 
-/// Version and hash of this program, which the journal keeps when they change.
+/// Version and hash of this program; the journal records a change.
 fn build() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let program = std::env::current_exe().and_then(std::fs::read);
@@ -137,7 +137,7 @@ fn problem(source: &Source, error: &OmsError) -> Problem {
 ///
 /// # Errors
 ///
-/// The system gives no thread.
+/// The thread cannot be started.
 pub fn listener() -> Result<OmsListener, Failure> {
     let mut printer = Printer::new(io::stderr())?;
     let mut stamp = TimestampWriter::new();

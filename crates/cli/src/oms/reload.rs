@@ -1,5 +1,5 @@
-//! `fixwire oms reload`: a running OMS goes on with the settings and files that it has now, and at the time of
-//! `[oms] reload` with its files.
+//! `fixwire oms reload`: reloads the settings and files of a running OMS; and the daily reload of the files at the time
+//! `[oms] reload`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -27,9 +27,9 @@ use crate::reading::Reading;
 use crate::session::{EngineFlags, running};
 use crate::teller::now;
 
-/// Says what would change.
+/// Only reports what would change.
 const CHECK: &str = "check";
-/// Goes back to the settings before.
+/// Restores the previous settings.
 const BACK: &str = "back";
 
 /// Arguments of `fixwire oms reload`.
@@ -100,7 +100,7 @@ pub fn run(args: &ReloadSettingsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where settings wait for the thread of the OMS, and come back from it.
+/// Settings on their way to the thread of the OMS and back.
 #[derive(Clone, Debug, Default)]
 struct Handoff {
     new: Arc<Mutex<Option<Box<NewSettings>>>>,
@@ -121,28 +121,28 @@ impl SettingsSource for Handoff {
 struct InForce {
     source: Source,
     reload_at: Option<i64>,
-    /// Those before the last reload.
+    /// The settings before the last reload.
     before: Option<(RiskRules, Source)>,
 }
 
-/// Gives a running OMS the settings that its files have now.
+/// Reloads the settings of a running OMS from its files.
 pub struct SettingsReloader {
     reading: Reading,
     handoff: Handoff,
-    /// Locked for as long as a reload takes.
+    /// Locked for the duration of a reload.
     in_force: Mutex<InForce>,
     engine: Mutex<Option<Handle>>,
     listener: Mutex<OmsListener>,
-    /// Wakes the schedule when its time may be another.
+    /// Wakes the schedule when its time may have changed.
     changed: Mutex<Option<Sender<()>>>,
 }
 
 impl SettingsReloader {
-    /// One for an OMS that was loaded from this file.
+    /// For an OMS that was loaded from this file.
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn new(source: &Source, reading: &Reading, oms: &mut Oms) -> Result<Arc<Self>, Failure> {
         let handoff = Handoff::default();
         oms.set_settings_source(Box::new(handoff.clone()));
@@ -161,11 +161,11 @@ impl SettingsReloader {
         }))
     }
 
-    /// The engine accepts reloads from now on; the schedule runs.
+    /// The engine accepts reloads from now on; starts the schedule.
     ///
     /// # Errors
     ///
-    /// The system gives no thread.
+    /// The thread cannot be started.
     pub fn attach(self: &Arc<Self>, engine: Handle) -> io::Result<ReloadHandler> {
         *locked(&self.engine) = Some(engine);
         let (changed, wakes) = channel();
@@ -176,7 +176,7 @@ impl SettingsReloader {
         Ok(Box::new(move |file, how, by| own.asked(file, how, by)))
     }
 
-    /// Carries out what an operator asks for.
+    /// Executes an operator's reload.
     fn asked(&self, file: &Path, how: &str, by: Operator) -> Result<String, String> {
         let who = by.who.clone();
         let mut in_force = locked(&self.in_force);
@@ -201,7 +201,7 @@ impl SettingsReloader {
         (locked(&self.listener))(OmsEvent::NotReloaded { who, why });
     }
 
-    /// What the files have now; the text of the settings is in force or new.
+    /// The settings as the files are now; their text is the one in force or a new one.
     fn read(&self, in_force: &InForce, source: &Source) -> Result<RiskRules, LoadError> {
         let settings = self.reading.of_file(source)?;
         let (rules, _) = read(source, &settings)?;
@@ -233,7 +233,7 @@ impl SettingsReloader {
         self.hand_over(in_force, (rules, source), ReloadKind::Files, by)
     }
 
-    /// The files that the settings in force name, as they are now.
+    /// The files named by the settings in force, as they are now.
     fn tables(&self, in_force: &mut InForce, by: Operator) -> Result<String, String> {
         let source = in_force.source.clone();
         let rules = self.read(in_force, &source);
@@ -263,7 +263,7 @@ impl SettingsReloader {
         *locked(&self.handoff.new) = Some(Box::new(new));
     }
 
-    /// Lets the OMS go on with settings, and keeps those before.
+    /// Passes settings to the OMS, and keeps the previous ones.
     fn hand_over(
         &self,
         in_force: &mut InForce,
@@ -277,7 +277,7 @@ impl SettingsReloader {
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let answer = answered(asked);
-        // Not taken when the engine ends.
+        // Not accepted when the engine ends.
         let left = locked(&self.handoff.new).take();
         let spent = locked(&self.handoff.spent).take().or(left);
         match spent {
@@ -299,7 +299,7 @@ impl SettingsReloader {
 
     /// Reloads the files each day at the time of the settings.
     fn keep_to_schedule(&self, wakes: &Receiver<()>) {
-        /// The longest time without a look at the clock, which may be set.
+        /// Longest time between two readings of the clock, which may be set.
         const LOOK: Duration = Duration::from_secs(20);
         let (mut at, mut due) = (None, i64::MAX);
         loop {

@@ -21,19 +21,19 @@ pub const NOTHING: &str = "-";
 /// The stamps of an order, or why they are missing.
 #[derive(Debug)]
 pub enum OrderStamps {
-    /// In the order in which they were written, at least one.
+    /// In the order in which they were written; at least one.
     Found(Vec<Stamp>),
-    /// None, and why.
+    /// The reason why there are no stamps.
     Missing(String),
 }
 
-/// Where an OMS writes its stamps: beside its settings.
+/// Path of an OMS's stamps file: next to its settings.
 pub fn place(settings: &Path, stamps: &str) -> PathBuf {
     settings.parent().unwrap_or(Path::new("")).join(stamps)
 }
 
 impl OrderStamps {
-    /// Those that the OMS of a settings file has written of an order.
+    /// The stamps of an order of the OMS of a settings file.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl OrderStamps {
         };
         let read = file::read(BufReader::new(file), Some(order));
         let mut stamps = read.map_err(cannot)?;
-        // A new journal in another folder gives out the numbers of the one before again.
+        // A new journal in another folder assigns the numbers of the previous one again.
         if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
             stamps.drain(..newest);
         }
@@ -70,7 +70,7 @@ impl OrderStamps {
         Ok(Self::Found(stamps))
     }
 
-    /// For whoever looks: microseconds since the first T0, in columns that a tab parts; and what they count from.
+    /// As text: microseconds since the first T0, in tab-separated columns; and the start of the count.
     pub fn table(stamps: &[Stamp]) -> (String, String) {
         let first = stamps.iter().find(|it| it.sent > 0);
         let from = first.or(stamps.first());
@@ -99,8 +99,7 @@ impl OrderStamps {
         (head, rows)
     }
 
-    /// For programs: an object for each message with its nanoseconds since 1970, `null` where they are
-    /// missing.
+    /// As JSON: an object per message with nanoseconds since 1970, `null` for missing times.
     pub fn json(&self) -> Value {
         let Self::Found(stamps) = self else {
             return Value::Array(Vec::new());
@@ -144,14 +143,14 @@ fn since(from: u64, time: u64) -> String {
     if time == 0 {
         return NOTHING.to_owned();
     }
-    // T0 is of another clock, and may be later.
+    // T0 is from another clock, and may be later.
     let nanos = i128::from(time) - i128::from(from);
     let sign = if nanos < 0 { "-" } else { "" };
     let nanos = nanos.unsigned_abs();
     format!("{sign}{}.{:03}", nanos / 1000, nanos % 1000)
 }
 
-/// The stamps file that settings name. That they are right the OMS has found already.
+/// The stamps file of the settings, which the OMS has already validated.
 fn named(settings: &str) -> Option<String> {
     let document = DeTable::parse(settings).ok()?;
     let DeValue::Table(oms) = document.get_ref().get("oms")?.get_ref() else {
@@ -220,7 +219,7 @@ mod tests {
         assert!(rows.ends_with("\t-\t0.000\t-1.000\t1.000\t2.000"), "{rows}");
     }
 
-    /// The journal was begun anew, and its numbers with it.
+    /// A new journal was begun, and its numbers with it.
     #[test]
     fn the_newest_order_of_a_number_is_meant() {
         let (_folder, settings) = file(

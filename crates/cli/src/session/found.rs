@@ -1,4 +1,4 @@
-//! Finds the engine of a command: one that runs, or the journal of a stopped one.
+//! Finds the engine of a command: a running one, or the journal of a stopped one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use super::EngineFlags;
 use crate::failure::Failure;
 use crate::place::Target;
 
-/// An engine that runs, or the journal that one has left.
+/// A running engine, or the journal of a stopped one.
 pub(super) enum Found {
     Running(Client),
     Stopped(PathBuf),
-    /// None runs, and there is no journal to read: why.
+    /// No engine runs and its journal cannot be read; the reason.
     Absent(String),
 }
 
-/// How long an engine may take from the lock of its journal to its first response.
+/// Time limit from locking the journal to the engine's first response.
 const STARTS: Duration = Duration::from_secs(2);
-/// How often one that starts is asked again.
+/// Interval of retries while the engine starts.
 const ASKED_AGAIN: Duration = Duration::from_millis(20);
 
-/// The engine of a target. One that is starting is waited for.
+/// The engine of a target. Waits for an engine that is starting.
 ///
 /// # Errors
 ///
-/// It runs and does not respond, or nobody can say whether one runs.
+/// The engine runs and does not respond, or its state is unknown.
 pub(super) fn find(at: &EngineFlags, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
     let until = Instant::now() + patience.min(STARTS);
@@ -82,7 +82,7 @@ fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failur
     match (journal::is_in_use(store), nobody) {
         (Ok(false), _) => Ok(Some(Found::Stopped(store.clone()))),
         (Ok(true), _) => Ok(None),
-        // One that runs would respond at its socket.
+        // A running engine would respond at its socket.
         (Err(error), Some(socket)) if is_closed(&error) => {
             let socket = socket.display();
             Ok(Some(Found::Absent(format!(
@@ -93,7 +93,7 @@ fn find_now(patience: Duration, target: &Target) -> Result<Option<Found>, Failur
     }
 }
 
-/// Whether the journal is not for this user to read.
+/// Whether this user may not read the journal.
 pub(super) fn is_closed(error: &JournalError) -> bool {
     match error {
         JournalError::Exposed { .. } => true,

@@ -23,7 +23,7 @@ pub fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
 /// The column of SessionName.
 const NAME: &str = "SESSION NAME";
 
-/// A row for each session, its columns aligned.
+/// A row per session, with aligned columns.
 pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     let mut rows = vec![
         ["SESSION", "STATE", "NEXT IN", "NEXT OUT"]
@@ -53,7 +53,7 @@ pub fn of_sessions(sessions: &[SessionLine], running: bool) -> String {
     aligned(&rows)
 }
 
-/// A row for each link; nothing without links.
+/// A row per link; nothing without links.
 pub fn of_links(links: &[LinkLine], running: bool) -> String {
     if links.is_empty() {
         return String::new();

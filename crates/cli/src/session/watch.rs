@@ -1,4 +1,4 @@
-//! Commands that log a session on or out: they end when that is done, or has failed.
+//! Commands that log a session on or out: they end when that has succeeded or failed.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,30 +12,30 @@ use super::found::Found;
 use super::{One, ask, find_session, of, refused, say, stopped};
 use crate::failure::Failure;
 
-/// What a command wants of a session's connection.
+/// The state that a command waits for.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Aim {
     LoggedOn,
     LoggedOut,
-    /// Done whatever comes of the connection.
+    /// Done without waiting for the connection.
     Any,
 }
 
 impl Aim {
-    /// Whether the session is still on its way. `before` is how many connections it had at the command.
+    /// Whether the command is still in progress. `before` is the session's number of connections at the command.
     fn awaits(self, session: &SessionLine, before: u64) -> bool {
         let is_passing = ["logging out", "connecting", "connected, not logged on"]
             .contains(&session.state.as_str());
         match self {
             Self::LoggedOn | Self::Any => is_passing,
-            // The peer of an acceptor may be back already.
+            // The peer of an acceptor may have reconnected already.
             Self::LoggedOut => {
                 session.connections <= before && (is_passing || session.state == "logged on")
             }
         }
     }
 
-    /// Why the command has failed, with the session in this state; `None` if it has not.
+    /// Why the command has failed, by the session's state; `None` if it has not.
     fn failure(self, session: &SessionLine, before: u64) -> Option<&'static str> {
         match self {
             Self::LoggedOn if session.state != "logged on" => {
@@ -47,7 +47,7 @@ impl Aim {
     }
 }
 
-/// Sends a command to a running engine, and then looks how far the logon or logout comes.
+/// Sends a command to a running engine, then watches the logon or logout.
 pub(super) fn watch(one: &One, asked: Asked, aim: Aim) -> Result<ExitCode, Failure> {
     let (mut client, name) = match find_session(&one.at, &one.session)? {
         (Found::Running(client), name) => (client, name),

@@ -22,7 +22,7 @@ const STATES: &str = "give \"continuous\", \"auction\", \"halted\" or \"closed\"
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] with all mistakes, each with its place.
+/// [`LoadError::Content`] with all errors, each with its position.
 pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, LoadError> {
     let mut reader = Reader {
         problems: Vec::new(),
@@ -53,17 +53,17 @@ struct Reader<'a> {
     /// Sessions and links that a fault may name.
     names: Vec<String>,
     links: Vec<&'a str>,
-    /// Where keys have their values, and the entries of those that have several; the table itself has no key.
+    /// Positions of the values of keys, and of the entries of those with several; the table itself has an empty key.
     places: Vec<(ConfigTable, String, Option<usize>, Span)>,
 }
 
-/// Whether it can be part of a command.
+/// Whether the text can be part of a command.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 impl Reader<'_> {
-    /// An exchange and a gateway, or a version before FIX 4.2, do not go together.
+    /// An exchange and a gateway, or a version before FIX 4.2, cannot be combined.
     fn sessions(&mut self, settings: &Settings) {
         for (other, tables) in [("a gateway", &settings.gateway), ("an OMS", &settings.oms)] {
             if let Some(table) = tables.first() {
@@ -98,7 +98,7 @@ impl Reader<'_> {
 
     fn exchange(&mut self, source: &Source) -> ExchangeConfig {
         let mut config = ExchangeConfig::default();
-        // That it is TOML the settings have found already.
+        // The settings have already checked that it is TOML.
         let Ok(document) = DeTable::parse(&source.text) else {
             return config;
         };
@@ -125,7 +125,7 @@ impl Reader<'_> {
         config
     }
 
-    /// A table of a list.
+    /// A table in a list.
     fn one_of(
         &mut self,
         name: &str,
@@ -322,7 +322,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A script, with the mistakes that can be seen without the instruments.
+    /// A script, with the errors that can be found without the instruments.
     fn script(&mut self, index: usize, header: Span, table: &DeTable<'_>) -> Option<OrderScript> {
         let own = ConfigTable::Script(index);
         self.places.push((own, String::new(), None, header));
@@ -407,7 +407,7 @@ impl Reader<'_> {
         steps
     }
 
-    /// Where a key has its value, or its table is; else the beginning of the file.
+    /// Position of a key's value, or of its table; otherwise the beginning of the file.
     fn place(&self, table: ConfigTable, key: &str, entry: Option<usize>) -> Span {
         let find = |wanted: &str, entry| {
             let mut places = self.places.iter();
@@ -425,13 +425,13 @@ impl Reader<'_> {
         self.report(Span::from(name.span()), &title, Some(help));
     }
 
-    /// A mistake. The words may be those of the file.
+    /// Adds an error. Its text may contain words of the file.
     fn report(&mut self, span: Span, title: &str, help: Option<&str>) {
         self.problems.push(Problem::found(span, title, help));
     }
 }
 
-/// A number by its digits, so that it stays exact.
+/// A number from its digits, so that it stays exact.
 fn decimal(value: &DeValue<'_>) -> Option<Decimal> {
     let text = match value {
         DeValue::String(text) => text,

@@ -1,7 +1,7 @@
 //! The simulated wire between an exchange and its members: a host around the system's that can inject faults.
 //!
-//! What is done to a message is done to its bytes on the way to the socket, once: the journal has the message as it
-//! should be, and one that is resent (PossDupFlag(43) = Y) passes unharmed.
+//! A fault changes the bytes of a message on the way to the socket, once: the journal has the correct message, and a
+//! resent one (PossDupFlag(43) = Y) is not changed.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ use fixwire_protocol::{SOH, SessionId};
 const TEXT: &str = "Logged out by an injected fault";
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
-/// Where the last digit of the check sum is, from the end.
+/// Offset of the last digit of the checksum, from the end.
 const LAST_DIGIT: usize = 2;
-/// Fields in which the header is looked for.
+/// Number of fields searched for the header.
 const HEADER_FIELDS: usize = 24;
 
 /// State shared by the exchange, its wire and the command that starts them.
@@ -37,7 +37,7 @@ impl SharedWire {
     fn log_out(&self, session: SessionId) {
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(engine) = engine.as_mut() {
-            // An engine that is behind or ends does without.
+            // A busy or ending engine skips this.
             let _ = engine.log_out(session, TEXT);
         }
     }
@@ -49,7 +49,7 @@ impl WireControl for SharedWire {
     }
 }
 
-/// A member as the headers of messages to it have it.
+/// A member's identity in the headers of messages to it.
 #[derive(Debug)]
 struct Addressee {
     name: String,
@@ -74,17 +74,17 @@ impl Addressee {
     }
 }
 
-/// The message that a connection is in the middle of.
+/// The incomplete message of a connection.
 #[derive(Debug, Default)]
 struct Cable {
-    /// Bytes that are left of it; 0 between two messages.
+    /// Bytes left of it; 0 between two messages.
     left: usize,
     fault: Option<WireFault>,
     /// The id of the session.
     session: u32,
 }
 
-/// A host that does to messages what faults on demand say.
+/// A host that applies injected faults to messages.
 #[derive(Debug)]
 pub struct FaultyHost<H> {
     host: H,
@@ -95,7 +95,7 @@ pub struct FaultyHost<H> {
 }
 
 impl<H: Host> FaultyHost<H> {
-    /// Around `host`, for the sessions of an engine in the order of their ids.
+    /// Wraps `host`, for the sessions of an engine in the order of their ids.
     pub fn new(host: H, wire: SharedWire, sessions: &[SessionConfig]) -> Self {
         Self {
             host,
@@ -133,7 +133,7 @@ impl<H: Host> FaultyHost<H> {
         let written = match cable.fault {
             Some(WireFault::CheckSum) => {
                 let mut wrong = part.to_vec();
-                // From the end of the message, whatever of it was written before.
+                // At the end of the message, regardless of how much was written before.
                 let at = cable.left.checked_sub(LAST_DIGIT);
                 if let Some(digit) = at.and_then(|at| wrong.get_mut(at)) {
                     *digit = if *digit == b'9' { b'0' } else { *digit + 1 };
@@ -148,7 +148,7 @@ impl<H: Host> FaultyHost<H> {
         }
     }
 
-    /// Writes message by message; how many bytes are done with.
+    /// Writes message by message; returns the number of processed bytes.
     fn write_each(&mut self, conn: ConnId, cable: &mut Cable, bytes: &[u8]) -> io::Result<usize> {
         let mut done = 0;
         while done < bytes.len() {
@@ -180,7 +180,7 @@ impl<H: Host> FaultyHost<H> {
 }
 
 impl Cable {
-    /// So many of these bytes were written as they are.
+    /// This number of bytes was written unchanged.
     fn pass(&mut self, bytes: &[u8], count: usize) {
         let mut end = self.left;
         while end < count {
@@ -225,7 +225,7 @@ impl<'a> Header<'a> {
     }
 }
 
-/// The length of the message at the beginning of these bytes; all of them when it does not say.
+/// The length of the message at the start of these bytes; the length of all bytes when unknown.
 fn length(bytes: &[u8]) -> usize {
     let stated = || {
         let mut fields = bytes.split(|byte| *byte == SOH);

@@ -1,4 +1,4 @@
-//! What a person sees of `fixwire bench`: one screen, and in a pipe only what was found.
+//! The output of `fixwire bench`: one screen at a terminal, and only the results in a pipe.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,7 +21,7 @@ const LOAD: [&str; 8] = [
     "2000",
 ];
 
-/// Each bench, made short.
+/// Each bench, shortened.
 fn benches() -> Vec<Vec<&'static str>> {
     let of = |name, flags: &[&'static str]| [&[name], flags].concat();
     vec![
@@ -66,7 +66,7 @@ fn benches() -> Vec<Vec<&'static str>> {
     ]
 }
 
-/// Runs it on a terminal of 80 x 24: what was written there.
+/// Runs it on a terminal of 80 x 24; returns its output.
 fn on_terminal(args: &[&str]) -> String {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
@@ -173,7 +173,7 @@ fn orders_are_spread_as_those_of_a_log() {
     );
 }
 
-/// Runs `bench published` with these arguments: what it printed.
+/// Runs `bench published` with these arguments; returns its output.
 fn published(args: &[&str]) -> String {
     let output = fixwire()
         .args(["bench", "published"])
@@ -261,7 +261,7 @@ fn every_published_scenario_has_its_rows() {
     batches_and_transactions_are_shown_but_not_compared(results.path());
 }
 
-/// What the report and the comparison do with the results of this folder.
+/// The output of the report and of the comparison for the results in this folder.
 fn batches_and_transactions_are_shown_but_not_compared(results: &Path) {
     let page = results.join("page.html");
     let files = ["jlbh", "oms", "transactions"].map(|name| results.join(format!("{name}.json")));
@@ -348,7 +348,7 @@ fn published_scenarios_can_be_listed_and_named() {
     assert!(!text.contains("jlbh"), "{text}");
 }
 
-/// A section of the page of screens for each bench, with the first words that it prints.
+/// A section of the page of screens for each bench, with the first words of its output.
 #[test]
 fn every_bench_has_its_screen_in_the_docs() {
     let page = concat!(

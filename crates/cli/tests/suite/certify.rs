@@ -1,4 +1,4 @@
-//! `fixwire certify`: does a venue that does as it should pass, and does each fault fail the case that it is in?
+//! `fixwire certify`: a correct venue passes, and each fault fails the case that covers it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub fn example(name: &str) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// The example's plan and settings, for this port; `session` has the last lines of the settings.
+/// The example's plan and settings, for this port; `session` is appended to the settings.
 fn plan(folder: &Path, port: u16, session: &str) -> PathBuf {
     let settings = example("certify-fix.cfg").replace("Port=5002", &format!("Port={port}"));
     let (before, _) = settings.split_once("BeginString").unwrap();
@@ -360,7 +360,7 @@ fn every_mistake_of_a_plan_is_reported_and_nothing_is_played() {
         "{}",
         text(&run.stderr)
     );
-    // Nobody listens.
+    // Nothing listens there.
     fs::write(&plan, "session certify-fix.cfg\ncase 1 A\nexpect 35=8\n").unwrap();
     let said = lines(&certify(&plan).output().unwrap(), 1);
     assert_eq!(cases(&said, "not played"), [1], "{said:#?}");

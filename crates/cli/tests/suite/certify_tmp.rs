@@ -1,4 +1,4 @@
-//! `fixwire certify` over TMP: does a venue that does as it should pass, and does each fault fail the case that it is in?
+//! `fixwire certify` over TMP: a correct venue passes, and each fault fails the case that covers it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ const FAULTS: [(&str, &[u32]); 20] = [
     ("kind = 'silence'", &[1]),
 ];
 
-/// Plays the example before an exchange with a fault; the lines of the run.
+/// Plays the example against an exchange with a fault; returns the lines of the run.
 fn with_fault(words: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let table = format!("[[fault]]\nsession = 'FUT-1'\n{words}\n");
@@ -149,7 +149,7 @@ fn each_fault_fails_the_case_that_it_is_in() {
             }
         }
     };
-    // Most of the time they wait.
+    // The cases wait most of the time.
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(work);
@@ -197,7 +197,7 @@ fn every_mistake_of_a_plan_is_reported_and_nothing_is_played() {
     assert!(!evidence.exists());
 }
 
-/// What a run says that cannot begin.
+/// The output of a run that cannot begin.
 fn refused(run: &Output) -> String {
     assert!(lines(run, 1).is_empty());
     text(&run.stderr)
@@ -240,7 +240,7 @@ fn a_link_that_cannot_be_played_is_refused_with_the_reason() {
         .unwrap();
     let said = refused(&run);
     assert!(said.contains("no link FUT-3"), "{said}");
-    // Nobody listens.
+    // Nothing listens there.
     let run = certify(&plan)
         .args(["--session", "FUT-2", "--case", "1-2"])
         .output();

@@ -79,7 +79,7 @@ fn each_value_is_shown_with_where_it_comes_from() {
     let output = fixwire(&folder, &["check", "x.cfg"]);
     assert!(output.status.success());
     let (table, warnings) = (text(&output.stdout), text(&output.stderr));
-    // The width of the columns is not the point.
+    // The width of the columns does not matter.
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in [
         "Session FIX.4.4:A->B",
@@ -358,7 +358,7 @@ fn folders_that_cannot_be_written_are_errors_and_nothing_is_left_in_others() {
         );
         assert!(said.ends_with("1 error\n"), "{said}");
     }
-    // Nobody writes there.
+    // No user can write there.
     let (_keep, folder) = file(&GOOD.replace(
         "[SESSION]",
         "FileStorePath=/proc/no\nDurability=memory\n[SESSION]",
@@ -500,7 +500,7 @@ fn a_relative_store_is_the_settings_files_from_wherever_it_is_named() {
         fs::write(folder.join("conf").join(name), format!("[DEFAULT]\n{text}")).unwrap();
         let output = fixwire(&folder, &["check", &format!("conf/{name}")]);
         assert!(output.status.success(), "{}", text_of(&output));
-        // A journal of that name in the working folder may be meant.
+        // A journal with that name in the working folder may be meant.
         fs::create_dir(folder.join("store")).unwrap();
         fs::write(folder.join("store/FIX.4.4-A-B.seqnums"), "7 : 9").unwrap();
         for command in ["check", "run"] {
@@ -518,7 +518,7 @@ fn a_relative_store_is_the_settings_files_from_wherever_it_is_named() {
     }
 }
 
-/// A store of another engine is not passed over.
+/// A store of another engine is not ignored.
 #[test]
 fn a_file_store_without_a_journal_stops_check_and_run() {
     for store_file in [

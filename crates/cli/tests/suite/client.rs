@@ -49,7 +49,7 @@ fn client(folder: &Path) -> Command {
     command
 }
 
-/// The lines of a run that has to end with this code; what it says on the standard error stream, too.
+/// The lines of a run that must exit with this code, standard error included.
 fn lines(run: &Output, code: i32) -> (Vec<String>, String) {
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     let out = String::from_utf8_lossy(&run.stdout).into_owned();
@@ -156,7 +156,7 @@ fn rejects_of_every_kind_as_json() {
     assert_eq!(stats["latency_ns"]["count"], 3);
 }
 
-/// The OMS validates each message, and would reject what its version has not or needs.
+/// The OMS validates each message, and would reject fields that its version lacks or a missing required field.
 #[test]
 fn orders_are_right_in_every_version() {
     let versions = [
@@ -349,14 +349,14 @@ fn has_checkpoint(folder: &Path) -> bool {
     })
 }
 
-/// The journal goes on to further segments, and a start reads the checkpoint that stands for the first ones.
+/// The journal continues in further segments, and a start reads the checkpoint that replaces the first ones.
 #[test]
 fn open_orders_are_known_from_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
     let _oms = oms(folder.path(), "echo", "");
     let template = "set O D 55=VOD|54=1|38=100|40=2|44=12.5; set C F";
     let first = format!("{template}; send O 6000 g; wait all; send C 5990 d of g; wait all");
-    // The second run begins behind a checkpoint.
+    // The second run begins after a checkpoint.
     let second = format!("{template}; send O 1 g; send C 1 d of g; wait all");
     for (commands, next) in [(first, "g:5991"), (second, "g:5992")] {
         let run = client(folder.path())
@@ -365,7 +365,7 @@ fn open_orders_are_known_from_a_checkpoint() {
             .unwrap();
         let (_, said) = lines(&run, 0);
         assert!(!said.contains("checkpoint"), "{said}");
-        // A thread makes it, which looks twice a second.
+        // A thread makes it, and checks twice a second.
         let deadline = Instant::now() + SOON;
         while !has_checkpoint(folder.path()) {
             assert!(Instant::now() < deadline, "no checkpoint is made");
@@ -577,7 +577,7 @@ fn on_a_terminal_it_asks_for_what_is_missing() {
     ] {
         assert!(out.contains(text), "{out}");
     }
-    // A mistake of a person ends nothing.
+    // A person's typing error ends nothing.
     assert!(
         said.contains("error: quantity 'x': expected a number above 0, such as 100"),
         "{said}"

@@ -1,4 +1,4 @@
-//! Does `fixwire config convert` make a file that means the same?
+//! `fixwire config convert` makes a file with the same meaning.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What each session comes to: keys and values, without where they come from.
+/// The effective settings of each session: keys and values, without their origins.
 fn values(folder: &Path, file: &str) -> Vec<String> {
     let output = fixwire(folder, &["check", file]);
     assert!(output.status.success(), "{file}: {}", text(&output.stderr));
@@ -86,7 +86,7 @@ fn every_sample_is_converted_and_means_the_same() {
     assert!(converted >= 5, "{converted} samples");
 }
 
-/// All keys that a sample has and that are no error, in one file.
+/// All valid keys of a sample, in one file.
 #[test]
 fn every_key_of_every_engine_is_kept() {
     for entry in fs::read_dir(samples().join("every-key")).unwrap() {

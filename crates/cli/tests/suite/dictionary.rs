@@ -27,7 +27,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What a command prints that succeeds.
+/// The output of a command that succeeds.
 fn good(folder: &Path, args: &[&str]) -> String {
     let output = fixwire(folder, args, "");
     assert!(

@@ -1,4 +1,4 @@
-//! `fixwire journal dump`: questions, names, frames of links, and a journal that grows.
+//! `fixwire journal dump`: queries, names, frames of links, and a growing journal.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ use fixwire_protocol::Timestamp;
 use crate::peer::{self, Peer};
 use crate::running::{Running, SOON, fixwire};
 
-/// The exit code of a dump of `store` with these arguments, what it prints, and what it complains of.
+/// The exit code, output and errors of a dump of `store` with these arguments.
 fn dump(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let mut command = fixwire();
     command.args(["journal", "dump", "store"]).args(args);
@@ -203,7 +203,7 @@ fn frames_of_links_are_shown_as_asked() {
     let text = format!("{head}\\x00\\x04ping\n");
     assert_eq!(line(&["--frames", "text"]), text);
     assert!(line(&["--json"]).ends_with(",\"frame\":\"000470696e67\"}\n"));
-    // A query is for messages.
+    // A query selects messages only.
     assert_eq!(line(&["--query", "11 = \"X\""]), "");
     let (code, _, error) = dump(folder, &["--frames", "tmp"]);
     assert!(code == 2 && error.contains("hex, text"), "{error}");

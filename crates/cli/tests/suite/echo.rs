@@ -1,4 +1,4 @@
-//! `run --app echo` over TCP in every version: a validating initiator takes each of its answers.
+//! `run --app echo` over TCP in every version: a validating initiator accepts each of its answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,8 +15,8 @@ use fixwire_protocol::{
     Application, Decoder, Dictionary, Message, Now, Outbox, Refusal, SessionId, Tag,
 };
 
-/// BeginString and DefaultApplVerID of each session. Of FIX.Latest there is no dictionary: its answers are
-/// read by that of FIX 5.0 SP2.
+/// BeginString and DefaultApplVerID of each session. FIX.Latest has no dictionary: its answers are validated against
+/// that of FIX 5.0 SP2.
 const SESSIONS: [(&str, &str); 9] = [
     ("FIX.4.0", ""),
     ("FIX.4.1", ""),
@@ -42,7 +42,7 @@ fn version(session: usize) -> Version {
 /// A message to send: its type and its body, `|` for SOH.
 type Request = (&'static str, String);
 
-/// What one side of a session says and hears.
+/// The messages that one side of a session sends and receives.
 #[derive(Default)]
 struct Script {
     requests: Vec<Request>,
@@ -50,7 +50,7 @@ struct Script {
     answers: Vec<String>,
 }
 
-/// Sends the next request of a session when the one before is answered.
+/// Sends the next request of a session when the previous one is answered.
 struct Client {
     scripts: Vec<Script>,
     done: Sender<Result<Vec<Vec<String>>, String>>,
@@ -169,7 +169,7 @@ impl Drop for Venue {
     }
 }
 
-/// Plays a script on each session and ends with `kill -9`; the answers.
+/// Plays a script on each session and ends with `kill -9`; returns the answers.
 fn play(folder: &Path, scripts: Vec<Vec<Request>>) -> Vec<Vec<String>> {
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()
@@ -221,7 +221,7 @@ fn value(message: &str, tag: Tag) -> Option<&str> {
         .map(|(_, value)| value)
 }
 
-/// Something that a field may hold.
+/// A value that a field may have.
 fn sample(field: &FieldDef) -> String {
     if let Some(first) = field.values.first() {
         return first.value.clone();
@@ -256,7 +256,7 @@ impl Orders<'_> {
         self.dictionary.field(tag).unwrap()
     }
 
-    /// A field with its data or its group: one entry with all that may stand in it.
+    /// A field with its data or its group: one entry with all its possible fields.
     fn member(&self, member: &Member, out: &mut String) {
         let field = self.field(member.tag);
         if field.kind.is_data() {
@@ -278,7 +278,7 @@ impl Orders<'_> {
         }
     }
 
-    /// An order with all that its version requires, and `more`, which replaces.
+    /// An order with all required fields of its version, and `more`, which replaces some.
     fn order(&self, id: usize, more: &str) -> Request {
         let mut body = String::new();
         for member in self.dictionary.message(b"D").unwrap().members() {
@@ -312,7 +312,7 @@ impl Orders<'_> {
             all.push((self.order(all.len(), &more), more));
         }
         for member in self.dictionary.message(b"D").unwrap().members() {
-            // Orders by something else than a number of shares are a story of their own.
+            // Orders by something other than a number of shares are tested separately.
             if member.required || [11, 38].contains(&member.tag) {
                 continue;
             }
@@ -326,7 +326,7 @@ impl Orders<'_> {
     }
 }
 
-/// The fields of an order that have to stand in a report: those that its version has there, outside groups.
+/// The fields of an order that its report must have: those that its version has in a report, outside groups.
 fn expected(dictionary: &Dictionary, more: &str) -> Vec<(Tag, String)> {
     let report = dictionary.message(b"8").unwrap();
     let fields = more.split('|').filter_map(|field| field.split_once('='));
@@ -337,7 +337,7 @@ fn expected(dictionary: &Dictionary, more: &str) -> Vec<(Tag, String)> {
             .is_some_and(|member| member.group.is_none())
             && *tag != 60
     };
-    // Of a group the report has all or nothing.
+    // The report has a whole group or nothing of it.
     let mut fields = fields.peekable();
     let first: Tag = fields.peek().map_or(0, |field| field.0);
     let is_group = dictionary.message(b"D").unwrap().group(first).is_some();
@@ -394,7 +394,7 @@ fn a_validating_initiator_takes_every_answer_in_every_version() {
         }
         assert!(repeated.len() > 10, "{session}: {repeated:?}");
     }
-    // After a restart, ids are new ones; orders of before are no longer known.
+    // After a restart ids are new; earlier orders are unknown.
     let scripts = dictionaries
         .iter()
         .zip(&orders)

@@ -1,4 +1,4 @@
-//! docs/reference/events.md has each text of an event, and none that is no longer in the code.
+//! docs/reference/events.md has each event text, and none that is no longer in the code.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ const SOURCES: [&str; 20] = [
     "crates/transform/src/rules/script_failure.rs",
 ];
 
-/// Texts in these files that no event has: how they begin, and why.
+/// Texts in these files that no event uses: their beginnings, and why.
 const OTHERS: [(&str, &str); 10] = [
     ("scripts", "the name of a feature"),
     ("journal-read", "the name of a thread"),
@@ -47,7 +47,7 @@ const OTHERS: [(&str, &str); 10] = [
     ("settings from before", "the same"),
 ];
 
-/// A text in parts: what stands between its values.
+/// A text in parts: the pieces between its values.
 fn parts(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0;
@@ -68,7 +68,7 @@ fn parts(text: &str) -> Vec<String> {
     parts.filter(|part| part.len() > 2).collect()
 }
 
-/// The string literals of code, without tests and comments.
+/// The string literals in code, without tests and comments.
 pub(crate) fn literals(source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code
@@ -114,10 +114,10 @@ fn texts(page: &str) -> Vec<String> {
     quoted.collect()
 }
 
-/// Pieces of the code's texts that a part of a text may be made of.
+/// Maximum number of texts of the code that one text may be composed of.
 const PIECES_MAX: usize = 3;
 
-/// Whether a text is at most so many pieces of others, the first as long as it can be.
+/// Whether a text consists of at most this number of pieces of others, the first as long as possible.
 fn is_composed(text: &str, others: &[String], pieces: usize) -> bool {
     if text.is_empty() {
         return true;
@@ -134,7 +134,7 @@ fn is_composed(text: &str, others: &[String], pieces: usize) -> bool {
     }
 }
 
-/// Whether all parts are in a text, in their order.
+/// Whether all parts are in a text, in order.
 fn has(text: &str, parts: &[String]) -> bool {
     let mut rest = text;
     parts
@@ -178,7 +178,7 @@ fn the_page_of_events_has_each_text_and_no_other() {
         missing.join("\n")
     );
 
-    // Texts of the first column, and reasons in the others, that are no commands or settings.
+    // Texts of the first column, and reasons in the others, that are not commands or settings.
     let first = page.lines().filter_map(|line| line.strip_prefix("| `"));
     let first = first.flat_map(|row| {
         let cell = row.split('|').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `fixwire gateway try`: does it say what rules do with the messages of a log?
+//! `fixwire gateway try`: reports the effect of rules on the messages of a log.
 
 use std::fs;
 use std::io::Write;
@@ -97,7 +97,7 @@ fn only_the_strict_end_with_an_error() {
     assert!(text(&strict.stdout).contains("unmatched "));
 }
 
-/// The messages with SOH, from the standard input, of a session that is named.
+/// The messages with SOH, from standard input, of a named session.
 #[test]
 fn the_source_may_be_named() {
     let order = "8=FIX.4.2|35=D|49=X|56=Y|52=20261120-10:00:00|11=1|55=VOD|54=1|21=1|40=1|60=20261120-10:00:00|38=1|";
@@ -223,7 +223,7 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
     assert_eq!(strict.status.code(), Some(1));
 }
 
-/// T16: a terminal obeys no byte of a log.
+/// T16: no byte of a log controls the terminal.
 #[test]
 fn what_a_log_says_is_printed_escaped() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `fixwire run` with rules: do messages go where they say, and are events printed?
+//! `fixwire run` with rules: messages go where the rules say, and events are printed.
 
 use std::fs;
 use std::net::TcpListener;
@@ -29,11 +29,11 @@ from = ["VENUE"]
 do = ['return']
 "#;
 
-/// A file with a client and a venue that both connect to us; the venue has these settings more.
-/// The port where they connect.
+/// A file with a client and a venue that both connect to us; `venue` adds settings of the venue. Returns the file and
+/// the port.
 pub fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
     let file = folder.join("gateway.toml");
-    // A file that is written again is for the same process.
+    // A file that is rewritten keeps its port.
     let before = fs::read_to_string(&file).unwrap_or_default();
     let known = before
         .lines()
@@ -88,7 +88,7 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
     venue.send("8", report);
     let answer = client.expect("8");
     assert!(answer.contains("|11=A1|"), "{answer}");
-    // Nobody asked for this one.
+    // An unsolicited message.
     venue.send(
         "8",
         &report.replace("11=A1", "11=A9").replace("37=O1", "37=O9"),
@@ -220,7 +220,7 @@ fn other_rules_hold_from_one_message_to_the_next() {
     running.hears("counter orders: 4");
 }
 
-/// Settings of sessions hold from a start on: a reload that changes one does nothing, and names it.
+/// Session settings are fixed at the start: a reload that changes one does nothing, and names it.
 #[test]
 fn a_reload_names_what_needs_a_restart_and_does_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,7 +256,7 @@ fn a_reload_names_what_needs_a_restart_and_does_nothing() {
     running.hears("gateway reloaded: 3 rules");
 }
 
-/// A password that somebody else knows is revoked without a restart: by a reload, and by SIGHUP.
+/// A leaked password is revoked without a restart: by a reload, and by SIGHUP.
 #[test]
 fn a_reload_reads_the_password_file_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -293,7 +293,7 @@ fn a_reload_reads_the_password_file_again() {
     assert!(log_on("anna", "lion"), "the users stay as they were");
 }
 
-/// `fixwire gateway reload`: its exit code, and all that it says.
+/// `fixwire gateway reload`: its exit code and its output.
 fn reload(folder: &Path, args: &[&str]) -> (i32, String) {
     let output = fixwire()
         .args(["gateway", "reload"])
@@ -335,7 +335,7 @@ fn the_command_reload_says_what_became_of_it() {
     client.send("D", &peer::order("A1"));
     running.hears("gateway orders: new rules");
 
-    // A file with mistakes does not get to the gateway.
+    // A file with errors does not reach the gateway.
     write(folder, "", &other.replace("return", "returm"));
     refused(folder, &["gateway.toml"], "gateway.toml:34:8");
     running.signal("USR1");
@@ -344,7 +344,7 @@ fn the_command_reload_says_what_became_of_it() {
         !heard.iter().any(|line| line.contains("reloaded")),
         "{heard:#?}"
     );
-    // What only the gateway can know is its answer.
+    // A check that only the running gateway can make.
     write(folder, "", &(other.clone() + "[gateway]\nmax_orders = 7\n"));
     refused(
         folder,
@@ -377,11 +377,11 @@ fn the_command_reload_ends_without_an_answer_too() {
         running.signal("CONT");
         running.hears("gateway reloaded: 3 rules");
     }
-    // It was killed; its socket is still there.
+    // The gateway was killed; its socket still exists.
     assert!(folder.join("store/control").exists());
     refused(folder, &file, nobody);
 
-    // One that ends while it is asked.
+    // A gateway that ends during the request.
     fs::remove_file(folder.join("store/control")).unwrap();
     let gateway = UnixListener::bind(folder.join("store/control")).unwrap();
     let ends = thread::spawn(move || drop(gateway.accept().unwrap()));

@@ -1,11 +1,11 @@
-//! docs/reference/glossary.md explains the words that only fixwire uses, and the guides link it where they use one.
+//! docs/reference/glossary.md explains the words that only fixwire uses, and the guides link them.
 
 use std::fs;
 use std::path::Path;
 
 const PAGE: &str = include_str!("../../../../docs/reference/glossary.md");
 
-/// Words of screens, events and pages that no FIX engineer can know.
+/// Words on screens, in events and on pages that a FIX engineer cannot know.
 const WORDS: [&str; 24] = [
     "turn",
     "floor",
@@ -33,7 +33,7 @@ const WORDS: [&str; 24] = [
     "unsolicited",
 ];
 
-/// How a guide says one of them, and the entry that it then links.
+/// Forms of a word in a guide, and the entry that they must link.
 const IN_GUIDES: [(&str, &str); 4] = [
     ("same turn", "#turn"),
     ("engine's turn", "#turn"),
@@ -59,7 +59,7 @@ fn guides_link_the_words_that_they_use() {
     let mut linked = 0;
     for entry in fs::read_dir(guides).unwrap().flatten() {
         let text = fs::read_to_string(entry.path()).unwrap();
-        // A link's text counts as it is read.
+        // A link counts as its text.
         let plain = text
             .replace("[turn]", "turn")
             .replace("[near or far]", "near or far");

@@ -1,4 +1,4 @@
-//! Does `fixwire hash-password` print what a settings file takes, and nothing else?
+//! `fixwire hash-password` prints a hash for a settings file, and nothing else.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

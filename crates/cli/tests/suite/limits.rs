@@ -1,4 +1,4 @@
-//! Each limit of the settings names itself, with its value, where it refuses something.
+//! An error caused by a limit of the settings names the limit and its value.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use fixwire::settings::keys::KEYS;
 
 use super::events_page::literals;
 
-/// Files with the texts of what exceeds a limit, from the root of the repository.
+/// Files with the error texts of limits, from the root of the repository.
 const SOURCES: [&str; 9] = [
     "crates/engine/src/error.rs",
     "crates/engine/src/event/ending.rs",
@@ -23,13 +23,13 @@ const SOURCES: [&str; 9] = [
 /// Limits of the tables of a gateway or an exchange.
 const OF_TABLES: [&str; 3] = ["max_orders", "max_held", "max_remembered"];
 
-/// Keys that are named as limits are and refuse nothing, each with its reason.
+/// Keys that are named like limits but refuse nothing, each with its reason.
 const NO_LIMITS: [(&str, &str); 1] = [(
     "MaxOrderAge",
     "the event of a resend counts what is gap-filled",
 )];
 
-/// Whether a text has the name and, behind it, the value.
+/// Whether a text has the name and, after it, the value.
 fn names(text: &str, limit: &str) -> bool {
     text.split(limit).skip(1).any(|behind| {
         let is_whole = !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');

@@ -1,4 +1,5 @@
-//! Files with `[[link]]`: what `check`, `run`, `sim` and `status` say about links, and what a raw TCP client sees.
+//! Files with `[[link]]`: the output of `check`, `run`, `sim` and `status` about links, and the messages that a raw TCP
+//! client receives.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use crate::oms::example;
 use crate::running::{Running, SOON, fixwire, free_port};
 
-/// A file of the examples in this folder, with these words replaced, only for its owner.
+/// An example file in this folder, with these words replaced, readable only by its owner.
 fn write(folder: &Path, file: &str, changes: &[(&str, &str)]) {
     let mut text = example(file);
     for (from, to) in changes {
@@ -34,7 +35,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What `check` prints of a file that has no mistake.
+/// The output of `check` for a file without errors.
 fn check(folder: &Path, args: &[&str]) -> String {
     let output = ask(folder, &[&["check"], args].concat());
     let said = text(&output.stderr);
@@ -246,7 +247,7 @@ fn a_password_file_is_read_at_the_start() {
     );
 }
 
-/// Starts the exchange of the example at a port of its own.
+/// Starts the example's exchange on a port of its own.
 fn exchange(folder: &Path) -> Running {
     let port = free_port();
     let store = folder.join("store").display().to_string();
@@ -303,7 +304,7 @@ fn events_and_status_name_the_link() {
     running.signal("USR1");
     running.hears("status: link FUT-1 connected, frames in 0, out 0");
 
-    // Of one byte: shorter than any message.
+    // A one-byte length: shorter than any message.
     member.write_all(&[0; 32]).unwrap();
     let event = running.hears("disconnected");
     assert!(event.contains(" FUT-1 "), "{event}");
@@ -502,6 +503,6 @@ fn the_examples_lead_to_a_fill() {
         let rows = rows.as_array().unwrap();
         let is_filled = |row: &&Value| row["state"] == "filled" && row["line"] == "FUT-1";
         assert_eq!(rows.iter().filter(is_filled).count(), filled, "{rows:?}");
-        // Dropped, it is killed.
+        // Killed on drop.
     }
 }

@@ -1,4 +1,4 @@
-//! `fixwire log`: what its page says is what it prints.
+//! `fixwire log`: its page shows its real output.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -145,7 +145,7 @@ fn an_index_is_built_extended_and_used() {
     }
 }
 
-/// A page, with what commands that are on it print.
+/// A page, with the output of the commands on it.
 pub struct Page {
     path: PathBuf,
     text: String,
@@ -160,7 +160,7 @@ impl Page {
         Self { path, text }
     }
 
-    /// Compares what a command prints with what is behind it on the page; with `UPDATE=1` the page gets it.
+    /// Compares a command's output with the text after it on the page; with `UPDATE=1` writes it there.
     pub fn shows(&mut self, args: &[&str], output: &Output) {
         let (said, errors) = (text(&output.stdout), text(&output.stderr));
         let typed = args.iter().map(|arg| match arg.contains(' ') {
@@ -281,7 +281,7 @@ fn json_is_read_by_programs() {
     assert_eq!(gaps[1]["gaps"][0]["first"], 3);
 }
 
-/// However many fields a message has, no command stops before the last one, and each order of a list has its own fields.
+/// No command stops at a maximum number of fields, and each order of a list has its own fields.
 #[test]
 fn no_command_stops_before_the_last_field() {
     let folder = tempfile::tempdir().unwrap();

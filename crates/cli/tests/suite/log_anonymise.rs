@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::log::{fixwire, logs, message, text};
 
-/// Everything in a folder.
+/// The content of a folder.
 fn content(folder: &Path) -> String {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -48,7 +48,7 @@ fn anonymous_logs_have_nothing_of_the_original_and_the_same_story() {
     ];
     let output = fixwire(root.path(), &args);
     let errors = text(&output.stderr);
-    // One has a wrong BodyLength, one is cut off.
+    // One message has a wrong BodyLength, one is cut off.
     assert_eq!(output.status.code(), Some(1));
     assert!(
         errors.contains("error: not written: logs/FIX.4.4-BROKER-CLIENT.messages.current.log:8: "),
@@ -76,7 +76,7 @@ fn anonymous_logs_have_nothing_of_the_original_and_the_same_story() {
         let mode = file.unwrap().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    // The same summary, but for names.
+    // The same summary, except for names.
     let summary = |path: &str| -> Value {
         let output = fixwire(root.path(), &["log", "summary", "--json", path]);
         serde_json::from_slice(&output.stdout).unwrap()
@@ -91,7 +91,7 @@ fn anonymous_logs_have_nothing_of_the_original_and_the_same_story() {
         after["sessions"][0]["in"].as_u64().unwrap() + after["sessions"][1]["in"].as_u64().unwrap(),
         4
     );
-    // Never into a folder that has something.
+    // Never into a folder that is not empty.
     let output = fixwire(root.path(), &args);
     assert!(text(&output.stderr).contains("the folder is not empty"));
 }

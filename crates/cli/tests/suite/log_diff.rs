@@ -61,7 +61,7 @@ fn diff_lists_what_differs_between_two_sides() {
     }
     let output = fixwire(root.path(), &["log", "diff", "-", "-"]);
     assert!(!output.status.success() && text(&output.stderr).contains("write the other to a file"));
-    // What cannot be read is named, with what was.
+    // Unreadable parts are named, and the readable ones shown.
     logs(root.path());
     let output = fixwire(root.path(), &["log", "diff", "logs", "logs"]);
     assert_eq!(output.status.code(), Some(1));

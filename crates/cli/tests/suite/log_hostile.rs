@@ -1,4 +1,5 @@
-//! Bad input of `fixwire log`, at size: what is readable, then what was left out, exit code 1, within little memory.
+//! Bad input of `fixwire log`, in large amounts: prints the readable part, then what was skipped, with exit code 1 and
+//! little memory.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -13,9 +14,9 @@ use flate2::write::GzEncoder;
 
 use crate::log::{fixwire, message, text};
 
-/// The most memory of any command.
+/// Maximum memory of any command.
 const MOST: u64 = 256 << 20;
-/// A block of zstd that is one byte repeated has at most so many.
+/// Maximum size of a zstd block that is one repeated byte.
 const ZSTD_BLOCK: usize = 128 << 10;
 
 fn order(number: u32) -> String {
@@ -28,7 +29,7 @@ fn order(number: u32) -> String {
     )
 }
 
-/// The most memory that a running process has had, in bytes.
+/// Peak resident memory of a running process, bytes.
 fn peak(child: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -36,7 +37,7 @@ fn peak(child: &Child) -> u64 {
     number.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
-/// Runs `fixwire log ARGS`: exit code, what it printed, its errors, its most memory as far as it was seen.
+/// Runs `fixwire log ARGS`; returns exit code, output, errors, and the observed peak memory.
 fn watched(folder: &Path, args: &[&str]) -> (Option<i32>, String, String, u64) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
         .current_dir(folder)
@@ -72,7 +73,7 @@ fn watched(folder: &Path, args: &[&str]) -> (Option<i32>, String, String, u64) {
     (code, said, errors, most)
 }
 
-/// Two orders with a gigabyte of nothing before them, and a message without an end between them.
+/// Two orders with a gigabyte of zeros before them, and a message without an end between them.
 fn bomb(mut write: impl FnMut(&[u8], usize)) {
     write(b"x", 1 << 30);
     write(format!("\n{}\n", order(1)).as_bytes(), 1);
@@ -94,7 +95,7 @@ fn gzip_bomb(path: &Path) {
     packed.finish().unwrap();
 }
 
-/// A frame of zstd with a window of 128 KiB, whose blocks are raw or one byte repeated.
+/// A zstd frame with a window of 128 KiB, whose blocks are raw or one repeated byte.
 fn zstd_bomb(path: &Path) {
     let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
     let head = |kind: usize, len: usize| (len << 3 | kind << 1).to_le_bytes()[..3].to_vec();
@@ -175,7 +176,7 @@ fn holes_of_a_hundred_gigabytes_cost_no_time() {
     let first = order(1);
     file.write_all_at(first.as_bytes(), 0).unwrap();
     let cut = &order(2).into_bytes()[..60];
-    // Its rest is in the hole.
+    // The rest of it is in the hole.
     let at = (4 << 20) - 60;
     file.write_all_at(cut, at).unwrap();
     file.write_all_at(order(3).as_bytes(), 70 << 30).unwrap();
@@ -213,7 +214,7 @@ fn line_ends_and_encodings_may_be_mixed() {
     for (number, end) in (1..).zip(["\r\n", "\n", "\r", "\r\r\n", "\u{85}\n", "\u{2028}"]) {
         add(format!("20261120-10:00:00.000 : {}{end}", order(number)).as_bytes());
     }
-    // Latin-1, Shift JIS, bytes of every kind, and Windows' quotes around a message.
+    // Latin-1, Shift JIS, all byte values, and Windows quotes around a message.
     add(b"Auftrag f\xfcr M\xfcnchen: ");
     add(order(7).replace('\x01', "|").as_bytes());
     add(b"\n\x83\x65\x83\x58\x83\x67 ");
@@ -279,7 +280,7 @@ fn what_is_no_log_is_named() {
             Some(i32::from(!is_whole)),
             "{name}: {errors}"
         );
-        // The message that the damage cuts may be named too.
+        // The message that the damage cuts may be named, too.
         assert!(errors.lines().count() <= 2, "{name}: {errors}");
         assert!(
             errors.lines().all(|line| line.contains(name)),
@@ -290,7 +291,7 @@ fn what_is_no_log_is_named() {
             "{errors}"
         );
         if why == "gzip: " {
-            // What is before the damage is read, and the place is behind it.
+            // The part before the damage is read, and the position is after it.
             let count = said.lines().count();
             assert!((100..1999).contains(&count), "{name}: {count} messages");
             let from = errors
@@ -299,7 +300,7 @@ fn what_is_no_log_is_named() {
                 .and_then(|it| it.split(' ').next());
             let from: usize = from.and_then(|it| it.parse().ok()).expect(&errors);
             let read: usize = (1..=count as u32).map(|it| order(it).len() + 1).sum();
-            // A bit that is flipped gives other bytes for a while.
+            // A flipped bit changes the following bytes for a while.
             let is_near = name == "damaged.gz" || from < read + order(1999).len() + 1;
             assert!(from + 1 >= read && is_near, "{from}, {read}");
         }

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::log::{fixwire, message, text};
 
-/// A log in the layout of QuickFIX with orders of 1 to `count`, each reported after as many microseconds and filled after
-/// twice as many.
+/// A log in the layout of QuickFIX with orders 1 to `count`; order N is reported after N microseconds and filled after
+/// 2 N.
 fn orders(path: &Path, count: u32) {
     let mut lines: Vec<(u32, String)> = Vec::new();
     for number in 1..=count {

@@ -1,4 +1,4 @@
-//! `fixwire log order` prints the true life of an order that went through a gateway.
+//! `fixwire log order` prints the true history of an order that went through a gateway.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ mod world;
 
 use generator::{Lives, OrderTruth};
 
-/// Orders of the world, of which one in so many is asked for.
+/// Number of orders in the world, of which one in this number is queried.
 const ORDERS: usize = 60;
 const ONE_IN: usize = 6;
 const SEED: u64 = 77;
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// Order, place, CompIDs and text of each message, by the truth.
+/// Order, position, CompIDs and text of each message, as generated.
 fn expected(truths: &[OrderTruth], id: &str) -> Vec<[String; 5]> {
     let with_id = truths.iter().filter(|truth| truth.ids.contains(id));
     let said = with_id.enumerate().flat_map(|(at, truth)| {

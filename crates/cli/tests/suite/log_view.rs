@@ -113,7 +113,7 @@ impl Terminal {
         rows.map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Waits for a screen on which all of this is.
+    /// Waits for a screen that shows all of this.
     #[track_caller]
     fn shows(&mut self, texts: &[&str]) -> Vec<String> {
         let until = Instant::now() + SOON;
@@ -150,7 +150,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // It has ended, unless the test failed.
+        // The process has exited, unless the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -198,7 +198,7 @@ fn a_filter_is_typed_an_order_opened_a_report_jumped_to_and_the_file_grows() {
     assert!(below(&rows)[1] == "ExecutionReport (8)");
     terminal.press("\t");
     terminal.shows(&["1 of 2 messages", "NewOrderSingle (D)"]);
-    // All of a message, with its group.
+    // The whole message, with its group.
     terminal.press("j\r");
     let rows = terminal.shows(&["Esc back", "NoPartyIDs(453)"]);
     let group = rows
@@ -210,7 +210,7 @@ fn a_filter_is_typed_an_order_opened_a_report_jumped_to_and_the_file_grows() {
     // An Esc before another key would be Alt.
     terminal.press("q");
     terminal.shows(&["Tab jump"]);
-    // What happened to the order: with its replacement, which was rejected.
+    // The history of the order, with its rejected replacement.
     terminal.press("o");
     let rows = terminal.shows(&["order A41", "45=900 58=no such price"]);
     let life: Vec<&String> = rows

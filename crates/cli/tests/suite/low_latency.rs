@@ -1,4 +1,4 @@
-//! Settings for low latency take effect in the running process, and say what they need where they cannot.
+//! Low-latency settings take effect in the running process, and report what they need where they cannot.
 
 use std::fs;
 use std::net::TcpStream;
@@ -27,7 +27,7 @@ fn status(process: &str, name: &str) -> String {
     word.expect("a field of this name").to_owned()
 }
 
-/// Whether this process, and what it starts, may lock all of its memory.
+/// Whether this process and its children may lock all their memory.
 fn may_lock() -> bool {
     let capabilities = u64::from_str_radix(&status("self", "CapEff:"), 16).unwrap();
     capabilities >> IPC_LOCK & 1 == 1 || getrlimit(Resource::Memlock).current.is_none()
@@ -61,7 +61,8 @@ fn locked_memory_is_all_of_the_process() {
 fn a_limit_of_locked_memory_is_named_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("fixwire");
-    // By a program: a file that is open for writing here, when another test starts something, cannot run.
+    // Copied by a program: a file that this process has open for writing while another test starts a process cannot be
+    // executed.
     let mut copy = Command::new("cp");
     copy.arg(env!("CARGO_BIN_EXE_fixwire")).arg(&binary);
     assert!(copy.status().unwrap().success());
@@ -104,7 +105,7 @@ fn busy_polling_reaches_the_socket_or_is_refused_with_an_event() {
     let client = TcpStream::connect(("127.0.0.1", running.port)).unwrap();
     let mut peer = Peer::on(client.try_clone().unwrap(), "BENCH", "EXEC");
     peer.log_on(30);
-    // The system takes it of this process exactly when it takes it of the engine.
+    // The system refuses it for this process exactly when it refuses it for the engine.
     if SockRef::from(&client).set_busy_poll(40).is_ok() {
         assert_eq!(busy_poll(running.child.id(), &client), Some(40));
     } else {

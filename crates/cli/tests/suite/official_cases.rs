@@ -1,5 +1,5 @@
-//! FIX Session Layer Test Cases by their numbers, played by peers on plain sockets against the binary in both roles and
-//! in each version: those that depend on settings, and those that venues of today have added.
+//! FIX Session Layer Test Cases by number, played by peers on plain sockets against the binary in both roles and in
+//! each version: the cases that depend on settings, and cases that today's venues have added.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::running::{Running, fixwire, free_port};
 const VERSIONS: [&str; 6] = [
     "FIX.4.0", "FIX.4.1", "FIX.4.2", "FIX.4.3", "FIX.4.4", "FIXT.1.1",
 ];
-/// The setting that asks for the Logout of cases 1B d, 1B e and 1S d.
+/// The setting that requests the Logout of cases 1B d, 1B e and 1S d.
 const LOGOUT: &str = "SendLogoutForLogonSendingTime=Y";
 
 /// An engine with one session, `US` and `THEM`.
@@ -69,7 +69,7 @@ impl Case {
         }
     }
 
-    /// A connection; of an initiator, its Logon is read.
+    /// A connection; for an initiator its Logon is read.
     fn connect(&self) -> Peer {
         let mut peer = match &self.venue {
             Some(listener) => Peer::on(listener.accept().unwrap().0, "THEM", "US"),
@@ -107,7 +107,7 @@ fn first(peer: &mut Peer, seconds: i64, from: &str, body: &str) {
     peer.send_fields(&text);
 }
 
-/// What is wrong with a first message, and the Text(58) of the Logout.
+/// The error in a first message, and the Text(58) of the Logout.
 type Wrong = (fn(&mut Peer, &'static str), &'static str);
 
 const LATE: Wrong = (
@@ -132,8 +132,8 @@ const REPORT: Wrong = (
     "First message not a Logon",
 );
 
-/// The first message of a peer is wrong: with the setting it gets a Logout that says so, else the connection just
-/// closes.
+/// The first message of a peer is wrong: with the setting it gets a Logout with the reason, else the connection is
+/// closed.
 fn refuses(role: &str, wrong: Wrong, versions: &[&'static str]) {
     for &version in versions {
         for setting in ["", LOGOUT] {
@@ -180,7 +180,7 @@ fn case_1s_d_an_acceptor_gets_an_invalid_logon() {
     refuses("acceptor", NO_VERSION, &["FIXT.1.1"]);
 }
 
-/// The same of both, without a field that a Logon must have: a Reject, and a Logout, with any setting.
+/// The same for both roles, without a required field of the Logon: a Reject and a Logout, with any setting.
 #[test]
 fn case_1b_d_and_1s_d_a_logon_without_a_field() {
     for version in VERSIONS {
@@ -204,7 +204,7 @@ fn case_1b_d_and_1s_d_a_logon_without_a_field() {
 }
 
 /// "Logon message is received with duplicate identity: generate an error condition, disconnect without sending a
-/// message"; 1S c: so is one of an identity that is not configured.
+/// message"; 1S c: the same for an identity that is not configured.
 #[test]
 fn case_1s_b_and_1s_c_a_second_connection_and_a_stranger() {
     for version in VERSIONS {
@@ -266,7 +266,7 @@ fn case_15_fields_come_in_another_order() {
     }
 }
 
-/// "Message to send or queue while disconnected": `session send` refuses it and says so, and nothing of it is sent later.
+/// "Message to send or queue while disconnected": `session send` refuses it, and it is not sent later.
 #[test]
 fn case_16_a_a_message_that_is_given_by_hand_while_disconnected_is_refused() {
     for version in VERSIONS {
@@ -324,9 +324,8 @@ fn case_16_b_held_messages_are_new_ones_after_the_logon() {
     }
 }
 
-/// Values that a message of a venue may have, which validation once refused: an IOIQty(27) that is a number, an
-/// OrdRejReason(103) of 12 in FIX 4.4, and lists of 700 and 2,000 instruments. The application does not know these messages,
-/// and says so at most.
+/// Values in messages of real venues that validation once refused: a numeric IOIQty(27), OrdRejReason(103) 12 in FIX
+/// 4.4, and lists of 700 and 2,000 instruments. At most, the application reports that it does not know these messages.
 #[test]
 fn values_of_venues_are_no_fault_of_the_session() {
     let list = |instruments: usize| {

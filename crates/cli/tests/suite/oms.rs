@@ -18,7 +18,7 @@ pub fn example(file: &str) -> String {
     fs::read_to_string(examples.join(file)).unwrap()
 }
 
-/// The files of the example in this folder, with ports of ours; a venue of FIX 4.2.
+/// The example's files in this folder, with our ports; a venue with FIX 4.2.
 fn write(folder: &Path, port: u16, venue: u16) {
     for file in ["instruments.csv", "limits.csv"] {
         fs::write(folder.join(file), example(file)).unwrap();
@@ -50,7 +50,7 @@ pub fn start(folder: &Path, port: u16) -> Running {
     running
 }
 
-/// The same, once it has said this.
+/// The same, after it has printed this.
 fn start_that_says(folder: &Path, port: u16, text: &str) -> Running {
     let mut command = fixwire();
     command.arg("run").arg(folder.join("oms.toml"));
@@ -71,12 +71,12 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// Begins one whose table `[oms]` begins so.
+    /// Starts an OMS whose table `[oms]` begins with this.
     pub fn begin(table: &str) -> Self {
         Self::with(&[("[oms]\n", table)])
     }
 
-    /// Begins one with other words in its settings.
+    /// Starts an OMS with replaced words in its settings.
     pub fn with(changes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -103,7 +103,7 @@ impl Floor {
     }
 }
 
-/// The venue accepts a connection of the OMS, and goes on with this MsgSeqNum.
+/// The venue accepts a connection of the OMS, and continues with this MsgSeqNum.
 pub fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
     let socket = listener.accept().unwrap().0;
     let mut venue = Peer::on(socket, "EXCHANGE", "OMS");
@@ -113,7 +113,7 @@ pub fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
     venue
 }
 
-/// The client connects, and goes on with this MsgSeqNum.
+/// The client connects, and continues with this MsgSeqNum.
 pub fn client_logs_on(port: u16, next_out: u64) -> Peer {
     let mut client = Peer::connect(port, "CLIENT", "OMS");
     client.next_out = next_out;
@@ -121,7 +121,7 @@ pub fn client_logs_on(port: u16, next_out: u64) -> Peer {
     client
 }
 
-/// Runs `fixwire oms`; its exit code and all that it says.
+/// Runs `fixwire oms`; returns its exit code and its output.
 pub fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
     command.args(["oms", verb]).arg(folder.join("oms.toml"));
@@ -141,7 +141,7 @@ pub fn order(id: &str, quantity: u32) -> String {
     format!("11={id}|21=1|55=VOD|54=1|60={now}|38={quantity}|40=2|44=12.50")
 }
 
-/// The fields of a report of the venue's.
+/// The fields of a report from the venue.
 pub fn report(id: &str, exec: u32, status: char, (quantity, filled): (u32, u32)) -> String {
     let last = if status == '0' { 0 } else { filled };
     let leaves = quantity - filled;
@@ -216,7 +216,7 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
         code != 0 && said.contains("no order 4711 in the journal"),
         "{said}"
     );
-    // One that the venue does not answer before the process dies.
+    // A request that the venue does not answer before the process dies.
     client.send("D", &order("A3", 10));
     let second = id(&venue.expect("D"));
     assert_eq!((first.as_str(), second.as_str()), ("1", "2"));
@@ -248,7 +248,7 @@ fn stamps(folder: &Path, number: &str) -> Vec<Value> {
         .clone()
 }
 
-/// Waits until an order has so many stamps: a thread writes them.
+/// Waits until an order has this number of stamps: a thread writes them.
 fn stamped(folder: &Path, number: &str, count: usize) -> Vec<Value> {
     let begun = Instant::now();
     loop {
@@ -290,7 +290,7 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
     assert!(times.is_sorted(), "{times:?}");
     let (_, said) = oms(folder, "order", &["1"]);
     assert!(said.contains("us since T0, 20"), "{said}");
-    // Its settings are used by another start, which gets nowhere and changes nothing.
+    // Another start with its settings fails and changes nothing.
     let other = fixwire().arg("run").arg(&settings).output().unwrap();
     let other = String::from_utf8(other.stderr).unwrap();
     assert!(other.contains("another process writes"), "{other}");
@@ -317,7 +317,7 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
     let analysed = String::from_utf8(analysed.unwrap().stdout).unwrap();
     let wanted = "Count=3|Abandoned=0|Rejected=1|Sending=2|Queuing=0";
     assert!(analysed.contains(wanted), "{analysed}");
-    // The running one is asked with settings that name no file, then with its folder.
+    // Queries the running OMS with settings that name no file, then with its folder.
     fs::write(&settings, text.replace("stamps = \"stamps.txt\"\n", "")).unwrap();
     let (code, said) = oms(folder, "order", &["1"]);
     assert!(
@@ -434,7 +434,7 @@ fn operators_limit_kill_and_arm() {
     );
     let status = json(folder, "status", &[]);
     assert_eq!(status[0]["open"], 1);
-    // Who did what and why is in the journal.
+    // The journal has who did what, and why.
     let dump = fixwire()
         .args(["journal", "dump"])
         .arg(folder.join("oms-store"))
@@ -495,7 +495,7 @@ fn mistakes_are_named_with_their_files_and_lines() {
     assert!(said.contains("use a separate file for each"), "{said}");
 }
 
-/// The three commands that the README has: a simulated exchange, an OMS, a client.
+/// The three commands in the README: a simulated exchange, an OMS, a client.
 #[test]
 fn three_commands_lead_to_a_fill() {
     let folder = tempfile::tempdir().unwrap();

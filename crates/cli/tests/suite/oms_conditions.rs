@@ -30,7 +30,7 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
     let row = json(folder, "held", &[]);
     assert_eq!(row[0]["condition"], "last >= 12.6");
     venue.send("W", "262=P|55=VOD|268=1|269=2|270=12.55|271=10");
-    // Then the OMS has read it.
+    // By then the OMS has read it.
     venue.send("1", "112=READ");
     venue.expect("0");
     drop(running);

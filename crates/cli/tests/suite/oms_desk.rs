@@ -1,4 +1,4 @@
-//! What a desk does with rejected orders and with a venue's drop copy, in a real process.
+//! Rejected orders and a venue's drop copy at a desk, in a real process.
 
 use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
 use crate::peer::Peer;

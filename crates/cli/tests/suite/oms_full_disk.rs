@@ -1,4 +1,4 @@
-//! An OMS whose disk fills up: what is open can still be cancelled, and nothing new is accepted.
+//! An OMS with a full disk: open orders can still be cancelled, and new ones are rejected.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -8,9 +8,9 @@ use std::process::Command;
 use crate::oms::{Floor, client_logs_on, id, json, oms, order, report, start, venue_logs_on};
 use crate::peer::Peer;
 
-/// Set for the process that has a file system of its own as its temporary folder.
+/// Set for the process whose temporary folder is a file system of its own.
 const INSIDE: &str = "FIXWIRE_TEST_SMALL_DISK";
-/// Bytes of that file system.
+/// Size of that file system, bytes.
 const DISK: &str = "24m";
 
 /// Runs a test of this program again, with a small file system of its own for its files.
@@ -33,7 +33,7 @@ fn on_a_small_disk(test: &str) {
     assert!(run.status.success() && said.contains("1 passed"), "{said}");
 }
 
-/// Takes all the room that is left; the file that has it.
+/// Fills the remaining space; returns the file that uses it.
 fn fill(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("filler");
     let mut file = File::create(&path).unwrap();
@@ -44,7 +44,7 @@ fn fill(folder: &Path) -> std::path::PathBuf {
     path
 }
 
-/// Writes long messages into the journal, until it needs another segment: half a megabyte each.
+/// Writes long messages into the journal until it needs another segment: half a megabyte each.
 fn fill_journal(client: &mut Peer, messages: usize) {
     let text = "x".repeat(400 << 10);
     for number in 0..messages {
@@ -56,7 +56,7 @@ fn fill_journal(client: &mut Peer, messages: usize) {
     }
 }
 
-/// The venue gets a cancel and does it.
+/// The venue receives a cancel and accepts it.
 fn cancels(venue: &mut Peer, exec: u32) {
     let asked = venue.expect("F");
     let at = asked.find("|41=").unwrap() + 4;
@@ -79,12 +79,12 @@ fn open(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Waits until the client hears that an order is cancelled.
+/// Waits for the client's report that an order is cancelled.
 fn ends(client: &mut Peer) {
     while !client.expect("8").contains("|39=4|") {}
 }
 
-/// The reject of a new order for want of room.
+/// The reject of a new order because the disk is full.
 fn is_refused(client: &mut Peer, id: &str) {
     client.send("D", &order(id, 100));
     let said = client.expect("8");
@@ -162,7 +162,7 @@ fn what_is_open_is_cancelled_and_killed_on_a_full_disk() {
     ends(&mut client);
     assert_eq!(open(folder), [""; 0]);
 
-    // Room again.
+    // Space is free again.
     fs::remove_file(filler).unwrap();
     running.hears("its reserve is restored");
     let (code, said) = oms(folder, "arm", &["firm", "--why", "room"]);

@@ -1,4 +1,4 @@
-//! `fixwire oms reload`, as an operator sees it.
+//! `fixwire oms reload`, as an operator uses it.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::oms::{
     Floor, client_logs_on, id, json as rows, oms, order, report, start, venue_logs_on,
 };
 
-/// A file of the OMS has other words from now on.
+/// Replaces words in a file of the OMS.
 fn edit(folder: &Path, file: &str, old: &str, new: &str) {
     let path = folder.join(file);
     let text = fs::read_to_string(&path).unwrap();
@@ -73,7 +73,7 @@ fn new_limits_and_instruments_are_in_force_at_the_next_order_and_after_kill_9() 
     );
     let after = rows(folder, "status", &[])[0]["settings"].clone();
     assert_ne!(after, settings);
-    // VOD cannot go while its order is open; a new symbol comes, with a limit of its own.
+    // VOD cannot be removed while its order is open; a new symbol is added, with a limit of its own.
     let vod = fs::read_to_string(folder.join("instruments.csv")).unwrap();
     let vod = vod
         .lines()
@@ -116,7 +116,7 @@ fn new_limits_and_instruments_are_in_force_at_the_next_order_and_after_kill_9() 
     );
     client.send("D", &order("A3", 60));
     venue.expect("D");
-    // What was in force before is forgotten with the process.
+    // The previous settings are lost with the process.
     let (code, said) = reload(folder, &["--back", "--why", "x"]);
     assert!(
         code != 0 && said.contains("nothing was reloaded since the start"),
@@ -222,7 +222,7 @@ fn every_mistake_has_its_line_and_nothing_is_applied() {
     );
     assert_eq!(limit_of_firm(folder), 10_000);
     running.hears("settings from before the last reload in force, by ");
-    // Another file than the one that runs.
+    // A file other than the running one.
     let other = folder.join("other");
     fs::create_dir(&other).unwrap();
     fs::copy(folder.join("oms.toml"), other.join("oms.toml")).unwrap();
@@ -260,7 +260,7 @@ fn files_are_reloaded_at_the_time_of_the_settings() {
         assert!(code == 0 && said.contains(&shown), "{said}");
         (at, shown)
     };
-    // The time comes by a reload; edits of the settings themselves wait for an operator.
+    // A reload sets the time; edits of the settings file itself wait for an operator.
     let (first, shown) = schedule("[oms]\n");
     edit(folder, "oms.toml", "\"status\"]", "\"everything\"]");
     edit(folder, "limits.csv", "firm,RC6,10000", "firm,RC6,70");

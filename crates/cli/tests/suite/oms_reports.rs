@@ -1,4 +1,4 @@
-//! A client of a real process asks for its reports again.
+//! A client of a real process requests its reports again.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn get(message: &str, tag: u32) -> &str {
     value.map_or("-", |(_, value)| value)
 }
 
-/// The fields of a report that are the same each time that it is sent.
+/// The fields of a report that are the same each time it is sent.
 fn kept(report: &str) -> Vec<String> {
     let changes = ["8=", "9=", "34=", "52=", "10=", "1352="];
     let fields = report.split('|').filter(|field| !field.is_empty());
@@ -33,7 +33,7 @@ fn kept(report: &str) -> Vec<String> {
     kept.map(str::to_owned).collect()
 }
 
-/// Asks for reports: the acknowledgement, and the reports until they are complete.
+/// Requests reports; returns the acknowledgement and the reports, until they are complete.
 fn ask(client: &mut Peer, appl_id: &str, (first, last): (u64, u64)) -> (String, Vec<String>) {
     let body = format!("1346=Q{first}|1347=0|1351=1|1355={appl_id}|1182={first}|1183={last}");
     client.send("BW", &body);
@@ -155,7 +155,7 @@ fn a_client_that_lost_its_store_gets_each_report_after_kill_9_and_on_another_day
     assert_eq!(get(&all[4], 39), "4");
     drop(running);
 
-    // Its rights to reports are for other accounts by now.
+    // Its rights to reports are now for other accounts.
     let running = start(folder, port);
     venue = venue_logs_on(&listener, venue.next_out);
     let mut client = logs_on_anew(port);

@@ -23,7 +23,7 @@ const SEGMENT: usize = 16 << 10;
 /// Packets of this kind begin with the header of IPv4.
 const RAW_IP: u32 = 101;
 
-/// A message: microseconds after ten, who sends it to whom, MsgSeqNum, MsgType, and fields.
+/// A message: microseconds after ten, sender and receiver, MsgSeqNum, MsgType, and fields.
 type Said = (i64, [&'static str; 2], u64, &'static str, &'static str);
 
 const UP: [&str; 2] = ["CLIENT", "GATE"];
@@ -31,7 +31,7 @@ const DOWN: [&str; 2] = ["GATE", "CLIENT"];
 const OUT: [&str; 2] = ["GATE", "VENUE"];
 const IN: [&str; 2] = ["VENUE", "GATE"];
 
-/// What the gateway received, and what it sent for it. The fill and the cancel cross.
+/// The messages that the gateway received, and those it sent as a result. The fill and the cancel cross.
 const SAID: [[Said; 2]; 5] = [
     [
         (
@@ -144,7 +144,7 @@ fn client_log(folder: &Path) {
     fs::write(folder.join(CLIENT_LOG), log).unwrap();
 }
 
-/// The journal of the gateway: a record has what came in, and what it caused.
+/// The gateway's journal: a record has an inbound message and its effects.
 fn journal(folder: &Path) {
     let directory = Directory::open(folder.join("gateway")).unwrap();
     let config = JournalConfig {
@@ -182,13 +182,13 @@ fn journal(folder: &Path) {
     }
 }
 
-/// What tcpdump captured between gateway and venue.
+/// The packets that tcpdump captured between gateway and venue.
 fn capture(folder: &Path) {
     let mut file = Vec::new();
     for number in [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, RAW_IP] {
         file.extend(u32::to_le_bytes(number));
     }
-    // Where each end is in its stream.
+    // The position of each end in its stream.
     let mut sent = [1_u32; 2];
     for said in SAID.iter().flatten().filter(|it| it.1.contains(&"VENUE")) {
         let (message, end) = (bytes(said), usize::from(said.1 == IN));
@@ -211,7 +211,7 @@ fn capture(folder: &Path) {
         file.extend(ports[1 - end].to_be_bytes());
         file.extend(sent[end].to_be_bytes());
         file.extend(sent[1 - end].to_be_bytes());
-        // Header of five words; data is confirmed and to be handed over.
+        // A header of five words; ACK and PSH are set.
         file.extend([0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0]);
         file.extend(&message);
         sent[end] += message.len() as u32;
@@ -219,7 +219,7 @@ fn capture(folder: &Path) {
     fs::write(folder.join(CAPTURE), file).unwrap();
 }
 
-/// Copies a folder, closed to others as a journal must be.
+/// Copies a folder, without access for others, as a journal requires.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     fs::set_permissions(to, Permissions::from_mode(0o700)).unwrap();
@@ -254,7 +254,7 @@ fn the_guide_shows_what_happened_to_an_order() {
 
     let root = tempfile::tempdir().unwrap();
     copy(&samples, &root.path().join(SAMPLES));
-    // A journal has random bytes of its own, so its messages are compared.
+    // A journal contains random bytes, so only its messages are compared.
     let [is, wanted] = [root.path().join(SAMPLES), made.path().to_owned()]
         .map(|folder| fixwire(&folder, &["journal", "dump", "gateway"]).stdout);
     assert!(is == wanted && !is.is_empty(), "gateway: run with UPDATE=1");

@@ -1,4 +1,4 @@
-//! docs/guide/overview.md lists every command and no other; each command that any page names exists.
+//! docs/guide/overview.md lists every command and no other; each command named on any page exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ fn the_overview_lists_every_command() {
     );
 }
 
-/// The Markdown files of a folder and of those in it.
+/// The Markdown files in a folder and its subfolders.
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     entries

@@ -1,4 +1,4 @@
-//! What the running process says of a journal that is cut under it, what it costs, who may look into it.
+//! The running process: a journal that is truncated under it, its CPU time, and its protection from other users.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::chown;
@@ -56,7 +56,7 @@ fn an_idle_engine_that_blocks_uses_less_than_a_hundredth_of_a_core() {
     peer.expect("0");
 }
 
-/// Of a machine that has no such core.
+/// On a machine without such a core.
 #[test]
 fn a_core_that_is_missing_is_named_with_its_setting() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
     let running = Running::start(folder.path(), "echo", &extra);
     let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
     peer.log_on(30);
-    // A thread that is just beginning has the cores of the one that started it.
+    // A thread that is just starting has the cores of its parent.
     let patience = Instant::now();
     let (engines, mut helpers) = loop {
         let (engines, helpers) = threads_of(running.child.id());
@@ -111,12 +111,12 @@ fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
     }
 }
 
-/// How many threads of a process may run on core 0 only, and names and cores of the others.
+/// Number of threads of a process that may run on core 0 only, and names and cores of the others.
 fn threads_of(process: u32) -> (usize, Vec<(String, String)>) {
     let (mut engines, mut helpers) = (0, Vec::new());
     for task in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
         let task = task.unwrap().path();
-        // One may end meanwhile.
+        // A thread may exit meanwhile.
         let text = |file| fs::read_to_string(task.join(file));
         let (Ok(name), Ok(status)) = (text("comm"), text("status")) else {
             continue;
@@ -138,9 +138,10 @@ const NOBODY: u32 = 65534;
 fn only_with_core_dumps_does_the_system_show_the_process_to_its_own_user() {
     for shown in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        // Where others cannot enter the folder of the build, they can enter this one.
+        // Where others cannot enter the build folder, they can enter this one.
         let binary = folder.path().join("fixwire");
-        // By a program: a file that is open for writing here, when another test starts something, cannot run.
+        // Copied by a program: a file that this process has open for writing while another test starts a process cannot
+        // be executed.
         let mut copy = Command::new("cp");
         copy.arg(env!("CARGO_BIN_EXE_fixwire")).arg(&binary);
         assert!(copy.status().unwrap().success());

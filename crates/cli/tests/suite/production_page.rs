@@ -23,14 +23,14 @@ fn the_units_run_the_file_of_the_page() {
     for name in ["fixwire.service", "fixwire-low-latency.service"] {
         let text = read(&format!("operating/{name}"));
         assert!(page.contains(&format!("(../operating/{name})")), "{name}");
-        // The page installs program and file where the unit looks for them.
+        // The page installs program and file where the unit expects them.
         let command = unit(&text, "ExecStart");
         let (program, file) = command.split_once(" run ").expect(command);
         for path in [program, file] {
             let is_installed = |line: &&str| line.starts_with("install ") && line.ends_with(path);
             assert!(lines.iter().any(is_installed), "{path}");
         }
-        // It writes only where the sandbox lets it.
+        // It writes only where the sandbox allows it.
         assert_eq!(unit(&text, "ProtectSystem"), "strict");
         let state = format!("/var/lib/{}", unit(&text, "StateDirectory"));
         let logs = format!("/var/log/{}", unit(&text, "LogsDirectory"));

@@ -1,4 +1,4 @@
-//! docs/reference/reloads.md: the tests that it names are there, and what it says of an engine's files.
+//! docs/reference/reloads.md: the tests that it names exist, and its statements about an engine's files hold.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use crate::running::{Running, fixwire};
 
 const PAGE: &str = include_str!("../../../../docs/reference/reloads.md");
 
-/// All Rust files below a folder.
+/// All Rust files in a folder.
 fn rust(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

@@ -1,4 +1,4 @@
-//! `fixwire replay`: a recorded session is sent once more, and the answers are compared with the record.
+//! `fixwire replay`: sends a recorded session again, and compares the answers with the record.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -115,7 +115,7 @@ fn a_log_of_an_acceptor_is_replayed_to_it_and_differences_are_named() {
         (&0.into(), &"complete".into()),
         "{all}"
     );
-    // An answer that said something else, and one that is not in the record.
+    // An answer with a different field, and one that is not in the record.
     let name = fs::read_dir(&log).unwrap().map(|it| it.unwrap().path());
     let file = name
         .into_iter()
@@ -166,7 +166,7 @@ fn a_log_of_an_acceptor_is_replayed_to_it_and_differences_are_named() {
         (&"8".into(), &"0".into()),
         "{all}"
     );
-    // In words, with new ids.
+    // As text, with new ids.
     let to = format!("127.0.0.1:{}", running.port);
     let output = fixwire()
         .arg("replay")
@@ -185,7 +185,7 @@ fn a_log_of_an_acceptor_is_replayed_to_it_and_differences_are_named() {
     }
 }
 
-/// The journal says who wrote it; `--ours` says whose messages are sent.
+/// The journal knows who wrote it; `--ours` chooses the side whose messages are sent.
 #[test]
 fn a_journal_of_an_acceptor_is_replayed_as_its_client() {
     let folder = tempfile::tempdir().unwrap();
@@ -254,7 +254,7 @@ fn a_simulated_exchange_answers_every_recorded_order() {
         "{all}"
     );
     assert!(all["received"]["9"].is_null(), "{all}");
-    // A second time: with new ids, twice as fast as recorded, which is 2.4 s.
+    // A second time: with new ids, twice as fast as recorded (2.4 s).
     let begun = Instant::now();
     let args = ["--fresh-ids", "--speed", "2", "--timeout", "5"];
     let again = said(&replay(&path, port, &args), 0);
@@ -325,7 +325,7 @@ fn nothing_is_sent_to_another_machine_without_a_confirmation() {
             "{to}: {error}"
         );
     }
-    // Nobody listens.
+    // Nothing listens there.
     let port = free_port();
     let all = said(&replay(&path, port, &["--timeout", "1"]), 1);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Does `fixwire bench restart` find the orders again that passed?
+//! `fixwire bench restart` finds the orders that passed again.
 
 use std::process::Command;
 
@@ -16,7 +16,7 @@ fn an_oms_that_was_killed_answers_a_logon_with_its_orders_open() {
         (&found["orders"], &found["open"]),
         (&3000.into(), &500.into())
     );
-    // No segment was closed: all notes are behind. An order is three of them, and so is its cancel.
+    // No segment was closed, so all notes are after the checkpoint. An order is three notes, and so is its cancel.
     assert_eq!(found["checkpoints"], 0);
     let notes = found["notes_behind"].as_u64().unwrap();
     assert!(notes > 3 * (3000 + 2500), "{found}");

@@ -1,4 +1,4 @@
-//! Rights at the control socket: every command with every right, by users of the system.
+//! Rights at the control socket: every command with every right, by system users.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -34,9 +34,9 @@ const OF_FILES: [&str; 12] = [
 /// The same for all subcommands of these.
 const FAMILIES: [&str; 6] = ["config", "journal", "log", "dictionary", "analyse", "bench"];
 
-/// Users without a name: this one is in no table.
+/// A user that is in no table.
 const STRANGER: u32 = 40_000;
-/// The first of those who have one right, and of those who have all but one.
+/// The first user with one right, and the first with all but one.
 const ONE: u32 = 40_100;
 const ALL_BUT: u32 = 40_200;
 
@@ -45,7 +45,7 @@ const RIGHTS: [&str; 15] = [
     "roll", "report", "rerun", "break", "settle",
 ];
 
-/// The commands of the page, each with its right; empty for none.
+/// The commands on the page, each with its right; empty for none.
 fn rows() -> BTreeMap<String, String> {
     let (_, table) = PAGE.split_once("| command | right |\n").unwrap();
     let rows = table.lines().skip(1).take_while(|row| row.starts_with('|'));
@@ -61,7 +61,7 @@ fn rows() -> BTreeMap<String, String> {
     all
 }
 
-/// The subcommands that a help lists.
+/// The subcommands in a help text.
 pub fn subcommands(path: &[String]) -> Vec<String> {
     let said = fixwire().args(path).arg("--help").output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
@@ -75,7 +75,7 @@ pub fn subcommands(path: &[String]) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Whether a command that has subcommands does something alone too: then it has arguments.
+/// Whether a command that has subcommands also works alone: then it has arguments.
 fn stands_alone(path: &[String]) -> bool {
     let said = fixwire().args(path).arg("--help").output().unwrap();
     !path.is_empty()
@@ -84,7 +84,7 @@ fn stands_alone(path: &[String]) -> bool {
             .contains("\nArguments:\n")
 }
 
-/// Every command of the binary that has no subcommands or stands alone too, as its help lists them.
+/// Every command of the binary that has no subcommands or also works alone, from the help texts.
 pub fn commands() -> Vec<Vec<String>> {
     let mut open = vec![Vec::new()];
     let mut all = Vec::new();
@@ -131,7 +131,7 @@ fn every_command_has_a_row_on_the_page() {
     }
 }
 
-/// The binary, where every user may run it.
+/// The binary, in a place where every user may run it.
 static BINARY: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -141,7 +141,7 @@ static BINARY: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     (folder, binary)
 });
 
-/// A group that is not root's, by its name and number.
+/// A group other than root's, by name and number.
 fn group() -> Option<(String, u32)> {
     let groups = fs::read_to_string("/etc/group").ok()?;
     let mut found = groups.lines().filter_map(|line| {
@@ -159,7 +159,7 @@ fn is_root() -> bool {
         && Command::new("setpriv").arg("--version").output().is_ok()
 }
 
-/// What the binary says to a user of this number, who is in the group of the socket.
+/// The output of the binary for the user with this number, who is in the group of the socket.
 fn run_as(user: u32, args: &[&str]) -> String {
     let (_, group) = group().unwrap();
     let mut command = Command::new("setpriv");
@@ -173,7 +173,7 @@ fn run_as(user: u32, args: &[&str]) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
-/// A folder for a socket, where the group comes in.
+/// A folder for a socket that the group may enter.
 fn socket_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -181,7 +181,7 @@ fn socket_folder() -> tempfile::TempDir {
     folder
 }
 
-/// Keys of the socket, and tables of operators.
+/// Socket keys and operator tables.
 fn settings(socket: &Path) -> String {
     let group = group().unwrap().0;
     format!(
@@ -205,7 +205,7 @@ fn tables() -> String {
     text
 }
 
-/// An example of each command to a running engine, without the engine.
+/// An example of each command to a running engine, without the engine's arguments.
 fn example(command: &str) -> Vec<&'static str> {
     const WHY: [&str; 2] = ["--why", "a test"];
     let (words, needs_why): (&[&str], bool) = match command {
@@ -245,7 +245,7 @@ fn example(command: &str) -> Vec<&'static str> {
     [words, why].concat()
 }
 
-/// Whether the commands send rows of a file, which nobody has here.
+/// Whether the commands send rows of a file; there is no file here.
 const OF_ROWS: [&str; 3] = ["oms prices", "oms report-in", "oms expire"];
 
 fn asks(user: u32, command: &str, socket: &str) -> String {
@@ -265,7 +265,7 @@ fn each_command_needs_its_right_and_no_other() {
     let floor = Floor::with(&[("[default]\n", &keys), ("[oms]\n", &operators)]);
     let socket = socket.to_str().unwrap();
     for (command, right) in rows() {
-        // Rows of files are commands `price` and `report`.
+        // Rows of files are the commands `price` and `report`.
         if OF_ROWS.contains(&&*command) || matches!(&*command, "oms history" | "gateway reload") {
             continue;
         }
@@ -342,7 +342,7 @@ fn whoever_sees_that_nothing_runs_gets_its_exit_code() {
     let (code, said) = ends(member().args(["status", file]));
     let expected = "not running: no response from an engine at ";
     assert!(code == Some(3) && said.starts_with(expected), "{said}");
-    // From now on the journal is another user's, of whom root asks.
+    // From now on another user owns the journal, and root sends the requests.
     let store = folder.path().join("store");
     let files = fs::read_dir(&store).unwrap();
     for path in files.map(|file| file.unwrap().path()).chain([store]) {
@@ -399,7 +399,7 @@ fn a_killed_firm_sends_nothing_by_hand() {
             assert!(said.contains("refused: "), "{command} by {who}: {said}");
         }
     }
-    // Nothing has reached the venue; its session is as it was.
+    // Nothing has reached the venue; its session is unchanged.
     floor.venue.send("1", "112=NOW");
     assert!(floor.venue.expect("0").contains("|112=NOW|"));
 }
@@ -543,7 +543,7 @@ fn an_engine_and_a_gateway_have_operators_too() {
     );
     let to_client = ["session", "send", at, "CLIENT", "B", "148=x|33=0"];
     let said = run_as(ONE, &to_client);
-    // His right is not what is missing.
+    // The right is not what is missing.
     assert!(said.contains("the session is not logged on"), "{said}");
     drop(running);
 }

@@ -11,7 +11,7 @@ use crate::peer::{self, Peer};
 use crate::running::{Running, SOON, fixwire, free_port};
 use rustix::process::geteuid;
 
-/// An echo with these settings and few descriptors, whatever this process may have.
+/// An echo with these settings and few file descriptors, whatever the limit of this process.
 fn start_with_few(folder: &Path, descriptors: u32, settings: &str) -> Running {
     let (file, port) = (folder.join("acceptor.cfg"), free_port());
     fs::write(&file, settings.replace("{port}", &port.to_string())).unwrap();
@@ -44,7 +44,7 @@ fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
     assert_eq!(running.ends().code(), Some(0));
     running.hears("disconnected");
 
-    // The next run goes on where this one ended.
+    // The next run continues where this one ended.
     let mut running = Running::start(folder.path(), "echo", "");
     let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
     peer.next_out = 4;
@@ -79,7 +79,7 @@ fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
     );
 }
 
-/// Benches and peers outside rely on these very bytes.
+/// Benches and external peers rely on these exact bytes.
 #[test]
 fn the_bench_answers_with_the_published_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn too_little_address_space_is_named_and_what_to_raise() {
     assert_eq!(warns, geteuid().is_root(), "{said}");
 }
 
-/// T1, T19: what runs listens where its file says and nowhere else, and what it writes is its user's.
+/// T1, T19: the process listens only where its file says, and its files belong to its user.
 #[test]
 fn it_listens_at_its_port_alone_and_writes_for_its_user_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -237,8 +237,8 @@ fn listening_ports(process: &Path) -> Vec<u16> {
     ports
 }
 
-/// Strangers log on by a template until the descriptors run short. Who is configured goes on trading over
-/// new segments of the journal, its log too, and finds a connection when it comes anew.
+/// Unknown peers log on through a template until no descriptors are left. Configured sessions continue, over new
+/// segments of the journal and the log, and get a connection when they reconnect.
 #[test]
 fn strangers_who_take_every_descriptor_stop_neither_the_engine_nor_a_configured_session() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Are the settings files of every engine understood, and is said what differs?
+//! The settings files of every engine are understood, and differences are reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// What reading a file has to say, whether it can be used or not.
+/// The result of reading a file, valid or not.
 fn report(path: &Path) -> SettingsReport {
     match Settings::load(path) {
         Ok(settings) => settings.report,
@@ -26,7 +26,7 @@ fn report(path: &Path) -> SettingsReport {
     }
 }
 
-/// Whether a key is resolved: used, without a meaning here, or refused by name with what to do.
+/// Whether a key is resolved: used, ignored as meaningless here, or refused by name with a remedy.
 fn is_resolved(problem: &Problem) -> bool {
     !matches!(
         problem.fault,
@@ -96,7 +96,7 @@ fn check_says_what_it_said() {
         "fixwire",
         "fixengine",
     ] {
-        // Away from the rights of the working copy.
+        // Independent of the permissions of the working copy.
         let away = tempfile::tempdir().unwrap();
         let kind = if name == "fixengine" {
             "properties"

@@ -1,4 +1,4 @@
-//! `fixwire status` and `fixwire session`: what an operator types, and what he reads.
+//! `fixwire status` and `fixwire session`: commands of an operator and their output.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::running::{Running, SOON, fixwire};
 
 const NAME: &str = "FIX.4.2:EXEC->BENCH";
 
-/// A command about the engine of this folder: its exit code, and all that it says.
+/// A command about the engine of this folder: its exit code and its output.
 fn run(folder: &Path, args: &[&str]) -> (i32, String) {
     let output = fixwire().args(args).current_dir(folder).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -139,7 +139,7 @@ fn of_a_stopped_engine_the_journal_answers() {
         peer.send("D", &peer::order("A1"));
         peer.expect("8");
     }
-    // It was killed.
+    // The engine was killed.
     for engine in ["acceptor.cfg", "store"] {
         let (code, said) = run(folder, &["session", "list", engine]);
         let lines: Vec<&str> = said.lines().collect();
@@ -269,7 +269,7 @@ fn log_on(listener: &TcpListener, seq: u64, next_out: u64) -> Peer {
     venue
 }
 
-/// Runs a command that is not done before `meanwhile` is.
+/// Runs a command that does not finish before `meanwhile` does.
 #[track_caller]
 fn says_after<T>(folder: &Path, args: &[&str], words: &str, meanwhile: impl FnOnce() -> T) -> T {
     let (said, made) = thread::scope(|scope| {
@@ -281,8 +281,7 @@ fn says_after<T>(folder: &Path, args: &[&str], words: &str, meanwhile: impl FnOn
     made
 }
 
-/// Tries every command at a session of FIX.4.2:GATE->VENUE that connects to this listener, and that may be
-/// called so.
+/// Tries every command on a session of FIX.4.2:GATE->VENUE that connects to this listener, with this name.
 fn every_command(folder: &Path, called: &str, running: &Running, listener: &TcpListener) {
     const NAME: &str = "FIX.4.2:GATE->VENUE";
     let session = |verb: &'static str| vec!["session", verb, "gateway.toml", called];
@@ -399,9 +398,9 @@ fn a_logon_or_logout_that_comes_to_nothing_is_an_error() {
     running.hears("gateway.toml: echo");
     let session = |verb: &'static str| ["session", verb, "gateway.toml", "VENUE"];
     let name = "FIX.4.2:GATE->VENUE";
-    // Nobody listens there.
+    // Nothing listens there.
     refuses(folder, &session("logon"), &format!("{name} did not log on"));
-    // It is enabled all the same.
+    // It is enabled nevertheless.
     says(folder, &session("enable"), "enabled");
     let listener = TcpListener::bind(at).unwrap();
     let done = format!("{name}: logged on\n");
@@ -419,13 +418,13 @@ fn a_gateway_does_what_every_command_says() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let venue = initiator(&listener);
     let running = gateway_run::start(folder, &venue, gateway_run::RULES);
-    // As its rules call it.
+    // The name in its rules.
     every_command(folder, "VENUE", &running, &listener);
     let status = ["status", "gateway.toml"];
     says(folder, &status, "received 0, sent 0, copied 0");
     says(folder, &status, "rule orders: 0");
     drop(running);
-    // It was killed.
+    // The engine was killed.
     let set = [
         "session",
         "set-numbers",

@@ -1,4 +1,4 @@
-//! What `fixwire run` does on SIGHUP and SIGUSR1: no session ends without a Logout.
+//! `fixwire run` on SIGHUP and SIGUSR1: no session ends without a Logout.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -88,7 +88,7 @@ fn hup_opens_log_files_anew_and_no_line_is_lost_or_there_twice() {
     });
     for round in 0..ROUNDS {
         for order in 0..ORDERS {
-            // In the middle of the traffic.
+            // While traffic flows.
             if order == ORDERS / 2 && round > 0 {
                 for (kind, path) in &current {
                     wait_for(path);
@@ -149,13 +149,13 @@ fn wait_for(path: &Path) {
     }
 }
 
-/// A terminal: the end that a terminal program holds, and the path of the other one.
+/// A terminal: the end of the terminal program, and the path of the other end.
 fn terminal() -> (OwnedFd, File) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
     grantpt(&master).unwrap();
     unlockpt(&master).unwrap();
     let path = ptsname(&master, Vec::new()).unwrap();
-    // Or it would become the terminal of this test.
+    // Otherwise it would become the terminal of this test.
     let slave = OpenOptions::new()
         .read(true)
         .write(true)
@@ -167,7 +167,7 @@ fn terminal() -> (OwnedFd, File) {
 
 /// `fixwire`, started by these programs, as the first process at a terminal.
 fn at_terminal(slave: File, before: &[&str]) -> Command {
-    // Whoever runs the tests may ignore SIGHUP, and programs inherit that.
+    // The test runner may ignore SIGHUP, and programs inherit that.
     let mut command = Command::new("env");
     command
         .args(["--default-signal=HUP", "setsid", "--ctty"])
@@ -183,7 +183,7 @@ fn a_terminal_that_is_gone_logs_out_and_ends_it() {
     let mut running = Running::begin(folder.path(), "echo", "", at_terminal(slave, &[]));
     running.listens();
     let mut peer = log_on(&running);
-    // A hangup by somebody's hand changes nothing while the terminal is there.
+    // A manual SIGHUP changes nothing while the terminal is open.
     running.signal("HUP");
     running.signal("USR1");
     running.hears("status: 1 of 1 sessions logged on");

@@ -1,4 +1,4 @@
-//! `fixwire sim`: do orders of real members meet, and are the books there again after kill -9?
+//! `fixwire sim`: orders of real members match, and the books survive kill -9.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::running::{Running, fixwire, free_port};
 pub const INSTRUMENTS: &str =
     "[exchange]\nmax_orders = 10\n[[instrument]]\nsymbol = 'VOD'\ntick = 0.01\nlow = 5\n";
 
-/// Writes a file with two members of FIX 4.4, and these tables. The port where they connect.
+/// Writes a file with two FIX 4.4 members and these tables; returns the port where they connect.
 pub fn write(folder: &Path, tables: &str) -> u16 {
     let (port, store) = (free_port(), folder.join("store"));
     let mut text = format!(
@@ -45,7 +45,7 @@ pub fn member(port: u16, name: &'static str, next_out: u64) -> Peer {
     member
 }
 
-/// Sends a request and answers the report on it.
+/// Sends a request and returns its report.
 pub fn ask(member: &mut Peer, msg_type: &str, fields: &str, answer: &str) -> String {
     member.send(msg_type, &format!("{fields}|60={}", utc_now()));
     member.expect(answer)
@@ -58,7 +58,7 @@ pub fn has(report: &str, fields: &str) {
     }
 }
 
-/// What another command of the program says about the file.
+/// The output of another command for the file.
 pub fn about(folder: &Path, before: &[&str], after: &[&str]) -> Output {
     let mut command = fixwire();
     command
@@ -114,7 +114,7 @@ fn orders_meet_and_the_books_are_there_again_after_kill_9() {
     let book = "VOD continuous last 10.50 orders 1\nbuy 10.40 visible 50 total 50 orders 1\n";
     let said = about(folder.path(), &["session", "command"], &["book VOD"]);
     assert_eq!(text(&said.stdout), book, "{}", text(&said.stderr));
-    // The member is away when its order trades.
+    // The member is disconnected when its order trades.
     drop(oms);
     running.hears("OMS disconnected");
     let sell = "11=S2|55=VOD|54=2|38=10|40=2|44=10.40";
@@ -129,7 +129,7 @@ fn orders_meet_and_the_books_are_there_again_after_kill_9() {
     let said = about(folder.path(), &["session", "command"], &["book VOD"]);
     assert_eq!(text(&said.stdout), left, "{}", text(&said.stderr));
     let mut oms = member(port, "OMS", 8);
-    // What it missed comes when it asks.
+    // The missed reports arrive after a ResendRequest.
     oms.send("2", "7=9|16=0");
     has(&oms.expect("8"), "43=Y|11=A2|150=F|39=1|14=40|151=40");
     oms.expect("4");
@@ -138,7 +138,7 @@ fn orders_meet_and_the_books_are_there_again_after_kill_9() {
     let again = format!("11=A1|{order}");
     has(&ask(&mut oms, "D", &again, "8"), "150=8|103=6");
     let mut maker = member(port, "MAKER", 4);
-    // Ids go on where they were.
+    // Ids continue from their last values.
     let sell = "11=S3|55=VOD|54=2|38=40|40=1";
     has(&ask(&mut maker, "D", sell, "8"), "39=0|37=7");
     has(&oms.expect("8"), "11=A2|150=F|39=2|14=80|151=0");
@@ -264,7 +264,7 @@ fn all_mistakes_are_named_at_once_with_their_lines() {
             assert!(arrow.ends_with(place), "{title}: {arrow}");
         }
     }
-    // What the exchange itself finds has a line too.
+    // Faults found by the exchange itself have a line, too.
     let tables = "[[instrument]]\nsymbol = 'VOD'\ntick = 0.01\nlow = 1.005\nhigh = 9\n";
     write(folder.path(), tables);
     let said = shown("sim");

@@ -1,4 +1,4 @@
-//! `fixwire sim` with faults of the session: what is on the wire, and does the member get all of it in the end?
+//! `fixwire sim` with session faults: the bytes on the wire, and whether the member receives everything in the end.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn sum_is_right(message: &str) -> bool {
     sum == format!("10={own:03}\x01").as_bytes()
 }
 
-/// The member asks for message 2 and gets the report on A1 as it should have been.
+/// The member requests message 2 and gets the correct report on A1.
 fn resends(oms: &mut Peer) {
     oms.send("2", "7=2|16=2");
     let again = oms.expect("8");
@@ -111,7 +111,7 @@ fn a_session_is_logged_out_behind_a_report() {
     );
 }
 
-/// The settings of `fixwire client` as the member OMS; it finds out within a second that something is missing.
+/// The settings of `fixwire client` as the member OMS; it detects a gap within a second.
 fn client(folder: &Path, port: u16) {
     let text = format!(
         "[DEFAULT]\nConnectionType=initiator\nSocketConnectHost=127.0.0.1\nSocketConnectPort={port}\n\
@@ -124,7 +124,7 @@ fn client(folder: &Path, port: u16) {
 
 #[test]
 fn our_own_engine_gets_every_report_whatever_the_wire_does() {
-    // What leaves after a new Logon is mostly resent, and meets no fault.
+    // Messages after a new Logon are mostly resent, and no fault applies to them.
     for (kind, count) in [
         ("checksum", 2),
         ("gap", 2),

@@ -1,4 +1,4 @@
-//! `fixwire sim` with scripts: chosen orders are answered step by step, also over kill -9.
+//! `fixwire sim` with scripts: selected orders are answered step by step, also across kill -9.
 
 use std::fs;
 
@@ -81,7 +81,7 @@ fn orders_follow_their_scripts_and_others_trade() {
         &ask(&mut oms, "D", short, "8"),
         "150=8|39=8|103=99|58=No short sales",
     );
-    // Nothing of them is in the book, and what no script is for is.
+    // None of these orders is in the book; orders without a script are.
     has(&ask(&mut oms, "D", &order("D1", 100), "8"), "150=0|39=0");
     let book = about(folder.path(), &["session", "command"], &["book VOD"]);
     let book = text(&book.stdout);
@@ -146,7 +146,7 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
         let arrow = said[at..].lines().find(|line| line.contains("-->"));
         assert!(arrow.unwrap().ends_with(place), "{title}: {said}");
     }
-    // What only the instruments can tell.
+    // Checks that need the instruments.
     let said = shown(
         "[[script]]\nname = 'one'\nsteps = [\n  'ack',\n  'fill 40 @ 12.505',\n]\n\
          [[script]]\nname = 'two'\nsymbol = 'XYZ'\nsteps = []\n",

@@ -1,5 +1,5 @@
-//! Files with the keys of those that QuickFIX (C++) and QuickFIX/J ship with their samples: each passes
-//! `check` and runs as it is, in a folder that has nothing but the file.
+//! Files with the keys of those shipped with the samples of QuickFIX (C++) and QuickFIX/J: each passes `check` and runs
+//! unchanged, in a folder that has only the file.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::running::{Running, fixwire, free_port};
 
 struct Stock {
     name: &'static str,
-    /// How `check` begins.
+    /// The first line of `check`.
     read_as: &'static str,
     verdict: &'static str,
     /// Dictionaries that are missing.
@@ -83,7 +83,7 @@ fn each_passes_check_and_runs_as_it_is() {
             "{name}: only the file"
         );
 
-        // A failure shows which of them it was.
+        // A failure names the file.
         println!("{name}");
         let mut run = fixwire();
         run.current_dir(folder.path())

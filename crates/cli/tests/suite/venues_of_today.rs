@@ -1,4 +1,4 @@
-//! Scripted peers that speak as venues and firms do today: SessionStatus(1409) in a FIXT Logon, a
+//! Scripted peers that behave like today's venues and firms: SessionStatus(1409) in a FIXT Logon, a
 //! BusinessMessageReject without BusinessRejectRefID(379), lists of 2,000 instruments.
 
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::process::{Child, Output, Stdio};
 use crate::peer::Peer;
 use crate::running::{Running, fixwire, free_port};
 
-/// What a Logon of FIXT 1.1 has since its newer extension packs.
+/// Fields in a FIXT 1.1 Logon from newer extension packs.
 const LOGON: &str = "98=0|108=30|1137=9|1409=0|1407=269|58=welcome|1600=engine|1603=system";
 
 /// A file with one FIX 5.0 SP2 session.
@@ -174,7 +174,7 @@ fn an_initiator_takes_the_answer_with_a_session_status() {
     running.hears("logged on");
     peer.send("1", "112=PING");
     assert_eq!(value(&peer.expect("0"), "112"), "PING");
-    // A value that no version has is named.
+    // A value that is in no version is named.
     peer.send("5", "1409=4");
     peer.expect("5");
     let (mut peer, logon) = venue.accept();
@@ -191,7 +191,7 @@ fn an_initiator_takes_the_answer_with_a_session_status() {
     running.ends();
 }
 
-/// A SecurityList with so many instruments.
+/// A SecurityList with this number of instruments.
 fn list(instruments: usize) -> String {
     let mut text = format!("320=1|322=2|560=0|146={instruments}");
     for n in 0..instruments {
@@ -203,7 +203,7 @@ fn list(instruments: usize) -> String {
     text
 }
 
-/// Session, journal, gateway and log tools: none drops or cuts a list of 2,000 instruments.
+/// Session, journal, gateway and log tools neither drop nor cut a list of 2,000 instruments.
 #[test]
 fn a_list_of_2000_instruments_passes_a_gateway_and_is_found_by_the_log_tools() {
     const RULES: &str = "[[rule]]\nname = 'lists'\nfrom = ['VENUE']\ndo = ['send CLIENT']\n";

@@ -1,4 +1,4 @@
-//! A store of another version is refused by name, by every command that reads it, and the way that the error names works.
+//! Every command that reads a store of another version refuses it by name, and the remedy in the error works.
 
 use std::fs;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use crate::oms::{Floor, client_logs_on, id, json, order, report, start, venue_lo
 use crate::peer::Peer;
 use crate::running::{Running, fixwire};
 
-/// What a command says that must not succeed.
+/// The output of a command that must fail.
 fn refused(folder: &Path, args: &[&str]) -> String {
     let output = fixwire().current_dir(folder).args(args).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -20,7 +20,7 @@ fn refused(folder: &Path, args: &[&str]) -> String {
     said
 }
 
-/// Each of these commands names the file, both versions and the way out.
+/// Each of these commands names the file, both versions and the remedy.
 fn are_refused(folder: &Path, commands: &[&[&str]], file: &str, found: &str, reads: &str) {
     for command in commands {
         let said = refused(folder, command);
@@ -100,7 +100,7 @@ fn notes_of_another_version_are_refused() {
     }
 }
 
-/// The way that the error names: positions from the build that wrote the journal, then a new journal with them.
+/// The remedy in the error: positions from the build that wrote the journal, then a new journal with them.
 #[test]
 fn an_oms_goes_on_in_a_new_journal_with_the_positions_of_the_one_before() {
     let Floor {
@@ -149,7 +149,7 @@ fn an_oms_goes_on_in_a_new_journal_with_the_positions_of_the_one_before() {
     assert_eq!(json(folder, "positions", &[])[0]["long"], 100);
 }
 
-/// The position is the one before, and an order has a number that was never used.
+/// The position is the previous one, and an order has an unused number.
 fn goes_on(folder: &Path, listener: &TcpListener, port: u16) {
     let mut venue = venue_logs_on(listener, 1);
     let mut client = client_logs_on(port, 1);

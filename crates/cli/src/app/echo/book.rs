@@ -4,12 +4,12 @@ use std::collections::{HashMap, VecDeque};
 
 use fixwire_protocol::SessionId;
 
-/// Most orders that are remembered.
+/// Maximum number of orders kept.
 const MOST: usize = 100_000;
-/// The longest ClOrdID, Symbol or quantity that is remembered, in bytes.
+/// Longest ClOrdID, Symbol or quantity that is kept, bytes.
 const LONGEST: usize = 128;
 
-/// An order as its reports speak of it.
+/// The fields of an order that its reports need.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EchoOrder {
     /// OrderID(37).
@@ -27,7 +27,7 @@ pub struct EchoOrder {
 /// The state of an order; no order is ever filled.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EchoState {
-    /// Accepted, as it is or in place of another one.
+    /// Accepted, as a new order or as a replacement.
     Open,
     /// Canceled.
     Canceled,
@@ -46,7 +46,7 @@ pub struct EchoBook {
 }
 
 impl EchoBook {
-    /// The order of this ClOrdID.
+    /// The order with this ClOrdID.
     pub fn get(&self, session: SessionId, cl_ord_id: &[u8]) -> Option<&EchoOrder> {
         self.orders.get(&(session, cl_ord_id.into()))
     }
@@ -56,7 +56,7 @@ impl EchoBook {
         self.orders.get_mut(&(session, cl_ord_id.into()))
     }
 
-    /// Remembers an order, in place of one with the same ClOrdID.
+    /// Stores an order, replacing one with the same ClOrdID.
     pub fn put(&mut self, session: SessionId, cl_ord_id: &[u8], order: EchoOrder) {
         let parts = [cl_ord_id, &order.symbol, &order.side, &order.quantity];
         if parts.iter().any(|part| part.len() > LONGEST) {

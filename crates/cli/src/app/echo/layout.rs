@@ -1,4 +1,4 @@
-//! Which fields of a request its response repeats, by the dictionary of the session.
+//! Fields of a request that its response repeats, by the dictionary of the session.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::{
     EXECUTION_REPORT, NEW_ORDER_SINGLE, ORDER_CANCEL_REPLACE_REQUEST, ORDER_CANCEL_REQUEST,
 };
 
-/// Fields of an ExecutionReport that say what became of an order: never those of the request.
+/// Fields of an ExecutionReport with the state of an order: never copied from the request.
 const OF_THE_REPORT: [Tag; 15] = [
     tag::AVG_PX,
     tag::CL_ORD_ID,
@@ -45,8 +45,7 @@ enum Repeated {
 }
 
 impl Layout {
-    /// The answers to the messages of a session: by its dictionary or, when it has none, by the built-in
-    /// one of its version.
+    /// The answers to the messages of a session, by its dictionary or the built-in one of its version.
     pub fn of(session: &Config) -> Self {
         let dictionary = session.dictionary.clone();
         Self::new(
@@ -106,8 +105,7 @@ impl Layout {
         }
     }
 
-    /// A field that the report on this request needs and cannot have: neither the request nor `given`
-    /// has it.
+    /// A required field of the report that neither the request nor `given` has.
     pub fn missing(&self, request: &Message<'_>, given: &[Tag]) -> Option<Tag> {
         let report = self.message(EXECUTION_REPORT)?;
         let required = report.members().iter().filter(|member| member.required);
@@ -115,7 +113,7 @@ impl Layout {
         open.find(|tag| !OF_THE_REPORT.contains(tag) && !given.contains(tag) && !request.has(*tag))
     }
 
-    /// Writes the fields of a request that a report has too, but for those `left_out`.
+    /// Writes the fields of a request that a report has, too, except those `left_out`.
     pub fn repeat(&self, request: &Message<'_>, left_out: &[Tag], body: &mut Body<'_>) {
         let Some(repeated) = self.repeated.get(request.msg_type()) else {
             return;
@@ -166,7 +164,7 @@ fn both(request: &MessageDef, report: &MessageDef) -> BTreeMap<Tag, Repeated> {
     common.filter(own).collect()
 }
 
-/// Whether each entry of the one group may stand in the other.
+/// Whether each entry of one group is allowed in the other.
 fn fits(entry: &GroupDef, into: &GroupDef) -> bool {
     let tags = |group: &GroupDef| -> Vec<Tag> {
         group.members().iter().map(|member| member.tag).collect()

@@ -39,7 +39,7 @@ fn value(answer: &str, tag: Tag) -> Option<&str> {
         .map(|(_, value)| value)
 }
 
-/// `tag=value` of what an answer must have; `!tag` for what it must not have.
+/// `tag=value` for a field that an answer must have, `!tag` for one that it must not have.
 fn says(answer: &str, wanted: &str) {
     for field in wanted.split('|').filter(|field| !field.is_empty()) {
         if let Some(tag) = field.strip_prefix('!') {
@@ -92,7 +92,7 @@ fn groups_are_repeated_whole() {
     let parties = "453=2|448=P|447=D|452=1|802=1|523=S|803=2|448=Q|447=D|452=3|";
     let report = ask(&mut app, "D", &format!("{ORDER}{parties}47=A|")).unwrap();
     assert!(report.contains(parties), "{report}");
-    // Trading sessions are no part of a report.
+    // A report has no trading sessions.
     let report = ask(&mut app, "D", &format!("{ORDER}386=1|336=DAY|77=O|")).unwrap();
     says(&report, "!386|!336|77=O");
 }
@@ -123,7 +123,7 @@ fn what_is_wrong_with_an_order_is_said_in_its_report() {
         says(&report, &format!("39=8|150=8|103=0|151=0|14=0|58={text}|"));
         assert_eq!(report.matches("|58=").count(), 1, "{report}");
     }
-    // None of them is an order.
+    // None of these messages is an order.
     says(
         &ask(&mut app, "F", "11=C|41=A1|55=VOD|54=2|").unwrap(),
         "102=1|",

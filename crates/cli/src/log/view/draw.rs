@@ -14,10 +14,10 @@ use crate::log::order::shown;
 use crate::log::sources::way;
 use crate::log::summary::moment;
 
-/// From so many rows on, the selected message is below the list.
+/// From this number of rows on, the selected message is shown below the list.
 const SPLIT: u16 = 16;
 
-/// Draws what the screen shows.
+/// Draws the screen.
 pub fn draw(screen: &mut Screen, names: &Dictionary, area: Rect, buffer: &mut Buffer) {
     if area.height < 3 || area.width < 10 {
         return;
@@ -41,7 +41,7 @@ pub fn draw(screen: &mut Screen, names: &Dictionary, area: Rect, buffer: &mut Bu
     buffer.set_stringn(area.x, at + 1, &last, width, Style::new());
 }
 
-/// The cursor, while a filter is typed.
+/// The cursor while a filter is typed.
 pub fn cursor(screen: &Screen, area: Rect) -> Option<(u16, u16)> {
     let at = screen.typing?;
     let x = u16::try_from(at + 1).unwrap_or(u16::MAX);
@@ -127,7 +127,7 @@ fn draw_selected(screen: &mut Screen, area: Rect, from: u16, buffer: &mut Buffer
     }
 }
 
-/// A message in a line: date and time, direction, session, type and the fields that tell something.
+/// A message in one line: date and time, direction, session, type and the descriptive fields.
 fn line(spot: &LogSpot, message: &ReadMessage, names: &Dictionary) -> String {
     let time = time_of(spot).map(moment).unwrap_or_default();
     let time = match time.get(5..26) {

@@ -17,39 +17,39 @@ use crate::failure::Failure;
 use crate::log::grep::Wanted;
 use crate::log::sources::Sources;
 
-/// How often it is looked whether something was written.
+/// Polling interval for new messages.
 const LOOK: Duration = Duration::from_millis(100);
-/// Spots of a batch; a batch is sent sooner when it has waited.
+/// Number of positions in a batch; a batch that has waited is sent earlier.
 const BATCH: usize = 4096;
 const WAITED: Duration = Duration::from_millis(20);
-/// Batches that wait to be listed.
+/// Number of batches waiting to be listed.
 const AHEAD: usize = 16;
 
-/// What the thread has found.
+/// The results of the thread.
 #[derive(Default)]
 pub struct Batch {
     pub sources: Vec<SpotSource>,
     pub spots: Vec<LogSpot>,
     pub left_out: Vec<LeftOut>,
-    /// Messages that were looked at so far.
+    /// Number of messages read so far.
     pub read: u64,
     pub state: ReadState,
 }
 
-/// How far it is.
+/// The progress of reading.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReadState {
     #[default]
     Reading,
-    /// All is read, and what is written will be.
+    /// All messages are read, and new ones will be.
     Following,
-    /// All is read, and nothing can be added.
+    /// All messages are read, and none can be added.
     Ended,
     /// The list is full.
     Full,
 }
 
-/// Reads in a thread of its own, until it is dropped.
+/// Reads in a thread of its own until this is dropped.
 pub struct LogReading {
     pub batches: Receiver<Batch>,
     pub spool: Option<File>,
@@ -63,7 +63,7 @@ impl Drop for LogReading {
 }
 
 impl LogReading {
-    /// Lists the messages that match a query; all without one.
+    /// Lists the messages that match a query, or all messages.
     pub fn start(
         sources: &Sources,
         query: &str,
@@ -121,10 +121,10 @@ struct Lister {
     taken: SyncSender<Batch>,
     batch: Batch,
     since: Instant,
-    /// The state that was reported last.
+    /// The last reported state.
     last: ReadState,
     listed: usize,
-    /// The source of each file, with the place of its last message.
+    /// The source of each file, with the position of its last message.
     known: HashMap<String, KnownSource>,
     next_source: u32,
     spool: Option<File>,
@@ -167,7 +167,7 @@ impl Lister {
         }
     }
 
-    /// False when nobody takes it any more.
+    /// False when the receiver has ended.
     fn hand_over(&mut self, state: ReadState) -> bool {
         if self.stopped.load(Ordering::Relaxed) {
             return false;
@@ -211,7 +211,7 @@ impl Lister {
                 return;
             };
             ReadMessage::of(entry).write(&mut self.bytes);
-            // What cannot be kept cannot be shown again.
+            // Messages that cannot be spooled cannot be shown again.
             if spool.write_all_at(&self.bytes, self.spooled).is_err() {
                 self.spooled = MOST_SPOOLED;
                 return;
@@ -223,7 +223,7 @@ impl Lister {
         self.listed += 1;
     }
 
-    /// The source of a message. A file that has an earlier place than before is another one.
+    /// The source of a message. When a file has an earlier position than before, it is a new file.
     fn source_of(&mut self, file: &str, offset: u64) -> (u32, bool) {
         if let Some(known) = self.known.get_mut(file)
             && (known.is_spooled || offset > known.last)

@@ -1,4 +1,4 @@
-//! What the screen shows, and what the keys do.
+//! The state of the screen, and the actions of the keys.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -15,9 +15,9 @@ use crate::log::sources::Sources;
 use crate::query::Shelf;
 use fixwire_protocol::{Decoder, SOH};
 
-/// Parts that are left out, kept to be shown.
+/// Number of unreadable parts kept for display.
 const MOST_LEFT_OUT: usize = 1000;
-/// The longest filter.
+/// Longest filter.
 const LONGEST_FILTER: usize = 500;
 
 /// The keys.
@@ -39,24 +39,24 @@ q, Ctrl-C             quit
 
 On a page: arrows, PageUp, PageDown, Home and End scroll, Esc goes back.";
 
-/// What is in front.
+/// The view in front.
 pub enum Mode {
     List,
     /// A text over the whole screen.
     Page(Page),
 }
 
-/// A text that is scrolled.
+/// A text that can be scrolled.
 pub struct Page {
     pub title: String,
     pub lines: Vec<String>,
     pub top: usize,
     pub left: usize,
-    /// What is still to come.
+    /// The part still to be loaded.
     coming: Option<Receiver<Vec<String>>>,
 }
 
-/// All that is shown.
+/// The whole state.
 pub struct Screen {
     sources: Sources,
     index: IndexUse,
@@ -65,25 +65,25 @@ pub struct Screen {
     pub spots: Spots,
     pub places: Places,
     pub state: ReadState,
-    /// Messages that were looked at.
+    /// Number of messages read.
     pub read: u64,
     pub left_out: Vec<String>,
     /// The selected message, and the first one on the screen.
     pub selected: usize,
     pub top: usize,
-    /// Rows of the list, as it was drawn.
+    /// Number of list rows when last drawn.
     pub rows: usize,
     pub mode: Mode,
     pub filter: String,
-    /// The filter is typed, up to this character.
+    /// Whether the filter is being typed, and up to which character.
     pub typing: Option<usize>,
     /// A sentence for the last line.
     pub note: String,
-    /// The last message is selected when one is added.
+    /// Whether the selection follows the last message.
     pub follows: bool,
-    /// The time of the message that is selected again in a new list.
+    /// The time of the message to select again in a new list.
     anchor: Option<i64>,
-    /// A jump waits for a message that was not read yet.
+    /// A jump that waits for a message that was not read yet.
     jumps: bool,
     shelf: Option<Shelf>,
     decoder: Decoder,
@@ -124,7 +124,7 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Reads the logs with the filter as it is now. A wrong one leaves the list as it is.
+    /// Reads the logs with the current filter. An invalid filter leaves the list unchanged.
     fn read_again(&mut self) -> Result<(), Failure> {
         let reading = LogReading::start(&self.sources, &self.filter, self.dictionary.as_deref())?;
         self.anchor = self.anchor.or(self.spot().map(|spot| spot.time));
@@ -138,7 +138,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Takes what was read meanwhile; whether something is new.
+    /// Takes new results; true when there are any.
     pub fn collect(&mut self) -> bool {
         let mut is_new = false;
         if let Mode::Page(page) = &mut self.mode
@@ -150,7 +150,7 @@ impl Screen {
                 Err(TryRecvError::Disconnected) => page.coming = None,
             }
         }
-        // A batch after the other, so that keys are answered meanwhile.
+        // One batch at a time, so that keys are answered in between.
         for _ in 0..64 {
             let Some(Ok(batch)) = self.reading.as_ref().map(|it| it.batches.try_recv()) else {
                 break;
@@ -180,7 +180,7 @@ impl Screen {
         is_new
     }
 
-    /// The place of the selected message.
+    /// The position of the selected message.
     pub fn spot(&self) -> Option<LogSpot> {
         self.spots.get(self.selected).copied()
     }
@@ -191,7 +191,7 @@ impl Screen {
         self.places.read(&spot)
     }
 
-    /// The lines of a message: head, name and fields.
+    /// The lines of a message: header line, name and fields.
     pub fn decoded(&mut self, message: &ReadMessage) -> Result<Vec<String>, Failure> {
         let shelf = match &mut self.shelf {
             Some(shelf) => shelf,
@@ -211,7 +211,7 @@ impl Screen {
             .collect())
     }
 
-    /// A key was pressed; false to end.
+    /// Handles a key; false to quit.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         self.note.clear();
         self.jumps = false;
@@ -339,7 +339,7 @@ impl Screen {
         }
     }
 
-    /// Reads the life of the order of the selected message.
+    /// Reads the history of the selected message's order.
     fn open_order(&mut self) {
         let Some(message) = self.message() else {
             return;
@@ -355,7 +355,7 @@ impl Screen {
         let (sender, coming) = channel();
         let (sources, index, wanted) = (self.sources.clone(), self.index.clone(), id.clone());
         let find = move || {
-            // The page was closed when this fails.
+            // Fails only when the page was closed.
             let _ = sender.send(life(&sources, &index, &wanted));
         };
         if let Err(error) = fixwire_threads::spawn("order", find) {
@@ -367,7 +367,7 @@ impl Screen {
         self.mode = Mode::Page(page);
     }
 
-    /// From a request to the next message that answers it, from an answer back to its request.
+    /// From a request to the next message that answers it; from an answer back to its request.
     fn jump(&mut self) {
         self.jumps = matches!(self.state, ReadState::Reading);
         if self.jumps && self.anchor.is_some() {
@@ -402,7 +402,7 @@ impl Screen {
         }
     }
 
-    /// The first message with a ClOrdID(11) that is a report or is none.
+    /// The first message with a ClOrdID(11) that is a report, or the first that is not.
     fn with_id(
         &mut self,
         id: u32,
@@ -450,14 +450,14 @@ impl Page {
     }
 }
 
-/// The ladder of an order, and what is missing from it.
+/// The sequence diagram of an order, and its possible omissions.
 fn life(sources: &Sources, index: &IndexUse, id: &str) -> Vec<String> {
     let life = match OrderLife::find(sources, index, id) {
         Ok(life) => life,
         Err(why) => return vec![why.to_string()],
     };
     let mut text = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to memory cannot fail.
     let _ = ladders(&life.lives(), &mut text);
     let text = String::from_utf8_lossy(&text);
     let lines = text.trim_end().lines().map(str::to_owned);

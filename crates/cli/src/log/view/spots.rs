@@ -1,4 +1,4 @@
-//! Where the listed messages are, and how they are read again.
+//! Positions of the listed messages, and reading them again.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,17 +11,17 @@ use fixwire_protocol::Timestamp;
 use fixwire_protocol::readable::masked;
 use fixwire_reader::{LogEntry, LogPlace, ReadOptions, TextPlaces};
 
-/// Messages of a list, at most.
+/// Maximum number of messages in a list.
 pub const MOST_SPOTS: usize = 3_000_000;
-/// Bytes of packed logs, captures and journals that are kept in a file, at most.
+/// Maximum number of bytes spooled to a file, for packed logs, captures and journals.
 pub const MOST_SPOOLED: u64 = 1 << 30;
-/// Spots that are kept together.
+/// Number of positions in a chunk.
 const CHUNK: usize = 1 << 16;
 
-/// Where a message is.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSpot {
-    /// In the log, or in the spool.
+    /// Offset in the log, or in the spool.
     pub offset: u64,
     pub line: u64,
     /// `i64::MIN` without a time.
@@ -29,7 +29,7 @@ pub struct LogSpot {
     /// Hashes of ClOrdID(11), and of sender and MsgSeqNum(34); 0 without one.
     pub id: u32,
     pub number: u32,
-    /// Its place in the list of sources.
+    /// Index of its source.
     pub source: u32,
     pub direction: Option<Direction>,
 }
@@ -38,11 +38,11 @@ pub struct LogSpot {
 #[derive(Clone, Debug)]
 pub struct SpotSource {
     pub file: String,
-    /// Its messages are in the spool: it cannot be read at any place.
+    /// Whether its messages are in the spool because it has no random access.
     pub is_spooled: bool,
 }
 
-/// A list that is never copied when it grows.
+/// A list that is not copied when it grows.
 #[derive(Default)]
 pub struct Spots {
     chunks: Vec<Vec<LogSpot>>,
@@ -73,7 +73,7 @@ impl Spots {
 pub struct ReadMessage {
     pub place: String,
     pub session: String,
-    /// What a journal says of it, and what is wrong with its frame.
+    /// The journal's facts about it, and the errors of its frame.
     pub marks: String,
     /// With secrets masked.
     pub bytes: Vec<u8>,
@@ -100,7 +100,7 @@ impl ReadMessage {
         }
     }
 
-    /// As it is in the spool: three texts and the message, each behind its length.
+    /// The form in the spool: three texts and the message, each after its length.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.clear();
         for part in [
@@ -152,14 +152,14 @@ impl Places {
         }
     }
 
-    /// For another list.
+    /// Clears it for another list.
     pub fn clear(&mut self) {
         self.sources.clear();
         self.texts.clear();
         self.spool = None;
     }
 
-    /// Adds a source, and opens it, so that it stays the same file.
+    /// Adds a source and opens its file, so that it stays the same file.
     pub fn add(&mut self, source: SpotSource) {
         if !source.is_spooled {
             let text = TextPlaces::open(Path::new(&source.file), &self.options);
@@ -169,7 +169,7 @@ impl Places {
         self.sources.push(source);
     }
 
-    /// The message there; `None` when the file no longer has it.
+    /// The message at this position; `None` when the file no longer has it.
     pub fn read(&mut self, spot: &LogSpot) -> Option<ReadMessage> {
         let source = self.sources.get(spot.source as usize)?;
         if source.is_spooled {

@@ -10,7 +10,7 @@ use fixwire_protocol::{Nanos, Now};
 
 const CONN: ConnId = ConnId(3);
 
-/// A socket that takes so many bytes a write, and what it has taken.
+/// A socket that accepts this number of bytes per write, and the bytes it accepted.
 #[derive(Debug, Default)]
 struct Socket {
     most: usize,
@@ -47,7 +47,7 @@ impl Host for Socket {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Takes nothing each second time.
+    /// Accepts nothing every second time.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         assert_eq!(conn, CONN);
         self.is_full = !self.is_full && self.most < 1000;
@@ -71,7 +71,7 @@ impl Host for Socket {
     }
 }
 
-/// A host for two members, with these faults, and a socket that takes so much a time.
+/// A host for two members, with these faults, and a socket that accepts this many bytes at a time.
 fn host(faults: &[&str], most: usize) -> FaultyHost<Socket> {
     let session = |name: &str| {
         let config = Config::new(BeginString::Fix44, Role::Acceptor, b"EX", name.as_bytes());
@@ -89,7 +89,7 @@ fn host(faults: &[&str], most: usize) -> FaultyHost<Socket> {
     FaultyHost::new(socket, wire, &[session("OMS"), session("MAKER")])
 }
 
-/// A whole message; `|` for SOH.
+/// A complete message; `|` for SOH.
 fn message(msg_type: &str, to: &str, fields: &str) -> Vec<u8> {
     let rest = format!("35={msg_type}|34=2|49=EX|52=20260821-13:30:00|56={to}|{fields}");
     let text = format!("8=FIX.4.4|9={}|{rest}", rest.len()).replace('|', "\x01");
@@ -97,7 +97,7 @@ fn message(msg_type: &str, to: &str, fields: &str) -> Vec<u8> {
     format!("{text}10={sum:03}\x01").into_bytes()
 }
 
-/// Writes all of it as the engine does; what the socket has then.
+/// Writes all bytes as the engine does; returns the bytes at the socket.
 fn write(host: &mut FaultyHost<Socket>, messages: &[Vec<u8>]) -> io::Result<Vec<Vec<u8>>> {
     let bytes = messages.concat();
     let mut at = 0;
@@ -148,7 +148,7 @@ fn a_wrong_sum_and_a_lost_message_are_those_that_were_asked_for_however_little_t
             right,
             [other.clone(), resent.clone(), beat.clone(), c.clone()]
         );
-        // They are spent.
+        // The faults are used up.
         let again = std::slice::from_ref(&a);
         assert_eq!(write(&mut host, again).unwrap(), again);
     }
@@ -172,7 +172,7 @@ fn a_cut_connection_has_what_was_before_and_ends() {
     let error = write(&mut host, &[a.clone(), b.clone(), a.clone()]).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::ConnectionAborted);
     assert_eq!(std::mem::take(&mut host.host.taken), a);
-    // The engine closes it, and the next one is whole.
+    // The engine closes the connection; the next one works.
     host.close(CONN);
     assert_eq!(write(&mut host, &[b.clone(), a.clone()]).unwrap(), [b, a]);
 }

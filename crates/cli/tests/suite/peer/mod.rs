@@ -1,4 +1,4 @@
-//! The other side of a session, with as little of FIX as a conversation needs.
+//! The other side of a session, with the minimum of FIX.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -6,13 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
-/// One end of a session on a plain socket; of FIX 4.2 unless it says otherwise.
+/// One end of a session on a plain socket, FIX 4.2 by default.
 pub struct Peer {
     socket: TcpStream,
     received: Vec<u8>,
     own: &'static str,
     other: &'static str,
-    /// BeginString(8) of what it sends.
+    /// BeginString(8) of its messages.
     pub begin_string: &'static str,
     /// MsgSeqNum of the next message sent.
     pub next_out: u64,
@@ -51,7 +51,7 @@ impl Peer {
         self.send_fields(&rest);
     }
 
-    /// Sends a message with these fields between BodyLength(9) and CheckSum(10), `|` for SOH behind each.
+    /// Sends a message with these fields between BodyLength(9) and CheckSum(10), each followed by `|` for SOH.
     pub fn send_fields(&mut self, fields: &str) {
         let message =
             format!("8={}|9={}|{fields}", self.begin_string, fields.len()).replace('|', "\x01");
@@ -67,7 +67,7 @@ impl Peer {
         self.expect("A");
     }
 
-    /// The next message, which has to be of this type; `|` for SOH.
+    /// The next message, which must have this type; `|` for SOH.
     pub fn expect(&mut self, msg_type: &str) -> String {
         let message = self
             .next()
@@ -79,7 +79,7 @@ impl Peer {
         message
     }
 
-    /// The connection ends without a further message.
+    /// The connection ends without another message.
     pub fn closed(&mut self) {
         assert_eq!(self.next(), None);
     }
@@ -121,7 +121,7 @@ pub fn utc_now() -> String {
     utc(0)
 }
 
-/// The time so many seconds from now.
+/// The time this number of seconds from now.
 pub fn utc(seconds: i64) -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = i64::try_from(since.as_nanos()).unwrap();

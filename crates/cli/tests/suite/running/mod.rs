@@ -1,4 +1,4 @@
-//! The binary as it runs: what it says, how it takes signals, how it ends.
+//! The running binary: its output, its signals, its end.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
@@ -32,7 +32,7 @@ impl Running {
         running
     }
 
-    /// The same with this command for `fixwire`, and without waiting.
+    /// The same with this command instead of `fixwire`, and without waiting.
     pub fn begin(folder: &Path, app: &str, extra: &str, command: Command) -> Self {
         let file = folder.join("acceptor.cfg");
         let store = folder.join("store");
@@ -48,18 +48,18 @@ impl Running {
         Self::run(command, app, &file, port)
     }
 
-    /// Runs an application with the settings of a file, which say that it listens at this port.
+    /// Runs an application with a settings file that makes it listen at this port.
     pub fn run(mut command: Command, app: &str, file: &Path, port: u16) -> Self {
         command
             .args(["run", "--app", app])
-            // Without it only root may look into the process.
+            // Without it only root may read the process.
             .arg("--core-dumps")
             .arg(file)
             .stdout(Stdio::piped());
         Self::spawn(command, port)
     }
 
-    /// Spawns a whole command, whose settings say that it listens at this port.
+    /// Spawns a command whose settings make it listen at this port.
     pub fn spawn(mut command: Command, port: u16) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -84,7 +84,7 @@ impl Running {
         self.hears_until(&[text]).pop().unwrap()
     }
 
-    /// The lines up to the first that has one of these texts.
+    /// The lines up to the first one with one of these texts.
     pub fn hears_until(&self, texts: &[&str]) -> Vec<String> {
         let deadline = Instant::now() + SOON;
         let mut heard: Vec<String> = Vec::new();
@@ -115,7 +115,7 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits until SIGHUP and SIGUSR1 do not end it any more, which is as early as it takes signals at all.
+    /// Waits until SIGHUP and SIGUSR1 no longer end it, which is the earliest moment at which it handles signals.
     pub fn catches_signals(&self) {
         const BOTH: u64 = 1 | (1 << 9);
         let status = format!("/proc/{}/status", self.child.id());
@@ -129,7 +129,7 @@ impl Running {
             assert!(Instant::now() < deadline, "SIGHUP or SIGUSR1 is not caught");
             thread::sleep(Duration::from_micros(100));
         }
-        // The handler is installed a moment before it knows what to do.
+        // The handler is installed shortly before its action is set.
         thread::sleep(Duration::from_millis(10));
     }
 
@@ -147,7 +147,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Ends what a failed assertion left behind.
+        // Kills a process that a failed assertion left running.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -157,7 +157,7 @@ pub fn fixwire() -> Command {
     Command::new(env!("CARGO_BIN_EXE_fixwire"))
 }
 
-/// A port that no connection gets by itself.
+/// A port that the system does not assign to connections.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {
@@ -169,8 +169,8 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// Does nobody listen there? This binds, but does not listen: a program that another test starts at this
-/// moment has a copy of the socket until it runs, and would keep the port from who is to listen.
+/// Whether nothing listens there. Binds without listening: a program that another test starts at this moment has a copy
+/// of the socket until it runs, and would keep the port occupied.
 fn is_free(port: u16) -> bool {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     socket.set_reuse_address(true).unwrap();
