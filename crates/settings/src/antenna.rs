@@ -9,9 +9,9 @@
 //! sessions.venue.host: fix.example.com
 //! ```
 //!
-//! Lines are those of Java's properties; FIX Antenna for .NET, which takes `;` and `'` for comments too and
-//! has no escapes, is read the same way. Names are not case-sensitive. [`properties`] maps each property
-//! to a key of ours: the code behind this reader sees only those.
+//! Lines are those of Java's properties; FIX Antenna for .NET, which takes `;` and `'` for comments too and has no
+//! escapes, is read the same way. Names are not case-sensitive. [`properties`] maps each property to a fixwire key: the
+//! code after this reader sees only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,10 +33,10 @@ pub mod properties;
 /// Problems after which unknown properties are no longer compared with the known ones.
 const COMPARED: usize = 100;
 
-/// Most bytes of all values with variables together: a short file could say a long value often.
+/// Maximum size of all values with variables, bytes: a short file could repeat a long value often.
 const MAX_REPLACED: usize = 8 << 20;
 
-/// Splits a text into sections. What cannot be read becomes an error, and reading goes on.
+/// Splits a text into sections. Unreadable lines become errors, and reading continues.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     let mut lines = line::lines(source, problems);
     for line in &mut lines {
@@ -61,7 +61,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     }
 }
 
-/// Whether the value must never be shown; fields of a Logon are likely to hold a password.
+/// Whether the value must never be shown; fields of a Logon probably contain a password.
 fn is_secret(line: &PropertyLine) -> bool {
     let small = line.name.to_ascii_lowercase();
     registry::is_secret(&small, &line.text) || small.ends_with("fixmessage")
@@ -70,7 +70,7 @@ fn is_secret(line: &PropertyLine) -> bool {
 /// The scope of a property.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Scope {
-    /// Every session: it stands alone.
+    /// Every session: the property has no prefix.
     Global,
     /// Every session: it begins with `sessions.default.`.
     Default,
@@ -88,14 +88,14 @@ struct Reader<'a> {
     problems: &'a mut Vec<Problem>,
     lines: Vec<PropertyLine>,
     sessions: Vec<Session>,
-    /// The line of each property, by its name in small letters; the last one, where there are more.
+    /// The line of each property, by its lower-case name; the last one, if repeated.
     values: BTreeMap<(Scope, String), usize>,
-    /// Bytes that values with variables may still have.
+    /// Number of bytes left for values with variables.
     room: usize,
 }
 
 impl Reader<'_> {
-    /// Finds out which sessions there are.
+    /// Finds the sessions of the file.
     fn sessions(&mut self) {
         let is = |line: &&PropertyLine| line.name.eq_ignore_ascii_case("sessionIDs");
         let Some(line) = self.lines.iter().rfind(is) else {
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells for each line whom it is for, and takes that off its name.
+    /// Determines the scope of each line, and removes it from the name.
     fn scopes(&mut self) {
         const PREFIX: &str = "sessions.";
         let ids = self.sessions.iter().enumerate();
@@ -171,7 +171,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The value that a session has, wherever it stands.
+    /// The value for a session, from any scope.
     fn value(&self, scope: Scope, name: &str) -> Option<&PropertyLine> {
         let small = name.to_ascii_lowercase();
         [scope.max(Scope::Default), Scope::Default, Scope::Global]
@@ -181,7 +181,7 @@ impl Reader<'_> {
             .find(|line| !line.text.is_empty())
     }
 
-    /// Whether a session connects; without `sessionType` a host to connect to tells.
+    /// Whether a session connects; without `sessionType`, true if it has a host to connect to.
     fn connects(&self, scope: Scope) -> bool {
         match self.value(scope, "sessionType") {
             Some(line) => line.text.eq_ignore_ascii_case("initiator"),
@@ -194,7 +194,7 @@ impl Reader<'_> {
             .values
             .iter()
             .filter(|((scope, name), _)| {
-                // `sessions.default` wins over what stands alone.
+                // `sessions.default` takes precedence over a property without prefix.
                 *scope != Scope::Global
                     || !self.values.contains_key(&(Scope::Default, name.clone()))
             })
@@ -220,7 +220,7 @@ impl Reader<'_> {
         sections
     }
 
-    /// Converts a line to keys of ours.
+    /// Converts a line to fixwire keys.
     fn entries(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         let line = &self.lines[index];
         if line.text.is_empty() {
@@ -336,7 +336,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether a property stands in the file for this session, or for all when the scope is all.
+    /// Whether the file has a property for this session, or for all sessions.
     fn is_own(&self, scope: Scope, name: &str) -> bool {
         let everywhere = self.value(Scope::Default, name);
         match (self.value(scope, name), everywhere, scope) {
@@ -345,7 +345,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `LogonTime` or `LogoutTime` of a line; of a zone that a session has of its own, both.
+    /// `LogonTime` or `LogoutTime` from a line; both for a zone that only this session has.
     fn hours(&mut self, scope: Scope, index: usize, property: &'static Property) -> Vec<IniEntry> {
         const BOTH: [(&str, Id, Id); 2] = [
             ("tradePeriodBegin", Id::LogonTime, Id::LogonDay),
@@ -379,7 +379,7 @@ impl Reader<'_> {
         entries
     }
 
-    /// `ResetSeqTime` of three properties, at the first of them that the scope has.
+    /// `ResetSeqTime` from three properties, at the first of them in this scope.
     fn reset_time(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         const ALL: [&str; 3] = [
             "performResetSeqNumTime",
@@ -416,7 +416,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A key of ours with the value of a line, whose variables that are properties were replaced.
+    /// A fixwire key with the value of a line, whose property variables are replaced.
     fn entry(&mut self, index: usize, name: String, text: String) -> Vec<IniEntry> {
         let line = &self.lines[index];
         let (key, value, secret) = (line.key, line.value, line.secret);
@@ -437,8 +437,8 @@ impl Reader<'_> {
         }]
     }
 
-    /// Replaces `${name}` where that is a property for all sessions. One that is secret is not: its
-    /// value would be shown under another name.
+    /// Replaces `${name}` by a property for all sessions. Does not replace secrets: their values would be shown under
+    /// another name.
     fn expand(&mut self, text: &str, secret: bool) -> Result<String, SettingsFault> {
         if !text.contains("${") {
             return Ok(text.to_owned());

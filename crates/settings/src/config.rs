@@ -1,4 +1,4 @@
-//! Converts the settings of a file to the configuration of an engine.
+//! Converts the settings of a file to an engine configuration.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,7 +21,7 @@ use super::shelf::{Shelf, appl_dictionaries, appl_ver_id, begin_string, dictiona
 use super::{Id, SettingValue, paths};
 
 impl Settings {
-    /// Reads the dictionaries that the file names and makes the configuration.
+    /// Reads the dictionaries named in the file and builds the configuration.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Settings {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
-            // Never in a file: it would be there at the next start too.
+            // Never in a file: it would apply at the next start, too.
             new_journal: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {
@@ -132,7 +132,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Who may do what at the control socket; an OMS has operators of its own.
+    /// Rights of operators at the control socket; an OMS has operators of its own.
     fn operators(&self, first: &SessionSettings) -> Result<Vec<OperatorRights>, LoadError> {
         let Some(text) = first.text(Id::ControlOperators) else {
             return Ok(Vec::new());
@@ -145,8 +145,8 @@ impl Settings {
     }
 }
 
-/// How many connections may wait for a Logon. At the first start all sessions may come from one address, which no
-/// session is known to belong to.
+/// Number of connections that may wait for a Logon. At the first start all sessions may come from one address, which is
+/// not known to belong to any session.
 fn pending(first: &SessionSettings, sessions: &[SessionConfig], usual: Limits) -> Limits {
     let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
     let listens =
@@ -172,12 +172,12 @@ fn retention(from: &SessionSettings) -> Option<Retention> {
     (retention != Retention::default()).then_some(retention)
 }
 
-/// The most connections without a Logon.
+/// Maximum number of connections without a Logon.
 const MOST_PENDING: usize = 65_536;
-/// The most places that one address has by default, however many sessions there are.
+/// Maximum default for one address, however many sessions there are.
 const MOST_SESSIONS_OF_AN_ADDRESS: usize = 4096;
 
-/// Files of the journal are whole pages.
+/// Journal files consist of whole pages.
 const PAGE: usize = 4096;
 
 fn session_config(
@@ -224,7 +224,7 @@ fn session_config(
     Ok(config)
 }
 
-/// The session's part of the configuration.
+/// The session part of the configuration.
 fn fix_config(
     settings: &Settings,
     from: &SessionSettings,
@@ -384,7 +384,7 @@ fn rules(from: &SessionSettings) -> ValidationRules {
     }
 }
 
-/// A multiplier of the silence beyond the first interval, as percent of the interval.
+/// The silence limit in percent of the heartbeat interval; the multiplier in the settings excludes the first interval.
 fn percent(from: &SessionSettings, id: Id) -> u32 {
     let thousandths = from.int(id).unwrap_or_default();
     100 + u32::try_from(thousandths / 10).unwrap_or_default()

@@ -4,9 +4,9 @@
 //! Settings --render--> TOML text --read again--> Settings --compare--> the text, or which key differs
 //! ```
 //!
-//! What stands in `[DEFAULT]` goes to `[default]`, what stands in a session to `[[session]]`, in the order
-//! of the registry; a default of the engine that the file was written for is written out, with a comment.
-//! Comments of the file and keys without effect are not kept.
+//! Entries of `[DEFAULT]` go to `[default]`, those of a session to `[[session]]`, in the order of the registry.
+//! Differing defaults of the file's engine are written out, with a comment. Comments of the file and keys without
+//! effect are not kept.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -27,7 +27,7 @@ use super::variables::{self, FileText, Values, VariableFault, VariableSyntax};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// A value has text that fixwire would read as a variable.
+    /// A value contains text that fixwire would read as a variable.
     Variable {
         /// The key.
         key: String,
@@ -83,8 +83,8 @@ impl std::error::Error for ConvertError {}
 
 /// Converts settings to the text of a TOML file in which every session keeps its values.
 ///
-/// The text contains the secrets of the file. `values` are the variables that the file was read with: the
-/// text is read back with them and compared.
+/// The text contains the secrets of the file. `values` are the variables used for the file: the converted text is read
+/// back with them and compared.
 ///
 /// # Errors
 ///
@@ -95,7 +95,7 @@ pub fn to_toml(settings: &Settings, values: &dyn Values) -> Result<String, Conve
         return Err(ConvertError::TooLarge);
     }
     let source = Source {
-        // Beside the file, as its relative paths say.
+        // Read in the same folder, since its paths are relative to it.
         path: settings.report.source.path.with_file_name("converted.toml"),
         text,
     };
@@ -119,7 +119,7 @@ pub fn to_toml_without_secrets(settings: &Settings) -> Result<String, ConvertErr
     render(settings, Secrets::Hidden)
 }
 
-/// The first key that two files give a session different values for, and the session's name.
+/// The first key whose value differs between two files in a session, and the session's name.
 fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
     type Values<'a> = BTreeMap<String, (Option<&'a SettingValue>, &'a str)>;
     fn values(session: &SessionSettings) -> Values<'_> {
@@ -146,7 +146,7 @@ fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
     None
 }
 
-/// Whether a key says something about sessions rather than about how the file is read.
+/// Whether a key is about sessions, not about how the file is read.
 fn is_written(setting: &Setting) -> bool {
     !matches!(setting.key.id, Id::Dialect | Id::ExpandVariables)
 }
@@ -187,10 +187,10 @@ fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError>
     Ok(writer.out)
 }
 
-/// A table of the text, its settings in the order of the registry.
+/// A table of the output, its settings in the order of the registry.
 struct Table<'a> {
     settings: Vec<&'a Setting>,
-    /// Keys whose values have to be an array, so that nothing of `[default]` is added to them.
+    /// Keys whose values must be an array, so that `[default]` adds nothing to them.
     whole: Vec<Id>,
     custom: Vec<&'a Custom>,
 }
@@ -237,7 +237,7 @@ impl<'a> Table<'a> {
             let wanted = match found.origin {
                 Origin::Session(_) => true,
                 Origin::Dialect(_) => !is_default(id),
-                // With one number of its own the session has the whole list.
+                // If one of its numbers is the session's own, the session gets the whole list.
                 Origin::Default(_) => found.key.numbered && session.all(id).any(is_own),
                 Origin::BuiltIn => false,
             };
@@ -255,7 +255,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether a default of the file's engine holds in every session that has no value of its own.
+/// Whether a default of the file's engine applies in every session without a value of its own.
 fn is_everywhere(default: &Setting, settings: &Settings) -> bool {
     let holds = |found: &Setting| match found.origin {
         Origin::Session(_) => true,
@@ -313,7 +313,7 @@ impl Writer<'_> {
                 note.escape_debug()
             );
         }
-        // The first ones without a gap, from the one without a number.
+        // The first ones without a gap, starting with the one without a number.
         let in_turn = same.iter().zip(0..MAX_ARRAY).take_while(|(found, index)| {
             found.number.map(usize::from) == (*index > 0).then_some(*index)
         });
@@ -373,7 +373,7 @@ impl Writer<'_> {
                 | ValueKind::Host,
                 _,
             ) => quoted(&text),
-            // Up to 18 digits are a number of TOML; zeros before it are not.
+            // Up to 18 digits form a TOML number, unless they begin with zeros.
             _ if is_number && text.len() <= 18 => match text.trim_start_matches('0') {
                 "" => "0".into(),
                 digits => digits.into(),
@@ -382,7 +382,7 @@ impl Writer<'_> {
         })
     }
 
-    /// A value of the file with its variables as fixwire writes them.
+    /// A value of the file with its variables in fixwire's notation.
     fn own_form(&self, key: &str, written: &str, origin: Origin) -> Result<String, ConvertError> {
         let Some(span) = origin.span() else {
             return Ok(written.into());
@@ -402,7 +402,7 @@ impl Writer<'_> {
     }
 }
 
-/// Each variable stands for itself, in fixwire's own form.
+/// Each variable stands for itself, in fixwire's notation.
 struct Names;
 
 impl Values for Names {
@@ -417,7 +417,7 @@ impl Values for Names {
     }
 }
 
-/// Each variable stands for something that is not in a file.
+/// Each variable gets a value that occurs in no file.
 struct Marks;
 
 impl Values for Marks {
@@ -432,7 +432,7 @@ impl Values for Marks {
     }
 }
 
-/// A key, in quotes where TOML wants them.
+/// A key, quoted if TOML requires it.
 fn bare(key: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if !key.is_empty() && key.bytes().all(is_bare) {

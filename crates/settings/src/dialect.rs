@@ -1,7 +1,7 @@
-//! [`Dialect`]: the engines whose settings files are read, and how each reads its own.
+//! [`Dialect`]: the engines whose settings files are read, with their reading rules.
 //!
-//! Where a file means one thing there and another here, the reader says so; what each engine does is
-//! taken from its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
+//! Where a file has another meaning there than here, the reader reports it. The behaviour of each engine is taken from
+//! its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::family;
 /// The engine that a settings file was written for.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Dialect {
-    /// This one: every line must be valid, and no key may appear twice.
+    /// Fixwire: every line must be valid, and no key may appear twice.
     Fixwire,
     /// QuickFIX in C++.
     QuickFix,
@@ -36,7 +36,7 @@ pub enum DialectSource {
     ByItsKeys,
     /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
     ByItsName,
-    /// Not at all: the file is read as fixwire's own.
+    /// Not determined: the file is read as fixwire's own.
     Nowhere,
 }
 
@@ -119,8 +119,7 @@ impl Dialect {
         self != Self::Fixwire
     }
 
-    /// The longest line, in bytes, that it reads: at a longer one QuickFIX (C++) stops reading the
-    /// file.
+    /// The longest line that it reads, bytes: at a longer one QuickFIX (C++) stops reading the file.
     pub fn longest_line(self) -> Option<usize> {
         (self == Self::QuickFix).then_some(1023)
     }
@@ -139,29 +138,29 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// Keys after which it is clear whose file it is.
+/// Number of keys that settle the engine of a file.
 const ENOUGH: usize = 2_000;
 
-/// Keys of an engine that it takes to call a file that engine's: one alone never does.
+/// Number of keys of an engine needed to identify it: one alone is not enough.
 const AT_LEAST: usize = 2;
 
 /// How a key indicates the engine that a file was written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Clue {
-    /// Only fixwire has it.
+    /// Only fixwire has the key.
     Ours,
-    /// Nothing: fixwire's documents have it under this name, whoever else has it.
+    /// No indication: fixwire documents the key under this name, whichever engines have it.
     Documented,
-    /// Fixwire knows it as a key of other engines only, or under another name.
+    /// Fixwire knows the key only as one of other engines, or under another name.
     Foreign,
 }
 
 /// The engine that the keys indicate; `None` when they are ambiguous.
 ///
-/// A key that only fixwire has settles it. Otherwise a file is of the engine that has most of the foreign
-/// keys for itself, two different ones at least. What several engines have says nothing, and no
-/// more does what fixwire's own documents name: a file of fixwire's own may have it. A file without
-/// ConnectionType can only be one of QuickFIX/Go: there each key that it alone has counts.
+/// A key that only fixwire has settles it. Otherwise it is the engine with the most keys that no other engine has, at
+/// least two different ones. Keys that several engines have do not count, nor do keys that fixwire documents under this
+/// name: fixwire's own files may have them. A file without ConnectionType can only be QuickFIX/Go's: there each key
+/// that only QuickFIX/Go has counts.
 pub fn guess<'a>(
     keys: impl Iterator<Item = &'a str>,
     clue: impl Fn(&str) -> Clue,
@@ -240,14 +239,14 @@ mod tests {
         );
         let samples = ["ValidOrderTypes", "DefaultMarketPrice"];
         assert_eq!(guess(&samples), Some(Dialect::QuickFixJ));
-        // QuickFIX/J would not know them in this case, and nobody else has them.
+        // QuickFIX/J would not know them in this case, and no other engine has them.
         assert_eq!(
             guess(&["sockettcpnodelay", "validatesequencenumbers"]),
             None
         );
-        // Two engines with as many.
+        // Two engines with the same number of keys.
         assert_eq!(guess(&[java, java_too, "SSLEnable", "SSLServerName"]), None);
-        // What several have.
+        // Keys that several engines have.
         let several = [
             "ScreenLogShowEvents",
             "TimeStampPrecision",
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(guess(&["SocketAcceptPort"]), None);
     }
 
-    /// The trap: a harmless key, and other defaults hold.
+    /// The trap: a harmless key would change the defaults.
     #[test]
     fn no_key_that_our_documents_name_changes_whose_file_it_is() {
         let ours = KEYS.iter().map(|key| key.name);

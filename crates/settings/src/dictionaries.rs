@@ -18,12 +18,12 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use super::paths::beside;
 
-/// Stands between a dictionary and each of its deltas.
+/// Separates a dictionary from each of its deltas.
 const AND: &str = " + ";
-/// The default dictionary in its place.
+/// The word for the default dictionary.
 const BUILT_IN: &str = "built-in";
 
-/// The version whose dictionary other engines ship under this file name, in whatever folder: `FIX42.xml`,
+/// The version of the dictionary that other engines ship under this file name, in any folder: `FIX42.xml`,
 /// `../spec/FIXT11.xml`.
 pub fn stock(path: &str) -> Option<Version> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -32,8 +32,8 @@ pub fn stock(path: &str) -> Option<Version> {
     Version::ALL.into_iter().find(is)
 }
 
-/// The words of a dictionary with the built-in one of its version in place of a missing file that has a
-/// [`stock`] name: the words, the missing file and its version.
+/// The setting with the built-in dictionary of its version in place of a missing file that has a [`stock`] name: the
+/// setting, the missing file and its version.
 pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
     let (name, deltas) = match words.split_once(AND) {
         Some((name, deltas)) => (name.trim(), Some(deltas)),
@@ -51,7 +51,7 @@ pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
     Some((words, name, version))
 }
 
-/// The words of a dictionary with `folder` before each relative file.
+/// The setting with `folder` before each relative path.
 pub(crate) fn placed(words: &str, folder: &Path) -> String {
     let mut parts = words.split(AND).map(str::trim);
     let name = parts.next().unwrap_or_default();
@@ -62,20 +62,20 @@ pub(crate) fn placed(words: &str, folder: &Path) -> String {
     parts.fold(base, |words, delta| words + AND + &beside(folder, delta))
 }
 
-/// Reads a dictionary and the deltas behind it. `usual` is what `built-in` means.
+/// Reads a dictionary and its deltas. `usual` is the version of `built-in`.
 ///
 /// # Errors
 ///
-/// [`DictionaryLoadError`] names the file, the line and what to do.
+/// [`DictionaryLoadError`] with the file, the line and what to do.
 pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, DictionaryLoadError> {
     load_noting(words, usual).map(|(dictionary, _)| dictionary)
 }
 
-/// [`load`] that also says which odd forms of the file it has read and how.
+/// The same as [`load`]; also returns notes on irregular forms in the file and how they were read.
 ///
 /// # Errors
 ///
-/// As [`load`].
+/// See [`load`].
 pub fn load_noting(
     words: &str,
     usual: Option<Version>,
@@ -141,7 +141,7 @@ fn delta(path: &str) -> Result<Delta, DictionaryLoadError> {
     })
 }
 
-/// The bytes of a file, one more than the limit at most: the reader refuses what is longer.
+/// The bytes of a file, at most one more than the limit: the reader refuses a longer one.
 fn read(path: &str, limits: DocumentLimits) -> Result<Vec<u8>, DictionaryLoadError> {
     let most = limits.bytes as u64 + 1;
     let mut bytes = Vec::new();
@@ -162,21 +162,21 @@ pub enum DictionaryLoadError {
     Read {
         /// The file.
         path: String,
-        /// The error of the system.
+        /// The system error.
         source: io::Error,
     },
     /// The file is not a valid dictionary.
     Dictionary {
         /// The file.
         path: String,
-        /// Where and why.
+        /// Position and reason.
         error: Box<DictionaryError>,
     },
     /// A delta cannot be read or applied.
     Delta {
-        /// Where and why.
+        /// Position and reason.
         error: Box<DeltaError>,
-        /// Where the dictionary that it changes says something else: the file, and the place in it.
+        /// The conflicting place in the dictionary that it changes: the file and the position.
         base: Option<(String, SourcePosition)>,
     },
 }
@@ -267,7 +267,7 @@ mod tests {
         let (instead, missing, version) = without_missing(&words).unwrap();
         assert_eq!(instead, "FIX.4.2 + a.delta + b.delta");
         assert_eq!((missing, version), (&path[..], Version::Fix42));
-        // A file that is there is read, whatever is in it.
+        // An existing file is read, whatever its content.
         std::fs::write(&path, "").unwrap();
         assert_eq!(without_missing(&words), None);
         assert_eq!(without_missing("FIX.4.2"), None);

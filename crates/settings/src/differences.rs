@@ -15,7 +15,7 @@ use super::resolved::SessionSettings;
 use super::transport;
 use super::value::{SettingValue, ValueKind};
 
-/// The default that the engine has for a key of ours, whichever name it gives it.
+/// The engine's default for a fixwire key, under any of its names.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     if dialect == Dialect::Antenna {
         return properties::default(key.id).map(Cow::Owned);
@@ -27,8 +27,7 @@ pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     found.default(dialect).map(Cow::Borrowed)
 }
 
-/// Whether the engine checks the order of the fields in an entry of a group; only QuickFIX/J has a key
-/// for it.
+/// Whether the engine checks the order of the fields in a group entry; only QuickFIX/J has a key for it.
 fn checks_group_order(dialect: Dialect) -> bool {
     match dialect {
         Dialect::QuickFix | Dialect::QuickFixGo | Dialect::QuickFixN => false,
@@ -36,7 +35,7 @@ fn checks_group_order(dialect: Dialect) -> bool {
     }
 }
 
-/// A key of ours as the engine has it.
+/// A fixwire key, as the engine has it.
 fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
     key.names
         .iter()
@@ -44,7 +43,7 @@ fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
         .find(|found| found.is_in(dialect))
 }
 
-/// Whether the engine finds the key under the name that the file has it under.
+/// Whether the engine knows the key under the name in the file.
 pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || key.names.is_empty() {
         return None;
@@ -70,7 +69,7 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     })
 }
 
-/// Whether the engine finds a key that fixwire does not use under the name that the file has it under.
+/// Whether the engine knows a key that fixwire does not use under the name in the file.
 pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || family::is_read(name, dialect) {
         return None;
@@ -89,7 +88,7 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
     ))
 }
 
-/// Whether the engine takes a value that fixwire takes.
+/// Whether the engine accepts a value that fixwire accepts.
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     dialect.letter()?;
     match (key.kind, key.id) {
@@ -104,7 +103,7 @@ pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     }
 }
 
-/// The keys that [`of_what_is_missing`] has an answer for.
+/// The keys for which [`of_what_is_missing`] has an answer.
 pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::UseDataDictionary,
     Id::NonStopSession,
@@ -113,7 +112,7 @@ pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::Durability,
 ];
 
-/// The behaviour of the engine without a key, where it is not a default or depends on other keys.
+/// The behaviour of the engine without a key, if it is not a default or depends on other keys.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
@@ -152,7 +151,7 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
     }
 }
 
-/// How the engine treats the times of a session.
+/// The engine's interpretation of a session's times.
 fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let clock = |id| match &session.find(id)?.value {
         SettingValue::Clock(clock) => Some(clock),
@@ -177,7 +176,7 @@ fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String
     Some(note.into())
 }
 
-/// How the engine verifies its peer over TLS.
+/// The engine's verification of its peer over TLS.
 fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     let connects = session.text(Id::ConnectionType) == Some("initiator");
     let names = session.find(Id::PeerCertificates).is_none();
@@ -207,7 +206,7 @@ fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
     Some(note.into())
 }
 
-/// Defaults that an engine has by what else the file says.
+/// Defaults of an engine that depend on other settings in the file.
 pub fn implied(
     session: &SessionSettings,
     dialect: Dialect,
@@ -216,7 +215,7 @@ pub fn implied(
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
-    // It answers each message whose SendingTime is off with a Logout, a first Logon as well.
+    // It answers each message with a wrong SendingTime with a Logout, including a first Logon.
     if dialect == Dialect::QuickFixJ && session.find(Id::SendLogoutForLogonSendingTime).is_none() {
         found.push((
             Id::SendLogoutForLogonSendingTime,
@@ -243,7 +242,7 @@ pub fn implied(
     if dialect != Dialect::QuickFixGo {
         return found;
     }
-    // Its program says which it is, by the object that it makes.
+    // Its program decides the role, by the object that it creates.
     let has = |id: Id| session.find(id).is_some();
     if !has(Id::ConnectionType) {
         match (has(Id::SocketConnectHost), has(Id::SocketAcceptPort)) {
@@ -271,13 +270,13 @@ pub fn implied(
     found
 }
 
-/// FIX Antenna's defaults of keys that have none here.
+/// FIX Antenna's defaults for keys that have none in fixwire.
 fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'static str)> {
     let mut found = Vec::new();
     let has = |id: Id| session.find(id).is_some();
     let connects = match session.text(Id::ConnectionType) {
         Some(role) => role == "initiator",
-        // There such a session may be either.
+        // There such a session may have either role.
         None if has(Id::SocketConnectHost) => {
             found.push((
                 Id::ConnectionType,
@@ -301,7 +300,7 @@ fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'sta
     if connects && !has(Id::HeartBtInt) {
         found.push((Id::HeartBtInt, SettingValue::Int(30), "30"));
     }
-    // Certificates alone do not switch TLS on.
+    // Certificates alone do not enable TLS.
     if !has(Id::SocketUseSSL) && has(Id::SocketCAFile) {
         found.push((Id::SocketUseSSL, SettingValue::Bool(false), "N"));
     }

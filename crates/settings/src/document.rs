@@ -1,32 +1,32 @@
-//! [`Document`]: what the readers of all forms make of a text.
+//! [`Document`]: the result of reading a settings text in any form.
 
 use super::ini::{IniEntry, Section, Span};
 use super::link_keys::LinkKey;
 
-/// A text that was read.
+/// A parsed text.
 #[derive(Debug, Default)]
 pub struct Document {
     /// Its tables.
     pub sections: Vec<Section>,
     /// Its links.
     pub links: Vec<LinkTable>,
-    /// Places of secrets that are no values of entries.
+    /// Positions of secrets that are not values of entries.
     pub secrets: Vec<Span>,
-    /// Which of [`GATEWAY`](super::toml::GATEWAY) it has.
+    /// The tables of [`GATEWAY`](super::toml::GATEWAY) in the text.
     pub gateway: Vec<&'static str>,
-    /// Which of [`OMS`](super::toml::OMS) it has.
+    /// The tables of [`OMS`](super::toml::OMS) in the text.
     pub oms: Vec<&'static str>,
-    /// Which of [`EXCHANGE`](super::toml::EXCHANGE) it has.
+    /// The tables of [`EXCHANGE`](super::toml::EXCHANGE) in the text.
     pub exchange: Vec<&'static str>,
 }
 
 /// A `[[link]]` table.
 #[derive(Debug)]
 pub struct LinkTable {
-    /// Its keys that sessions have too.
+    /// Its keys that sessions have, too.
     pub section: Section,
     /// Keys of its protocol.
     pub entries: Vec<(&'static LinkKey, IniEntry)>,
-    /// Keys that are there with a wrong value, and so not missing.
+    /// Keys with an invalid value; they do not count as missing.
     pub broken: Vec<&'static str>,
 }

@@ -1,7 +1,7 @@
 //! Keys of the QuickFIX family that fixwire recognises and does not use.
 //!
-//! Where ignoring a key would weaken security, lose data or change which messages are accepted, it is
-//! an error; where it only chooses a log or a tuning, a warning.
+//! It is an error where ignoring a key would weaken security, lose data or change which messages are accepted; a
+//! warning where the key only selects a log or tunes performance.
 
 /// Keys that are reported in the same way.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct KeyGroup {
     pub refused: bool,
     /// The value that equals fixwire's behaviour: not reported.
     pub unless: Option<&'static str>,
-    /// Why, and what to do instead.
+    /// The reason, and what to do instead.
     pub note: &'static str,
 }
 
@@ -32,7 +32,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }
 
-/// In place of the time limits that others have for a write.
+/// Replacement for the write timeouts of other engines.
 const SLOW_PEER: &str = "MaxSendBacklog and SlowConsumerTimeout disconnect a slow peer; it never \
                          blocks other sessions";
 

@@ -1,14 +1,14 @@
-//! Every key of the QuickFIX family: the engines that have it, and its default there.
+//! Every key of the QuickFIX family: the engines that have it, and its default in each.
 //!
-//! What fixwire makes of a key stands in [`super::keys`] and [`super::elsewhere`]; this is the list of
-//! what a file may hold. Names and defaults are those of the engines' code, not of their manuals.
+//! How fixwire treats a key is in [`super::keys`] and [`super::elsewhere`]; this is the list of keys that a file may
+//! contain. Names and defaults are from the engines' code, not from their manuals.
 
 use super::dialect::Dialect;
 
 /// A key as the engines of the family have it.
 #[derive(Debug)]
 pub struct FamilyKey {
-    /// Its name, without what may follow it.
+    /// Its name, without its suffix.
     pub name: &'static str,
     /// The allowed suffix: a number, or a version.
     pub suffix: Suffix,
@@ -16,7 +16,7 @@ pub struct FamilyKey {
     dialects: &'static str,
     /// Its default, as written in a file; empty when it has no default.
     default: &'static str,
-    /// An engine's letter and the other default that it has.
+    /// An engine's letter and its differing default.
     but: Option<(char, &'static str)>,
     /// The unit of its number: `s`, `ms`, `bytes`, `messages`; empty for anything else.
     pub unit: &'static str,
@@ -25,7 +25,7 @@ pub struct FamilyKey {
 /// The allowed suffix of a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Suffix {
-    /// Nothing.
+    /// No suffix.
     Nothing,
     /// A number: `SocketConnectHost1`.
     Number,
@@ -48,8 +48,7 @@ impl FamilyKey {
             .filter(|dialect| self.is_in(*dialect))
     }
 
-    /// The value that the engine takes when a file does not say; `None` when it has none, or not this
-    /// key.
+    /// The engine's value for a missing key; `None` without a default or without this key.
     pub fn default(&self, dialect: Dialect) -> Option<&'static str> {
         let text = match self.but {
             Some((letter, other)) if Some(letter) == dialect.letter() => other,
@@ -90,8 +89,8 @@ const fn key(
     }
 }
 
-/// Finds a key in any case, with or without what may follow its name; the one in the very case, where
-/// two engines have names that differ in nothing else.
+/// Finds a key in any case, with or without its suffix; prefers the exact case, since two engines have names that
+/// differ only in case.
 pub fn find(text: &str) -> Option<&'static FamilyKey> {
     let all = || like(text);
     all()
@@ -99,7 +98,7 @@ pub fn find(text: &str) -> Option<&'static FamilyKey> {
         .or_else(|| all().next())
 }
 
-/// Whether an engine finds a key under this name.
+/// Whether an engine knows a key by this name.
 pub fn is_read(text: &str, dialect: Dialect) -> bool {
     like(text).any(|key| key.is_in(dialect) && (dialect.any_case() || text.starts_with(key.name)))
 }
@@ -118,14 +117,14 @@ fn like(text: &str) -> impl Iterator<Item = &'static FamilyKey> {
     })
 }
 
-/// A key that no engine reads, but an application that is shipped with one as a sample.
+/// A key that no engine reads, but a sample application shipped with one does.
 #[derive(Debug, Eq, PartialEq)]
 pub struct SampleKey {
     /// Its name.
     pub name: &'static str,
     /// The engine.
     pub dialect: Dialect,
-    /// The name of the application there.
+    /// The name of that application.
     pub application: &'static str,
 }
 
@@ -144,7 +143,7 @@ const fn of_executor(name: &'static str) -> SampleKey {
     }
 }
 
-/// Every such key. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n read none of their own.
+/// Every such key. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n have none.
 pub static SAMPLES: &[SampleKey] = &[
     of_executor("ValidOrderTypes"),
     of_executor("DefaultMarketPrice"),

@@ -8,8 +8,8 @@
 //! BeginString=FIX.4.4
 //! ```
 //!
-//! Section names and keys are read in any case; spaces around keys and values are no part of them. What
-//! the engine that a file was written for does otherwise, [`Dialect`] tells.
+//! Section names and keys are read in any case; spaces around keys and values are ignored. [`Dialect`] has the
+//! differences of the file's engine.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ use super::document::Document;
 use super::problem::{LoadError, Problem, SettingsFault};
 use super::registry;
 
-/// The largest file that is read, in bytes.
+/// Maximum file size, bytes.
 pub const MAX_FILE: u64 = 2 << 20;
 
-/// Most sections of a file.
+/// Maximum number of sections in a file.
 pub const MAX_SECTIONS: usize = 4096;
 
-/// A place in the text: bytes from `start` up to but not including `end`.
+/// A span of the text: bytes from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Span {
     /// First byte.
@@ -86,7 +86,7 @@ impl Source {
         }
     }
 
-    /// The line of a place, counted from 1.
+    /// The line of a position, from 1.
     pub fn line(&self, span: Span) -> usize {
         1 + self.text.as_bytes()[..span.start.min(self.text.len())]
             .iter()
@@ -94,14 +94,14 @@ impl Source {
             .count()
     }
 
-    /// The character of a place in its line, counted from 1.
+    /// The column of a position, from 1.
     pub fn column(&self, span: Span) -> usize {
         let before = self.text.get(..span.start).unwrap_or(&self.text);
         let line = before.rsplit('\n').next().unwrap_or("");
         1 + line.chars().count()
     }
 
-    /// The word at a place, given by its line and its character in that line, both counted from 1.
+    /// The word at a position, given by line and column, both from 1.
     pub fn word(&self, line: usize, column: usize) -> Span {
         let before = self.text.split_inclusive('\n').take(line.saturating_sub(1));
         let start: usize = before.map(str::len).sum();
@@ -145,7 +145,7 @@ pub enum SectionKind {
     Session,
 }
 
-/// A section and what stands in it.
+/// A section and its entries.
 #[derive(Clone, Debug)]
 pub struct Section {
     /// Its kind.
@@ -167,15 +167,14 @@ pub struct IniEntry {
     pub name: String,
     /// The value, trimmed, with its variables not yet replaced.
     pub text: String,
-    /// Whether it is one of a list that stands for all numbers of its key.
+    /// Whether the entry is part of a list that replaces all numbers of its key.
     pub list: bool,
-    /// Whether it is the application's, whatever it is called.
+    /// Whether it belongs to the application, whatever its name.
     pub application: bool,
 }
 
-/// Splits a text into sections, as the engine that it was written for would. What that engine passes
-/// over, or reads otherwise, becomes a warning; what nobody can read becomes an error, and reading goes
-/// on.
+/// Splits a text into sections, as the engine that it was written for would. Text that this engine ignores or reads
+/// differently becomes a warning; unreadable text becomes an error, and reading continues.
 pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> Document {
     let mut reader = Reader {
         source,
@@ -203,16 +202,16 @@ pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> 
     reader.document
 }
 
-/// Where entries go.
+/// The section to which entries belong.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Target {
-    /// Above the first section.
+    /// Before the first section.
     Nothing,
-    /// As [`Target::Nothing`], and it was said.
+    /// Like [`Target::Nothing`], already reported.
     NothingAndSaid,
     /// The section at this index.
     Section(usize),
-    /// Below a section that is passed over: its entries would only add noise.
+    /// In an ignored section: its entries would only add noise.
     Skipped,
 }
 
@@ -225,7 +224,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a line; `false` when there is no point in going on.
+    /// Reads a line; `false` when reading should stop.
     fn line(&mut self, start: usize, end: usize) -> bool {
         let span = trimmed(&self.source.text, start, end);
         let text = self.source.slice(span);
@@ -255,7 +254,7 @@ impl Reader<'_> {
         true
     }
 
-    /// An entry that is not used may hold a secret all the same.
+    /// An unused entry may still contain a secret.
     fn hide(&mut self, entry: &IniEntry) {
         if registry::is_secret(&entry.name, &entry.text) {
             self.document.secrets.push(entry.value);
@@ -269,7 +268,7 @@ impl Reader<'_> {
         {
             let whole = span;
             span.end = span.start + inside.len() + 1;
-            // QuickFIX/J's tokenizer reads a comment there.
+            // QuickFIX/J's tokenizer reads a comment here.
             if self.dialect != Dialect::QuickFixJ || !behind.trim_start().starts_with('#') {
                 self.report(whole, SettingsFault::BehindSection);
             }
@@ -355,7 +354,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Blanks that are no part of a key or value here, and are one there.
+    /// Blanks that fixwire trims, but the file's engine treats as part of a key or value.
     fn blanks(&mut self, line: Span, end: usize, entry: &IniEntry) {
         let text = self.source.text.as_bytes();
         let before_equals = text.get(entry.key.end) != Some(&b'=');

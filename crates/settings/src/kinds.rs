@@ -1,4 +1,4 @@
-//! Value types that several keys share, and the words that a value may be.
+//! Value types that several keys share, and the words allowed in each.
 
 use super::value::ValueKind;
 

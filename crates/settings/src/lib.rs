@@ -9,8 +9,8 @@
 //!      --convert--> the text of a `.toml` file
 //! ```
 //!
-//! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
-//! stands in [`family`]. `docs/reference/settings.md` is generated from both.
+//! Every key that is used is defined once, in [`keys`]; the keys of the QuickFIX family are in [`family`].
+//! `docs/reference/settings.md` is generated from both.
 #![forbid(unsafe_code)]
 
 pub mod antenna;

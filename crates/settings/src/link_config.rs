@@ -1,4 +1,4 @@
-//! Converts the links of a file to the configuration of an engine, and of their protocol.
+//! Converts the links of a file to the configurations of an engine and of the link protocol.
 
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -21,7 +21,7 @@ use super::resolved::{SessionSettings, Settings};
 use super::safety;
 use super::transport::{Made, transport};
 
-/// The most bytes of a password file.
+/// Maximum size of a password file, bytes.
 const MAX_PASSWORD_FILE: u64 = 64;
 
 /// The links of the engine.
@@ -38,7 +38,7 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
             .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST);
         let framing = match link.end {
             TmpEnd::Broker => framing.with_sum_of_bytes(),
-            // An exchange answers a wrong checksum, and sends one as a fault.
+            // An exchange answers a wrong checksum, and sends one as an injected fault.
             TmpEnd::Exchange => framing,
         };
         let mut config = LinkConfig::new(link.name(), connection, framing);
@@ -49,7 +49,7 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
     })
 }
 
-/// Checks that a whole frame has room.
+/// Checks that a whole frame fits into the buffers.
 pub(super) fn check(
     settings: &Settings,
     first: &SessionSettings,
@@ -69,7 +69,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// [`LoadError::Content`] with each password file that cannot be used.
+    /// [`LoadError::Content`] with each unusable password file.
     pub fn tmp_lines(&self) -> Result<Vec<(String, ClientLinkSettings)>, LoadError> {
         each(self, |link| {
             let (fcm_id, session_id, system_type) = identity(link);
@@ -83,7 +83,7 @@ impl Settings {
         })
     }
 
-    /// What the requests of a link say beside the terms of their order.
+    /// Values in the requests of a link that are not terms of their order.
     fn marks(&self, link: &LinkSettings) -> Result<OrderMarks, LoadError> {
         let mut marks = OrderMarks::default();
         let mut problems = Vec::new();
@@ -149,7 +149,7 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// As [`tmp_lines`](Self::tmp_lines).
+    /// See [`tmp_lines`](Self::tmp_lines).
     pub fn tmp_members(&self) -> Result<Vec<(String, ExchangeLinkSettings)>, LoadError> {
         each(self, |link| {
             let (fcm_id, session_id, system_type) = identity(link);
@@ -183,7 +183,7 @@ impl Settings {
     }
 }
 
-/// The password in a file beside the settings file.
+/// The password in a file next to the settings file.
 fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
     let path = settings.parent().unwrap_or(Path::new("")).join(file);
     let failed = |error: io::Error| error.to_string();
@@ -204,7 +204,7 @@ fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
 fn identity(link: &LinkSettings) -> (u16, u16, SystemType) {
     let system = (0..=u8::MAX).map(SystemType);
     let system = { system }.find(|it| it.name() == Some(link.text("system_type")));
-    // Checked when the file was read: numbers of two bytes, the name of a code.
+    // Checked when the file was read: a number fits in two bytes, a word is the name of a code.
     let [fcm_id, session_id] = ["fcm_id", "session_id"].map(|key| link.number(key) as u16);
     (fcm_id, session_id, system.unwrap_or_default())
 }
@@ -222,7 +222,7 @@ fn heartbeat(link: &LinkSettings) -> HeartbeatRule {
     }
 }
 
-/// What is made of each link, or all that is wrong with them.
+/// The results for all links, or all errors in them.
 fn each<T>(
     settings: &Settings,
     mut make: impl FnMut(&LinkSettings) -> Result<T, LoadError>,
@@ -238,7 +238,7 @@ fn each<T>(
     settings.errors(problems).map_or(Ok(made), Err)
 }
 
-/// Both, or all that is wrong with them.
+/// Both values, or the errors of both.
 fn both<A, B>(
     settings: &Settings,
     one: Result<A, LoadError>,

@@ -1,5 +1,4 @@
-//! Every key of a `[[link]]` table: those of its protocol, each defined once, and those of sessions that say how it is
-//! connected.
+//! Every key of a `[[link]]` table: those of its protocol, each defined once, and session keys for its connection.
 //!
 //! `docs/reference/settings.md` is generated from this file, as from `keys.rs`.
 
@@ -15,14 +14,14 @@ pub struct LinkKey {
     pub kind: ValueKind,
     /// The default value, as written in a file.
     pub default: Option<&'static str>,
-    /// The end of the link that has it; `None`: both.
+    /// The end of the link that has the key; `None`: both.
     pub end: Option<TmpEnd>,
     /// The help text, in Markdown.
     pub doc: &'static str,
 }
 
 impl LinkKey {
-    /// What its value has to be, as in "expected …".
+    /// The expected value, as in "expected …".
     #[must_use]
     pub fn expected(&self) -> String {
         match self.kind {
@@ -32,12 +31,12 @@ impl LinkKey {
     }
 }
 
-/// An end of a link that speaks TMP.
+/// An end of a TMP link.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TmpEnd {
-    /// The broker's: an OMS.
+    /// The broker's end: an OMS.
     Broker,
-    /// The exchange's: a simulated one.
+    /// The exchange's end: a simulated exchange.
     Exchange,
 }
 
@@ -66,13 +65,13 @@ const POSITION_EFFECTS: ValueKind = ValueKind::Word(&[
     ("automatic", "automatic"),
     ("liquidation", "liquidation"),
 ]);
-/// Of the codes those with which an OMS and a simulated exchange trade, or exchange copies of reports.
+/// The codes with which an OMS and a simulated exchange trade, or exchange copies of reports.
 const AP_CODES: ValueKind = ValueKind::Word(&[
     ("trading", "trading"),
     ("drop copy", "drop copy"),
     ("clearing member", "clearing member"),
 ]);
-/// The specification's rule for heartbeats, and that of a public implementation.
+/// The heartbeat rule of the specification, and that of a public implementation.
 pub const SILENT_PEER: &str = "silent peer";
 /// See [`SILENT_PEER`].
 pub const IDLE_SENDER: &str = "idle sender";
@@ -208,7 +207,7 @@ pub fn find(name: &str) -> Option<&'static LinkKey> {
     LINK_KEYS.iter().find(|key| key.name == name)
 }
 
-/// The keys of sessions that links have too, read by the same code.
+/// The session keys that links have, too, read by the same code.
 pub const CONNECTION_KEYS: [Id; 52] = [
     Id::ConnectionType,
     Id::HeartBtInt,

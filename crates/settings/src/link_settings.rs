@@ -13,13 +13,13 @@ use super::value::SettingValue;
 pub struct LinkSettings {
     /// Its `[[link]]` line.
     pub header: Span,
-    /// Its end that is here.
+    /// The local end.
     pub end: TmpEnd,
-    /// How it is connected: the keys that sessions have too.
+    /// Its connection: the keys that sessions have, too.
     pub connection: SessionSettings,
     /// Every key of its protocol that has a value, in the order of the document.
     pub settings: Vec<LinkSetting>,
-    /// Its password, unless that is in a file.
+    /// Its password, unless it is in a file.
     pub(super) password: Option<TmpPassword>,
 }
 
@@ -28,7 +28,7 @@ pub struct LinkSettings {
 pub struct LinkSetting {
     /// The key.
     pub key: &'static LinkKey,
-    /// The value, checked; of a password `******`.
+    /// The value, checked; `******` for a password.
     pub value: SettingValue,
     /// The value as it may be shown.
     pub text: String,
@@ -43,7 +43,7 @@ impl LinkSettings {
         self.settings.iter().find(|it| it.key.name == name)
     }
 
-    /// A text or word; empty when it has no value.
+    /// A text or word; empty without a value.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
         match self.find(name).map(|found| &found.value) {
@@ -53,7 +53,7 @@ impl LinkSettings {
         }
     }
 
-    /// A number; 0 when it has no value.
+    /// A number; 0 without a value.
     #[must_use]
     pub fn number(&self, name: &str) -> u64 {
         match self.find(name).map(|found| &found.value) {
@@ -68,7 +68,7 @@ impl LinkSettings {
         self.text("name")
     }
 
-    /// The keys of its connection that have a meaning at this end, without those of the engine.
+    /// The keys of its connection that apply to this end, without those of the engine.
     pub fn connection_settings(&self) -> impl Iterator<Item = &Setting> {
         let all = self.connection.settings.iter();
         all.filter(|it| it.key.scope == KeyScope::Session)
@@ -80,7 +80,7 @@ impl LinkSettings {
     }
 }
 
-/// The password of these digits.
+/// The password with these digits.
 pub(super) fn password(text: &str) -> Option<TmpPassword> {
     let is_number = (1..=9).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
     let number = is_number.then(|| text.parse().ok()).flatten();

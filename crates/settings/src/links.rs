@@ -1,6 +1,6 @@
 //! Checks the links of a file.
 //!
-//! An OMS has the broker's end of its links, a simulated exchange the exchange's; a file of neither has no links.
+//! An OMS has the broker's end of its links, a simulated exchange the exchange's; a file without either has no links.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use super::transport;
 use super::value::{SettingValue, ValueKind};
 use super::variables;
 
-/// The end of its links that a file has, by its tables; `alone` says that it may be without any.
+/// The local end of a file's links, by its tables; `alone` allows a file without such tables.
 pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Problem>) -> TmpEnd {
     if document.oms.is_empty() && document.exchange.is_empty() && !alone {
         let spans = document.links.iter().map(|link| link.section.header);
@@ -35,8 +35,8 @@ pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Proble
     }
 }
 
-/// Checks the values of a link. `connection` has those that sessions have too, of the link and of `[default]`; `given`
-/// says whether one stands in the file, even with a wrong value.
+/// Checks the values of a link. `connection` has its session keys, from the link and from `[default]`; `given` tells
+/// whether the file has a key, even with an invalid value.
 pub(super) fn link(
     reading: &SectionReading<'_>,
     table: &LinkTable,
@@ -47,7 +47,7 @@ pub(super) fn link(
     connection.custom.clear();
     connection.settings.retain(|it| {
         let is_used = it.key.scope == KeyScope::Engine || CONNECTION_KEYS.contains(&it.key.id);
-        // That of the broker comes with L50: the one of `[default]` is for sessions.
+        // The broker receives its HeartBtInt in L50: the one in `[default]` is for sessions.
         let is_of_sessions = it.key.id == Id::HeartBtInt
             && end == TmpEnd::Broker
             && !matches!(it.origin, Origin::Session(_));
@@ -274,7 +274,7 @@ impl LinkSettings {
     }
 }
 
-/// Checks the links of a file together, and with its sessions.
+/// Checks the links of a file against each other and against its sessions.
 pub(super) fn check_together(
     links: &[LinkSettings],
     sessions: &[SessionSettings],
@@ -314,7 +314,7 @@ pub(super) fn check_together(
     }
 }
 
-/// A link that accepts connections has its port for itself.
+/// A link that accepts connections needs a port of its own.
 fn check_port<'s>(
     link: &LinkSettings,
     mut others: impl Iterator<Item = (String, &'s SessionSettings)>,

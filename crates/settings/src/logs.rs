@@ -21,7 +21,7 @@ pub(super) fn logs(from: &SessionSettings) -> Vec<Arc<dyn Log>> {
     files.into_iter().chain(tables).collect()
 }
 
-/// The log in files.
+/// The file log.
 pub(super) fn file(from: &SessionSettings) -> Option<FileLog> {
     Some(FileLog {
         layout: match from.text(Id::FileLogLayout) {
@@ -37,7 +37,7 @@ pub(super) fn file(from: &SessionSettings) -> Option<FileLog> {
     })
 }
 
-/// The log in a database.
+/// The database log.
 pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
     let usual = SqlLog::new(from.text(Id::SqlLog)?);
     let table = |id, usual| from.text(id).map_or(usual, str::to_owned);
@@ -51,7 +51,7 @@ pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
     })
 }
 
-/// The fields whose values are in no log.
+/// The fields whose values are masked in all logs.
 pub(super) fn masked(from: &SessionSettings) -> Vec<Tag> {
     match from.find(Id::RedactFieldsInLogs).map(|found| &found.value) {
         Some(SettingValue::Tags(tags)) => tags.clone(),
@@ -59,7 +59,7 @@ pub(super) fn masked(from: &SessionSettings) -> Vec<Tag> {
     }
 }
 
-/// Whether such logs can be.
+/// Whether such logs are possible.
 pub(super) fn check(
     settings: &Settings,
     from: &SessionSettings,

@@ -1,4 +1,4 @@
-//! Reads `ControlOperators`: who may do what at the control socket.
+//! Parses `ControlOperators`: the rights of operators at the control socket.
 
 use fixwire_protocol::{OperatorRight, OperatorRights};
 
@@ -6,7 +6,7 @@ use fixwire_protocol::{OperatorRight, OperatorRights};
 ///
 /// # Errors
 ///
-/// What is wrong, and how it is written.
+/// The error, and the correct form.
 pub(super) fn operators(text: &str) -> Result<Vec<OperatorRights>, String> {
     let mut all: Vec<OperatorRights> = Vec::new();
     for one in text.split(';').map(str::trim).filter(|one| !one.is_empty()) {

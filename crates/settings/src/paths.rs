@@ -1,6 +1,6 @@
 //! Paths: a relative one in a settings file is relative to the folder of that file, whatever engine the file was
-//! written for. The engines of the QuickFIX family take it from the working folder, so the same file begins another
-//! store when it is started from elsewhere.
+//! written for. In engines of the QuickFIX family it is relative to the working folder, so the same file creates
+//! another store when started from elsewhere.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::value::{SettingValue, ValueKind};
 use super::variables::{FileText, Values, VariableFault};
 use super::{dictionaries, registry};
 
-/// The start of an `SqlLog` that names a file.
+/// Prefix of an `SqlLog` that names a file.
 const SQLITE: &str = "sqlite:";
 
 /// Puts the folder of the settings file before each relative path.
@@ -40,13 +40,13 @@ pub(super) fn place(session: &mut SessionSettings, folder: &Path) {
     }
 }
 
-/// A path of a file in this folder; an absolute one stays.
+/// The path of a file in this folder; an absolute path is unchanged.
 pub(super) fn beside(folder: &Path, path: &str) -> String {
-    // The folder was given as text in nearly all cases; where it is none, no file of it can be named in a setting.
+    // The folder was given as text in nearly all cases; if it is not valid text, a setting cannot name a file in it.
     folder.join(path).to_string_lossy().into_owned()
 }
 
-/// Variables whose files are beside the settings file.
+/// Variables whose files are next to the settings file.
 pub(super) struct Beside<'a> {
     pub(super) values: &'a dyn Values,
     pub(super) folder: &'a Path,
@@ -62,7 +62,7 @@ impl Values for Beside<'_> {
     }
 }
 
-/// Refuses a relative `FileStorePath` that would begin a new journal while the working folder has one of this name.
+/// Refuses a relative `FileStorePath` that would create a new journal while the working folder has one of this name.
 pub(super) fn check_store(settings: &Settings, first: &SessionSettings) -> Result<(), LoadError> {
     let (Some(setting), Some(here)) =
         (first.find(Id::FileStorePath), first.text(Id::FileStorePath))
@@ -102,7 +102,7 @@ mod tests {
     use crate::ini::Source;
     use crate::resolve::Options;
 
-    /// Every key that holds a path, of the engine and of a session, with its value in a file of another folder.
+    /// Every key with a path, of the engine and of a session, with its value in a file in another folder.
     #[test]
     fn every_relative_path_is_relative_to_the_settings_file() {
         let paths = super::super::keys::KEYS
@@ -123,7 +123,7 @@ mod tests {
                     path: path.into(),
                     text: text.clone(),
                 };
-                // Some keys need others beside them; that is not the question here.
+                // Some keys require others; that does not matter here.
                 let Ok(settings) = Settings::read(&source) else {
                     continue;
                 };

@@ -14,7 +14,7 @@ use super::variables::VariableFault;
 /// An error or warning, and its position.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
-    /// The part of the text.
+    /// The span in the text.
     pub span: Span,
     /// The fault.
     pub fault: SettingsFault,
@@ -28,9 +28,9 @@ pub enum SettingsFault {
     BeforeFirstSection,
     /// A section is neither `[DEFAULT]` nor `[SESSION]`.
     SectionName,
-    /// Something stands behind the `]` of a section.
+    /// Text after the `]` of a section.
     BehindSection,
-    /// The file has more sections than a settings file may have.
+    /// The file has too many sections.
     TooManySections,
     /// The line has no `=`.
     NoEquals,
@@ -47,10 +47,10 @@ pub enum SettingsFault {
     UnknownKey {
         /// The most similar known key.
         nearest: Option<&'static str>,
-        /// The engine whose file it seems to be, which would keep such a key for the application.
+        /// The likely engine of the file, which would pass such a key to the application.
         kept_by: Option<Dialect>,
     },
-    /// A key of a sample application is kept for the application. A warning.
+    /// A warning: a key of a sample application is kept for the application.
     OfSample {
         /// The key.
         sample: &'static SampleKey,
@@ -63,19 +63,19 @@ pub enum SettingsFault {
     /// A dictionary with which no Logon can succeed, of another version than the session's, or with odd
     /// forms. A warning.
     OddDictionary {
-        /// What is odd.
+        /// The irregularity.
         note: String,
         /// How to correct it.
         help: &'static str,
     },
     /// A key is known from the QuickFIX family, and ignoring it would be dangerous.
     Unsupported {
-        /// Why, and what to do instead.
+        /// The reason, and what to do instead.
         note: &'static str,
     },
     /// A key is known from the QuickFIX family, and ignoring it is harmless. A warning.
     WithoutEffect {
-        /// Why, and what to do instead.
+        /// The reason, and what to do instead.
         note: &'static str,
     },
     /// The value after the `=` is missing.
@@ -94,7 +94,7 @@ pub enum SettingsFault {
     Missing {
         /// The key.
         key: &'static str,
-        /// Why it is needed.
+        /// Why it is required.
         because: &'static str,
     },
     /// A key of the engine has different values in two sessions.
@@ -113,7 +113,7 @@ pub enum SettingsFault {
     },
     /// Valid values conflict with each other.
     Conflict {
-        /// Which, and what to do.
+        /// The conflict, and what to do.
         note: String,
     },
     /// Something valid that may be unexpected. A warning.
@@ -150,7 +150,7 @@ pub enum SettingsFault {
     Variable {
         /// Its name; a secret's is hidden.
         name: String,
-        /// Why.
+        /// The reason.
         why: VariableFault,
     },
     /// Every user of the machine can read this secret. A warning.
@@ -170,7 +170,7 @@ pub enum SettingsFault {
 }
 
 impl SettingsFault {
-    /// Whether the file is still usable.
+    /// Whether the file is usable despite the problem.
     pub fn is_warning(&self) -> bool {
         matches!(
             self,
@@ -277,7 +277,7 @@ impl SettingsFault {
         }
     }
 
-    /// The other position of the fault, and its label.
+    /// The other position of the problem, and its label.
     pub fn other_place(&self) -> Option<(Span, &'static str)> {
         match self {
             Self::Repeated { first }
@@ -288,7 +288,7 @@ impl SettingsFault {
         }
     }
 
-    /// The fault in a sentence about `text`, the text of its span.
+    /// The problem as a sentence; `text` is the text of its span.
     pub fn title(&self, text: &str) -> String {
         let text = Printable(text);
         match self {
@@ -340,7 +340,7 @@ impl SettingsFault {
     }
 }
 
-/// The version that travels over FIXT.1.1, by any of its names.
+/// The version transported over FIXT.1.1, by any of its names.
 fn application_version(text: &str) -> Option<&'static str> {
     match APPL_VERSIONS.parse(text) {
         Ok(SettingValue::Word(version)) if text.contains('5') && version.starts_with("FIX.5") => {
@@ -350,7 +350,7 @@ fn application_version(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A text of the file for a terminal: no control characters, no endless line.
+/// Text of the file for a terminal: no control characters, limited length.
 struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
@@ -381,7 +381,7 @@ pub struct SettingsReport {
 }
 
 impl SettingsReport {
-    /// The text of a problem's place, with secrets hidden.
+    /// The text at a problem's position, with secrets hidden.
     pub fn text(&self, problem: &Problem) -> &str {
         self.source.slice(problem.span)
     }
@@ -397,7 +397,7 @@ impl fmt::Display for SettingsReport {
                 ""
             };
             let end = if index == 0 { "" } else { "\n" };
-            // One line of a TOML file may hold many values.
+            // One line of a TOML file may contain many values.
             let column = match self.source.is_toml() {
                 true => format!(":{}", self.source.column(problem.span)),
                 false => String::new(),
@@ -427,26 +427,26 @@ pub const SHOWN: usize = 100;
 pub enum LoadError {
     /// The file cannot be read.
     Read {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// The error of the system.
+        /// The system error.
         error: io::Error,
     },
     /// The file is larger than any settings file.
     TooLarge {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// In bytes.
+        /// The limit, bytes.
         limit: u64,
     },
-    /// The file is not text.
+    /// The file is not UTF-8 text.
     NotUtf8 {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// The first bad line.
+        /// The first invalid line.
         line: usize,
     },
-    /// The file was read, and its content is wrong.
+    /// The content of the file is invalid.
     Content(Box<SettingsReport>),
 }
 

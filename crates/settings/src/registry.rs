@@ -21,10 +21,10 @@ pub struct Key {
     pub kind: ValueKind,
     /// The default value, as written in a file; `None` when it has no default.
     pub default: Option<&'static str>,
-    /// Whether the value is for the engine or for a session.
+    /// Whether the value applies to the engine or to a session.
     pub scope: KeyScope,
-    /// Whether a number may follow the name: `SocketConnectHost1`. Behind `AppDataDictionary` it is the
-    /// version's: `AppDataDictionary.FIX.4.4` has the number 6.
+    /// Whether a number may follow the name: `SocketConnectHost1`. After `AppDataDictionary` it is the number of the
+    /// version: `AppDataDictionary.FIX.4.4` has the number 6.
     pub numbered: bool,
     /// The help text, one paragraph of Markdown.
     pub doc: &'static str,
@@ -33,7 +33,7 @@ pub struct Key {
 /// A name of a key in other engines.
 #[derive(Debug)]
 pub struct ForeignName {
-    /// The name there.
+    /// The name in those engines.
     pub name: &'static str,
     /// C, J, G, N: QuickFIX in C++, Java, Go, .NET.
     pub dialects: &'static str,
@@ -51,7 +51,7 @@ pub enum KeyScope {
 /// The meaning of a key in a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Known {
-    /// A key that is used, and the number behind its name.
+    /// A key that is used, and the number after its name.
     Used(&'static Key, Option<u16>),
     /// A key of another engine that is not used here.
     Elsewhere(&'static elsewhere::KeyGroup),
@@ -59,7 +59,7 @@ pub enum Known {
     Custom,
 }
 
-/// The scope of a key, as the list of keys has it.
+/// The scope of a key, from the list of keys.
 macro_rules! scope {
     (Engine) => {
         KeyScope::Engine
@@ -129,7 +129,7 @@ fn starts_with(text: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// A key as a file has it, with the number that belongs to it: the inverse of [`find`].
+/// A key as written in a file, with its number: the inverse of [`find`].
 pub fn name(key: &Key, number: Option<u16>) -> String {
     match number {
         None => key.name.to_owned(),
@@ -144,14 +144,14 @@ pub fn name(key: &Key, number: Option<u16>) -> String {
     }
 }
 
-/// The number of ApplVerID(1128) by what may stand behind `AppDataDictionary.`.
+/// The number of ApplVerID(1128) for a suffix of `AppDataDictionary.`.
 fn appl_version(name: &str) -> Option<u16> {
     let ValueKind::Word(words) = APPL_VERSIONS else {
         return None;
     };
     let is = |(word, _): &&(&str, &str)| word.eq_ignore_ascii_case(name);
     let (_, version) = words.iter().find(is)?;
-    // The number is a word for the same version.
+    // The number is another name of the same version.
     words
         .iter()
         .filter(|(_, other)| other == version)
@@ -168,7 +168,7 @@ fn used(text: &str) -> Option<&'static Key> {
     })
 }
 
-/// The known key that an operator most likely meant.
+/// The known key that was most likely meant.
 pub fn nearest(text: &str) -> Option<&'static str> {
     let used = KEYS
         .iter()
@@ -176,7 +176,7 @@ pub fn nearest(text: &str) -> Option<&'static str> {
     nearest_of(text, used.chain(elsewhere::names()))
 }
 
-/// The name that is most like a text: at most a third of its letters differ.
+/// The name most similar to a text: at most a third of its letters differ.
 pub fn nearest_of(text: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     const LONGEST: usize = 64;
     if text.len() > LONGEST {
@@ -197,7 +197,7 @@ pub fn nearest_of(text: &str, names: impl Iterator<Item = &'static str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Whether somebody who wrote this most likely meant that key: one letter differs, or two of many.
+/// Whether this key was most likely meant: one letter differs, or two of many.
 pub fn is_slip(text: &str, key: &str) -> bool {
     let [text, key] = [text, key].map(str::to_ascii_lowercase);
     let allowed = if key.len() < 12 { 1 } else { 2 };
@@ -216,7 +216,7 @@ pub fn is_secret(key: &str, value: &str) -> bool {
     ];
     let name = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
-    // The path of a file with passwords is none.
+    // The path of a password file is not a secret.
     let is_path = || {
         let used = used(key).map(|key| key.kind);
         let kind = used.or_else(|| link_keys::find(key).map(|key| key.kind));
@@ -227,8 +227,8 @@ pub fn is_secret(key: &str, value: &str) -> bool {
         || has_credentials(value)
 }
 
-/// Whether an address of a database holds a password: `scheme://user:password@host`,
-/// `user:password@tcp(host)/name`, `host=…;password=…`.
+/// Whether a database address contains a password: `scheme://user:password@host`, `user:password@tcp(host)/name`,
+/// `host=…;password=…`.
 fn has_credentials(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let named = lower.contains("password=") || lower.contains("pwd=");

@@ -1,8 +1,7 @@
 //! Resolves the value of every key in every session, and its origin.
 //!
-//! A session's own entry wins over `[DEFAULT]`, which wins over the default of the engine that the file
-//! was written for, which wins over the built-in one. All that is wrong with a file is found in one pass
-//! and reported together.
+//! A session's own entry takes precedence over `[DEFAULT]`, then the default of the file's engine, then the built-in
+//! one. All errors of a file are found in one pass and reported together.
 
 use std::path::Path;
 
@@ -27,11 +26,11 @@ use super::{antenna, differences, paths, rules, shelf};
 /// How to read a file.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The engine that it was written for; `None` looks for the key `Dialect`, then guesses.
+    /// The engine that it was written for; `None` uses the key `Dialect`, then guesses.
     pub dialect: Option<Dialect>,
-    /// The values of its variables.
+    /// The source of variable values.
     pub values: &'a dyn Values,
-    /// Whether its links may be without an application: they have the broker's end then.
+    /// Whether it may have links without an application; they then have the broker's end.
     pub links_alone: bool,
 }
 
@@ -65,20 +64,20 @@ impl Settings {
         Self::load_with(path, &Options::default())
     }
 
-    /// Reads and checks a file in a certain way.
+    /// Reads and checks a file with these options.
     ///
     /// # Errors
     ///
-    /// As [`Settings::load`].
+    /// See [`Settings::load`].
     pub fn load_with(path: &Path, options: &Options<'_>) -> Result<Self, LoadError> {
         Self::of_file(&Source::read(path)?, options)
     }
 
-    /// Checks the text of a file that was read.
+    /// Checks the text of a file that was already read.
     ///
     /// # Errors
     ///
-    /// As [`Settings::read`].
+    /// See [`Settings::read`].
     pub fn of_file(source: &Source, options: &Options<'_>) -> Result<Self, LoadError> {
         let exposed = std::fs::metadata(&source.path).is_ok_and(|about| others_may_read(&about));
         read(source, options, exposed)
@@ -93,17 +92,17 @@ impl Settings {
         Self::read_with(source, &Options::default())
     }
 
-    /// Checks a text in a certain way.
+    /// Checks a text with these options.
     ///
     /// # Errors
     ///
-    /// As [`Settings::read`].
+    /// See [`Settings::read`].
     pub fn read_with(source: &Source, options: &Options<'_>) -> Result<Self, LoadError> {
         read(source, options, false)
     }
 }
 
-/// Checks a text; `exposed` says that every user of the machine can read it.
+/// Checks a text; `exposed` means that every user of the machine can read it.
 fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Settings, LoadError> {
     let mut problems = Vec::new();
     let (document, dialect, told) = if source.is_toml() {
@@ -117,7 +116,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             told,
         )
     } else {
-        // Whose file it is decides how its lines are read, and its lines tell whose it is.
+        // The engine of the file decides how its lines are read, and the lines identify the engine.
         let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
         let (dialect, told) = whose(&first_look.sections, options);
         (ini::parse(source, dialect, &mut problems), dialect, told)
@@ -168,7 +167,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         (default, options.links_alone),
         &mut problems,
     );
-    // A text that is no TOML has no sections that could be missed.
+    // A text that is not TOML has no sections, so none can be missing.
     let readable = !problems
         .iter()
         .any(|problem| matches!(problem.fault, SettingsFault::Toml { .. }));
@@ -227,7 +226,7 @@ fn links(
     document.links.iter().map(&mut link).collect()
 }
 
-/// Whether a file is FIX Antenna's, and how that is known.
+/// Whether a file is FIX Antenna's, and how that was determined.
 fn antennas(source: &Source, options: &Options<'_>) -> Option<DialectSource> {
     match options.dialect {
         Some(dialect) => (dialect == Dialect::Antenna).then_some(DialectSource::ByCaller),
@@ -275,7 +274,7 @@ fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<
     }
 }
 
-/// Whether a file wants the variables of QuickFIX (C++) replaced.
+/// Whether a file requests the variables of QuickFIX (C++).
 fn asks_for_variables(sections: &[Section]) -> bool {
     let mut entries = sections.iter().flat_map(|section| &section.entries);
     entries.any(|entry| {
@@ -327,7 +326,7 @@ fn combine(
     session
 }
 
-/// QuickFIX/n takes the names that Windows has for time zones.
+/// QuickFIX/n uses Windows names for time zones.
 fn of_windows(session: &mut SessionSettings) {
     let zones = session.settings.iter_mut();
     for setting in zones.filter(|setting| setting.key.id == Id::TimeZone) {
@@ -341,8 +340,8 @@ fn of_windows(session: &mut SessionSettings) {
     }
 }
 
-/// Keys whose default elsewhere is the answer to another question: without a schedule a session never
-/// ends here, and there it does not start.
+/// Keys whose default in other engines has another meaning: without a schedule a session never ends here, and there it
+/// does not start.
 const KEPT: [Id; 1] = [Id::NonStopSession];
 
 fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
@@ -391,7 +390,7 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
     }
 }
 
-/// The source with every secret value overwritten, places and lines unchanged.
+/// The source with every secret value overwritten; positions and lines unchanged.
 fn hide_secrets(source: &Source, document: &Document) -> Source {
     let mut bytes = source.text.clone().into_bytes();
     let entries = document

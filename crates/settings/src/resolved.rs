@@ -11,25 +11,25 @@ use super::registry::Key;
 use super::value::SettingValue;
 use super::variables::VariableSyntax;
 
-/// A file's sessions, checked.
+/// The checked sessions of a file.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The file, with its secrets hidden, and the warnings about it.
     pub report: SettingsReport,
     /// The engine that it was written for.
     pub dialect: Dialect,
-    /// How that became known.
+    /// How the engine was determined.
     pub told: DialectSource,
     /// Its sessions, in its order; at least one, or a link.
     pub sessions: Vec<SessionSettings>,
     /// Its links, in its order.
     pub links: Vec<LinkSettings>,
-    /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
-    /// `table`. Nothing is known here of what they say.
+    /// The tables of a `.toml` file for a gateway, such as `gateway`, `rule` and `table`. This crate does not interpret
+    /// them.
     pub gateway: Vec<&'static str>,
-    /// The tables that an OMS reads: `oms`, `account` and others.
+    /// The tables for an OMS: `oms`, `account` and others.
     pub oms: Vec<&'static str>,
-    /// The tables of a simulated exchange: such as `exchange` and `instrument`. Nothing is known here of what they say.
+    /// The tables for a simulated exchange, such as `exchange` and `instrument`. This crate does not interpret them.
     pub exchange: Vec<&'static str>,
     /// The variables that were replaced.
     pub(super) form: VariableSyntax,
@@ -51,11 +51,11 @@ pub struct SessionSettings {
 pub struct Setting {
     /// The key.
     pub key: &'static Key,
-    /// The number behind the key's name.
+    /// The number after the key's name.
     pub number: Option<u16>,
     /// The value, checked.
     pub value: SettingValue,
-    /// The value as it may be shown: a secret is `******`.
+    /// The value for display; `******` for a secret.
     pub text: String,
     /// The value as written in the file, with its secrets and unreplaced variables.
     pub written: String,
@@ -72,9 +72,9 @@ pub struct Custom {
     pub key: String,
     /// Its value.
     pub value: String,
-    /// The value as it may be shown: a secret is `******`, a variable its name.
+    /// The value for display: `******` for a secret, the name of a variable.
     pub text: String,
-    /// The value as the file has it.
+    /// The value in the file.
     pub written: String,
     /// Its origin.
     pub origin: Origin,
@@ -85,7 +85,7 @@ pub struct Custom {
 pub enum Origin {
     /// The registry's default.
     BuiltIn,
-    /// The default of the engine that the file was written for, where it is another one.
+    /// The default of the file's engine, where it differs.
     Dialect(Dialect),
     /// `[DEFAULT]`, at this value.
     Default(Span),
@@ -94,7 +94,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The value's place in the file.
+    /// The value's position in the file.
     pub fn span(self) -> Option<Span> {
         match self {
             Self::BuiltIn | Self::Dialect(_) => None,
@@ -104,7 +104,7 @@ impl Origin {
 }
 
 impl Settings {
-    /// The values that all sessions and links share: those of the engine.
+    /// The values that all sessions and links share, those of the engine.
     #[must_use]
     pub fn engine(&self) -> Option<&SessionSettings> {
         let link = self.links.first().map(|link| &link.connection);
@@ -161,7 +161,7 @@ impl SessionSettings {
         self.settings.iter().find(|setting| setting.key.id == id)
     }
 
-    /// Whether a value of the key stands in the file.
+    /// Whether the file has a value for the key.
     pub(super) fn is_in_file(&self, id: Id) -> bool {
         self.find(id)
             .is_some_and(|setting| setting.origin.span().is_some())
@@ -182,7 +182,7 @@ impl SessionSettings {
         )
     }
 
-    /// A number; `None` when it has no value.
+    /// A number; `None` without a value.
     pub fn int(&self, id: Id) -> Option<u64> {
         match self.find(id)?.value {
             SettingValue::Int(value) => Some(value),
@@ -190,7 +190,7 @@ impl SessionSettings {
         }
     }
 
-    /// A span of time; `None` when it has no value.
+    /// A duration; `None` without a value.
     pub fn time(&self, id: Id) -> Option<Duration> {
         match self.find(id)?.value {
             SettingValue::Time(value) => Some(value),
@@ -198,7 +198,7 @@ impl SessionSettings {
         }
     }
 
-    /// A text or word; `None` when it has no value.
+    /// A text or word; `None` without a value.
     pub fn text(&self, id: Id) -> Option<&str> {
         match &self.find(id)?.value {
             SettingValue::Text(text) => Some(text),
@@ -215,8 +215,7 @@ impl SessionSettings {
         }
     }
 
-    /// The session's name: `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`, without the
-    /// parts that it does not have.
+    /// The session's name: `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`, without missing parts.
     pub fn name(&self) -> String {
         let part = |before: &str, id| match self.text(id) {
             Some(text) => format!("{before}{text}"),
@@ -236,7 +235,7 @@ impl SessionSettings {
     }
 }
 
-/// Where `FileStoreSync=Y` stands.
+/// The position of `FileStoreSync=Y`.
 pub(super) fn asks_to_sync(session: &SessionSettings) -> Option<Origin> {
     let sync = session.find(Id::FileStoreSync)?;
     (sync.value == SettingValue::Bool(true)).then_some(sync.origin)

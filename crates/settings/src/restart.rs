@@ -1,12 +1,12 @@
-//! Settings of sessions and links that differ between two readings of a file: a running engine keeps the old ones.
+//! Settings of sessions and links that changed between two readings of a file: a running engine keeps the old ones.
 
 use super::ini::Span;
 use super::problem::{LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 
 impl Settings {
-    /// An error that names each setting of a session or link that differs from those of an earlier reading: an engine
-    /// that runs with those needs a restart. `who` is what is to be restarted, such as `the gateway`.
+    /// An error for each setting of a session or link that changed since an earlier reading: the engine that runs with
+    /// the old ones needs a restart. `who` needs the restart, such as `the gateway`.
     #[must_use]
     pub fn restart_needed(&self, before: &Self, who: &str) -> Option<LoadError> {
         let help = format!("undo it, or restart {who}");

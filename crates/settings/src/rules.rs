@@ -8,7 +8,7 @@ use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
-/// Checks one session of a file of this engine. `given` says whether a key stands in the file, even with a wrong value.
+/// Checks one session of a file of this engine. `given` tells whether the file has a key, even with an invalid value.
 pub fn check_session(
     session: &SessionSettings,
     dialect: Dialect,
@@ -100,7 +100,7 @@ pub fn check_session(
     }
 }
 
-/// Every host has a port of the same number.
+/// Every host has a port with the same number.
 pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
     for (one, other) in [
         (Id::SocketConnectHost, Id::SocketConnectPort),
@@ -110,7 +110,7 @@ pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>
             let alone = !session
                 .all(other)
                 .any(|found| found.number == setting.number);
-            // Without any of the other kind, the key is missing altogether, and that was said.
+            // Without any key of the other kind, that key is missing altogether, which was already reported.
             if alone && session.find(other).is_some() {
                 let number = setting
                     .number
@@ -131,7 +131,7 @@ fn check_schedule(
     problems: &mut Vec<Problem>,
 ) {
     let place = |id: Id| session.find(id).and_then(|found| found.origin.span());
-    // What is only a default contradicts nothing.
+    // A mere default contradicts nothing.
     let in_file = |id: Id| given(id) && (session.find(id).is_none() || session.is_in_file(id));
     if let Err(conflicts) = schedule::schedule(session, &in_file) {
         for (id, note) in conflicts {
@@ -148,8 +148,8 @@ fn check_schedule(
     }
 }
 
-/// A FIXT session has two dictionaries, any other one. The engines of the QuickFIX family ignore the keys of the other
-/// kind.
+/// A FIXT session has two dictionaries, other sessions one. The engines of the QuickFIX family ignore the keys of the
+/// other kind.
 fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mut Vec<Problem>) {
     let Some(begin_string) = session.text(Id::BeginString) else {
         return;
@@ -168,8 +168,8 @@ fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mu
     }
 }
 
-/// The dictionary keys in a session's own section that are for the other transport. In `[DEFAULT]` one may serve the
-/// other sessions of the file.
+/// The dictionary keys in a session's own section for the other transport. In `[DEFAULT]` one may apply to other
+/// sessions of the file.
 fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Span)> {
     let wrong: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::DataDictionary],
@@ -224,8 +224,8 @@ fn is_template(session: &SessionSettings) -> bool {
         && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
 }
 
-/// The settings that create sessions from Logons have an effect: in a session's own section in that one, in `[DEFAULT]` in
-/// any.
+/// Checks that settings that create sessions from Logons have an effect: in its own section for that session, in
+/// `[DEFAULT]` for any.
 fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let creates = "no effect: only an acceptor creates sessions from Logons";
     let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";
@@ -253,7 +253,7 @@ fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     }
 }
 
-/// Checks the sessions of a file together.
+/// Checks the sessions of a file against each other.
 pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let Some((first, others)) = sessions.split_first() else {
         return;
@@ -317,7 +317,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
     }
 }
 
-/// Rules of a gateway call no two sessions the same.
+/// A gateway's rules need unique session names.
 fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let place = |session: &SessionSettings| session.find(Id::SessionName)?.origin.span();
     let mut seen = std::collections::BTreeMap::new();
@@ -328,7 +328,7 @@ fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
         let (span, first) = match (place(session), place(first)) {
             (Some(span), other) => (span, other.unwrap_or(first.header)),
             (None, Some(span)) => (span, session.header),
-            // The same identity, which is an error already.
+            // The identity is the same, which is already an error.
             (None, None) => continue,
         };
         if span != first {
@@ -338,7 +338,7 @@ fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     }
 }
 
-/// A key of the engine without a default that only one of two sessions has.
+/// An engine key without a default that only one of two sessions has.
 fn one_sided(
     first: &SessionSettings,
     other: &SessionSettings,

@@ -16,11 +16,11 @@ use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 
-/// The users of each file, by its real path. Sections that name one file share them, or a NewPassword(925)
-/// of one section would not be known to the others, which would write their old ones over it.
+/// The users in each file, by its real path. Sections with the same file share them; otherwise a NewPassword(925) of
+/// one section would be unknown to the others, which would overwrite it with their old one.
 pub(super) type Files = BTreeMap<PathBuf, Arc<Users>>;
 
-/// Who may log on to a session.
+/// Logon permissions of a session.
 pub(super) fn access(
     settings: &Settings,
     from: &SessionSettings,
@@ -75,7 +75,7 @@ pub(super) fn access(
     })
 }
 
-/// The addresses that connections are accepted from.
+/// The addresses from which connections are accepted.
 pub(super) fn addresses(
     settings: &Settings,
     from: &SessionSettings,
@@ -92,7 +92,7 @@ pub(super) fn addresses(
 }
 
 fn users_of(path: &Path, files: &mut Files) -> Result<Arc<Users>, UsersError> {
-    // A change replaces the file, not a link to it.
+    // A change replaces the file itself, not a link to it.
     let path = fs::canonicalize(path).map_err(|error| UsersError::Io(error.to_string()))?;
     if let Some(users) = files.get(&path) {
         return Ok(Arc::clone(users));
@@ -109,7 +109,7 @@ fn list(from: &SessionSettings, id: Id) -> impl Iterator<Item = &str> {
         .filter(|part| !part.is_empty())
 }
 
-/// How much may pass.
+/// The rate limits.
 pub(super) fn flow(from: &SessionSettings) -> Flow {
     let rate = |rate: Id, burst: Id| {
         let number = |id| from.int(id).and_then(|value| u32::try_from(value).ok());
@@ -133,7 +133,7 @@ pub(super) fn flow(from: &SessionSettings) -> Flow {
     }
 }
 
-/// The limits of the engine that are about strangers and slow peers.
+/// The engine's limits for unknown and slow peers.
 pub(super) fn limits(from: &SessionSettings, usual: Limits) -> Limits {
     let number = |id, usual: u32| {
         let said = from.int(id).and_then(|value| u32::try_from(value).ok());
@@ -161,7 +161,7 @@ pub(super) fn limits(from: &SessionSettings, usual: Limits) -> Limits {
     }
 }
 
-/// Puts a session among the sessions, among the templates, or both.
+/// Adds a session to the sessions, to the templates, or to both.
 pub(super) fn sort(
     from: &SessionSettings,
     config: SessionConfig,
@@ -183,7 +183,7 @@ pub(super) fn sort(
                 *id = b"*".to_vec();
             }
         }
-        // The first session of a port and version stands for all that have no section.
+        // The first session of a port and version stands for all without a section.
         let same = |other: &Template| {
             other.session.connection == session.connection
                 && other.session.session.begin_string == session.session.begin_string
@@ -306,7 +306,7 @@ mod tests {
         assert!(config(&file).unwrap_err().contains("chmod 600"));
     }
 
-    /// Whoever changes a password in one section has changed it in all that name the file, by any path.
+    /// A password changed in one section is changed in all sections with this file, by any path.
     #[test]
     fn sections_that_name_one_password_file_share_its_users() {
         let hash = fixwire_engine::passwords::hash(b"tiger").unwrap();

@@ -21,18 +21,18 @@ const HOURS: [Id; 5] = [
     Id::EndDay,
     Id::Weekdays,
 ];
-/// Bytes of a file of dates: thousands of years of them.
+/// Maximum size of a file of dates, bytes: thousands of years.
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// A key, and why its value does not go with others.
+/// A key, and why its value conflicts with others.
 type Conflict = (Id, String);
 
-/// The schedule, without the days of `HolidayFile`; `None` when the session never ends and nothing
-/// else is asked for. `given` says whether a key stands in the file, even with a wrong value.
+/// The schedule, without the days of `HolidayFile`; `None` when the session never ends and no other schedule key is
+/// set. `given` tells whether the file has a key, even with an invalid value.
 ///
 /// # Errors
 ///
-/// Everything that does not go together.
+/// All conflicts.
 pub(super) fn schedule(
     from: &SessionSettings,
     given: &dyn Fn(Id) -> bool,
@@ -92,11 +92,11 @@ pub(super) fn schedule(
     }))
 }
 
-/// The schedule with the days of its `HolidayFile`, which is read now.
+/// The schedule with the days of its `HolidayFile`, which is read here.
 ///
 /// # Errors
 ///
-/// The key to blame, and why.
+/// The key with the error, and the reason.
 pub(super) fn with_holidays(from: &SessionSettings) -> Result<Option<Schedule>, Conflict> {
     let schedule = schedule(from, &|id| from.is_in_file(id))
         .map_err(|mut conflicts| conflicts.swap_remove(0))?;
@@ -111,7 +111,7 @@ pub(super) fn with_holidays(from: &SessionSettings) -> Result<Option<Schedule>, 
     Ok(Some(schedule))
 }
 
-/// Warnings: keys that are there and do nothing.
+/// Warnings: keys without effect.
 pub(super) fn without_effect(from: &SessionSettings) -> Option<Id> {
     from.bool(Id::NonStopSession)
         .then(|| HOURS.into_iter().find(|id| from.is_in_file(*id)))?
@@ -130,7 +130,7 @@ fn read_dates(path: &str) -> Result<Vec<Date>, String> {
     dates(&text).map_err(|error| error.to_string())
 }
 
-/// Whether a session can never be logged on, whatever the day.
+/// Whether logon is never allowed on any day.
 fn never_opens(schedule: &Schedule) -> bool {
     /// 2026-01-05, a Monday.
     const ANY: Timestamp = Timestamp(1_767_571_200_000_000_000);
@@ -170,7 +170,7 @@ impl Reader<'_> {
         self.days(id)?.first().copied()
     }
 
-    /// Keys that need others, or exclude them.
+    /// Keys that require or exclude others.
     fn contradictions(&self) -> Vec<Conflict> {
         let mut found = Vec::new();
         if self.is_given(Id::ResetSeqTime) && self.from.text(Id::BeginString) == Some("FIX.4.0") {
@@ -224,7 +224,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The zone of all times that have none of their own.
+    /// The zone of all times without a zone of their own.
     fn zone(&self) -> Result<TimeZone, Conflict> {
         if self.from.bool(Id::UseLocalTime) {
             return find_zone("Local").map_err(|error| blame(Id::UseLocalTime, &error));
@@ -266,7 +266,7 @@ impl Reader<'_> {
         Ok(Some(Hours { days, start, end }))
     }
 
-    /// When the session may be logged on; what is not said is as for the session.
+    /// When logon is allowed; by default, as the session.
     fn window(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
         let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
         let Some(first) = keys.into_iter().find(|id| self.is_given(*id)) else {

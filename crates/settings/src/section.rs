@@ -12,7 +12,7 @@ use super::resolved::{Custom, Origin, Setting};
 use super::variables::{self, Expanded, Values, VariableSyntax};
 use super::{differences, elsewhere, family};
 
-/// A section whose keys are known and whose values are right.
+/// A section with known keys and valid values.
 pub struct Checked {
     /// Its kind.
     pub kind: SectionKind,
@@ -22,33 +22,33 @@ pub struct Checked {
     pub settings: Vec<Setting>,
     /// The application's keys.
     pub custom: Vec<Custom>,
-    /// Keys that are there with a wrong value, and so not missing.
+    /// Keys with an invalid value; they do not count as missing.
     pub broken: Vec<Id>,
-    /// Keys whose list is whole: no number of another section adds to it.
+    /// Keys whose list is complete: no number of another section adds to it.
     pub whole: Vec<Id>,
 }
 
-/// How a file is read.
+/// Options for reading a file.
 pub struct SectionReading<'a> {
     /// The engine that it was written for.
     pub dialect: Dialect,
-    /// The variables that are replaced.
+    /// The kinds of variables that are replaced.
     pub form: VariableSyntax,
-    /// Their values.
+    /// The source of variable values.
     pub values: &'a dyn Values,
-    /// The folder of the file, which its relative paths begin in.
+    /// The folder of the file, to which its relative paths refer.
     pub folder: &'a Path,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
-    /// Whether nobody has said which engine it was written for.
+    /// Whether the engine of the file was not stated.
     pub guessed: bool,
 }
 
-/// A secret, when shown.
+/// Displayed text of a secret.
 pub const HIDDEN: &str = "******";
 
-/// Problems after which unknown keys are no longer compared with the known ones: such a file is
-/// something else, and each comparison takes time.
+/// Problems after which unknown keys are no longer compared with the known ones: such a file is not a settings file,
+/// and each comparison takes time.
 const COMPARED: usize = 100;
 const VARIABLE: &str = "this looks like a variable but is not replaced: fixwire replaces \
                         `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
@@ -101,7 +101,7 @@ fn known(entry: &IniEntry) -> Option<Known> {
     registry::find(&entry.name)
 }
 
-/// One text for all names of a key.
+/// The same text for all names of a key.
 fn canonical(entry: &IniEntry) -> String {
     match known(entry) {
         Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),
@@ -147,7 +147,7 @@ impl Checked {
                 }
                 let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
                 let dialect = reading.dialect;
-                // There it would count for nothing as well; but whether it is such a file is a guess.
+                // There it would have no effect either; but the engine of the file is a guess.
                 let is_slip = nearest.is_some_and(|key| registry::is_slip(&entry.name, key));
                 let kept = dialect.keeps_unknown_keys();
                 if kept && !(reading.guessed && is_slip) {
@@ -213,7 +213,7 @@ impl Checked {
     }
 
     fn custom(&mut self, entry: &IniEntry, expanded: Expanded, secret: bool) {
-        // What a variable stands for may well be a secret.
+        // The value of a variable may be a secret.
         let text = match (secret, expanded.any) {
             (true, _) => HIDDEN,
             (false, true) => &entry.text,
@@ -237,7 +237,7 @@ impl Checked {
     }
 }
 
-/// The answer to a key that other engines have and fixwire does not use.
+/// The problem for a key that other engines have and fixwire does not use.
 fn of_another_engine(group: &elsewhere::KeyGroup, text: &str) -> Option<SettingsFault> {
     let asks_for_nothing = group
         .unless

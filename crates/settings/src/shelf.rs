@@ -1,4 +1,4 @@
-//! The dictionaries that the sessions of a file validate against.
+//! The dictionaries against which the sessions of a file validate.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::resolved::{SessionSettings, Setting, Settings};
 use super::{Id, Problem, SettingValue, SettingsFault, dictionaries};
 
 impl Settings {
-    /// What the messages of each session are made of, in the order of the sessions: the dictionary that
-    /// it validates with, or would when it did. A gateway reads and writes them by it.
+    /// The dictionary of each session's messages, in the order of the sessions: the one it validates against, or would
+    /// with validation on. A gateway reads and writes messages by it.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Reads what the sessions name, so that every dictionary that cannot be read is reported at once.
+    /// Reads all dictionaries named by sessions, so that every unreadable one is reported at once.
     pub(super) fn read_dictionaries(
         &self,
         shelf: &mut Shelf,
@@ -57,13 +57,12 @@ impl Settings {
     }
 }
 
-/// Whether a session validates with a dictionary.
+/// Whether a session validates against a dictionary.
 pub(super) fn validates(session: &SessionSettings) -> bool {
     session.bool(Id::UseDataDictionary) && session.bool(Id::ValidateIncomingMessage)
 }
 
-/// The dictionaries that a session names and that are its own: a FIXT session has two or more, any other
-/// one.
+/// The dictionary keys in a session's own section: a FIXT session has two or more, others one.
 fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
     let ids: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::TransportDataDictionary, Id::AppDataDictionary],
@@ -94,7 +93,7 @@ fn usual_of(version: ApplVerId) -> Option<&'static str> {
     names.find(|name| appl_ver_id(name) == Some(version))
 }
 
-/// Warns of missing files in whose place built-in dictionaries are used.
+/// Warns of missing files that are replaced by built-in dictionaries.
 pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Problem>) {
     if !validates(session) {
         return;
@@ -110,21 +109,21 @@ pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Prob
     }
 }
 
-/// What is known of a dictionary that was looked at.
+/// The facts about an examined dictionary.
 pub(super) struct Look {
     version: String,
     has_logon: bool,
     notes: Vec<DictionaryNote>,
 }
 
-/// Dictionaries that were looked at, by the words and the usual version; `None` when they cannot be read.
+/// Examined dictionaries, by setting and default version; `None` when unreadable.
 pub(super) type Seen = BTreeMap<(String, &'static str), Option<Look>>;
 
-/// Most notes of one file in a report.
+/// Maximum number of notes on one file in a report.
 const MOST_NOTES: usize = 10;
 
-/// Warns of odd dictionaries, and of those that another key should have: no Logon can succeed without its
-/// message, and messages of another version are not the session's.
+/// Warns of irregular dictionaries, and of wrong ones: without a Logon message no Logon succeeds, and messages of
+/// another version do not fit the session.
 pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: &mut Vec<Problem>) {
     if !validates(session) {
         return;
@@ -134,7 +133,7 @@ pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: 
         let key = (words.to_owned(), wanted);
         let first = !seen.contains_key(&key);
         let found = seen.entry(key).or_insert_with(|| look(words, wanted));
-        // What cannot be read is an error of its own.
+        // An unreadable dictionary is an error of its own.
         let Some(found) = found else {
             continue;
         };
@@ -169,7 +168,7 @@ fn look(words: &str, wanted: &str) -> Option<Look> {
     })
 }
 
-/// Why a dictionary is not the one that a key wants; FIX.Latest, which is not built in, has no `wanted`.
+/// Why a dictionary is wrong for a key; `wanted` is `None` for FIX.Latest, which is not built in.
 fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)> {
     const HELP: &str = "provide the file of that version, or set `built-in`";
     let version = &found.version;
@@ -180,7 +179,7 @@ fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)
         );
         return Some((note, HELP));
     }
-    // A dictionary of one's own may have any name.
+    // A customised dictionary may have any name.
     let known = Version::from_name(version)?;
     (!wanted.is_empty() && known.name() != wanted).then(|| {
         (
@@ -202,7 +201,7 @@ pub(super) fn begin_string(
     })
 }
 
-/// The dictionary that a session validates with.
+/// The dictionary against which a session validates.
 pub(super) fn dictionary(
     settings: &Settings,
     from: &SessionSettings,
@@ -215,7 +214,7 @@ pub(super) fn dictionary(
     made_of(settings, from, begin_string, shelf).map(Some)
 }
 
-/// The dictionary of a session; of a FIXT session the application's over the transport's.
+/// The dictionary of a session; for FIXT the application dictionary combined with the transport dictionary.
 fn made_of(
     settings: &Settings,
     from: &SessionSettings,
@@ -278,12 +277,12 @@ pub(super) fn appl_dictionaries(
     Ok(found)
 }
 
-/// The shelf mark of a built-in dictionary: no path has a NUL.
+/// The id of a built-in dictionary: no path contains a NUL.
 fn built_in(name: &str) -> String {
     format!("\0{name}")
 }
 
-/// The number of an application version by the registry's word for it.
+/// The number of an application version, by its name in the registry.
 pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     let number: &[u8] = match word {
         "FIX.4.0" => b"2",
@@ -300,16 +299,16 @@ pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     ApplVerId::parse(number)
 }
 
-/// Dictionaries that were read, each once however many sessions use it.
+/// Dictionaries that were read, each once for all its sessions.
 #[derive(Default)]
 pub(super) struct Shelf {
     read: BTreeMap<String, Arc<Dictionary>>,
-    /// Files in whose place built-in ones are used, with the versions of these.
+    /// Files replaced by built-in dictionaries, with the versions of these.
     missing: BTreeMap<String, Version>,
 }
 
 impl Shelf {
-    /// What the words name, or what is built in for the version, with its shelf mark.
+    /// The dictionary of a setting, or the built-in one of the version, with its id.
     fn take(
         &mut self,
         words: Option<&str>,
@@ -323,7 +322,7 @@ impl Shelf {
         Ok((key, made?))
     }
 
-    /// The files in whose place built-in dictionaries were taken.
+    /// The files that were replaced by built-in dictionaries.
     pub(super) fn missing(self) -> Vec<MissingDictionary> {
         let missing = self.missing.into_iter();
         let missing = missing.map(|(file, version)| MissingDictionary { file, version });
@@ -342,7 +341,7 @@ impl Shelf {
         ))
     }
 
-    /// An application's dictionary over a transport's, each with its shelf mark.
+    /// An application dictionary combined with a transport dictionary, each with its id.
     fn over(
         &mut self,
         (above, application): (&str, &Dictionary),
@@ -355,7 +354,7 @@ impl Shelf {
         Arc::clone(both)
     }
 
-    /// A file, or a dictionary with deltas behind it; `built-in` is that of `version`.
+    /// A file, or a dictionary with deltas; `built-in` is that of `version`.
     fn named(&mut self, words: &str, version: &str, key: &str) -> Result<Arc<Dictionary>, String> {
         if let Some(known) = self.read.get(key) {
             return Ok(Arc::clone(known));

@@ -1,4 +1,4 @@
-//! How a session signs its Logons, from the settings of a file.
+//! A session's Logon signature, from the settings of a file.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::{Id, SettingValue};
 
-/// Who signs the Logons of a session, if anybody does.
+/// The signer of a session's Logons, if any.
 pub(super) fn logon_signer(
     settings: &Settings,
     from: &SessionSettings,
@@ -45,7 +45,7 @@ pub(super) fn logon_signer(
     }
 }
 
-/// Settings of fields that the recipe signs and the session does not have.
+/// Settings of fields that the signature needs and the session lacks.
 fn missing(from: &SessionSettings, recipe: &str) -> Vec<&'static str> {
     let mut missing = Vec::new();
     let text = |id| from.text(id).is_some();
@@ -110,7 +110,7 @@ mod tests {
 
     use crate::{Settings, Source};
 
-    /// An error of a session with these settings, or nothing.
+    /// The error of a session with these settings, if any.
     fn error(extra: &str) -> String {
         let text = format!(
             "[SESSION]\nBeginString=FIX.4.4\nSenderCompID=A\nTargetCompID=B\nHeartBtInt=30\n{extra}\n"

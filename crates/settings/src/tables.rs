@@ -1,5 +1,5 @@
-//! Tables of a file that others read than the settings: those of a gateway, an OMS or an exchange. Here is what
-//! their readers need: the versions of the sessions, files beside the file, problems with their places.
+//! Tables of a file with readers of their own: those of a gateway, an OMS or an exchange. Helpers for these readers:
+//! the versions of the sessions, files next to the settings file, problems with their positions.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -12,15 +12,15 @@ use super::keys::Id;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::resolved::{SessionSettings, Settings};
 
-/// The most bytes of a table.
+/// Maximum size of a table, bytes.
 const MAX_TABLE: u64 = 64 << 20;
 
 impl Settings {
-    /// The versions of all sessions, which have to be such that `who`, a gateway or an OMS, can have them.
+    /// The versions of all sessions; each must be supported by `who`, a gateway or an OMS.
     ///
     /// # Errors
     ///
-    /// The first setting that it cannot have.
+    /// The first unsupported setting.
     pub fn versions(&self, who: &str) -> Result<Vec<Version>, LoadError> {
         let refused = |session: &SessionSettings, id, note: &str| {
             let error = self.error(session, id, note.to_owned());
@@ -61,7 +61,7 @@ impl Settings {
         self.sessions.iter().map(version).collect()
     }
 
-    /// The error of problems that were found in the file's further tables.
+    /// The error for problems found in the file's further tables.
     #[must_use]
     pub fn found(&self, problems: Vec<Problem>) -> LoadError {
         LoadError::Content(Box::new(SettingsReport {
@@ -72,11 +72,11 @@ impl Settings {
 }
 
 impl Source {
-    /// The text of a table, whose path is relative to this file, which names it.
+    /// The text of a table in a file of its own, whose path in the settings file is relative to it.
     ///
     /// # Errors
     ///
-    /// It is not there, or larger than 64 MiB.
+    /// It is missing, or larger than 64 MiB.
     pub fn read_table(&self, file: &str) -> io::Result<String> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let mut text = String::new();
@@ -91,7 +91,7 @@ impl Source {
 }
 
 impl Problem {
-    /// A mistake at a place of the file. Its words may be those of the file.
+    /// An error at a position of the file. Its text may quote the file.
     #[must_use]
     pub fn found(span: Span, title: &str, help: Option<&str>) -> Self {
         Self {

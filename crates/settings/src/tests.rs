@@ -119,7 +119,7 @@ fn secrets_are_kept_and_never_shown() {
         "JdbcPassword=hunter2\nNoSuchKey=1",
         "MyPassword=hunter2",
     ] {
-        // As fixwire's own, whatever the keys look like: unknown and repeated keys are errors.
+        // As fixwire's own, whatever its keys look like: unknown and repeated keys are errors.
         let error = read(&session(&format!("Dialect=fixwire\n{secret}"))).unwrap_err();
         let LoadError::Content(report) = &error else {
             panic!("{error}")
@@ -306,7 +306,7 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
         let error = errors(&session(extra));
         assert!(error.starts_with(said), "{extra}: {error}");
     }
-    // A wrong value is one error, and not also missing.
+    // An invalid value is one error; the key does not count as missing.
     for broken in [
         "StartTime=8\nEndTime=17:00:00",
         "StartTime=8\nEndTime=17:00:00\nLogonTime=09:00:00",

@@ -6,12 +6,12 @@ use fixwire_engine::schedule::{Day, zone_name};
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 
-/// A time of day as it is written, with the name of its own zone if it has one.
+/// A time of day as written, with the name of its own zone, if any.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ZonedTime {
     /// The time of day.
     pub time: Time,
-    /// The zone behind the time, as QuickFIX/J writes it.
+    /// The zone after the time, as in QuickFIX/J.
     pub zone: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub enum ParseError {
         name: String,
         /// The most similar time zone.
         nearest: Option<String>,
-        /// What to write instead of a name that another system has.
+        /// The correct form for a name from another system.
         advice: Option<String>,
     },
     /// The time zone of this machine is unknown.
@@ -103,7 +103,7 @@ pub fn clock(text: &str) -> Option<ZonedTime> {
     })
 }
 
-/// Reads the name of a day, in any case and in English: whole, or its first letters, two at least.
+/// Parses the English name of a day, in any case: complete, or its first letters, at least two.
 #[must_use]
 pub fn weekday(text: &str) -> Option<Day> {
     const NAMES: [&str; 7] = [
@@ -136,12 +136,11 @@ pub fn weekdays(text: &str) -> Option<Vec<Day>> {
     Some(days)
 }
 
-/// Reads dates, `YYYY-MM-DD` or `YYYYMMDD`, with commas or line ends between them. What stands
-/// behind a `#` is a comment.
+/// Reads dates, `YYYY-MM-DD` or `YYYYMMDD`, with commas or line ends between them. A `#` starts a comment.
 ///
 /// # Errors
 ///
-/// [`ParseError::NotADate`], for the first one that is none.
+/// [`ParseError::NotADate`] for the first invalid one.
 pub fn dates(text: &str) -> Result<Vec<Date>, ParseError> {
     let mut dates = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -178,12 +177,12 @@ fn date(text: &str) -> Option<Date> {
     Date::new(year, month, day).ok()
 }
 
-/// The zone of this name, in any case: of the time-zone database that the program carries, an offset such as `+08:00`,
-/// or `Local` for the zone of this machine.
+/// The zone with this name, in any case: from the built-in time-zone database, an offset such as `+08:00`, or `Local`
+/// for the zone of this machine.
 ///
 /// # Errors
 ///
-/// [`ParseError::UnknownZone`] with the nearest name or with advice, [`ParseError::NoSystemZone`].
+/// [`ParseError::UnknownZone`] with the most similar name or advice, [`ParseError::NoSystemZone`].
 pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
     if name.eq_ignore_ascii_case("local") {
         return TimeZone::try_system().map_err(|error| ParseError::NoSystemZone {
@@ -203,8 +202,7 @@ pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
     })
 }
 
-/// The zone that was most likely meant: a third of its letters may differ, or only the region be
-/// missing.
+/// The zone most likely meant: at most a third of its letters differ, or only the region is missing.
 fn nearest(name: &str) -> Option<String> {
     const LONGEST: usize = 64;
     if name.len() > LONGEST {
@@ -222,7 +220,7 @@ fn nearest(name: &str) -> Option<String> {
         } else {
             1 + strsim::damerau_levenshtein(&wanted, &whole)
         };
-        // A short name without a region is near to many others, and an offset of `Etc` is turned round.
+        // A short name without a region is similar to many others, and offsets of `Etc` have the opposite sign.
         if distance > 0 && (!known.contains('/') || known.starts_with("Etc/")) {
             continue;
         }
@@ -313,7 +311,7 @@ mod tests {
                 "{error}"
             );
         }
-        // Three letters are near to many zones.
+        // Three letters are similar to many zones.
         let error = find_zone("QST").unwrap_err().to_string();
         assert!(!error.contains("did you mean"), "{error}");
         assert!(find_zone("+08:00").is_ok());

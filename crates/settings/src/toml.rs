@@ -12,8 +12,8 @@
 //! name = "FUT-1"
 //! ```
 //!
-//! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
-//! a gateway, an OMS or a simulated exchange are passed over: they have readers of their own.
+//! It accepts only fixwire's own key names; the registry defines the values for both forms. Tables of a gateway, an OMS
+//! or a simulated exchange are skipped: they have readers of their own.
 
 mod link;
 mod operator;
@@ -27,7 +27,7 @@ use super::problem::{Problem, SettingsFault};
 use super::registry::{self, Key, Known};
 use super::value::ValueKind;
 
-/// Most values of one array.
+/// Maximum number of values in an array.
 pub const MAX_ARRAY: usize = 1000;
 
 /// Tables that belong to a gateway.
@@ -56,7 +56,7 @@ pub const OMS: [&str; 9] = [
     "user",
 ];
 
-/// Tables that belong to a simulated exchange; beside them `[[script]]` does, a list, while a gateway has `[script]`.
+/// Tables that belong to a simulated exchange; also `[[script]]`, a list, while a gateway has `[script]`.
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 const SCRIPT: &str = "script";
 
@@ -67,8 +67,7 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       `[[drop_copy]]` and `[[drop_copy_in]]`; of any of them `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
 
-/// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
-/// text is no TOML at all.
+/// Splits a text into sections. Unreadable text becomes an error, and reading continues unless the text is not TOML.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     let table = match DeTable::parse(&source.text) {
         Ok(table) => table.into_inner(),
@@ -93,7 +92,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
         reader.secrets(&[name.get_ref()], value);
         reader.top(name, value);
     }
-    // Beside other tables of an OMS they are its own.
+    // Together with other OMS tables they belong to the OMS.
     if reader.document.oms == [operator::OPERATOR] {
         reader.document.oms.clear();
         for (name, value) in &table {
@@ -104,7 +103,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     }
     let mut document = reader.document;
     if document.exchange == [SCRIPT] {
-        // Without instruments it is none of an exchange: the gateway says how its scripts are written.
+        // Without instruments it is not an exchange's: the gateway reports the correct form of its scripts.
         document.gateway.append(&mut document.exchange);
     }
     document
@@ -125,7 +124,7 @@ impl From<std::ops::Range<usize>> for Span {
     }
 }
 
-/// A place of characters that are there.
+/// The span of existing characters.
 fn within(text: &str, span: Span) -> Span {
     let mut start = span.start.min(text.len());
     while !text.is_char_boundary(start) {
@@ -138,8 +137,8 @@ fn within(text: &str, span: Span) -> Span {
     Span { start, end }
 }
 
-/// Where secrets may stand in a text that is no TOML: behind the `=` of a line with the name of one, or
-/// of any LogonTag; to the end of the text when the value may go over more lines.
+/// Possible secrets in a text that is not TOML: after the `=` of a line with the name of a secret key or of any
+/// LogonTag; to the end of the text when the value may span lines.
 fn likely_secrets(text: &str) -> Vec<Span> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -150,7 +149,7 @@ fn likely_secrets(text: &str) -> Vec<Span> {
             continue;
         };
         let plain = value.trim().trim_matches(['"', '\'']);
-        // An inline table has the name behind the first `=`.
+        // An inline table has the name after the first `=`.
         let tag = line.to_ascii_lowercase().contains("logontag");
         if !tag && !registry::is_secret(line, plain) {
             continue;
@@ -236,7 +235,7 @@ impl Reader<'_> {
         });
     }
 
-    /// A key of the application, whatever it is called.
+    /// A key of the application, whatever its name.
     fn application(
         &mut self,
         name: &str,
@@ -264,7 +263,7 @@ impl Reader<'_> {
     ) {
         let (used, number) = match registry::find(name) {
             Some(Known::Used(used, number)) => (used, number),
-            // A key of nobody, of another engine or of the application.
+            // A key that is unknown, of another engine, or of the application.
             _ => {
                 entries.extend(self.text(name, key, value));
                 return;
@@ -323,7 +322,7 @@ impl Reader<'_> {
     fn text(&mut self, name: &str, key: Span, value: &Spanned<DeValue<'_>>) -> Option<IniEntry> {
         match value.get_ref() {
             DeValue::String(text) => Some(entry(name, key, value, text.to_string())),
-            // One that is not ours is answered whatever its value.
+            // A foreign key is reported whatever its value.
             other if matches!(registry::find(name), Some(Known::Elsewhere(_)) | None) => {
                 let text = match other {
                     DeValue::Boolean(yes) => (if *yes { "Y" } else { "N" }).to_owned(),
@@ -340,7 +339,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Remembers where secrets stand, wherever that is, under whichever of its names tells them.
+    /// Records the positions of secrets, anywhere, under any of their names.
     fn secrets(&mut self, names: &[&str], value: &Spanned<DeValue<'_>>) {
         match value.get_ref() {
             DeValue::Table(table) => {
@@ -397,7 +396,7 @@ fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> I
     }
 }
 
-/// A value in the form that `.cfg` files have it in; `None` when its type is not the key's.
+/// A value in the form of `.cfg` files; `None` when its type is wrong for the key.
 fn scalar(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
     match (value, kind) {
         (DeValue::String(text), _) => Some(text.to_string()),

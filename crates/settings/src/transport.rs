@@ -1,6 +1,6 @@
 //! TLS, proxy, local address and socket options of a session, from its settings.
 //!
-//! Four engines have four sets of names for TLS; what they have in common is one [`TlsOptions`].
+//! Four engines have four sets of names for TLS; one [`TlsOptions`] covers their common part.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ use super::problem::{LoadError, Problem, SettingsFault};
 use super::resolved::{SessionSettings, Settings};
 use super::{Id, Setting, SettingValue};
 
-/// TLS that was made for a session of the file; true for an acceptor's.
+/// TLS built for a session of the file; true for an acceptor.
 pub type Made = Vec<(bool, Tls)>;
 
-/// The transport of a session. Files of certificates are read once however many sessions name them.
+/// The transport of a session. Certificate files are read once for all their sessions.
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] when a file cannot be used, or when values do not go together.
+/// [`LoadError::Content`] for an unusable file or conflicting values.
 pub fn transport(
     settings: &Settings,
     from: &SessionSettings,
@@ -186,8 +186,8 @@ fn is_acceptor(from: &SessionSettings) -> bool {
     from.text(Id::ConnectionType) == Some("acceptor")
 }
 
-/// TLS is on when the file says so, and when it names a certificate (as QuickFIX/Go and C++ do) or,
-/// for an initiator, authorities.
+/// TLS is on when the file enables it, and when it names a certificate (as in QuickFIX/Go and C++) or, for an
+/// initiator, authorities.
 pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     if from.find(Id::SocketUseSSL).is_some() {
         return from.bool(Id::SocketUseSSL);
@@ -204,7 +204,7 @@ pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     named.iter().any(|id| is_said(from, *id))
 }
 
-/// The keys that name certificates, private keys, authorities and revocation lists of a session.
+/// The keys for certificates, private keys, authorities and revocation lists of a session.
 fn files_of_tls(session: &SessionSettings) -> impl Iterator<Item = Id> {
     let of_role = match is_acceptor(session) {
         true => [Id::ServerCertificateFile, Id::ServerCertificateKeyFile],
@@ -221,8 +221,8 @@ fn files_of_tls(session: &SessionSettings) -> impl Iterator<Item = Id> {
     of_role.into_iter().chain(of_both)
 }
 
-/// Whether the only word of TLS in a file of QuickFIX (C++) is an acceptor's certificate that is missing.
-/// There the program decides, and its sample has such a file; peers that want TLS are refused then.
+/// Whether the only TLS setting in a file of QuickFIX (C++) is a missing certificate of an acceptor. There the program
+/// decides, and its sample has such a file; peers that require TLS are then refused.
 pub(super) fn lacks_its_certificate(session: &SessionSettings) -> bool {
     let missing = |id| {
         let path = session.text(id).map(std::path::Path::new);
@@ -295,7 +295,7 @@ fn tls(
     Ok(tls)
 }
 
-/// The key that an error is about.
+/// The key with the error.
 fn blamed(from: &SessionSettings, error: &TlsError) -> Id {
     let candidates: &[Id] = match error.part {
         TlsPart::Identity => &[
@@ -343,7 +343,7 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
     ] {
         if let Some(chain) = from.text(certificate) {
             let chain = PathBuf::from(chain);
-            // One file may hold both.
+            // One file may contain both.
             let key = from.text(key).map_or_else(|| chain.clone(), PathBuf::from);
             named.push((certificate, Identity::Pem { chain, key }));
         } else if from.text(key).is_some() {
@@ -382,8 +382,8 @@ fn authorities(from: &SessionSettings) -> Vec<Authority> {
     all
 }
 
-/// What an acceptor asks of its peers: what the file says; else a certificate when the session has
-/// its own or authorities are named, unless only by a trust store, which QuickFIX/J does not use then.
+/// An acceptor's request for client certificates, as configured; by default requested when the session has a
+/// certificate or authorities, unless only a trust store, which QuickFIX/J then does not use.
 fn client_certificates(from: &SessionSettings, pinned: bool) -> ClientCertificates {
     if is_said(from, Id::NeedClientAuth) {
         return match from.bool(Id::NeedClientAuth) {
@@ -406,7 +406,7 @@ fn client_certificates(from: &SessionSettings, pinned: bool) -> ClientCertificat
     }
 }
 
-/// Whether TLS 1.2 and 1.3 may be used.
+/// Whether TLS 1.2 and 1.3 are allowed.
 fn versions(from: &SessionSettings) -> Result<(bool, bool), Wrong> {
     let (mut tls12, mut tls13) = (true, true);
     if let Some(text) = from.text(Id::EnabledProtocols) {
@@ -446,7 +446,7 @@ fn enabled(text: &str) -> (bool, bool) {
     (tls12, tls13)
 }
 
-/// The suites that the file allows; those of a TLS version of which it says nothing are all allowed.
+/// The allowed cipher suites; for a TLS version without a setting, all.
 fn suites(from: &SessionSettings) -> Result<Vec<Suite>, (Id, String)> {
     if let Some(text) = from.text(Id::CipherSuites) {
         return chosen(Id::CipherSuites, text, |_| true);
@@ -503,7 +503,7 @@ fn proxy(from: &SessionSettings) -> Result<Option<Proxy>, Wrong> {
     }))
 }
 
-/// The local address for each host: the one with its number, else the one without a number.
+/// The local address for each host: the one with the same number, else the one without a number.
 fn local(from: &SessionSettings) -> Vec<Option<SocketAddr>> {
     let of = |id, number: Option<u16>| -> Option<&Setting> {
         let exact = from.all(id).find(|setting| setting.number == number);

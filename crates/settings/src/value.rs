@@ -14,43 +14,43 @@ pub enum ValueKind {
     Bool,
     /// A whole number within bounds.
     Int {
-        /// The least.
+        /// The minimum.
         min: u64,
-        /// The most.
+        /// The maximum.
         max: u64,
-        /// The unit, as in "tag" or "messages"; empty for a number that counts nothing.
+        /// The unit, as in "tag" or "messages"; empty for a plain number.
         unit: &'static str,
     },
     /// A factor with at most three decimals, kept in thousandths.
     Factor {
-        /// The least, in thousandths.
+        /// The minimum, in thousandths.
         min: u64,
-        /// The most, in thousandths.
+        /// The maximum, in thousandths.
         max: u64,
     },
-    /// A span: `10` is seconds; `500ms`, `30s`, `2m`, `1m30s` say their units.
+    /// A duration: `10` is seconds; `500ms`, `30s`, `2m`, `1m30s` have units.
     Time {
-        /// The least, in milliseconds.
+        /// The minimum, in milliseconds.
         min: u64,
-        /// The most, in milliseconds.
+        /// The maximum, in milliseconds.
         max: u64,
     },
     /// A number of bytes: `65536`, `64K`, `16M`, `1G`; K is 1024.
     Bytes {
-        /// The least.
+        /// The minimum.
         min: u64,
-        /// The most.
+        /// The maximum.
         max: u64,
     },
     /// Printable text, not empty.
     Text,
-    /// Text without spaces, `*`, `?` and `@`, which have a meaning in lists of names.
+    /// Text without spaces, `*`, `?` and `@`, which have special meanings in lists of names.
     Name,
     /// Text that is never shown.
     Secret,
     /// The path of a file or folder, relative to the settings file.
     Path,
-    /// One of these words, ignoring case; each with the word it stands for.
+    /// One of these words, ignoring case; each with its canonical word.
     Word(&'static [(&'static str, &'static str)]),
     /// An IP address to listen on.
     Ip,
@@ -58,7 +58,7 @@ pub enum ValueKind {
     Host,
     /// A TCP port.
     Port,
-    /// `HH:MM:SS`, and perhaps a time zone.
+    /// `HH:MM:SS`, optionally with a time zone.
     TimeOfDay,
     /// A day of the week.
     Day,
@@ -77,29 +77,29 @@ pub enum ValueKind {
 /// A checked value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SettingValue {
-    /// Of [`ValueKind::Bool`].
+    /// For [`ValueKind::Bool`].
     Bool(bool),
-    /// Of [`ValueKind::Int`], [`ValueKind::Factor`] (thousandths), [`ValueKind::Bytes`], [`ValueKind::Port`].
+    /// For [`ValueKind::Int`], [`ValueKind::Factor`] (thousandths), [`ValueKind::Bytes`], [`ValueKind::Port`].
     Int(u64),
-    /// Of [`ValueKind::Time`].
+    /// For [`ValueKind::Time`].
     Time(Duration),
-    /// Of [`ValueKind::TimeOfDay`].
+    /// For [`ValueKind::TimeOfDay`].
     Clock(ZonedTime),
-    /// Of [`ValueKind::Day`] and [`ValueKind::Days`]: at least one.
+    /// For [`ValueKind::Day`] and [`ValueKind::Days`]: at least one.
     Days(Vec<Day>),
-    /// Of [`ValueKind::Dates`].
+    /// For [`ValueKind::Dates`].
     Dates(Vec<Date>),
-    /// Of [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`], [`ValueKind::Host`].
+    /// For [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`], [`ValueKind::Host`].
     Text(String),
-    /// Of [`ValueKind::Word`]: the word it stands for.
+    /// For [`ValueKind::Word`]: the canonical word.
     Word(&'static str),
-    /// Of [`ValueKind::Ip`].
+    /// For [`ValueKind::Ip`].
     Ip(IpAddr),
-    /// Of [`ValueKind::Pauses`]: at least one; the last repeats.
+    /// For [`ValueKind::Pauses`]: at least one; the last repeats.
     Pauses(Vec<Duration>),
-    /// Of [`ValueKind::TagValue`].
+    /// For [`ValueKind::TagValue`].
     TagValue(u32, String),
-    /// Of [`ValueKind::Tags`]: at least one.
+    /// For [`ValueKind::Tags`]: at least one.
     Tags(Vec<u32>),
 }
 
@@ -286,7 +286,7 @@ fn scaled(text: &str, units: &[(&str, u64)], plain: u64) -> Option<u64> {
     number(digits.trim_end())?.checked_mul(scale)
 }
 
-/// Milliseconds. QuickFIX/Go writes several units one behind another: `1h30m`, `1.5s`.
+/// Milliseconds. QuickFIX/Go writes several units in sequence: `1h30m`, `1.5s`.
 fn time(text: &str) -> Option<u64> {
     const UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
     if let Some(millis) = scaled(text, UNITS, 1000) {
@@ -336,7 +336,7 @@ fn pauses(text: &str) -> Option<Vec<Duration>> {
     Some(all)
 }
 
-/// A number of thousandths with the decimals that it has.
+/// A number of thousandths without trailing zeros.
 pub fn thousandths(value: u64) -> String {
     let text = format!("{}.{:03}", value / 1000, value % 1000);
     text.trim_end_matches('0').trim_end_matches('.').into()

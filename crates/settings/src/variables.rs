@@ -1,5 +1,4 @@
-//! Variables in values: `${env:NAME}` and `${file:PATH}` everywhere, and those of the engine that a file
-//! was written for.
+//! Variables in values: `${env:NAME}` and `${file:PATH}` in all files, and those of the file's engine.
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +11,7 @@ pub const MAX_VALUE: usize = 64 << 10;
 
 /// The source of the values of variables.
 pub trait Values {
-    /// An environment variable; `None` when it is not set, or is no text.
+    /// An environment variable; `None` when it is not set or not text.
     fn env(&self, name: &str) -> Option<String>;
 
     /// The text of a file.
@@ -47,7 +46,7 @@ impl Values for OfTheProcess {
 
     fn file(&self, path: &str) -> Result<FileText, VariableFault> {
         let failed = |error: std::io::Error| VariableFault::Unreadable(error.to_string());
-        // Opening a pipe would wait for somebody to write into it.
+        // Opening a pipe would wait for a writer.
         let about = std::fs::metadata(path).map_err(failed)?;
         if !about.is_file() {
             return Err(VariableFault::Unreadable("not a file".into()));
@@ -85,7 +84,7 @@ pub fn others_may_read(about: &std::fs::Metadata) -> bool {
 pub enum VariableFault {
     /// It is not set in the environment.
     NotSet,
-    /// The file cannot be read; what the system said.
+    /// The file cannot be read; the system error.
     Unreadable(String),
     /// The value is longer than [`MAX_VALUE`].
     TooLong,
@@ -109,7 +108,7 @@ pub enum VariableSyntax {
     /// `${name}`, unless a `\` stands before it: QuickFIX/J. There it is a Java system property, here an
     /// environment variable of the same name. FIX Antenna: what is no property of the file.
     Braces,
-    /// `$name`, `${name}` and `$(name)`: QuickFIX (C++) when its program asks for it.
+    /// `$name`, `${name}` and `$(name)`: QuickFIX (C++), when its program requests it.
     Dollar,
 }
 
@@ -131,13 +130,13 @@ pub struct Expanded {
     pub text: String,
     /// Whether it had variables.
     pub any: bool,
-    /// Whether one came from a file that every user can read.
+    /// Whether one came from a file that every user of the machine can read.
     pub exposed: bool,
-    /// Whether something that looks like a variable was left as it stands.
+    /// Whether text that looks like a variable was left unchanged.
     pub left: bool,
 }
 
-/// Replaces the variables of a value. What a variable stands for is not looked through again.
+/// Replaces the variables of a value. The replacements are not searched for variables.
 ///
 /// # Errors
 ///
@@ -192,7 +191,7 @@ enum Variable<'a> {
     File(&'a str),
 }
 
-/// The variable that a text begins with, and how long it is.
+/// The variable at the start of a text, and its length.
 fn variable(text: &str, form: VariableSyntax) -> Option<(Variable<'_>, usize)> {
     let within = |open: &str, close: char| {
         let inner = text.strip_prefix(open)?;

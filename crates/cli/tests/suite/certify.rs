@@ -41,7 +41,7 @@ pub fn certify(plan: &Path) -> Command {
     command
 }
 
-/// The lines of a run that has to end with this code.
+/// The lines of a run that must exit with this code.
 pub fn lines(run: &Output, code: i32) -> Vec<String> {
     let (out, said) = (text(&run.stdout), text(&run.stderr));
     assert_eq!(run.status.code(), Some(code), "{out}{said}");

@@ -103,7 +103,7 @@ pub(crate) fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// The texts of the page: those in backquotes of all but the last cell of a row.
+/// The texts of the page: those in backquotes in all but the last cell of a row.
 fn texts(page: &str) -> Vec<String> {
     let rows = page.lines().filter(|line| line.starts_with('|'));
     let cells = rows.flat_map(|row| row.split('|').collect::<Vec<_>>());

@@ -34,7 +34,7 @@ pub fn message(msg_type: &str, number: u32, from: &str, second: u32, body: &str)
     format!("{text}10={:03}\x01", check_sum(text.as_bytes()))
 }
 
-/// The logs of the page: BROKER's, in the layout of QuickFIX.
+/// The logs on the page: BROKER's, in the layout of QuickFIX.
 pub fn logs(folder: &Path) {
     let messages = [
         message("A", 1, "CLIENT", 0, "98=0|108=30|553=desk|554=tiger|"),

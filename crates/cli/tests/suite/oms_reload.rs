@@ -160,7 +160,7 @@ fn every_mistake_has_its_line_and_nothing_is_applied() {
         "{said}"
     );
     assert_eq!(limit_of_firm(folder), 10_000);
-    // What a start reads, with its line; limits that are right do not apply either.
+    // Settings that only a start reads, with their lines; valid limits are not applied either.
     edit(
         folder,
         "limits.csv",

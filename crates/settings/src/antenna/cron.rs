@@ -1,4 +1,4 @@
-//! Reads times from a cron expression that means one time a day or one a week.
+//! Reads times from a cron expression for one time a day or one a week.
 
 /// A time of every day, or of one day of the week.
 #[derive(Debug, Eq, PartialEq)]
@@ -9,8 +9,8 @@ pub struct Moment {
     pub day: Option<&'static str>,
 }
 
-/// Reads an expression of Quartz: seconds, minutes, hours, days of the month, months, days of the week and
-/// perhaps years; `None` when it is more than one time a day or a week.
+/// Parses a Quartz expression: seconds, minutes, hours, days of the month, months, days of the week and optionally
+/// years; `None` when it has more than one time a day or a week.
 pub fn read(text: &str) -> Option<Moment> {
     const DAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
     let any = |field: &str| matches!(field, "*" | "?");

@@ -4,7 +4,7 @@ use super::super::dialect::Dialect;
 use super::super::ini::{Source, Span};
 use super::super::problem::{Problem, SettingsFault};
 
-/// The longest name of a property, in bytes.
+/// Longest name of a property, bytes.
 const LONGEST: usize = 1000;
 
 /// Characters that start a comment: the first two in Java, the others and `#` in .NET.
@@ -15,7 +15,7 @@ const COMMENTS: [char; 4] = ['#', '!', ';', '\''];
 pub struct PropertyLine {
     /// The place of the name.
     pub key: Span,
-    /// The place of the value; may be empty, may go over several lines.
+    /// The position of the value; may be empty, may span several lines.
     pub value: Span,
     /// The name.
     pub name: String,
@@ -25,7 +25,7 @@ pub struct PropertyLine {
     pub secret: bool,
 }
 
-/// Every line that says something.
+/// Every line that is not empty and not a comment.
 pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> {
     let mut found = Vec::new();
     let text = &source.text;
@@ -58,7 +58,7 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> 
     found
 }
 
-/// The end of the line that begins here, with those that it goes on in behind a `\`.
+/// The end of the line that begins here, including its continuation lines after a `\`.
 fn end_of(text: &str, start: usize) -> usize {
     let mut end = start;
     let first = text[start..].trim_start_matches([' ', '\t', '\u{c}']);
@@ -84,7 +84,7 @@ fn line(text: &str, whole: Span) -> Result<PropertyLine, SettingsFault> {
     });
     let (at, behind) = match separator {
         Some((at, _)) => (at, at + 1),
-        // Java takes a blank as well.
+        // Java accepts a blank as a separator, too.
         None => {
             let at = content
                 .find(char::is_whitespace)
@@ -105,7 +105,7 @@ fn line(text: &str, whole: Span) -> Result<PropertyLine, SettingsFault> {
     let value = trimmed(text, whole.start + behind, whole.end);
     let plain = |span: Span| plain(&text[span.start..span.end]);
     let mut value_text = plain(value)?;
-    // FIX Antenna for .NET takes quotes off.
+    // FIX Antenna for .NET removes quotes.
     let quotes = ['"', '\''];
     if value_text.len() > 1 && value_text.starts_with(quotes) && value_text.ends_with(quotes) {
         value_text = value_text.trim_matches(quotes).trim().to_owned();
@@ -142,7 +142,7 @@ fn plain(text: &str) -> Result<String, SettingsFault> {
                 out.push(character.ok_or(SettingsFault::Conflict { note: note.into() })?);
             }
             Some('\r' | '\n') => {
-                // The next line without the blanks that it begins with.
+                // The next line without its leading blanks.
                 let next = rest.as_str().trim_start();
                 rest = next.chars();
             }
@@ -153,7 +153,7 @@ fn plain(text: &str) -> Result<String, SettingsFault> {
     Ok(out.trim().to_owned())
 }
 
-/// The span without blanks at its ends; a `\` and a line end are none.
+/// The span without blanks at its ends; a `\` and a line end are not blanks.
 fn trimmed(text: &str, start: usize, end: usize) -> Span {
     let slice = &text[start..end];
     let front = slice.trim_start();

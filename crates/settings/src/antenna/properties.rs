@@ -19,17 +19,17 @@ pub struct Property {
 /// How a property is read.
 #[derive(Debug)]
 pub enum Becomes {
-    /// A key of ours.
+    /// A fixwire key.
     Key(Id, PropertyForm),
-    /// Read specially, with its description.
+    /// Read in a special way, with its description.
     Read(Special, &'static str),
-    /// Nothing.
+    /// Not used.
     Nothing {
         /// Whether a file with it is refused.
         refused: bool,
         /// The value that equals fixwire's behaviour: not reported.
         unless: &'static str,
-        /// Why, and what to do instead.
+        /// The reason, and what to do instead.
         note: &'static str,
     },
 }
@@ -37,15 +37,15 @@ pub enum Becomes {
 /// How a value is converted.
 #[derive(Clone, Copy, Debug)]
 pub enum PropertyForm {
-    /// As it is.
+    /// Unchanged.
     Same,
-    /// As it is, and this value is none.
+    /// Unchanged, except that this value means no value.
     Unless(&'static str),
     /// Milliseconds.
     Millis,
     /// `true` is `N`.
     Not,
-    /// One of these words, or of class names that end in one; each with the value that it stands for.
+    /// One of these words, or a class name that ends in one; each with its fixwire value.
     Word(&'static [(&'static str, &'static str)]),
 }
 
@@ -64,12 +64,12 @@ pub enum Special {
     Backup(Id),
     /// `host:port` of a further backup.
     Address,
-    /// Read when another one is.
+    /// Read together with another property.
     Aside,
 }
 
 impl PropertyForm {
-    /// The value here; empty for none.
+    /// Its value in fixwire; empty for none.
     ///
     /// # Errors
     ///
@@ -110,8 +110,8 @@ pub fn find(name: &str) -> Option<&'static Property> {
     PROPERTIES.iter().find(is)
 }
 
-/// The default there of a key of ours that has one here too, in our form; `None` when it has none, and
-/// for the folder of messages, in which FIX Antenna keeps other files.
+/// FIX Antenna's default for a fixwire key, in fixwire's form. `None` without a default, and for the folder of
+/// messages, where FIX Antenna keeps other files.
 pub fn default(id: Id) -> Option<String> {
     let of_key = |property: &&Property| match property.becomes {
         Becomes::Key(key, _) => key == id && !property.default.is_empty(),
@@ -186,7 +186,7 @@ const fn read(
     }
 }
 
-/// A property whose default is what fixwire does; any other value is refused.
+/// A property whose default equals fixwire's behaviour; any other value is refused.
 const fn refused(name: &'static str, default: &'static str, note: &'static str) -> Property {
     Property {
         name,
@@ -199,7 +199,7 @@ const fn refused(name: &'static str, default: &'static str, note: &'static str) 
     }
 }
 
-/// A property whose default is what fixwire does, or as good; any other value gets a warning.
+/// A property whose default equals fixwire's behaviour or is as good; any other value gets a warning.
 const fn warned(name: &'static str, default: &'static str, note: &'static str) -> Property {
     Property {
         name,
@@ -212,7 +212,7 @@ const fn warned(name: &'static str, default: &'static str, note: &'static str) -
     }
 }
 
-/// A property of which another value than its default is what fixwire does.
+/// A property for which another value than its default equals fixwire's behaviour.
 const fn warned_unless(
     name: &'static str,
     default: &'static str,
@@ -230,7 +230,7 @@ const fn warned_unless(
     }
 }
 
-/// A property that gets a warning whatever its value.
+/// A property that gets a warning for any value.
 const fn idle(name: &'static str, default: &'static str, note: &'static str) -> Property {
     Property {
         name,

@@ -1,4 +1,4 @@
-//! Files of FIX Antenna: how is each property read, and for which sessions?
+//! Files of FIX Antenna: the value of each property, and its sessions.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Settings as TOML: does every session keep its values?
+//! Settings converted to TOML: every session keeps its values.
 
 use proptest::prelude::*;
 
@@ -242,7 +242,7 @@ proptest! {
         let Ok(settings) = Settings::read_with(&source, &options) else {
             return Ok(());
         };
-        // What comes out was compared; only text that would be a variable cannot be said.
+        // The result was compared; only text that looks like a variable cannot be converted.
         match to_toml(&settings, &Fixed) {
             Ok(_) => {}
             Err(ConvertError::Variable { .. }) => {
@@ -254,7 +254,7 @@ proptest! {
     }
 }
 
-/// Keys that the engine of the file ignores have no effect here: written down, they would be refused.
+/// Keys that the engine of the file ignores have no effect here: in the output they would be refused.
 #[test]
 fn what_the_engine_ignores_is_not_written() {
     for (lines, key) in [

@@ -39,7 +39,7 @@ fn the_engine_decides_where_defaults_differ() {
         session.time(Id::SocketConnectTimeout),
         Some(Duration::from_secs(60))
     );
-    // The file still has the last word.
+    // The file still takes precedence.
     let (session, _) = one(Dialect::QuickFix, "SocketNodelay=Y");
     assert!(session.bool(Id::SocketNodelay));
 }

@@ -70,7 +70,7 @@ fn a_slip_of_the_pen_is_an_error_unless_somebody_said_whose_file_it_is() {
     let kept = read(&with(&format!("Dialect=quickfixj\n{slip}"))).unwrap();
     assert!(kept.report.to_string().contains("kept for the application"));
     assert_eq!(kept.sessions[0].custom[0].key, "ResetOnLogin");
-    // No slip: a key of the application.
+    // Not a typing error: a key of the application.
     let kept = read(&with("MyDesk=Paris\n")).unwrap();
     assert_eq!(
         (kept.dialect, kept.told),
@@ -166,7 +166,7 @@ fn a_missing_file_of_a_stock_name_is_the_built_in_dictionary() {
         .map(|session| session.session.dictionary.as_ref().unwrap().version())
         .collect();
     assert_eq!(versions, wanted);
-    // Nobody looks at it.
+    // Not evaluated.
     let unused = read(&text.replace("[DEFAULT]\n", "[DEFAULT]\nUseDataDictionary=N\n")).unwrap();
     assert_eq!(unused.report.to_string(), "");
     assert!(unused.to_config().unwrap().missing_dictionaries.is_empty());
@@ -228,7 +228,7 @@ fn files_of_tls_without_tls_are_warned_of() {
             .tls
             .is_none()
     );
-    // Nothing else is forgiven: the certificate that TLS needs has to be there.
+    // Nothing else is tolerated: the certificate that TLS needs must exist.
     for more in [
         "SocketUseSSL=Y",
         "NeedClientAuth=Y",

@@ -1,4 +1,4 @@
-//! Links of a TOML file: each key, and each mistake with line and column.
+//! Links of a TOML file: each key, and each error with line and column.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -80,7 +80,7 @@ fn config(text: &str) -> EngineConfig {
     config
 }
 
-/// All that is wrong with a text.
+/// All errors of a text.
 fn errors(text: &str) -> String {
     match read(text) {
         Ok(settings) => settings.to_config().unwrap_err().to_string(),
@@ -157,7 +157,7 @@ fn a_link_of_an_exchange_arrives() {
     let members = read(&few).unwrap().tmp_members().unwrap();
     let member = &members[0].1;
     assert_eq!((member.heart_bt_int, member.max_flow_ctrl_cnt), (30, 16));
-    // What [default] says holds for links too.
+    // Entries of `[default]` apply to links, too.
     let both = format!("[default]\nHeartBtInt = 9\n{few}");
     let members = read(&both).unwrap().tmp_members().unwrap();
     assert_eq!(members[0].1.heart_bt_int, 9);
@@ -168,7 +168,7 @@ fn sessions_and_links_go_together() {
     let text = OMS.replace("[[link]]", &format!("{SESSION}\n[[link]]"));
     let config = config(&text);
     assert_eq!((config.sessions.len(), config.links.len()), (1, 1));
-    // The settings of the engine are those of the first session.
+    // The engine settings are those of the first session.
     let text = text.replace("TargetCompID", "StopTimeout = 3\nTargetCompID");
     let stop = read(&text).unwrap().to_config().unwrap().stop_timeout;
     assert_eq!(stop, Duration::from_secs(3));
@@ -582,7 +582,7 @@ fn variables_are_replaced_in_links() {
     let settings = read(&OMS.replace("\"0123\"", &variable)).unwrap();
     let password = settings.tmp_lines().unwrap()[0].1.password;
     assert_eq!(password, TmpPassword::new(777));
-    // Everybody can read it, or nobody: as the umask has it.
+    // Readable by every user or not, depending on the umask.
     let warned = settings.report.problems.iter();
     let mut faults = warned.map(|it| &it.fault);
     assert!(faults.all(|it| matches!(it, SettingsFault::Exposed)));

@@ -1,8 +1,8 @@
-//! Lines and keys that engines of the QuickFIX family read in other ways.
+//! Lines and keys that engines of the QuickFIX family read differently.
 
 use super::*;
 
-/// A comment behind a section is QuickFIX/J's; elsewhere the error says what is wrong.
+/// A comment after a section is QuickFIX/J's; elsewhere the error names it.
 #[test]
 fn a_comment_behind_a_section_is_read_by_quickfixj_and_named_by_the_others() {
     let file = |dialect: &str, behind: &str| {
@@ -76,7 +76,7 @@ fn a_private_key_without_its_certificate_is_ignored_where_the_engine_ignores_it(
     for (role, line) in [
         ("initiator", "ClientCertificateKeyFile=client.key"),
         ("acceptor", "ServerCertificateKeyFile=server.key"),
-        // The other role's, which nobody reads.
+        // Keys of the other role, which are not read.
         ("acceptor", "ClientCertificateKeyFile=client.key"),
     ] {
         let settings = file("quickfix", role, line).unwrap();
@@ -95,7 +95,7 @@ fn a_private_key_without_its_certificate_is_ignored_where_the_engine_ignores_it(
         "initiator",
         "ClientCertificateKeyFile=client.key",
     );
-    // Without the feature there is no TLS at all; the key is not what it stumbles over.
+    // Without the feature there is no TLS at all; the key is not the cause of the error.
     if let Err(error) = config.unwrap().to_config() {
         assert!(error.to_string().contains("has no TLS"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! TOML files: the same settings as in a `.cfg` file, and mistakes with line and column.
+//! TOML files: the same settings as in a `.cfg` file, and errors with line and column.
 
 use super::*;
 

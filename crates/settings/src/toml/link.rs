@@ -1,4 +1,4 @@
-//! Reads a `[[link]]` table: keys of its protocol, and those of sessions that say how it is connected.
+//! Reads a `[[link]]` table: keys of its protocol, and session keys for its connection.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -55,7 +55,7 @@ impl Reader<'_> {
     }
 }
 
-/// `ann:read,session`; `None` when a key is missing, unknown or of another type.
+/// `ann:read,session`; `None` when a key is missing, unknown or has another type.
 fn operator(table: &DeTable<'_>) -> Option<String> {
     let (mut user, mut may) = (None, None);
     for (name, value) in table {

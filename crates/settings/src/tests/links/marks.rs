@@ -1,4 +1,4 @@
-//! What a line of an OMS says of its orders beside their terms.
+//! Values in the orders of an OMS line other than their terms.
 
 use fixwire_tmp::{OrderMarks, TmpPositionEffect};
 
