@@ -17,7 +17,7 @@ use crate::entry::{Hints, LogEntry, LogPlace, TimeSource};
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 
-/// Bytes and messages of a batch, a little more at most, and batches that wait.
+/// Approximate bytes and messages of a batch, and maximum number of waiting batches.
 const BYTES: usize = 256 << 10;
 const MESSAGES: usize = 1024;
 const WAITING: usize = 2;
@@ -30,43 +30,43 @@ pub(crate) struct AheadInput {
     used: Sender<AheadBatch>,
     thread: Option<JoinHandle<()>>,
     batch: AheadBatch,
-    /// Of the batch, the message it is at and those before it; parts that were passed on.
+    /// Number of the batch's messages that were taken, and of its skipped parts that were passed on.
     passed: usize,
     told: usize,
     names: Vec<String>,
 }
 
-/// Messages, one behind the other, each behind what stands before it on its line.
+/// The messages one after another, each preceded by the text before it on its line.
 #[derive(Default)]
 struct AheadBatch {
     bytes: Vec<u8>,
     items: Vec<AheadItem>,
     left_out: Vec<LeftOut>,
-    /// Names of sessions that are new.
+    /// Names of new sessions.
     names: Vec<String>,
-    /// Nothing follows; lines without a message.
+    /// Whether the source has ended; number of lines without a message.
     end: Option<u64>,
 }
 
 struct AheadItem {
     place: LogPlace,
-    /// The place behind it and the line there.
+    /// The position after the message, and the line there.
     end: (u64, u64),
-    /// Where the message begins and ends in the batch.
+    /// Start and end of the message in the batch.
     message: (usize, usize),
-    /// What stands before it begins here.
+    /// Start of the text before it.
     prefix: usize,
     fault: Option<Garbled>,
     session: Option<usize>,
     mark: &'static str,
     direction: Option<Direction>,
     time: Option<(Timestamp, TimeSource)>,
-    /// Parts that were left out before it, of the batch.
+    /// Number of the batch's skipped parts before it.
     left_out: usize,
 }
 
 impl AheadInput {
-    /// Reads a source in a thread; `hints` are as those of the source.
+    /// Reads a source in a thread; `hints` are those of the source.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl AheadInput {
         })
     }
 
-    /// Passes on what was left out before this message of the batch.
+    /// Passes on the parts skipped before this message of the batch.
     fn tell(&mut self, until: usize, left_out: &mut LeftOuts) {
         while self.told < until {
             left_out.push(self.batch.left_out[self.told].clone());
@@ -103,7 +103,7 @@ impl AheadInput {
 
     fn next_batch(&mut self) -> bool {
         let Ok(batch) = self.batches.recv() else {
-            // It ends without a last batch only when it panicked.
+            // The thread ends without a last batch only by a panic.
             if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
                 resume_unwind(panic);
             }
@@ -111,7 +111,7 @@ impl AheadInput {
         };
         let mut used = std::mem::replace(&mut self.batch, batch);
         used.clear();
-        // There is nobody to take it behind the last batch.
+        // No reader is left after the last batch.
         let _ = self.used.send(used);
         self.names.append(&mut self.batch.names);
         (self.passed, self.told) = (0, 0);
@@ -128,7 +128,7 @@ impl AheadBatch {
         self.items.clear();
         self.left_out.clear();
         self.end = None;
-        // A long message is no reason to keep so much for good.
+        // A long message should not keep this much memory forever.
         if self.bytes.capacity() > 4 * BYTES {
             self.bytes = Vec::new();
         }
@@ -167,7 +167,7 @@ impl AheadBatch {
     }
 }
 
-/// What the thread does: until the source ends or nobody wants more.
+/// The thread's loop: until the source ends or the reader is dropped.
 fn read(mut input: Box<dyn LogInput>, full: &SyncSender<AheadBatch>, empty: &Receiver<AheadBatch>) {
     let mut left_out = LeftOuts::default();
     let (mut names, mut last) = (Vec::new(), 0);

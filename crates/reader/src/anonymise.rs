@@ -12,7 +12,7 @@ use crate::covered::sum_up;
 use crate::entry::LogEntry;
 use crate::same_shape::SameShape;
 
-/// CompIDs and what belongs to them.
+/// CompIDs and related fields.
 const ENDS: [Tag; 16] = [
     49, 50, 56, 57, 115, 116, 128, 129, 142, 143, 144, 145, 283, 628, 930, 931,
 ];
@@ -37,17 +37,17 @@ const TEXTS: [Tag; 33] = [
     58, 147, 148, 149, 161, 164, 170, 176, 178, 179, 180, 181, 182, 184, 185, 186, 187, 392, 400,
     444, 488, 489, 496, 498, 500, 502, 509, 511, 868, 927, 929, 1291, 1328,
 ];
-/// From here on, tags are those of users.
+/// First user-defined tag.
 const USER_DEFINED: Tag = 5000;
-/// Pseudonyms that are remembered.
+/// Maximum number of pseudonyms kept.
 const MOST_REMEMBERED: usize = 100_000;
-/// Fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
-/// Why a message is left out.
+/// Why a message is skipped.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum NotAnonymised {
-    /// Its frame is wrong: nobody can say what its fields are.
+    /// Its frame is wrong, so its fields are unknown.
     Frame(String),
     /// A field is malformed.
     Field,
@@ -64,7 +64,7 @@ impl fmt::Display for NotAnonymised {
     }
 }
 
-/// Replaces what says who and which order by pseudonyms of the same shape, and covers texts and secrets.
+/// Replaces identities and order ids by pseudonyms of the same shape, and masks texts and secrets.
 pub struct Anonymiser {
     ids: BTreeSet<Tag>,
     texts: BTreeSet<Tag>,
@@ -75,7 +75,7 @@ pub struct Anonymiser {
 }
 
 impl Anonymiser {
-    /// With a key: who has it can compute the pseudonym of a value.
+    /// Uses this key: its owner can compute the pseudonym of a value.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
         let ids = ENDS.iter().chain(&IDS).chain(&PARTIES).copied();
@@ -90,7 +90,7 @@ impl Anonymiser {
         }
     }
 
-    /// Learns the data fields of a dictionary, which are texts.
+    /// Adds the data fields of a dictionary, which count as texts.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         self.decoder.learn(dictionary);
         let fields = dictionary.fields().iter();
@@ -98,18 +98,18 @@ impl Anonymiser {
         self.texts.extend(data.map(|field| field.tag));
     }
 
-    /// Fields whose values get pseudonyms too.
+    /// Fields whose values also get pseudonyms.
     pub fn add_ids(&mut self, tags: &[Tag]) {
         self.ids.extend(tags);
         self.texts.retain(|tag| !tags.contains(tag));
     }
 
-    /// Fields whose values are covered too.
+    /// Fields whose values are also masked.
     pub fn add_texts(&mut self, tags: &[Tag]) {
         self.texts.extend(tags);
     }
 
-    /// Fields that stay as they are, but for secrets.
+    /// Fields that stay unchanged, except secrets.
     pub fn keep(&mut self, tags: &[Tag]) {
         self.kept.extend(tags);
     }
@@ -118,7 +118,7 @@ impl Anonymiser {
     ///
     /// # Errors
     ///
-    /// [`NotAnonymised`] for one whose fields nobody can tell apart.
+    /// [`NotAnonymised`] for a message whose fields cannot be separated.
     pub fn message(&mut self, entry: &LogEntry<'_>) -> Result<Vec<u8>, NotAnonymised> {
         if let Some(fault) = entry.fault {
             return Err(NotAnonymised::Frame(fault.to_string()));

@@ -10,23 +10,23 @@ use pcap_parser::{
 use crate::packet;
 use crate::zone::SECOND;
 
-/// The longest packet or block.
+/// Size of the longest packet or block, bytes.
 const LONGEST: usize = 16 << 20;
 /// Bytes of the header of a pcap file, and of one packet in it.
 const PCAP_HEADER: usize = 24;
 const PCAP_FRAME: usize = 16;
 /// Type and length of a pcapng block, and the byte order of a section.
 const PCAPNG_HEAD: usize = 12;
-/// The block that begins a section, in either byte order.
+/// Type of the block that begins a section, in either byte order.
 const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
-/// The byte order of a section, if it is little-endian.
+/// The byte order of a section, if little-endian.
 const LITTLE: [u8; 4] = [0x4d, 0x3c, 0x2b, 0x1a];
 const BIG: [u8; 4] = [0x1a, 0x2b, 0x3c, 0x4d];
-/// Interfaces of a section, at most.
+/// Maximum number of interfaces of a section.
 const MOST_INTERFACES: usize = 4096;
 const READ: usize = 1 << 18;
 
-/// What follows in a capture.
+/// The next part of a capture.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Block {
     /// A packet, whose bytes are [`Blocks::data`].
@@ -35,11 +35,11 @@ pub(crate) enum Block {
         time: Timestamp,
         number: u64,
     },
-    /// Something that is no packet.
+    /// A block that is not a packet.
     Other,
 }
 
-/// Bytes that are no block; without a length, nothing behind can be read.
+/// Bytes that are not a block; without a length, nothing after them can be read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Unreadable {
     pub(crate) at: u64,
@@ -53,12 +53,12 @@ pub(crate) struct Blocks {
     window: Vec<u8>,
     filled: usize,
     at: usize,
-    /// The place of the window's first byte.
+    /// The position of the window's first byte.
     base: u64,
     layout: Option<Layout>,
     packets: u64,
     data: (usize, usize),
-    /// Link types of packets that are not read.
+    /// Unsupported link types of packets.
     refused: Vec<i32>,
 }
 
@@ -73,14 +73,14 @@ enum Layout {
 #[derive(Clone, Copy)]
 struct Interface {
     link: i32,
-    /// Units of a second; 0 when that is not a possible number.
+    /// Units per second; 0 when invalid.
     resolution: u64,
     /// Seconds to add.
     offset: i64,
 }
 
 impl Blocks {
-    /// Room for what is read next.
+    /// Buffer for the next read.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         self.window.copy_within(self.at..self.filled, 0);
         self.base += self.at as u64;
@@ -93,22 +93,22 @@ impl Blocks {
         &mut self.window[self.filled..]
     }
 
-    /// So many bytes were read into the room.
+    /// This number of bytes was read into the buffer.
     pub(crate) fn filled(&mut self, len: usize) {
         self.filled += len;
     }
 
-    /// The place of the next block.
+    /// The position of the next block.
     pub(crate) fn place(&self) -> u64 {
         self.base + self.at as u64
     }
 
-    /// The bytes of the packet that was found.
+    /// The bytes of the packet found.
     pub(crate) fn data(&self) -> &[u8] {
         &self.window[self.data.0..self.data.1]
     }
 
-    /// Nothing further is read.
+    /// Stops reading.
     pub(crate) fn stop(&mut self) {
         self.at = self.filled;
     }
@@ -184,7 +184,7 @@ struct Part {
 struct Found {
     link: i32,
     time: Timestamp,
-    /// Where its bytes are in the part.
+    /// Range of its bytes in the part.
     data: (usize, usize),
 }
 

@@ -13,12 +13,12 @@ use crate::left_out::{LeftOut, LeftOuts};
 use crate::packet::{self, TcpSegment};
 use crate::tcp::{FlowStep, TcpFlow};
 
-/// Flows that are known at a time.
+/// Maximum number of flows at a time.
 const MOST_FLOWS: usize = 4096;
-/// Bytes that all of them hold, about.
+/// Approximate maximum of bytes that all flows hold.
 const MOST_HELD: usize = 64 << 20;
 
-/// A capture file, or what tcpdump writes to a pipe.
+/// A capture file, or the output of tcpdump in a pipe.
 pub(crate) struct CaptureInput {
     file: String,
     hints: Hints,
@@ -35,11 +35,11 @@ struct Flows {
     known: HashMap<(SocketAddr, SocketAddr), u64>,
     all: HashMap<u64, TcpFlow>,
     next_id: u64,
-    /// Those that may have messages.
+    /// Directions that may have messages.
     due: VecDeque<u64>,
-    /// The one of the message that was found.
+    /// The direction of the message found.
     current: u64,
-    /// Bytes that all of them hold.
+    /// Number of bytes that all directions hold.
     held: usize,
 }
 
@@ -84,7 +84,7 @@ impl Flows {
         }
     }
 
-    /// Closes the one that is silent for the longest time, when there are too many.
+    /// Closes the direction that has been silent for the longest time, when there are too many.
     fn make_room(&mut self) {
         if self.known.len() < MOST_FLOWS {
             return;
@@ -98,7 +98,7 @@ impl Flows {
         }
     }
 
-    /// Gives up what is missing in the one that holds most.
+    /// Gives up the missing bytes of the direction that holds most.
     fn relieve(&mut self) {
         let most = self.all.iter_mut().max_by_key(|(_, flow)| flow.held());
         if let Some((id, flow)) = most {
@@ -107,7 +107,7 @@ impl Flows {
         }
     }
 
-    /// No more segments of this one come.
+    /// This direction gets no more segments.
     fn close(&mut self, id: u64) {
         self.known.retain(|_, known| *known != id);
         if let Some(flow) = self.all.get_mut(&id) {
@@ -122,7 +122,7 @@ impl Flows {
         ids.into_iter().for_each(|id| self.close(id));
     }
 
-    /// Whether there is a next message.
+    /// Whether a next message is found.
     fn advance(&mut self, file: &str, left_out: &mut LeftOuts) -> bool {
         while let Some(&id) = self.due.front() {
             let Some(flow) = self.all.get_mut(&id) else {
@@ -172,7 +172,7 @@ impl CaptureInput {
         }
     }
 
-    /// Takes the next packet, or reads; a step when there is nothing to do now.
+    /// Processes the next packet, or reads; returns a step when nothing is available.
     fn go_on(&mut self, left_out: &mut LeftOuts) -> Option<Step> {
         match self.blocks.next(self.ended) {
             Ok(Some(Block::Packet { link, time, number })) => {

@@ -4,7 +4,7 @@ use fixwire_protocol::Message;
 use fixwire_protocol::frame::check_sum;
 use fixwire_protocol::readable::is_secret;
 
-/// The message with `*` for each byte of a secret, and the CheckSum(10) of that.
+/// The message with `*` for each byte of a secret, and a recalculated CheckSum(10).
 #[must_use]
 pub fn covered(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = message.bytes().to_vec();
@@ -20,7 +20,7 @@ pub fn covered(message: &Message<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Writes the CheckSum(10) of bytes that have the fields of a message where it has them.
+/// Writes the CheckSum(10) of bytes that are shaped like a message.
 pub(crate) fn sum_up(message: &Message<'_>, bytes: &mut [u8]) {
     if let Some(last) = message.fields().last().filter(|last| last.tag == 10)
         && let Some(body_end) = (last.start as usize).checked_sub(3)

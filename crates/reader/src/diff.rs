@@ -1,4 +1,4 @@
-//! [`LogDiff`]: messages of one session as both of its sides logged them.
+//! [`LogDiff`]: compares the messages of a session in the logs of its two sides.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,24 +10,24 @@ use fixwire_protocol::{Decoder, Message, Tag, Timestamp};
 use crate::entry::LogEntry;
 use crate::reader::{LogReader, LogStep};
 
-/// Bytes of messages that wait for the same message of the other side.
+/// Maximum bytes of messages that wait for their counterpart on the other side.
 const MOST_WAITING: usize = 96 << 20;
-/// Memory for a message beside its bytes, about.
+/// Approximate memory for a message in addition to its bytes.
 const EACH: usize = 400;
-/// Findings that are kept; more are counted.
+/// Maximum number of findings kept; further ones are only counted.
 const MOST_FINDINGS: usize = 10_000;
-/// Of two messages with the same number and different SendingTimes, one is of an earlier sequence if they are
-/// further apart than this, nanoseconds.
+/// When the SendingTimes of two messages with the same number differ by more than this, one belongs to an earlier
+/// sequence. Nanoseconds.
 const SAME: i64 = 60_000_000_000;
-/// Fields of a message.
+/// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
 /// One of two sides.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DiffSide {
-    /// The first that was given.
+    /// The first side.
     A,
-    /// The second.
+    /// The second side.
     B,
 }
 
@@ -45,9 +45,9 @@ impl DiffSide {
 pub struct DiffMessage {
     /// Its file.
     pub file: String,
-    /// Its place there.
+    /// Its position in the file.
     pub place: String,
-    /// When it was logged.
+    /// Its time in the log.
     pub time: Option<Timestamp>,
     /// `CLIENT->BROKER`, printable.
     pub sender: String,
@@ -59,10 +59,10 @@ pub struct DiffMessage {
     pub is_duplicate: bool,
 }
 
-/// A field that differs; printable, secrets masked.
+/// A differing field; printable, secrets masked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDifference {
-    /// Its tag; `None` when the fields are the same in another order.
+    /// Its tag; `None` when only the order of the fields differs.
     pub tag: Option<Tag>,
     /// Its value in A.
     pub a: Option<String>,
@@ -73,7 +73,7 @@ pub struct FieldDifference {
 /// A difference between two sides.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum DiffFinding {
-    /// The other side does not have the message.
+    /// The message is missing on the other side.
     Only(DiffSide, DiffMessage),
     /// Both sides have the message, with different fields.
     Differs(DiffMessage, DiffMessage, Vec<FieldDifference>),
@@ -95,10 +95,10 @@ struct Waiting {
     bytes: Vec<u8>,
 }
 
-/// Messages of one side that wait.
+/// Waiting messages of one side.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// In the order in which they came.
+    /// In order of arrival.
     all: BTreeMap<u64, Waiting>,
     by_key: HashMap<u64, VecDeque<u64>>,
     next: u64,
@@ -116,7 +116,7 @@ impl Lane {
         self.next += 1;
     }
 
-    /// The first with this key that fits.
+    /// The first matching message with this key.
     fn take(&mut self, key: u64, fits: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
         let ids = self.by_key.get_mut(&key)?;
         let at = ids.iter().position(|id| fits(&self.all[id]))?;
@@ -132,7 +132,7 @@ impl Lane {
     fn take_oldest(&mut self) -> Option<Waiting> {
         let (_, oldest) = self.all.first_key_value()?;
         let key = oldest.key;
-        // The oldest of all is the oldest of its key.
+        // The oldest message is also the oldest with its key.
         self.take(key, |_| true)
     }
 }
@@ -143,11 +143,11 @@ pub struct LogDiff {
     pub same: u64,
     /// Messages that both sides have, with different fields.
     pub different: u64,
-    /// Messages that only A has, and only B.
+    /// Messages only in A, and only in B.
     pub only: [u64; 2],
-    /// Messages without a MsgSeqNum(34), which nothing can be compared with.
+    /// Messages without a MsgSeqNum(34), which cannot be compared.
     pub unnumbered: u64,
-    /// Messages that only one side has because the other one was not found within the memory that there is.
+    /// Messages counted as missing on the other side only because memory for waiting messages ran out.
     pub given_up: u64,
     findings: Vec<DiffFinding>,
     ignored: Vec<Tag>,
@@ -174,16 +174,16 @@ impl LogDiff {
         }
     }
 
-    /// At most so many bytes wait for the other side.
+    /// Limit for the bytes that wait for the other side.
     #[must_use]
     pub fn with_room(mut self, bytes: usize) -> Self {
         self.most_waiting = bytes;
         self
     }
 
-    /// Reads both sides to their ends, the one that is behind in time first.
+    /// Reads both sides to their ends, always the side with the earlier time next.
     pub fn read(&mut self, a: &mut LogReader, b: &mut LogReader) {
-        // The latest time of each, and its messages.
+        // The latest time of each side, and its messages.
         let mut progress = [(i64::MIN, 0_u64); 2];
         let mut is_open = [true; 2];
         while is_open != [false; 2] {
@@ -210,13 +210,13 @@ impl LogDiff {
         self.finish();
     }
 
-    /// What differs, by time; at most 10,000 findings.
+    /// The differences, by time; at most 10,000.
     #[must_use]
     pub fn findings(&self) -> &[DiffFinding] {
         &self.findings
     }
 
-    /// Findings that are counted only.
+    /// Differences that are only counted.
     #[must_use]
     pub fn more(&self) -> u64 {
         let all = self.different + self.only[0] + self.only[1];
@@ -269,7 +269,7 @@ impl LogDiff {
         }
     }
 
-    /// Compares the oldest that waits with what comes nearest to it; whether there is nothing.
+    /// Compares the oldest waiting message with its best match; true when none is waiting.
     fn settle_oldest(&mut self, side: DiffSide) -> bool {
         let Some(one) = self.lanes[side as usize].take_oldest() else {
             return false;
@@ -341,12 +341,12 @@ fn by_tag<'a>(message: &Message<'a>) -> BTreeMap<Tag, Vec<&'a [u8]>> {
     all
 }
 
-/// Those of one tag.
+/// The values of one tag.
 fn values<'a>(all: &BTreeMap<Tag, Vec<&'a [u8]>>, tag: Tag) -> Vec<&'a [u8]> {
     all.get(&tag).cloned().unwrap_or_default()
 }
 
-/// Fields that differ. BodyLength(9) and CheckSum(10) follow from others, and count if no other field differs.
+/// Differing fields. BodyLength(9) and CheckSum(10) depend on the others, and count only if no other field differs.
 fn differences(a: &Message<'_>, b: &Message<'_>, ignored: &[Tag]) -> Vec<FieldDifference> {
     let (of_a, of_b) = (by_tag(a), by_tag(b));
     let mut tags: Vec<Tag> = of_a.keys().chain(of_b.keys()).copied().collect();

@@ -1,4 +1,4 @@
-//! A message, with all that its source says of it.
+//! A message with the facts from its source.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::journal::Batch;
 use crate::prefix;
 use crate::zone::Clock;
 
-/// Where a message is.
+/// The position of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogPlace {
     /// In a text.
     Text {
-        /// Its first byte; of a packed file, in what it unpacks to.
+        /// Offset of its first byte; in a packed file, in the unpacked data.
         offset: u64,
         /// Its line, from 1.
         line: u64,
@@ -25,12 +25,12 @@ pub enum LogPlace {
     Journal {
         /// The segment of its record.
         segment: u32,
-        /// The byte of the record there.
+        /// The offset of the record in the segment.
         offset: u32,
     },
     /// In a capture.
     Packet {
-        /// The packet that completed it, from 1.
+        /// Number of the packet that completed it, from 1.
         packet: u64,
     },
 }
@@ -45,18 +45,18 @@ impl fmt::Display for LogPlace {
     }
 }
 
-/// Where the time of a message is from.
+/// The origin of a message's time.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum TimeSource {
     /// The line of the log.
     Line,
     /// SendingTime(52) of the message.
     SendingTime,
-    /// The capture: when the packet that completed it passed.
+    /// The capture: the time of the packet that completed it.
     Capture,
-    /// The journal: when its record was written.
+    /// The journal: the time at which its record was written.
     Journal,
-    /// There is no time.
+    /// No time.
     Missing,
 }
 
@@ -77,23 +77,23 @@ impl TimeSource {
 /// A message of a log.
 #[derive(Clone, Copy)]
 pub struct LogEntry<'a> {
-    /// The path as it was given, or that of a file in a folder; `stdin`.
+    /// The path as given, or that of a file in a folder; `stdin`.
     pub file: &'a str,
-    /// Where it is there.
+    /// Its position there.
     pub place: LogPlace,
-    /// The message as it was sent, with SOH behind each field.
+    /// The message as sent, with SOH after each field.
     pub bytes: &'a [u8],
-    /// What is wrong with its frame.
+    /// The fault of its frame.
     pub fault: Option<Garbled>,
-    /// The name of its session in a journal.
+    /// The name of its session, in a journal.
     pub journal_session: Option<&'a str>,
-    /// What a journal says of it: queued, duplicate, ignored, dequeued, resent, gap fill.
+    /// Its status in a journal: queued, duplicate, ignored, dequeued, resent, gap fill.
     pub mark: &'static str,
     pub(crate) known_direction: Option<Direction>,
     pub(crate) known_time: Option<(Timestamp, TimeSource)>,
     pub(crate) prefix: &'a [u8],
     pub(crate) hints: &'a Hints,
-    /// The record of a journal that it is in.
+    /// Its record in a journal.
     pub(crate) record: Option<&'a Batch>,
 }
 
@@ -103,22 +103,22 @@ impl fmt::Debug for LogEntry<'_> {
     }
 }
 
-/// Senders and targets that are remembered.
+/// Maximum number of senders and targets kept.
 const MOST_NAMED: usize = 16;
 
-/// What the name of a file says of a sender and a target.
+/// Sender and target from the name of a file.
 struct NamedEnds {
     ends: [Vec<u8>; 2],
     direction: Option<Direction>,
 }
 
-/// What is known of all messages of a file.
+/// Facts about all messages of a file.
 pub(crate) struct Hints {
     /// Our CompIDs.
     pub(crate) ours: Vec<Vec<u8>>,
     /// The file's name without its folders.
     pub(crate) name: String,
-    /// The direction that the end of its name says.
+    /// The direction in the suffix of its name.
     pub(crate) direction: Option<Direction>,
     pub(crate) clock: RefCell<Clock>,
     /// Nanoseconds to add to every time.
@@ -134,7 +134,7 @@ impl Hints {
             .find_map(|end| name.strip_suffix(end));
         let plain = packed.unwrap_or(&name);
         let mut parts = plain.split('.');
-        // FIX Antenna writes NAME.in and NAME.out, and numbers behind it.
+        // FIX Antenna writes NAME.in and NAME.out, followed by numbers.
         let direction =
             parts
                 .rfind(|part| part.parse::<u64>().is_err())
@@ -153,7 +153,7 @@ impl Hints {
         }
     }
 
-    /// What a file's name `FIX.4.4-BROKER-CLIENT.messages.current.log` says: it is ours if we are BROKER.
+    /// Sender and target from a file name like `FIX.4.4-BROKER-CLIENT.messages.current.log`: the file is BROKER's.
     fn by_name(&self, sender: &[u8], target: &[u8]) -> Option<Direction> {
         if sender.len() + target.len() >= self.name.len() {
             return None;
@@ -192,8 +192,7 @@ impl Hints {
 }
 
 impl<'a> LogEntry<'a> {
-    /// The value of the first field with this tag, if it is in the frame of the message. Values of data fields
-    /// are not passed over.
+    /// The value of the first field with this tag, if it is in the frame of the message. Searches data fields, too.
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
         let mut text = [0; 12];
@@ -209,12 +208,12 @@ impl<'a> LogEntry<'a> {
         None
     }
 
-    /// Of a message that came in by a record of a journal, what it caused; of what it caused, the message.
+    /// For an inbound message of a journal record, the messages that it caused; for those, the inbound message.
     pub(crate) fn related(&self) -> impl Iterator<Item = &'a [u8]> {
         self.record.into_iter().flat_map(Batch::related)
     }
 
-    /// When it was written, received or sent, and where that is from.
+    /// When it was written, received or sent, and the origin of that time.
     #[must_use]
     pub fn time(&self) -> (Option<Timestamp>, TimeSource) {
         let (time, source) = self.plain_time();
@@ -240,8 +239,7 @@ impl<'a> LogEntry<'a> {
         }
     }
 
-    /// Which way it went, as far as that is known. What was said to be ours comes first, then what the journal
-    /// says, of whoever wrote it.
+    /// Its direction, if known. Given CompIDs take precedence, then the journal, whichever engine wrote it.
     #[must_use]
     pub fn direction(&self) -> Option<Direction> {
         if self.hints.ours.is_empty() && self.known_direction.is_some() {
@@ -263,11 +261,11 @@ impl<'a> LogEntry<'a> {
         self.hints.direction.or_else(name).or_else(words)
     }
 
-    /// The session: `FIX.4.4:BROKER->CLIENT`, ours first, or `FIX.4.4:BROKER<>CLIENT` in the order of the
-    /// alphabet when the direction is not known.
+    /// The session: `FIX.4.4:BROKER->CLIENT`, ours first, or `FIX.4.4:BROKER<>CLIENT` in alphabetical order when the
+    /// direction is unknown.
     #[must_use]
     pub fn session(&self) -> String {
-        // The journal's name has the side first that wrote it.
+        // The journal's name begins with the side that wrote it.
         if let Some(name) = self.journal_session
             && self.direction() == self.known_direction
         {

@@ -5,18 +5,18 @@ use std::io::{self, Write};
 use fixwire_protocol::readable::ReadableValue;
 use fixwire_protocol::{Dictionary, Message, Tag};
 
-/// Columns, each of one tag.
+/// Columns, each with one tag.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ExportColumns {
     columns: Vec<(Tag, String)>,
 }
 
 impl ExportColumns {
-    /// Columns for `11,55,OrderQty`: tags, or names of this dictionary. A heading is as it was given.
+    /// Columns for `11,55,OrderQty`: tags, or names from this dictionary. A heading is its text in the argument.
     ///
     /// # Errors
     ///
-    /// A sentence with the name that is unknown.
+    /// A sentence with the unknown name.
     pub fn parse(text: &str, names: &Dictionary) -> Result<Self, String> {
         let columns = text.split(',').map(str::trim).map(|name| {
             let number = name.parse::<Tag>().ok().filter(|tag| *tag > 0);
@@ -35,7 +35,8 @@ impl ExportColumns {
         self.columns.iter().map(|(_, name)| &**name)
     }
 
-    /// The values of a message: printable, secrets masked; several of one tag with `|` between them; `None` without the tag.
+    /// The values of a message: printable, secrets masked; `|` separates several values of a tag; `None` without the
+    /// tag.
     pub fn values(&self, message: &Message<'_>) -> impl Iterator<Item = Option<String>> {
         self.columns.iter().map(|(tag, _)| {
             let fields = message.fields().iter().filter(|field| field.tag == *tag);
@@ -45,7 +46,7 @@ impl ExportColumns {
         })
     }
 
-    /// The headings, each with a comma before it.
+    /// The headings, each after a comma.
     ///
     /// # Errors
     ///
@@ -58,7 +59,7 @@ impl ExportColumns {
         Ok(())
     }
 
-    /// The values of a message, each with a comma before it, empty without the tag.
+    /// The values of a message, each after a comma, empty without the tag.
     ///
     /// # Errors
     ///
@@ -71,7 +72,7 @@ impl ExportColumns {
         Ok(())
     }
 
-    /// A cell, between quotes if it needs them.
+    /// A cell, quoted if necessary.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where bytes come from: a file, which may grow or be replaced, standard input, what is packed in them.
+//! Sources of bytes: a file, which may grow or be replaced, standard input, and packed data in them.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -11,21 +11,21 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-/// The largest window of zstd that is unpacked: what `zstd --ultra --long=26` needs.
+/// Largest zstd window that is unpacked: enough for `zstd --ultra --long=26`.
 const MOST_WINDOW: u64 = 64 << 20;
 
 /// Result of a read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Fed {
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(usize),
-    /// The bytes up to this place are a hole, which is skipped.
+    /// The bytes up to this position are a hole, which is skipped.
     Hole(u64),
-    /// Nothing now, perhaps later.
+    /// Nothing now, but more may follow.
     Wait,
-    /// Another file has the name, or this one begins anew: the next byte is its first.
+    /// A new file has the name, or this one was truncated: the next byte is its first.
     Restart(&'static str),
-    /// Nothing further.
+    /// The end.
     End,
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Fed {
 pub(crate) trait Feed: Send {
     fn feed(&mut self, into: &mut [u8]) -> io::Result<Fed>;
 
-    /// Goes on at another place, if it is a file.
+    /// Continues at another position, if it is a file.
     fn go_to(&mut self, _place: u64) {}
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct FileFeed {
     file: File,
     at: u64,
     follow: bool,
-    /// Up to where it has no hole; `None` for a file without holes.
+    /// The end of its data before the next hole; `None` for a file without holes.
     data_end: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ impl FileFeed {
         Ok(start)
     }
 
-    /// Of packed data: no byte is skipped, and its end is the end.
+    /// For packed data: no byte is skipped, and its end is final.
     pub(crate) fn packed(self) -> Self {
         Self {
             follow: false,
@@ -84,7 +84,7 @@ impl FileFeed {
         }
     }
 
-    /// The end of the hole at the place; the place itself when there is data.
+    /// The end of the hole at the position; the position itself when it has data.
     fn behind_hole(&mut self) -> io::Result<u64> {
         if self.data_end.is_none_or(|end| self.at < end) {
             return Ok(self.at);
@@ -92,7 +92,7 @@ impl FileFeed {
         let data = match seek(&self.file, SeekFrom::Data(self.at)) {
             Ok(data) => data,
             Err(Errno::NXIO) => self.file.metadata()?.len().max(self.at),
-            // The file system knows nothing of holes.
+            // The file system does not report holes.
             Err(_) => self.at,
         };
         self.data_end = match seek(&self.file, SeekFrom::Hole(data)) {
@@ -103,7 +103,7 @@ impl FileFeed {
         Ok(data)
     }
 
-    /// What follows the end of a file that is followed.
+    /// The continuation at the end of a followed file.
     fn at_end(&mut self) -> io::Result<Fed> {
         let own = self.file.metadata()?;
         if own.len() < self.at {
@@ -152,12 +152,12 @@ impl Feed for FileFeed {
 
     fn go_to(&mut self, place: u64) {
         self.at = place;
-        // Where it has data is found out again.
+        // Its data ranges are determined again.
         self.data_end = self.data_end.map(|_| 0);
     }
 }
 
-/// Any reader, without an end that could move.
+/// Any reader with a fixed end.
 pub(crate) struct ReadFeed<R>(pub(crate) R);
 
 impl<R: Read + Send> Feed for ReadFeed<R> {
@@ -173,7 +173,7 @@ impl<R: Read + Send> Feed for ReadFeed<R> {
     }
 }
 
-/// What a file or a stream holds.
+/// The content of a file or a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Content {
     Text,
@@ -188,7 +188,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// What bytes begin.
+    /// The content type of these first bytes.
     pub(crate) fn of(start: &[u8]) -> Self {
         const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
         match start {
@@ -205,10 +205,10 @@ impl Content {
     }
 }
 
-/// Bytes that [`Content::of`] looks at.
+/// Number of bytes that [`Content::of`] examines.
 pub(crate) const START: usize = 8;
 
-/// The first bytes of a reader, and the reader with them.
+/// The first bytes of a reader, and a reader that includes them.
 pub(crate) fn peek(
     mut reader: Box<dyn Read + Send>,
 ) -> io::Result<(Vec<u8>, Box<dyn Read + Send>)> {
@@ -218,7 +218,7 @@ pub(crate) fn peek(
     Ok((start, Box::new(whole)))
 }
 
-/// Unpacks gzip, of several members too.
+/// Unpacks gzip, including several members.
 pub(crate) fn gunzip(reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
     Box::new(MultiGzDecoder::new(BufReader::with_capacity(
         1 << 16,
@@ -233,7 +233,7 @@ pub(crate) struct Unzstd {
     frame: Option<StreamingDecoder<Whole, FrameDecoder>>,
 }
 
-/// The header that was looked at, and the rest.
+/// The examined header, and the rest.
 type Whole = io::Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>;
 
 impl Unzstd {
@@ -244,7 +244,7 @@ impl Unzstd {
         }
     }
 
-    /// Opens the next frame; false when none follows.
+    /// Opens the next frame; false at the end.
     fn open_frame(&mut self) -> io::Result<bool> {
         let Some(mut source) = self.source.take() else {
             return Ok(false);

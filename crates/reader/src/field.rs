@@ -1,9 +1,9 @@
-//! The fields of a message, as they stand in a log: nothing is checked, and the lengths of data fields are not minded.
+//! The fields of a message as they appear in a log: unchecked, and ignoring the lengths of data fields.
 
 use fixwire_protocol::{SOH, Tag};
 use memchr::memchr;
 
-/// All that stands behind a SOH and has a tag of at most four digits, also when it is within a data field.
+/// Everything after a SOH with a tag of at most four digits, even within a data field.
 pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
@@ -29,11 +29,11 @@ pub(crate) fn fields(bytes: &[u8]) -> impl Iterator<Item = (Tag, &[u8])> {
     })
 }
 
-/// Where the field ends: most end within eight bytes.
+/// The end of the field: most end within eight bytes.
 pub(crate) fn end_of(text: &[u8]) -> usize {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     if let Some(bytes) = text.first_chunk() {
-        // The lowest byte that is zero is that of the first SOH.
+        // The lowest zero byte marks the first SOH.
         let word = u64::from_le_bytes(*bytes) ^ (ONES * SOH as u64);
         let zeros = word.wrapping_sub(ONES) & !word & (ONES << 7);
         if zeros != 0 {

@@ -1,19 +1,19 @@
-//! Finds the end of a message in a text or a byte stream, whatever stands between its fields.
+//! Finds the end of a message in a text or a byte stream, whatever separates its fields.
 
 use fixwire_protocol::SOH;
 use fixwire_protocol::frame::{self, Frame, Garbled};
 use memchr::{memchr, memmem};
 
-/// How each message begins.
+/// The beginning of each message.
 pub(crate) const BEGIN: &[u8] = b"8=FIX";
-/// The most bytes of a message.
+/// Maximum length of a message.
 pub(crate) const LONGEST: usize = 16 << 20;
-/// The length of the shortest message. So many bytes show the version, what stands between fields, and if that is one
-/// byte, BodyLength(9).
+/// Length of the shortest message. This number of bytes shows the version, the separator, and (with a one-byte
+/// separator) BodyLength(9).
 const LOOK: usize = 26;
-/// `10=ddd` without what stands behind it.
+/// Length of `10=ddd` without the separator.
 const SUM: usize = 6;
-/// What printers of logs write for SOH, longer than a byte.
+/// Multi-byte separators that log printers write for SOH.
 const WORDS: [&[u8]; 9] = [
     b"\\x01",
     b"\\u0001",
@@ -26,35 +26,35 @@ const WORDS: [&[u8]; 9] = [
     b"&#x01;",
 ];
 
-/// The most bytes of a version behind `FIX`.
+/// Maximum length of a version after `FIX`.
 const LONGEST_VERSION: usize = 8;
-/// The most bytes between two fields when they are none of [`WORDS`].
+/// Maximum length of a separator that is not in [`WORDS`].
 const MOST_BETWEEN: usize = 4;
 
-/// Where the bytes come from.
+/// The kind of source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
-    /// A text with lines: a message that is not framed ends with its line.
+    /// A text with lines: a message without a frame ends with its line.
     Lines,
-    /// What went over a connection.
+    /// The data of a connection.
     Stream,
 }
 
-/// Result of looking at bytes that begin with [`BEGIN`].
+/// Result of examining bytes that begin with [`BEGIN`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Found {
-    /// A message of so many bytes.
+    /// A message.
     Message {
-        /// Its bytes here.
+        /// Its length in these bytes.
         len: usize,
-        /// Whether it is in `normal`, since its bytes here are not those that were sent.
+        /// Whether it is in `normal`, since these bytes differ from the sent ones.
         rewritten: bool,
-        /// What is wrong with it.
+        /// The fault of its frame.
         fault: Option<Garbled>,
     },
-    /// No message begins here: a text speaks of one.
+    /// No message begins here: a text mentions one.
     NotOne,
-    /// So many bytes of a message whose end is missing.
+    /// This number of bytes of a message without its end.
     Cut(usize),
     /// No end within [`LONGEST`] bytes.
     TooLong,
@@ -62,8 +62,8 @@ pub(crate) enum Found {
     More,
 }
 
-/// Looks at `bytes`, which begin with [`BEGIN`]; `ended` when no more follow. A message that was printed
-/// with something else than SOH is put into `normal` as it was sent.
+/// Examines `bytes`, which begin with [`BEGIN`]; `ended` when no more follow. A message printed with other separators
+/// than SOH is restored in `normal`.
 pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) -> Found {
     if bytes.len() < LOOK && !ended {
         return Found::More;
@@ -73,7 +73,7 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
         return Found::NotOne;
     };
     let Some(between) = between(&head[version_end..]) else {
-        // A stream is cut wherever it is cut; a text that ends so speaks of a version.
+        // A stream may be cut anywhere; a text that ends like this mentions a version.
         let is_cut = ended && kind == Kind::Stream && head.len() < LOOK;
         return if is_cut {
             Found::Cut(bytes.len())
@@ -98,7 +98,7 @@ pub(crate) fn find(bytes: &[u8], ended: bool, kind: Kind, normal: &mut Vec<u8>) 
     }
 }
 
-/// Whether a message begins here, as far as enough bytes show.
+/// Whether a message begins here, as far as the available bytes show.
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     let Some(head) = bytes.get(..LOOK) else {
         return false;
@@ -106,7 +106,7 @@ pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     version_end(head).is_some_and(|end| between(&head[end..]).is_some())
 }
 
-/// Where the version ends, behind `8=FIX`: also one that the standard does not have, such as `FIX.5.0SP2` or `FIX4.4`.
+/// The end of the version after `8=FIX`, including non-standard versions such as `FIX.5.0SP2` or `FIX4.4`.
 fn version_end(head: &[u8]) -> Option<usize> {
     let rest = head.get(BEGIN.len()..)?;
     let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'.';
@@ -115,7 +115,7 @@ fn version_end(head: &[u8]) -> Option<usize> {
     (len <= LONGEST_VERSION && has_number).then_some(BEGIN.len() + len)
 }
 
-/// How many bytes stand between the version and the next field.
+/// Length of the separator between the version and the next field.
 fn between(rest: &[u8]) -> Option<usize> {
     if rest.starts_with(b"\x019=") {
         return Some(1);
@@ -141,18 +141,18 @@ fn between(rest: &[u8]) -> Option<usize> {
     None
 }
 
-/// A message, its end unknown.
+/// A message whose end is unknown.
 struct Text<'a> {
     bytes: &'a [u8],
     ended: bool,
     kind: Kind,
-    /// What stands between fields.
+    /// The separator of its fields.
     between: &'a [u8],
 }
 
 impl Text<'_> {
-    /// Where the body begins behind BodyLength(9), which stands here, and how long it was when it was sent; `None`
-    /// without a number, or when it is not a possible one.
+    /// The start of the body after BodyLength(9) at this position, and its length when sent; `None` without a number,
+    /// or for an impossible one.
     fn body(&self, at: usize) -> Option<(usize, usize)> {
         let rest = self.bytes.get(at..)?.strip_prefix(b"9=")?;
         let digits = rest
@@ -165,14 +165,14 @@ impl Text<'_> {
         (is_whole && len >= 5).then_some((at + 2 + digits + self.between.len(), len))
     }
 
-    /// The length that BodyLength(9) gives the whole message, if each field ends with one byte.
+    /// The length of the whole message by BodyLength(9), with one-byte separators.
     fn stated_length(&self, at: usize) -> Option<usize> {
         let (begin, len) = self.body(at)?;
         Some(begin + len + SUM + 1)
     }
 
-    /// The message that ends where BodyLength says, when each SOH was printed as several bytes: also one whose data
-    /// fields have a message. `None` when it does not.
+    /// The message that ends where BodyLength says, when each SOH was printed as several bytes; its data fields may
+    /// contain messages. `None` when it does not end there.
     fn framed_by_words(&self, at: usize, normal: &mut Vec<u8>) -> Option<Found> {
         let (mut place, len) = self.body(at)?;
         if len > LONGEST {
@@ -196,7 +196,7 @@ impl Text<'_> {
         }
         let sum = rest.strip_prefix(b"10=")?;
         let is_sum = sum.get(..3)?.iter().all(u8::is_ascii_digit);
-        // The last one may be missing at the end of a line.
+        // The last separator may be missing at the end of a line.
         let behind = match &sum[3..] {
             behind if behind.starts_with(self.between) => self.between.len(),
             [] | [b'\r' | b'\n', ..] if self.kind == Kind::Lines => 0,
@@ -214,7 +214,7 @@ impl Text<'_> {
         })
     }
 
-    /// The message that ends where BodyLength says; `None` when it does not.
+    /// The message that ends where BodyLength says; `None` when it does not end there.
     fn framed(&self, total: usize, normal: &mut Vec<u8>) -> Option<Found> {
         if total > LONGEST {
             return None;
@@ -223,7 +223,7 @@ impl Text<'_> {
         let Some(message) = self.bytes.get(..last) else {
             return (!self.ended).then_some(Found::More);
         };
-        // The last delimiter may be missing at the end of a line.
+        // The last separator may be missing at the end of a line.
         let delimiter = self.between[0];
         let len = match self.bytes.get(last) {
             Some(byte) if *byte == delimiter => total,
@@ -253,7 +253,7 @@ impl Text<'_> {
         })
     }
 
-    /// The message that ends with its trailer, or else with its line.
+    /// The message up to its trailer, otherwise up to the end of its line.
     fn unframed(&self, stated: Option<usize>, normal: &mut Vec<u8>) -> Found {
         let most = &self.bytes[..self.bytes.len().min(LONGEST)];
         let next = memmem::find(&most[BEGIN.len()..], BEGIN).map(|at| at + BEGIN.len());
@@ -298,8 +298,7 @@ impl Text<'_> {
     }
 }
 
-/// Where the first CheckSum(10) of a text ends, with what follows it as the end of a field. `None` also when
-/// it is not known yet.
+/// The end of the first CheckSum(10) of a text, including its separator. `None` also when not known yet.
 fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = memmem::find(&text[from..], b"10=") {
@@ -324,8 +323,8 @@ fn trailer(text: &[u8], between: &[u8], is_closed: bool) -> Option<usize> {
     None
 }
 
-/// Puts a message into `normal` as it was sent: of the ways to read it that whose frame is right, or else the one
-/// that takes each delimiter for the end of a field. What is wrong with it.
+/// Restores a message in `normal` as sent: the reading with a correct frame, otherwise the one in which each separator
+/// ends a field. Returns the fault of its frame.
 fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbled> {
     rewrite(message, between, normal);
     fault(normal)?;
@@ -350,8 +349,7 @@ fn restore(message: &[u8], between: &[u8], normal: &mut Vec<u8>) -> Option<Garbl
     fault(normal)
 }
 
-/// Writes a message with SOH behind each field. What stands between fields is one only if a tag or nothing
-/// follows.
+/// Writes a message with SOH after each field. A separator counts only if a tag or nothing follows.
 fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     normal.clear();
     let mut from = 0;
@@ -372,7 +370,7 @@ fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     }
 }
 
-/// What is wrong with the frame of a message.
+/// The fault of a message's frame.
 fn fault(message: &[u8]) -> Option<Garbled> {
     match frame::next(message, message.len()) {
         Frame::Whole { skip: 0, len } if len == message.len() => None,
@@ -386,7 +384,7 @@ fn has_escapes(message: &[u8]) -> bool {
     memmem::find(message, b"\\x").is_some()
 }
 
-/// Bytes for each `\xNN`.
+/// Decodes each `\xNN` into a byte.
 fn unescape(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -408,7 +406,7 @@ fn unescape(text: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// The message that a text begins with, with `|` for SOH, how many bytes of the text it has, and its fault.
+    /// The first message of a text, with `|` for SOH, its length in the text, and its fault.
     fn found(text: &str) -> Option<(String, usize, bool)> {
         let mut normal = Vec::new();
         match find(text.as_bytes(), true, Kind::Lines, &mut normal) {
@@ -457,7 +455,7 @@ mod tests {
     fn a_message_within_a_data_field_does_not_end_the_one_around_it() {
         let inner = message("35=D|34=7|11=IN|");
         let plain = inner.replace('\x01', "|");
-        // XMLnonFIX as CME has it, and RawData of any other message.
+        // XMLnonFIX as CME uses it, and RawData of any other message.
         for body in [
             format!("35=n|212={}|213={plain}|49=A|", inner.len()),
             format!("35=B|148=x|95={}|96={plain}|58=behind|", inner.len()),
@@ -480,7 +478,7 @@ mod tests {
         for body in ["35=D|58=a!b|", "35=D|58=a!12|", "35=B|95=8|96=x\n!1=y\n|"] {
             let sent = message(body);
             let (text, _, is_whole) = found(&sent.replace('\x01', "|")).unwrap();
-            // A value that looks like a field looks like one field more.
+            // A value that looks like a field counts as an additional field.
             if !body.contains("!1=") {
                 assert_eq!(text.replace('|', "!"), sent.replace(['\x01', '|'], "!"));
                 assert!(is_whole, "{text}");

@@ -1,4 +1,4 @@
-//! [`LogGaps`]: sequence numbers that are missing from logs.
+//! [`LogGaps`]: finds sequence numbers that are missing from logs.
 
 use std::collections::BTreeMap;
 
@@ -7,40 +7,40 @@ use fixwire_protocol::value::uint;
 
 use crate::entry::LogEntry;
 
-/// Senders that are counted apart, bytes of their names, and gaps that are kept of all of them.
+/// Maximum number of senders counted separately, of bytes of their names, and of gaps over all senders.
 const MOST_SENDERS: usize = 10_000;
 const LONGEST_NAME: usize = 300;
 const MOST_GAPS: usize = 100_000;
 
-/// Sequence numbers that no message had when a later one came.
+/// Sequence numbers that were missing when a later one arrived.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SequenceGap {
-    /// The first MsgSeqNum that is missing.
+    /// The first missing MsgSeqNum.
     pub first: u64,
-    /// The last one.
+    /// The last missing MsgSeqNum.
     pub last: u64,
-    /// The place of the message behind the gap.
+    /// The position of the message after the gap.
     pub place: String,
     /// Its time.
     pub time: Option<Timestamp>,
-    /// How many of the numbers were resent, or filled by a SequenceReset(4).
+    /// Number of these messages that were resent, or filled by a SequenceReset(4).
     pub filled: u64,
 }
 
-/// The numbers of one sender.
+/// The sequence numbers of one sender.
 #[derive(Clone, Debug, Default)]
 pub struct SenderSequence {
-    /// Numbered messages, resent ones not counted.
+    /// Numbered messages, excluding resent ones.
     pub messages: u64,
     /// The first MsgSeqNum.
     pub first: u64,
     /// The last MsgSeqNum.
     pub last: u64,
-    /// How often the numbers began anew.
+    /// How often the sequence numbers were reset.
     pub resets: u64,
-    /// In the order of their occurrence; of all senders at most 100,000.
+    /// Gaps in order of occurrence; at most 100,000 over all senders.
     pub gaps: Vec<SequenceGap>,
-    /// Gaps of an earlier sequence, which nothing fills any more, end here.
+    /// Number of gaps from earlier sequences, which can no longer be filled.
     closed: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct LogGaps {
 }
 
 impl LogGaps {
-    /// Looks at the number of a message.
+    /// Processes the MsgSeqNum of a message.
     pub fn add(&mut self, entry: &LogEntry<'_>) {
         if entry.mark == "dequeued" {
             return;
@@ -73,7 +73,7 @@ impl LogGaps {
         self.kept += sender.gaps.len() - before;
     }
 
-    /// Gaps, and the numbers in them that were not filled.
+    /// Number of gaps, and of MsgSeqNums in them that were not filled.
     #[must_use]
     pub fn totals(&self) -> (u64, u64) {
         let gaps = self.senders.values().flat_map(|sender| &sender.gaps);
@@ -84,7 +84,7 @@ impl LogGaps {
 }
 
 impl SequenceGap {
-    /// Numbers that are still missing.
+    /// Number of MsgSeqNums still missing.
     #[must_use]
     pub fn missing(&self) -> u64 {
         (self.last - self.first + 1).saturating_sub(self.filled)
@@ -96,7 +96,7 @@ impl SenderSequence {
         let msg_type = entry.get(35).unwrap_or_default();
         let fills_gap = msg_type == b"4" && entry.get(123) == Some(b"Y");
         let new_number = entry.get(36).filter(|_| msg_type == b"4").map(uint);
-        // The last number that this message accounts for.
+        // The last MsgSeqNum that this message covers.
         let covered = match new_number {
             Some(Ok(next)) if fills_gap => number.max(next.saturating_sub(1)),
             _ => number,
@@ -108,7 +108,7 @@ impl SenderSequence {
         }
         let begins_anew = msg_type == b"A" && entry.get(141) == Some(b"Y");
         if is_duplicate || number <= self.last && !begins_anew {
-            // A lower number without PossDupFlag is the same message in another log, or a reset.
+            // A lower MsgSeqNum without PossDupFlag is the same message in another log, or a reset.
             if !is_duplicate && number == 1 && self.last > 1 && msg_type == b"A" {
                 self.begin_anew(number);
             }
@@ -139,7 +139,7 @@ impl SenderSequence {
         self.closed = self.gaps.len();
     }
 
-    /// These numbers came later.
+    /// These MsgSeqNums arrived later.
     fn fill(&mut self, first: u64, last: u64) {
         for gap in &mut self.gaps[self.closed..] {
             let (from, to) = (gap.first.max(first), gap.last.min(last));

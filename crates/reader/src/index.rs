@@ -1,8 +1,8 @@
-//! [`LogIndexes`]: which ids the blocks of a log have, kept in files of a cache folder.
+//! [`LogIndexes`]: indexes of the ids in each block of a log, in files of a cache folder.
 //!
-//! An index is built in one pass and extended when its log has grown. It holds what [`crate::index_record`] says; what it
-//! has no complete block of is always read. One that is of another file, or of what the file was before it was written
-//! anew, is not used, and a damaged one up to the damage only.
+//! An index is built in one pass and extended when its log has grown. [`crate::index_record`] describes its content;
+//! parts of a log outside complete blocks are always read. An index of another file, or of an overwritten one, is not
+//! used; a damaged one only up to the damage.
 
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -23,11 +23,11 @@ use crate::left_out::LeftOuts;
 use crate::open::sources;
 use crate::zone::LogZone;
 
-/// First bytes of a log that are compared.
+/// Number of bytes at the start of a log that are compared.
 const FIRST: usize = 4096;
-/// Bytes of indexes that are kept in memory while logs are read.
+/// Maximum bytes of indexes kept in memory while logs are read.
 const KEPT: u64 = 64 << 20;
-/// How files of indexes end; those that nobody has written for so long are removed.
+/// Suffix of index files; files not written for this long are removed.
 const ENDING: &str = "index";
 const OLD: Duration = Duration::from_secs(60 * 86_400);
 
@@ -38,23 +38,23 @@ pub struct LogIndexes {
     zone: LogZone,
 }
 
-/// What [`LogIndexes::update`] did.
+/// The result of [`LogIndexes::update`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct IndexUpdate {
-    /// Bytes of the log that were read.
+    /// Number of log bytes read.
     pub read: u64,
-    /// Bytes of the log that the index covers; the rest is less than a block.
+    /// Number of log bytes that the index covers; the rest is less than a block.
     pub covered: u64,
-    /// Its blocks.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Bytes of the index.
+    /// Size of the index, bytes.
     pub size: u64,
-    /// Whether it was extended, not built anew.
+    /// Whether it was extended instead of built.
     pub extended: bool,
 }
 
 impl LogIndexes {
-    /// In this folder, which is created when the first index is written. `zone` is that of times without one.
+    /// In this folder, which is created with the first index. `zone` applies to times without one.
     #[must_use]
     pub fn new(folder: &Path, zone: LogZone) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl LogIndexes {
         }
     }
 
-    /// The files and journals of paths and the folders among them.
+    /// The files and journals in these paths and their folders.
     #[must_use]
     pub fn files(paths: &[PathBuf]) -> Vec<PathBuf> {
         let mut ignored = LeftOuts::default();
@@ -71,8 +71,8 @@ impl LogIndexes {
         all.flat_map(|path| sources(path, &mut ignored)).collect()
     }
 
-    /// The usable indexes of these files. Of logs with `build_from` bytes or more they are built or extended first;
-    /// those that cannot be are passed over.
+    /// The usable indexes of these files. Logs with `build_from` bytes or more get theirs built or extended first;
+    /// failures are ignored.
     #[must_use]
     pub fn open_all(
         &self,
@@ -87,7 +87,7 @@ impl LogIndexes {
             let len = fs::metadata(path).map_or(0, |facts| facts.len());
             let has_block = len >= index.as_ref().map_or(0, LogIndex::covered) + BLOCK;
             if has_block && build_from.is_some_and(|least| len >= least) {
-                // Without an index the log is read as it is.
+                // Without an index the whole log is read.
                 let _ = self.update(path);
                 left = room;
                 index = self.open_within(path, &mut left);
@@ -100,7 +100,7 @@ impl LogIndexes {
         found
     }
 
-    /// The index of a log, if it fits.
+    /// The index of a log, if it matches.
     #[must_use]
     pub fn open(&self, log: &Path) -> Option<LogIndex> {
         self.open_within(log, &mut 0)
@@ -111,11 +111,11 @@ impl LogIndexes {
         LogIndex::read(&self.path_of(&header), header, &file, state, room)
     }
 
-    /// Builds the index of a log, or adds what the log has grown by.
+    /// Builds the index of a log, or extends it by what the log has grown.
     ///
     /// # Errors
     ///
-    /// A sentence: the log cannot be read, is no plain text, or the folder cannot be written.
+    /// A sentence: the log cannot be read or is not plain text, or the folder cannot be written.
     pub fn update(&self, log: &Path) -> Result<IndexUpdate, String> {
         let failed = |error: io::Error| error.to_string();
         let (file, state, header) = self.identify(log)?;
@@ -130,7 +130,7 @@ impl LogIndexes {
             let is_free = flock(&index_file, FlockOperation::NonBlockingLockExclusive).is_ok();
             let index = LogIndex::read(&path, header, &file, state, &mut 0);
             match index {
-                // Another process extends it.
+                // Another process is extending it.
                 Some(index) if !is_free => return Ok(update_of(&index, 0, true)),
                 Some(index) => return extend(index, log, &self.zone, index_file, state),
                 None => {}
@@ -168,7 +168,7 @@ impl LogIndexes {
         built
     }
 
-    /// Opens a log, and says what an index of it must be of.
+    /// Opens a log, and returns the identity that its index must have.
     fn identify(&self, log: &Path) -> Result<(File, LogState, IndexHeader), String> {
         let failed = |error: io::Error| error.to_string();
         if log.is_dir() {
@@ -198,7 +198,7 @@ impl LogIndexes {
         self.folder.join(name_of(header)).with_extension(ENDING)
     }
 
-    /// Removes indexes that nobody has written for long: most are of logs that were removed.
+    /// Removes indexes that were not written for a long time: most belong to removed logs.
     fn remove_old(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;
@@ -222,7 +222,7 @@ fn name_of(header: &IndexHeader) -> String {
     format!("{:016x}", hash(0, &name.concat()))
 }
 
-/// Adds the blocks that follow, and cuts off what is damaged.
+/// Appends the next blocks, and cuts off damaged data.
 fn extend(
     mut index: LogIndex,
     log: &Path,

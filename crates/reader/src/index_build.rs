@@ -1,4 +1,4 @@
-//! Reads a log once and gives a record for each of its blocks.
+//! Reads a log once and creates a record for each of its blocks.
 
 use std::io;
 use std::path::Path;
@@ -15,24 +15,24 @@ use crate::left_out::{LeftOut, LeftOuts};
 use crate::text::TextInput;
 use crate::zone::{Clock, LogZone};
 
-/// Bytes that are read at a time.
+/// Read size, bytes.
 const READ: usize = 1 << 20;
 
-/// What is read.
+/// A log, and the part of it to index.
 pub(crate) struct Growth<'a> {
     pub(crate) path: &'a Path,
     pub(crate) zone: &'a LogZone,
-    /// The first byte that no record covers, and its line.
+    /// Position and line of the first byte without a record.
     pub(crate) from: (u64, u64),
-    /// How the log was when that was found out. What is written later is left for the next time.
+    /// State of the log at that time. Later data is left for the next run.
     pub(crate) state: LogState,
 }
 
-/// Gives the records of complete blocks.
+/// Passes on the records of complete blocks.
 ///
 /// # Errors
 ///
-/// A sentence: the log cannot be opened, or a record not be written.
+/// A sentence: the log cannot be opened, or a record cannot be written.
 pub(crate) fn grow(
     growth: &Growth<'_>,
     mut write: impl FnMut(&BlockRecord) -> io::Result<()>,
@@ -55,7 +55,7 @@ pub(crate) fn grow(
         for what in left_out.take() {
             match omitted(&what) {
                 Some(part) => parts.push(part),
-                // What follows cannot be read now, or is no part of a text: it is read as it is.
+                // The rest is not readable now, or is not text: it is read without the index.
                 None => return Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! [`BlockChoice`]: which blocks of an indexed log are read.
+//! [`BlockChoice`]: the blocks of an indexed log to read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::index_file::{IndexCursor, LogIndex};
 use crate::index_key::{IdKind, numbered, pair, reference};
 use crate::index_record::{BlockRecord, Omitted};
 
-/// Ids that are looked for, and the indexes of logs. Clones share both. Ids that are added while logs are read count for the
-/// blocks that follow.
+/// The ids of a search, and the indexes of logs. Clones share both. Ids added during reading apply to the blocks that
+/// follow.
 #[derive(Clone, Default)]
 pub struct BlockChoice {
     wanted: Arc<Mutex<Wanted>>,
@@ -19,7 +19,7 @@ pub struct BlockChoice {
 #[derive(Default)]
 struct Wanted {
     keys: BTreeSet<u64>,
-    /// Sequence numbers of messages, by sender: who used them again, and rejects of them.
+    /// Sequence numbers of messages, by sender: messages that reused them, and rejects of them.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
     grew: bool,
 }
@@ -31,7 +31,7 @@ impl std::fmt::Debug for BlockChoice {
 }
 
 impl BlockChoice {
-    /// With these indexes, by the paths of their logs.
+    /// With these indexes, by log path.
     #[must_use]
     pub fn with_indexes(self, indexes: HashMap<PathBuf, LogIndex>) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl BlockChoice {
         !self.indexes.is_empty()
     }
 
-    /// Whether something was added since the last call.
+    /// Whether an id was added since the last call.
     pub fn take_grew(&self) -> bool {
         std::mem::take(&mut self.lock().grew)
     }
@@ -56,7 +56,7 @@ impl BlockChoice {
         wanted.grew |= wanted.keys.insert(kind.key(value));
     }
 
-    /// Messages with this number of this sender, and rejects of them.
+    /// Adds messages with this MsgSeqNum from this sender, and rejects of them.
     pub(crate) fn add_number(&self, sender: &[u8], target: &[u8], number: u64) {
         let mut wanted = self.lock();
         let numbers = wanted.numbers.entry(pair(sender, target)).or_default();
@@ -87,7 +87,7 @@ impl BlockChoice {
         })
     }
 
-    /// The plan for a log, if it has an index.
+    /// The plan for a log with an index.
     pub(crate) fn plan(&self, path: &Path) -> Option<BlockPlan> {
         let cursor = self.indexes.get(path)?.cursor(path)?;
         Some(BlockPlan {
@@ -102,25 +102,25 @@ impl BlockChoice {
 pub(crate) struct BlockPlan {
     choice: BlockChoice,
     cursor: Option<IndexCursor>,
-    /// The last time of the blocks so far.
+    /// The latest time of the blocks so far.
     before: Option<i64>,
 }
 
-/// A block to read, or what follows the last one.
+/// A block to read, or the part after the last block.
 pub(crate) struct PlannedBlock {
     pub(crate) start: u64,
-    /// The line of its first byte.
+    /// The line number of its first byte.
     pub(crate) line: u64,
-    /// `None` for all that follows.
+    /// `None` for the part after the last block.
     pub(crate) end: Option<u64>,
-    /// The last time of all blocks before it.
+    /// The latest time of all earlier blocks.
     pub(crate) before: Option<i64>,
-    /// What blocks that were skipped left out.
+    /// Parts that were left out in the skipped blocks.
     pub(crate) left_out: Vec<Omitted>,
 }
 
 impl BlockPlan {
-    /// The next block; `None` after the rest of the log.
+    /// The next block; `None` at the end of the log.
     pub(crate) fn next(&mut self) -> Option<PlannedBlock> {
         let cursor = self.cursor.as_mut()?;
         let mut left_out = Vec::new();

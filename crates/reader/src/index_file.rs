@@ -1,4 +1,4 @@
-//! [`LogIndex`]: an index that fits its log, read from its file.
+//! [`LogIndex`]: an index that matches its log, read from its file.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -9,29 +9,29 @@ use std::sync::Arc;
 use crate::index_key::hash;
 use crate::index_record::{BlockRecord, HEADER, IndexHeader, LONGEST, LogState};
 
-/// Last bytes of a block that are compared, of so many blocks.
+/// Number of bytes at the end of a block that are compared, and number of such blocks.
 const TAIL: usize = 256;
 const SAMPLES: usize = 16;
 
-/// An index that fits its log.
+/// An index that matches its log.
 #[derive(Debug)]
 pub struct LogIndex {
     pub(crate) path: PathBuf,
     header: IndexHeader,
-    /// The bytes of the log that it covers, and the line behind them.
+    /// Number of log bytes that it covers, and the line number after them.
     pub(crate) covered: (u64, u64),
     pub(crate) blocks: u64,
-    /// Bytes of its file that are right, and the sum of what follows them.
+    /// Number of valid bytes of its file, and the checksum for the bytes that follow.
     pub(crate) valid: u64,
     pub(crate) sum: u64,
     state: LogState,
     times: Option<(i64, i64)>,
-    /// All its records, or none when there was no room for them.
+    /// All its records, or none when memory was short.
     kept: Arc<[BlockRecord]>,
 }
 
 impl LogIndex {
-    /// Bytes of the log that it covers.
+    /// Number of log bytes that it covers.
     #[must_use]
     pub fn covered(&self) -> u64 {
         self.covered.0
@@ -43,7 +43,7 @@ impl LogIndex {
         self.times
     }
 
-    /// Without a block.
+    /// An index without blocks.
     pub(crate) fn empty(path: PathBuf, header: IndexHeader) -> Self {
         Self {
             path,
@@ -58,7 +58,7 @@ impl LogIndex {
         }
     }
 
-    /// Reads an index and compares it with its log. Its records are kept when they fit in the room, in bytes.
+    /// Reads an index and compares it with its log. Keeps its records when they fit into `room` bytes.
     pub(crate) fn read(
         path: &Path,
         header: IndexHeader,
@@ -135,7 +135,7 @@ pub(crate) enum IndexCursor {
 }
 
 impl IndexCursor {
-    /// The end of the last record's block, and the line there.
+    /// End position of the last record's block, and its line number.
     pub(crate) fn covered(&self) -> (u64, u64) {
         match self {
             Self::Kept { records, passed } => {
@@ -161,10 +161,10 @@ impl IndexCursor {
     }
 }
 
-/// Reads the records of an index, up to the first that is damaged.
+/// Reads the records of an index, up to the first damaged one.
 pub(crate) struct IndexReader {
     file: BufReader<File>,
-    /// The end of the last record's block, and the line there.
+    /// End position of the last record's block, and its line number.
     covered: (u64, u64),
     sum: u64,
     read: u64,
@@ -225,7 +225,7 @@ impl IndexReader {
     }
 }
 
-/// The number of the last bytes of a block.
+/// The hash of the last bytes of a block.
 pub(crate) fn tail_of(log: &File, end: u64) -> io::Result<u64> {
     let mut tail = [0; TAIL];
     let len = TAIL.min(end as usize);

@@ -1,4 +1,4 @@
-//! What an index keeps of a message: a number for each of its ids, and who sent which sequence number.
+//! The keys of a message in an index: a hash for each of its ids, and one for its sender and MsgSeqNum.
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::value::uint;
@@ -6,26 +6,26 @@ use twox_hash::XxHash64;
 
 use crate::field::fields;
 
-/// A number for some bytes, the same on every machine.
+/// A hash of some bytes, the same on every machine.
 pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
     XxHash64::oneshot(seed, bytes)
 }
 
-/// What an id names: ids of a kind are the same, whatever their tag.
+/// The kind of an id: ids of a kind are equal whatever their tag.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(crate) enum IdKind {
     /// ClOrdID(11), OrigClOrdID(41), SecondaryClOrdID(526).
     Client,
     /// OrderID(37), SecondaryOrderID(198).
     Order,
-    /// ExecID(17), which ExecRefID(19) refers to.
+    /// ExecID(17), to which ExecRefID(19) refers.
     Execution,
-    /// Another tag, for itself.
+    /// Another tag, a kind of its own.
     Other(Tag),
 }
 
 impl IdKind {
-    /// Of the tags that an index has.
+    /// The kind of a tag in the index.
     pub(crate) fn of(tag: Tag) -> Option<Self> {
         match tag {
             11 | 41 | 526 => Some(Self::Client),
@@ -36,7 +36,7 @@ impl IdKind {
         }
     }
 
-    /// The number of an id.
+    /// The hash of an id.
     pub(crate) fn key(self, value: &[u8]) -> u64 {
         let seed = match self {
             Self::Client => 1,
@@ -48,29 +48,29 @@ impl IdKind {
     }
 }
 
-/// The number of a sender and a target.
+/// The hash of a sender and a target.
 pub(crate) fn pair(sender: &[u8], target: &[u8]) -> u64 {
     hash(hash(4, sender), target)
 }
 
-/// The number of a Reject's reference to a sequence number; `pair` is that of the Reject itself.
+/// The hash of a Reject's reference to a MsgSeqNum; `pair` is that of the Reject itself.
 pub(crate) fn reference(number: u64, pair: u64) -> u64 {
     hash(hash(5, &number.to_le_bytes()), &pair.to_le_bytes())
 }
 
-/// The number of a message by its sender, for blocks with too many senders to keep apart.
+/// The hash of a message's sender and MsgSeqNum, for blocks with too many senders to list.
 pub(crate) fn numbered(number: u64, pair: u64) -> u64 {
     hash(hash(6, &number.to_le_bytes()), &pair.to_le_bytes())
 }
 
-/// Who sent a message, and its MsgSeqNum(34).
+/// Sender of a message, and its MsgSeqNum(34).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Numbered {
     pub(crate) pair: u64,
     pub(crate) number: Option<u64>,
 }
 
-/// Passes the numbers of the ids of a message on.
+/// Passes on the hashes of the ids of a message.
 pub(crate) fn keys_of(bytes: &[u8], mut add: impl FnMut(u64)) -> Numbered {
     let [mut sender, mut target, mut number, mut msg_type] = [None::<&[u8]>; 4];
     let mut refers = false;

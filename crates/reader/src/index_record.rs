@@ -8,7 +8,7 @@
 //!          left_out: at(8) len(8) why(1)
 //! ```
 //!
-//! Numbers are little endian. The sum of a record goes on from that of the record before, so that records of two
+//! Numbers are little endian. The checksum of a record continues that of the previous record, so that records of two
 //! indexes never mix.
 
 use std::collections::{HashMap, HashSet};
@@ -20,28 +20,28 @@ use crate::index_key::{hash, keys_of, numbered};
 /// The version is its last byte.
 const MAGIC: [u8; 8] = *b"FWINDEX2";
 pub(crate) const HEADER: usize = 48;
-/// Bytes of a log that a record is about, or a little more.
+/// Approximate size of a block, bytes of the log.
 pub(crate) const BLOCK: u64 = 256 << 10;
-/// Bits of the filter for an id, fewer in a block with very many, and how many of them an id sets.
+/// Bits of the filter per id, fewer in a block with very many ids, and number of bits that an id sets.
 const BITS_PER_ID: usize = 24;
 const PROBES: u64 = 10;
 /// Bytes of the filter per 1,000 bytes of the log, at most.
 const MOST_FILTER: u64 = 32;
-/// Senders whose lowest and highest numbers are kept; with more, each number is in the filter.
+/// Maximum number of senders with their lowest and highest MsgSeqNum; with more, each MsgSeqNum is in the filter.
 const MOST_SENDERS: usize = 64;
-/// The longest record.
+/// Length of the longest record.
 pub(crate) const LONGEST: usize = 1 << 26;
-/// Reasons for what is left out of a text.
+/// Reasons why parts of a text are left out.
 pub(crate) const REASONS: [&str; 2] = ["a message without its end", "a message longer than 16 MiB"];
 
-/// What an index is of.
+/// The identity of an index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct IndexHeader {
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The number of the zone of times without one.
+    /// The hash of the zone for times without one.
     pub(crate) zone: u64,
-    /// The number of the log's first bytes.
+    /// The hash of the log's first bytes.
     pub(crate) first: u64,
 }
 
@@ -58,17 +58,17 @@ impl IndexHeader {
         bytes
     }
 
-    /// The sum that the first record goes on from.
+    /// The checksum with which the first record starts.
     pub(crate) fn sum(&self) -> u64 {
         hash(0, &self.bytes()[..40])
     }
 }
 
-/// How a log was when a block of it was indexed.
+/// The state of a log when one of its blocks was indexed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct LogState {
     pub(crate) size: u64,
-    /// Nanoseconds.
+    /// Modification time, nanoseconds.
     pub(crate) modified: i64,
 }
 
@@ -77,30 +77,30 @@ pub(crate) struct LogState {
 pub(crate) struct Omitted {
     pub(crate) at: u64,
     pub(crate) len: u64,
-    /// The place in [`REASONS`].
+    /// The index in [`REASONS`].
     pub(crate) why: u8,
 }
 
-/// A block of a log, which begins where the one before ends.
+/// A block of a log; it begins where the previous one ends.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct BlockRecord {
-    /// Behind its last message.
+    /// The position after its last message.
     pub(crate) end: u64,
-    /// The line there.
+    /// The line number there.
     pub(crate) line: u64,
-    /// Times of its messages, the first and the last by the clock.
+    /// The earliest and the latest time of its messages.
     pub(crate) times: Option<(i64, i64)>,
     pub(crate) state: LogState,
-    /// The number of its last bytes.
+    /// The hash of its last bytes.
     pub(crate) tail: u64,
-    /// The lowest and the highest sequence number of each sender; without any, the numbers are in the filter.
+    /// The lowest and the highest MsgSeqNum of each sender; if empty, they are in the filter.
     pub(crate) senders: Vec<(u64, u64, u64)>,
     pub(crate) left_out: Vec<Omitted>,
     filter: Vec<u64>,
 }
 
 impl BlockRecord {
-    /// The record as it is in the file, and the sum of the next one.
+    /// The record as in the file, and the checksum for the next one.
     pub(crate) fn write(&self, sum: u64, out: &mut Vec<u8>) -> u64 {
         out.clear();
         out.extend_from_slice(&[0; 4]);
@@ -133,7 +133,7 @@ impl BlockRecord {
         sum
     }
 
-    /// Reads a payload, whose sum is right.
+    /// Parses a payload with a valid checksum.
     pub(crate) fn read(payload: &[u8]) -> Option<Self> {
         let word = |at: usize| {
             let bytes = payload.get(at * 8..at * 8 + 8)?;
@@ -170,7 +170,7 @@ impl BlockRecord {
         })
     }
 
-    /// Whether the block may have an id with this number.
+    /// Whether the block may have an id with this hash.
     pub(crate) fn may_have(&self, key: u64) -> bool {
         !self.filter.is_empty()
             && probes(key, self.filter.len()).all(|bit| {
@@ -218,7 +218,7 @@ impl BlockBuilder {
         }
     }
 
-    /// The record of the block, which has so many bytes of the log, without what else is known of it.
+    /// The record of the block with this number of log bytes, without its other fields.
     pub(crate) fn finish(&mut self, bytes: u64) -> BlockRecord {
         let all = self.senders.drain();
         let mut senders: Vec<_> = all.map(|(pair, (low, high))| (pair, low, high)).collect();
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(read, record);
         let key = |it: u64| hash(1, &it.to_le_bytes());
         assert!((0..1000).all(|it| read.may_have(key(it))));
-        // 24 bits an id: one in 47,000 others is taken for one of them.
+        // 24 bits per id: the probability of a false match is one in 47,000.
         let wrong = (1000..101_000).filter(|it| read.may_have(key(*it))).count();
         assert!(wrong < 20, "{wrong}");
     }

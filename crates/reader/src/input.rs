@@ -10,29 +10,29 @@ pub(crate) enum Step {
     Message,
     /// None now, perhaps later.
     Wait,
-    /// No further one.
+    /// No more messages.
     End,
 }
 
 /// A source of messages.
 pub(crate) trait LogInput: Send {
-    /// Goes to the next message. What cannot be read is added to `left_out`.
+    /// Advances to the next message. Adds unreadable parts to `left_out`.
     fn advance(&mut self, left_out: &mut LeftOuts) -> Step;
 
-    /// The message it is at, after [`Step::Message`].
+    /// The current message, after [`Step::Message`].
     fn entry(&self) -> LogEntry<'_>;
 
-    /// Lines without a message so far, but for blank ones.
+    /// Number of lines without a message so far, excluding blank ones.
     fn other_lines(&self) -> u64 {
         0
     }
 
-    /// Of a text, the place behind the message it is at, and the line there.
+    /// For a text, the position after the current message, and the line there.
     fn end(&self) -> (u64, u64) {
         (0, 0)
     }
 
-    /// The last time of what was skipped before the message it is at.
+    /// The latest time of the messages skipped before the current one.
     fn time_before(&self) -> Option<i64> {
         None
     }

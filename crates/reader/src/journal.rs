@@ -1,4 +1,4 @@
-//! Messages of a journal, also of one that an engine is writing.
+//! Messages of a journal, including one that an engine is writing.
 
 use std::ops::Range;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::entry::{Hints, LogEntry, LogPlace, TimeSource};
 use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 
-/// A journal's folder.
+/// The journal's folder.
 pub(crate) struct JournalInput {
     file: String,
     hints: Hints,
@@ -21,7 +21,7 @@ pub(crate) struct JournalInput {
     originals: Originals,
     names: Vec<String>,
     follow: bool,
-    /// Messages that waited for a gap are given again when their turn comes.
+    /// Messages held for a gap are passed on a second time when they are processed.
     dequeued: bool,
     missed: Option<(u32, u32)>,
     batch: Batch,
@@ -45,7 +45,7 @@ struct Item {
 }
 
 impl Batch {
-    /// What the message that it is at has caused, or the message that caused it.
+    /// The messages that the current one caused, or the message that caused it.
     pub(crate) fn related(&self) -> impl Iterator<Item = &[u8]> {
         let is_cause = |at: usize| at == 0 && self.items[at].direction == Direction::In;
         let items = self.items.iter().enumerate();
@@ -109,7 +109,7 @@ impl JournalInput {
         (batch.at, batch.wall) = (record.at, record.wall);
         if let Some(name) = record.session_name() {
             let at = record.session.0 as usize;
-            // Recovery knows no more sessions than that.
+            // Recovery supports no more sessions.
             if at < 1 << 20 {
                 names.resize(names.len().max(at + 1), String::new());
                 name.clone_into(&mut names[at]);
@@ -151,7 +151,7 @@ impl JournalInput {
     }
 }
 
-/// Adds the message that came in by a record.
+/// Adds the inbound message of a record.
 fn received(
     record: &Record<'_>,
     dequeued: bool,

@@ -1,4 +1,4 @@
-//! [`LogLatency`]: how long it took until orders were reported, filled, changed and passed on.
+//! [`LogLatency`]: time until orders were reported, filled, changed and forwarded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,29 +7,29 @@ use hdrhistogram::Histogram;
 use crate::entry::{LogEntry, TimeSource};
 use crate::open_orders::OpenOrders;
 
-/// Groups with a histogram of their own; what is beyond them is in that of the others.
+/// Maximum number of groups with a histogram of their own; further ones share one.
 const MOST_GROUPS: usize = 200;
-/// Names of sessions, types and symbols that are kept.
+/// Maximum number of names of sessions, types and symbols kept.
 const MOST_NAMES: usize = 10_000;
-/// The longest name of one.
+/// Maximum length of a name.
 const LONGEST_NAME: usize = 300;
-/// The name of what is beyond them.
+/// The common name of further ones.
 const BEYOND: &str = "(others)";
 
 /// An interval between two messages.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LatencyKind {
-    /// From a `NewOrderSingle` to its first report that is not a pending one, or its reject.
+    /// From a `NewOrderSingle` to its reject, or its first report that is not pending.
     OrderToReport,
-    /// From a `NewOrderSingle` to the first report of a fill.
+    /// From a `NewOrderSingle` to its first fill report.
     OrderToFill,
     /// From an `OrderCancelRequest` to its report or reject.
     CancelToAnswer,
     /// From an `OrderCancelReplaceRequest` to its report or reject.
     ReplaceToAnswer,
-    /// From an order or request that came in to the one that it became on another session.
+    /// From an inbound order or request to the forwarded one on another session.
     RequestThrough,
-    /// From a report that came in to the one that it became on another session.
+    /// From an inbound report to the forwarded one on another session.
     ReportThrough,
 }
 
@@ -58,25 +58,25 @@ impl LatencyKind {
     }
 }
 
-/// By what intervals are counted apart.
+/// The group of an interval.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum LatencyGroup {
     /// The session of the first message.
     Session,
     /// Its MsgType(35).
     Type,
-    /// Its Symbol(55), or that of its order.
+    /// Its Symbol(55), or its order's.
     Symbol,
 }
 
 /// Intervals of one kind.
 #[derive(Clone, Debug)]
 pub struct LatencyCounts {
-    /// Nanoseconds.
+    /// Durations, nanoseconds.
     pub histogram: Histogram<u64>,
-    /// Both messages are in one record of a journal, which has one time: how long it took is not known.
+    /// Both messages are in one journal record, which has a single time: the duration is unknown.
     pub same_turn: u64,
-    /// The second message has the earlier time.
+    /// The second message has an earlier time than the first.
     pub backwards: u64,
     /// One of the messages has no time.
     pub untimed: u64,
@@ -97,7 +97,7 @@ fn histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are a valid precision")
 }
 
-/// When a message was written, and in which record of a journal.
+/// Time of a message, and its journal record.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Stamp {
     pub(crate) nanos: Option<i64>,
@@ -105,7 +105,7 @@ pub(crate) struct Stamp {
     pub(crate) record: Option<(u32, u32, u32)>,
 }
 
-/// What intervals of a message are counted by; names of [`Names`].
+/// The group of a message's intervals, as indices in [`Names`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Labels {
     pub(crate) session: u32,
@@ -113,7 +113,7 @@ pub(crate) struct Labels {
     pub(crate) symbol: u32,
 }
 
-/// Short numbers for names.
+/// Indices for names.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     numbers: HashMap<String, u32>,
@@ -142,28 +142,28 @@ impl Names {
     }
 }
 
-/// Intervals of all messages that it was given.
+/// The intervals of all processed messages.
 #[derive(Clone, Debug)]
 pub struct LogLatency {
-    /// By kind; only kinds that occurred.
+    /// By kind; only for kinds that occurred.
     pub kinds: BTreeMap<LatencyKind, LatencyCounts>,
-    /// Orders, requests, reports and rejects by where their time is from.
+    /// Number of orders, requests, reports and rejects by the origin of their time.
     pub time_sources: BTreeMap<TimeSource, u64>,
-    /// Nanoseconds, by kind and group; at most 200, what is beyond them together as the name 0.
+    /// Durations by kind and group, nanoseconds; at most 200 groups, all others under the name 0.
     groups: BTreeMap<(LatencyKind, LatencyGroup, u32), Histogram<u64>>,
     names: Names,
     open: OpenOrders,
 }
 
 impl Default for LogLatency {
-    /// At most 300,000 orders and requests are open at a time.
+    /// Keeps at most 300,000 open orders and requests.
     fn default() -> Self {
         Self::with_limit(300_000)
     }
 }
 
 impl LogLatency {
-    /// With at most so many open orders and requests; of more, those that are open longest are given up.
+    /// Keeps at most this number of open orders and requests; drops the oldest ones.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -175,7 +175,7 @@ impl LogLatency {
         }
     }
 
-    /// Looks at a message.
+    /// Processes a message.
     pub fn add(&mut self, entry: &LogEntry<'_>) {
         let Self {
             kinds,
@@ -189,7 +189,7 @@ impl LogLatency {
         }
     }
 
-    /// The groups of a kind with their names, nanoseconds.
+    /// The groups of a kind with their names; nanoseconds.
     pub fn groups(
         &self,
         kind: LatencyKind,
@@ -201,20 +201,20 @@ impl LogLatency {
             .map(|((.., name), found)| (self.names.names[*name as usize].as_str(), found))
     }
 
-    /// Orders and requests that were not answered: `NewOrderSingle`, then cancels and replaces.
+    /// Number of orders and requests without an answer: `NewOrderSingle`, then cancels and replaces.
     #[must_use]
     pub fn unanswered(&self) -> (u64, u64) {
         self.open.unanswered()
     }
 
-    /// Open orders and requests that were given up, since there were too many.
+    /// Number of open orders and requests that were dropped because of the limit.
     #[must_use]
     pub fn given_up(&self) -> u64 {
         self.open.given_up()
     }
 }
 
-/// Where intervals are counted.
+/// The histogram of an interval.
 pub(crate) struct Tally<'a> {
     kinds: &'a mut BTreeMap<LatencyKind, LatencyCounts>,
     groups: &'a mut BTreeMap<(LatencyKind, LatencyGroup, u32), Histogram<u64>>,
@@ -255,7 +255,7 @@ impl Tally<'_> {
     }
 }
 
-/// A histogram that grows takes every value.
+/// A resizable histogram accepts every value.
 fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     histogram.auto(true);
     let _ = histogram.record(nanos.max(1));

@@ -1,4 +1,4 @@
-//! [`LeftOut`]: what a reader could not read, and why.
+//! [`LeftOut`]: the unreadable parts of sources, with reasons.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ pub struct LeftOut {
     pub file: String,
     /// The connection in a capture: `10.0.0.1:4000 > 10.0.0.2:5001`.
     pub connection: Option<String>,
-    /// The first byte: of a packed file in what it unpacks to, of a connection in what it carried.
+    /// Offset of the first byte; in a packed file, in the unpacked data; in a connection, in its data.
     pub at: Option<u64>,
-    /// How many bytes; `None` when everything behind is left out, or nobody can say.
+    /// Number of bytes; `None` for everything after it, or when unknown.
     pub len: Option<u64>,
     /// The reason.
     pub why: String,
 }
 
-/// Parts that are named; more are counted.
+/// Maximum number of parts listed; further ones are only counted.
 const MOST: usize = 10_000;
 
-/// What was left out, within bounded memory.
+/// The parts left out, within bounded memory.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOuts {
     kept: Vec<LeftOut>,
@@ -36,12 +36,12 @@ impl LeftOuts {
         }
     }
 
-    /// How much there is.
+    /// Number of parts so far.
     pub(crate) fn mark(&self) -> (usize, u64) {
         (self.kept.len(), self.more)
     }
 
-    /// Forgets what was added since a mark.
+    /// Removes the parts added since a mark.
     pub(crate) fn forget(&mut self, mark: (usize, u64)) {
         self.kept.truncate(mark.0);
         self.more = mark.1;

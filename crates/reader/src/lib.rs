@@ -1,8 +1,8 @@
-//! Reads FIX messages from what an engine left behind: text logs of any engine, journals, captures of a network.
+//! Reads FIX messages from the files of any engine: text logs, journals, network captures.
 //!
-//! Sources are found by their content, not their names. Each message comes with its place, its session and direction
-//! as far as they are known, and its time with where that is from. Several sources merge by time. What cannot be
-//! read is left out and named: [`LeftOut`].
+//! The type of a source is detected from its content, not from its name. Each message has its position, its session and
+//! direction if known, and its time with the origin of the time. Several sources are merged by time. Unreadable parts
+//! are skipped and reported: [`LeftOut`].
 //!
 //! ```text
 //! let mut reader = LogReader::open(&paths, ReadOptions::default())?;
@@ -12,8 +12,8 @@
 //! for left_out in reader.take_left_out() { .. }
 //! ```
 //!
-//! Files are read in blocks and never mapped, since one that shrinks would end the reader. Memory is bounded,
-//! whatever they hold.
+//! Files are read in blocks and never mapped, since truncating a mapped file would kill the reader. Memory is bounded,
+//! whatever the content.
 
 #![forbid(unsafe_code)]
 
@@ -84,7 +84,6 @@ pub use summary::{LogSummary, SessionSummary};
 pub use validate::{LogValidation, MessageProblem, ProblemCount};
 pub use zone::LogZone;
 
-/// Looks for messages in bytes as they come from a log and as they come from a connection, for the tests that feed
-/// it anything.
+/// Searches bytes for messages as in a log and as in a connection; for tests with arbitrary input.
 #[doc(hidden)]
 pub mod probe;

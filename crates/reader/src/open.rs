@@ -1,4 +1,4 @@
-//! Finds out what a path holds, and opens it.
+//! Detects the content type of a path, and opens it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,15 +17,15 @@ use crate::reader::ReadOptions;
 use crate::text::{FeedReader, TextInput};
 use crate::zone::Clock;
 
-/// Folders in folders, at most.
+/// Maximum depth of nested folders.
 const DEPTH: usize = 16;
-/// What file stores of the QuickFIX family have beside their logs: the messages that they sent, once more.
+/// Files of QuickFIX file stores next to their logs: they contain sent messages a second time.
 const STORES: [&str; 1] = [".body"];
-/// Bytes that are read at a time when only some blocks are.
+/// Read size when only some blocks are read, bytes.
 const PLANNED: usize = 1 << 17;
-/// A source of so many bytes is read by a thread of its own, if there are few sources.
+/// A source of this size is read by a thread of its own, if there are few sources.
 const AHEAD: u64 = 4 << 20;
-/// Packed data in packed data, at most.
+/// Maximum depth of packed data in packed data.
 const LAYERS: usize = 3;
 
 /// An opened source.
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub(crate) input: Box<dyn LogInput>,
 }
 
-/// The files, journals and `-` that a path stands for.
+/// The files, journals and `-` in a path.
 pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     let mut found = Vec::new();
     if path == Path::new("-") || !path.is_dir() {
@@ -52,8 +52,8 @@ pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     found
 }
 
-/// Whether the messages of this file are in another one too: stores have what was sent, and event logs quote what
-/// the message log beside them has.
+/// Whether the messages of this file are also in another one: stores contain sent messages, and event logs quote the
+/// message log.
 fn repeats(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else {
         return false;
@@ -100,14 +100,14 @@ fn is_segment(path: &Path) -> bool {
         .is_some_and(|end| end == "fwj" || end == "fwz")
 }
 
-/// How a source is opened.
+/// How to open a source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenMode {
-    /// Bytes that are read at a time.
+    /// Read size, bytes.
     pub(crate) block: usize,
-    /// It may be read by a thread of its own.
+    /// Whether a thread of its own may read it.
     pub(crate) ahead: bool,
-    /// It is the only one, so that messages which nobody looks for need not be merged with others.
+    /// Whether it is the only source, so that unmatched messages need not be merged with others.
     pub(crate) alone: bool,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn open(
     let plan = choice.plan(path).filter(|_| !options.follow);
     let has_plan = plan.is_some();
     let opened = open_here(path, options, mode, (plan, left_out))?;
-    // What belongs to a record, or is looked for in blocks of an index, is read here.
+    // Sources that need journal records or index blocks are read in this thread.
     let is_plain = !options.follow && !options.dequeued && !has_plan;
     let is_searched = mode.alone && options.needle.is_some() && opened.kind == "text";
     if !mode.ahead || !is_plain || is_searched || size(path) < AHEAD {
@@ -139,7 +139,7 @@ pub(crate) fn open(
     })
 }
 
-/// Bytes of a file, or of all segments of a journal.
+/// Size of a file, or of all segments of a journal, bytes.
 fn size(path: &Path) -> u64 {
     let of = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
     match fs::read_dir(path) {
@@ -148,7 +148,7 @@ fn size(path: &Path) -> u64 {
     }
 }
 
-/// The name of a source, and what is known of its messages.
+/// The name of a source, and the facts about its messages.
 fn named(path: &Path, options: &ReadOptions) -> (String, Hints) {
     let name = match path == Path::new("-") {
         true => "stdin".to_owned(),
@@ -216,7 +216,7 @@ impl Opening {
         }
     }
 
-    /// A plain text, of which only some blocks are read if there is a plan.
+    /// A plain text; with a plan, only some blocks of it are read.
     fn plain_text(
         self,
         feed: FileFeed,
@@ -247,7 +247,7 @@ impl Opening {
         }
     }
 
-    /// What a reader gives that was looked at; unpacks it as often as needed.
+    /// The content of a reader whose start was examined; unpacks it as often as needed.
     fn of_reader(self, content: Content, reader: Box<dyn Read + Send>) -> Result<Opened, String> {
         let (mut content, mut reader) = (content, reader);
         let (mut packing, mut packed) = (String::new(), "");

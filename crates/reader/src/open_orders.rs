@@ -1,8 +1,8 @@
-//! [`OpenOrders`]: orders and requests that wait for an answer, and which of them a gateway made of which.
+//! [`OpenOrders`]: orders and requests without an answer, and the pairs that a gateway forwarded.
 //!
-//! Ids link as in [`OrderSearch`](crate::OrderSearch): a change has the order's ClOrdID in OrigClOrdID(41), reports of both
-//! sides of a gateway have the same OrderID(37) or SecondaryOrderID(198). A record of a journal has a message
-//! and those that it caused.
+//! Ids link as in [`OrderSearch`](crate::OrderSearch): a change has the order's ClOrdID in OrigClOrdID(41), reports of
+//! both sides of a gateway have the same OrderID(37) or SecondaryOrderID(198). A journal record contains a message and
+//! the messages that it caused.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,25 +13,25 @@ use fixwire_protocol::SOH;
 use crate::entry::{LogEntry, LogPlace};
 use crate::latency::{Labels, LatencyKind, Names, Stamp, Tally};
 
-/// Ids by which one order or request is found, at most.
+/// Maximum number of ids of one order or request.
 const MOST_KEYS: usize = 64;
-/// Reports of one order that wait for the one that goes out.
+/// Maximum number of an order's inbound reports that wait for the forwarded one.
 const MOST_REPORTS: usize = 4;
-/// Orders that have ended and may still be passed on.
+/// Maximum number of closed orders whose reports may still be forwarded.
 const MOST_ENDED: usize = 10_000;
 
-/// What an id is of; ids of different kinds are different.
+/// The kind of an id; ids of different kinds never match.
 #[derive(Clone, Copy, Debug, Hash)]
 enum KeyKind {
-    /// ClOrdIDs of an order, of its sender and target.
+    /// ClOrdIDs of an order, by sender and target.
     Order,
-    /// The ClOrdID of a change, of its sender and target.
+    /// The ClOrdID of a change, by sender and target.
     Change,
-    /// MsgSeqNum, of sender and target.
+    /// MsgSeqNum, by sender and target.
     Number,
-    /// The ClOrdID of an order or a change that did not go out, of anybody.
+    /// The ClOrdID of an order or change that was not forwarded, of any sender.
     CameIn,
-    /// OrderID and SecondaryOrderID, of anybody.
+    /// OrderID and SecondaryOrderID, of any sender.
     OrderId,
 }
 
@@ -49,7 +49,7 @@ enum RequestKind {
     Replace,
 }
 
-/// The fields that matter.
+/// The relevant fields.
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts<'a> {
     msg_type: &'a [u8],
@@ -105,7 +105,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    /// Its request, if it is one.
+    /// The message as a request; `None` for other messages.
     fn request(&self) -> Option<RequestKind> {
         match self.msg_type {
             b"D" => Some(RequestKind::New),
@@ -115,7 +115,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A report of a fill; before FIX 4.3 ExecType(150) says partial or whole, before FIX 4.1 only OrdStatus(39) does.
+    /// Whether it reports a fill; before FIX 4.3 by ExecType(150) partial or full fill, before FIX 4.1 by OrdStatus(39)
+    /// alone.
     fn is_fill(&self) -> bool {
         match self.exec_type {
             b"" => self.trans_type != b"1" && matches!(self.status, b"1" | b"2"),
@@ -131,14 +132,14 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The answer to a status request, or of the past: a bust, a correction.
+    /// A response to a status request, or a report about the past: a bust or a correction.
     fn is_of_another_time(&self) -> bool {
         matches!(self.exec_type, b"I" | b"G" | b"H")
             || matches!(self.trans_type, b"1" | b"2" | b"3")
     }
 }
 
-/// A report that came in and did not go out yet.
+/// An inbound report that was not forwarded yet.
 #[derive(Clone, Copy, Debug)]
 struct WaitingReport {
     /// OrdStatus and CumQty.
@@ -153,32 +154,32 @@ struct OpenOrder {
     stamp: Stamp,
     labels: Labels,
     direction: Option<Direction>,
-    /// Of its sender, its target, its MsgSeqNum.
+    /// Of its sender, target and MsgSeqNum.
     ends: [u64; 3],
     keys: Vec<u64>,
     is_answered: bool,
     is_filled: bool,
     has_ended: bool,
-    /// Its message on the other side of a gateway is found.
+    /// Whether the forwarded message was found.
     is_through: bool,
-    /// The order on the other side.
+    /// The order on the other side of the gateway.
     other_side: Option<u64>,
-    /// Its last change that came in.
+    /// Its last inbound change.
     change: Option<u64>,
     reports: Vec<WaitingReport>,
 }
 
-/// Orders and requests that are open.
+/// Open orders and requests.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenOrders {
     limit: usize,
-    /// By the order in which they came.
+    /// In order of arrival.
     all: BTreeMap<u64, OpenOrder>,
     next: u64,
     by_key: HashMap<u64, u64>,
     ended: VecDeque<u64>,
     given_up: u64,
-    /// The message that came in last: its record, and its order or change.
+    /// The last inbound message: its record, and its order or change.
     cause: Option<(Stamp, u64)>,
 }
 
@@ -207,7 +208,7 @@ impl OpenOrders {
         })
     }
 
-    /// Looks at a message; whether it is an order, a request, a report or a reject.
+    /// Processes a message; true for an order, a request, a report or a reject.
     pub(crate) fn add(
         &mut self,
         entry: &LogEntry<'_>,
@@ -254,7 +255,7 @@ impl OpenOrders {
         self.all.contains_key(&id).then_some(id)
     }
 
-    /// Makes an order or request found by an id.
+    /// Registers an id of an order or request.
     fn name(&mut self, id: u64, kind: KeyKind, parts: &[&[u8]]) {
         let Some(open) = self.all.get_mut(&id) else {
             return;
@@ -345,7 +346,7 @@ impl OpenOrders {
         }
     }
 
-    /// Looks for the request that came in and became this one.
+    /// Finds the inbound request that this one forwards.
     fn pass_on(&mut self, id: u64, order: Option<u64>, facts: &Facts<'_>, tally: &mut Tally<'_>) {
         let open = &self.all[&id];
         if open.direction == Some(Direction::In) {
@@ -370,7 +371,7 @@ impl OpenOrders {
         }
     }
 
-    /// Whether a gateway may have made the second of the first.
+    /// Whether a gateway may have made the second message from the first.
     fn becomes(&self, first: u64, second: u64) -> bool {
         let (Some(one), Some(other)) = (self.all.get(&first), self.all.get(&second)) else {
             return false;
@@ -425,7 +426,7 @@ impl OpenOrders {
         }
     }
 
-    /// Nothing comes any more but what a gateway passes on.
+    /// From now on only forwarded messages are expected.
     fn end(&mut self, id: u64) {
         let Some(open) = self.all.get_mut(&id).filter(|open| !open.has_ended) else {
             return;
@@ -479,7 +480,7 @@ impl OpenOrders {
         }
     }
 
-    /// A report of an order that a gateway passes on.
+    /// A report that a gateway forwards.
     fn through(
         &mut self,
         id: u64,

@@ -1,4 +1,4 @@
-//! Which fields of a message are about an order, when a repeating group names several.
+//! The fields of a message that belong to one order, when a repeating group names several.
 
 use fixwire_protocol::Dictionary;
 use fixwire_protocol::Tag;
@@ -9,7 +9,7 @@ use crate::field::fields;
 /// Fields whose values name an order: ClOrdID, OrigClOrdID, SecondaryClOrdID, OrderID, SecondaryOrderID.
 const NAMES: [Tag; 5] = [11, 41, 526, 37, 198];
 
-/// The fields of a message that are about the order with one of these ids, in their order: those outside repeating groups
+/// The fields of a message that belong to the order with one of these ids, in sequence: those outside repeating groups
 /// and, of a group whose entries name orders, the entries that name this one. All fields when no entry does.
 pub fn fields_of_order<'b>(
     bytes: &'b [u8],
@@ -31,7 +31,7 @@ pub fn fields_of_order<'b>(
     all
 }
 
-/// Whether an entry may have this field, in a nested group too.
+/// Whether an entry may have this field, including nested groups.
 fn is_in(group: &GroupDef, tag: Tag) -> bool {
     let mut nested = group.members().iter().filter_map(|it| it.group.as_deref());
     group.member(tag).is_some() || nested.any(|group| is_in(group, tag))
@@ -89,13 +89,13 @@ mod tests {
                 "B",
                 "35=s|548=X|552=2|54=2|11=B|38=2|55=VOD|44=5",
             ),
-            // AllocationInstruction: found by the OrderID too.
+            // AllocationInstruction: also found by the OrderID.
             (
                 "35=J|70=1|73=2|11=A|37=1|11=B|37=2|55=VOD|",
                 "2",
                 "35=J|70=1|73=2|11=B|37=2|55=VOD",
             ),
-            // Of no entry, and without a group.
+            // A field of no entry, and one without a group.
             ("35=N|66=L|73=1|11=A|39=0|", "Z", "35=N|66=L|73=1|11=A|39=0"),
             ("35=8|11=A|37=2|", "A", "35=8|11=A|37=2"),
         ] {

@@ -1,8 +1,8 @@
-//! [`OrderLinks`]: which messages are of the same order, when ids are used again.
+//! [`OrderLinks`]: assigns messages to orders when ids are reused.
 //!
-//! A request that brings a ClOrdID on binds it to its order, within its session, until another request brings it on again.
-//! OrderIDs and ExecIDs are bound by reports in the same way. A gateway's orders on both sides become one order by the record
-//! of a journal that has both messages, by a ClOrdID that is passed on, or by an OrderID that both have.
+//! A request that introduces a ClOrdID binds it to its order, within its session, until another request introduces it
+//! again. Reports bind OrderIDs and ExecIDs in the same way. A gateway's orders on both sides become one order by a
+//! journal record that contains both messages, by a ClOrdID that is forwarded unchanged, or by a common OrderID.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,52 +12,53 @@ use crate::index_key::{IdKind, pair};
 use crate::order_look::{NumberedOrder, Opening, OrderCause, OrderLook, is_same_time};
 use crate::order_step::{OrderFields, OrderPart, OrderStep};
 
-/// Orders that had an id, of which so many are compared when it was used again.
+/// Maximum number of orders with an id that are compared when it was reused.
 const MOST_RIVALS: usize = 64;
 
-/// The order of a client or a venue, or both when they are linked.
+/// The order of a client or a venue, or both once they are linked.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
-    /// The order that it is part of.
+    /// The order with which it is linked.
     part_of: Option<usize>,
     /// Sender and target of each request that opened it.
     opened: Vec<[Vec<u8>; 2]>,
-    /// Its sessions, whoever sends.
+    /// Its sessions, regardless of direction.
     sessions: Vec<u64>,
-    /// Those in which it has an OrderID.
+    /// The sessions in which it has an OrderID.
     named_in: Vec<u64>,
-    /// Places of its messages.
+    /// Positions of its messages.
     pub(crate) steps: Vec<usize>,
     pub(crate) ids: Vec<(IdKind, Vec<u8>)>,
-    /// Its last report says Pending New.
+    /// Whether its last report is Pending New.
     is_pending: bool,
 }
 
-/// What an id names.
+/// The order of an id.
 #[derive(Debug)]
 struct Bound {
     life: usize,
     by: Option<Request>,
-    /// SendingTime of the first message that had it.
+    /// SendingTime of the first message with the id.
     sent: Vec<u8>,
-    /// A report of the order had it since.
+    /// Whether a report of the order has had the id since.
     is_reported: bool,
-    /// What the id named before the request, by which one, and whether it was reported, in case the request is refused.
+    /// The id's previous order, the request that introduced it there, and whether it was reported; used when the
+    /// request is rejected.
     before: Option<(usize, Option<Request>, bool)>,
 }
 
-/// MsgSeqNum of a request that brought an id on, and the SendingTime that it had first.
+/// MsgSeqNum of a request that introduced an id, and its original SendingTime.
 type Request = (Option<u64>, Vec<u8>);
 
-/// Orders, and what their ids name.
+/// Orders, and the assignment of their ids.
 #[derive(Debug, Default)]
 pub(crate) struct OrderLinks {
     lives: Vec<Life>,
     /// By session, kind and id.
     bound: HashMap<(u64, IdKind, Vec<u8>), Bound>,
-    /// Orders that had an id, the last one last.
+    /// Orders with an id, the latest last.
     had: HashMap<(u64, IdKind, Vec<u8>), Vec<usize>>,
-    /// The order that had an OrderID last, in any session.
+    /// The last order with an OrderID, in any session.
     order_ids: HashMap<Vec<u8>, usize>,
     /// By the ClOrdIDs of requests that opened orders.
     openings: HashMap<Vec<u8>, Vec<Opening>>,
@@ -68,7 +69,7 @@ pub(crate) struct OrderLinks {
 }
 
 impl OrderLinks {
-    /// Of these messages, in the order in which they were written.
+    /// From these messages, in the order in which they were written.
     pub(crate) fn of(steps: &[OrderStep]) -> Self {
         let mut links = Self::default();
         for (at, step) in steps.iter().enumerate() {
@@ -77,7 +78,7 @@ impl OrderLinks {
         links
     }
 
-    /// The orders that had this ClOrdID or OrderID, the first one first.
+    /// The orders with this ClOrdID or OrderID, the earliest first.
     pub(crate) fn lives(mut self, asked: &[u8]) -> Vec<Life> {
         for at in 0..self.lives.len() {
             let whole = self.whole(at);
@@ -147,7 +148,7 @@ impl OrderLinks {
         }
     }
 
-    /// The whole of which an order is part.
+    /// The linked order to which an order belongs.
     fn whole(&self, life: usize) -> usize {
         let mut at = life;
         while let Some(next) = self.lives[at].part_of {
@@ -156,7 +157,7 @@ impl OrderLinks {
         at
     }
 
-    /// The request that brought an id on was refused: the id names what it named before.
+    /// The request that introduced an id was rejected: the id belongs to its previous order again.
     fn refused(&mut self, session: u64, id: &[u8], number: Option<u64>) {
         let key = (session, IdKind::Client, id.to_vec());
         let Some(bound) = self.bound.get_mut(&key) else {
@@ -206,8 +207,7 @@ impl OrderLinks {
         whole.named_in.extend(named_in);
     }
 
-    /// Whether two orders may be both sides of a gateway: nobody has sent or received both of them, and no session
-    /// has both.
+    /// Whether two orders may be both sides of a gateway: no party sent or received both, and no session has both.
     fn may_join(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)]);
         let shares = |session| other.sessions.contains(session);
@@ -218,7 +218,7 @@ impl OrderLinks {
         !one.sessions.iter().any(shares) && !one.opened.iter().any(crosses)
     }
 
-    /// Whether who received the one order sent the other.
+    /// Whether the receiver of one order sent the other.
     fn meet(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|life| &self.lives[self.whole(life)].opened);
         one.iter().any(|[from, to]| {
@@ -227,7 +227,7 @@ impl OrderLinks {
         })
     }
 
-    /// How many requests opened each of two orders.
+    /// Number of requests that opened each of two orders.
     fn openings_of(&self, one: usize, other: usize) -> [usize; 2] {
         [one, other].map(|life| self.lives[self.whole(life)].opened.len())
     }
@@ -237,13 +237,13 @@ impl OrderLinks {
         Some(bound.life)
     }
 
-    /// What the ClOrdID of a message names.
+    /// The order of a message's ClOrdID.
     fn bound_client(&self, look: &OrderLook<'_>) -> Option<&Bound> {
         let id = look.fields.client.first()?.to_vec();
         self.bound.get(&(look.session, IdKind::Client, id))
     }
 
-    /// The order has this id from now on; `by` the message if that is a request which brings it on.
+    /// Assigns this id to the order from now on; `by` is the message if it is a request that introduces the id.
     fn bind(
         &mut self,
         look: &OrderLook<'_>,
@@ -269,7 +269,7 @@ impl OrderLinks {
         self.has(look.session, kind, id, life);
     }
 
-    /// Binds an id that names nothing yet.
+    /// Assigns an id that belongs to no order yet.
     fn bind_new(&mut self, look: &OrderLook<'_>, kind: IdKind, id: Option<&[u8]>, life: usize) {
         let Some(id) = id else {
             return;
@@ -289,7 +289,7 @@ impl OrderLinks {
         }
     }
 
-    /// The order of an id that this request has brought on already, perhaps in another log.
+    /// The order of an id that this request has already introduced, perhaps in another log.
     fn brought_on(&mut self, look: &OrderLook<'_>, id: &[u8]) -> Option<usize> {
         let key = (look.session, IdKind::Client, id.to_vec());
         let bound = self.bound.get_mut(&key)?;
@@ -314,7 +314,7 @@ impl OrderLinks {
         is_same.then_some(bound.life)
     }
 
-    /// A message that is here once more, resent or in another log.
+    /// A repeated message: resent, or from another log.
     fn again(&mut self, look: &OrderLook<'_>, lives: Vec<usize>) -> Vec<usize> {
         if let [life] = lives[..] {
             for (kind, id) in look.fields.ids() {
@@ -352,7 +352,7 @@ impl OrderLinks {
         lives.collect()
     }
 
-    /// The order on the other side of a gateway that does not change ids, or has them in SecondaryClOrdID(526).
+    /// The order on the other side of a gateway that keeps ids, or has them in SecondaryClOrdID(526).
     fn passed_on(&self, look: &OrderLook<'_>, life: usize, id: &[u8]) -> Option<usize> {
         let ids = [Some(id), look.fields.secondary].into_iter().flatten();
         let mut openings = ids
@@ -371,7 +371,7 @@ impl OrderLinks {
         (0..count).map(|place| self.change(look, place)).collect()
     }
 
-    /// The order with the ClOrdID at this place: both sides of a cross order have their own.
+    /// The order of the ClOrdID at this index: both sides of a cross order have their own.
     fn change(&mut self, look: &OrderLook<'_>, place: usize) -> usize {
         let own = look.fields.client.get(place).copied();
         if let Some(life) = own.and_then(|id| self.brought_on(look, id)) {
@@ -400,12 +400,12 @@ impl OrderLinks {
         life
     }
 
-    /// Both messages are in one record: what came in, and what it became.
+    /// Both messages are in one record: the inbound one and the forwarded one.
     fn join_by_record(&mut self, look: &OrderLook<'_>, caused: Option<usize>, life: usize) {
         let Some(other) = caused.filter(|other| self.whole(*other) != self.whole(life)) else {
             return;
         };
-        // A side that is linked already has nothing to do with a third one.
+        // A side that is linked already cannot be linked with a third one.
         let is_open = self.openings_of(other, life).into_iter().all(|it| it < 2);
         if is_open && look.cause.is_some() && self.may_join(other, life) {
             self.join(other, life);
@@ -426,7 +426,7 @@ impl OrderLinks {
         let executed = |id| self.find(session, IdKind::Execution, id);
         let by_execution = fields.refers.and_then(executed);
         let caused = look.caused(0, OrderPart::is_response);
-        // The execution that came in, passed on.
+        // The inbound execution, forwarded.
         let passed_on = caused.filter(|life| self.passes_on(look, *life));
         if let Some(whole) = passed_on.map(|life| self.whole(life))
             && !self.lives[whole].sessions.contains(&session)
@@ -467,7 +467,7 @@ impl OrderLinks {
         life
     }
 
-    /// Whether the execution that came in is passed on to a session of its order, or to one in which no request has the id.
+    /// Whether the inbound execution is forwarded to a session of its order, or to one without a request with the id.
     fn passes_on(&self, look: &OrderLook<'_>, life: usize) -> bool {
         let is_asked = |id: &&[u8]| {
             let bound = self.bound.get(&(look.session, IdKind::Client, id.to_vec()));
@@ -479,8 +479,8 @@ impl OrderLinks {
         look.passes_execution_on() && (sessions.contains(&look.session) || !ids.any(is_asked))
     }
 
-    /// Of a session without requests: whether a report with a new OrderID is the first of another order with the same
-    /// ClOrdID. A Pending New order may have another OrderID than it gets.
+    /// For a session without requests: whether a report with a new OrderID is the first of another order with the same
+    /// ClOrdID. A Pending New order may later get another OrderID.
     fn begins_another(&self, look: &OrderLook<'_>) -> bool {
         let fields = &look.fields;
         let bound = self.bound_client(look);
@@ -502,8 +502,8 @@ impl OrderLinks {
         })
     }
 
-    /// The order of a report by what its ids name: ClOrdID, OrderID, ExecRefID. When these are several orders, some of
-    /// the ids were used again, and it is the order that has had most of them.
+    /// The order of a report by its ids: ClOrdID, OrderID, ExecRefID. When they lead to several orders, some ids were
+    /// reused; then it is the order that has had most of them.
     fn agreed(
         &self,
         look: &OrderLook<'_>,
@@ -528,7 +528,7 @@ impl OrderLinks {
             let session = &look.session;
             client.is_some_and(|life| !life.named_in.contains(session))
         };
-        // The request that brought the ClOrdID on has no report yet.
+        // The request that introduced the ClOrdID has no report yet.
         let is_first = || {
             let bound = self.bound_client(look);
             fields.is_new() && bound.is_some_and(|it| it.by.is_some() && !it.is_reported)
@@ -559,7 +559,7 @@ impl OrderLinks {
         rivals.find(has_most).or_else(latest)
     }
 
-    /// Both sides of a gateway have the same OrderID. Of a journal, the records say which orders they are.
+    /// Both sides of a gateway have the same OrderID. In a journal, the records determine the orders.
     fn join_by_order_id(&mut self, look: &OrderLook<'_>, id: &[u8], life: usize) {
         let whole = self.whole(life);
         if !self.lives[whole].named_in.contains(&look.session) {
@@ -578,7 +578,7 @@ impl OrderLinks {
         }
     }
 
-    /// The orders that a message names: each id names its own.
+    /// The orders of a message, one for each id.
     fn names(&mut self, look: &OrderLook<'_>) -> Vec<usize> {
         let mut found = Vec::new();
         for (kind, id) in look.fields.ids() {

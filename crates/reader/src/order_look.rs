@@ -1,37 +1,37 @@
-//! [`OrderLook`]: a message that is looked at, and what came before it.
+//! [`OrderLook`]: the current message, and those before it.
 
 use std::rc::Rc;
 
 use crate::entry::LogPlace;
 use crate::order_step::{OrderFields, OrderPart, OrderStep};
 
-/// A message that is looked at.
+/// The current message.
 pub(crate) struct OrderLook<'a> {
     pub(crate) step: &'a OrderStep,
     pub(crate) fields: OrderFields<'a>,
-    /// Its session, whoever sends.
+    /// Its session, regardless of direction.
     pub(crate) session: u64,
-    /// What caused it on another session.
+    /// The message on another session that caused it.
     pub(crate) cause: Option<Rc<OrderCause>>,
-    /// It was resent, or a journal says that it was here before.
+    /// Whether it was resent, or is marked as a duplicate in a journal.
     pub(crate) is_repeat: bool,
 }
 
-/// The message that caused those behind it in a record.
+/// The message that caused the ones after it in a record.
 #[derive(Debug)]
 pub(crate) struct OrderCause {
     pub(crate) place: LogPlace,
     pub(crate) session: u64,
     part: OrderPart,
-    /// Its orders; of a list one for each of `ids`.
+    /// Its orders; for a list one for each of `ids`.
     lives: Vec<usize>,
-    /// ClOrdID(11), each once.
+    /// ClOrdID(11), without duplicates.
     ids: Vec<Vec<u8>>,
     /// ExecID(17).
     execution: Option<Vec<u8>>,
 }
 
-/// A request that opened an order: who sent it to whom, and its order.
+/// A request that opened an order: sender, receiver and order.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) sender: Vec<u8>,
@@ -43,9 +43,9 @@ pub(crate) struct Opening {
 #[derive(Clone, Debug)]
 pub(crate) struct NumberedOrder {
     pub(crate) lives: Vec<usize>,
-    /// ClOrdID(11), each once.
+    /// ClOrdID(11), without duplicates.
     pub(crate) ids: Vec<Vec<u8>>,
-    /// The SendingTime that it had first.
+    /// Its original SendingTime.
     sent: Vec<u8>,
 }
 
@@ -73,8 +73,8 @@ impl OrderCause {
 }
 
 impl OrderLook<'_> {
-    /// The order of the message that caused this one, if its part is such a one. Of a list it is the order with the same
-    /// ClOrdID, or else the one that has the same place as this ClOrdID.
+    /// The order of the message that caused this one, if that has the part `part`. In a list it is the order with the
+    /// same ClOrdID, otherwise the one at the same index as this ClOrdID.
     pub(crate) fn caused(
         &self,
         place: usize,
@@ -94,14 +94,14 @@ impl OrderLook<'_> {
         Some(cause.lives[found])
     }
 
-    /// It reports the execution that the message reported that caused it.
+    /// Whether it reports the same execution as the message that caused it.
     pub(crate) fn passes_execution_on(&self) -> bool {
         let came = self.cause.as_ref().and_then(|it| it.execution.as_deref());
         came.is_some() && came == self.fields.execution
     }
 
-    /// Whether this is the message that had its MsgSeqNum before, resent or in another log. After a reset the number is that
-    /// of another message.
+    /// Whether this is the earlier message with its MsgSeqNum, resent or in another log. After a reset the MsgSeqNum
+    /// belongs to another message.
     pub(crate) fn is_again(&self, known: &NumberedOrder) -> bool {
         if self.is_repeat {
             let original = self.fields.original_sent();
@@ -119,7 +119,7 @@ impl OrderLook<'_> {
     }
 }
 
-/// Whether two times are the same, as far as both have digits.
+/// Whether two times are equal, to the precision of both.
 pub(crate) fn is_same_time(one: &[u8], other: &[u8]) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

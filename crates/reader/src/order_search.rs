@@ -1,4 +1,4 @@
-//! [`OrderSearch`]: the messages of one order, whatever ids it had.
+//! [`OrderSearch`]: finds the messages of one order under all its ids.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasherDefault;
@@ -13,18 +13,18 @@ use crate::index_record::KeyHasher;
 use crate::order_lives::OrderLinks;
 use crate::order_step::{OrderFields, OrderStep, is_name};
 
-/// Ids that are collected, at most.
+/// Maximum number of ids collected.
 const MOST_IDS: usize = 10_000;
-/// Messages that are collected, and their bytes, at most.
+/// Maximum number of messages collected, and of their bytes.
 const MOST_STEPS: usize = 100_000;
 const MOST_BYTES: usize = 64 << 20;
 
-/// Finds the messages of an order: those with one of its ids, and rejects of these messages. The ids that such a message
-/// has are ids of the order too, so logs are read again until none is new.
+/// Finds the messages of an order: those with one of its ids, and rejects of these messages. Further ids in such a
+/// message also belong to the order, so logs are read again until no new id is found.
 ///
-/// An id belongs to an order from the message that brings it on, and only within its session; another order that has the
-/// same id on another day or in another session is an order of its own. Both sides of a gateway are linked by the records of
-/// its journal, or else by OrderID(37), SecondaryOrderID(198) and ids that it did not change.
+/// An id belongs to an order from the message that introduces it, and only within its session; the same id on another
+/// day or in another session belongs to another order. Both sides of a gateway are linked by the records of its
+/// journal, or else by OrderID(37), SecondaryOrderID(198) and ids that it did not change.
 ///
 /// ```text
 /// loop {
@@ -38,7 +38,7 @@ const MOST_BYTES: usize = 64 << 20;
 pub struct OrderSearch {
     asked: Vec<u8>,
     ids: BTreeSet<(IdKind, Vec<u8>)>,
-    /// Their numbers.
+    /// Their hashes.
     keys: HashSet<u64, BuildHasherDefault<KeyHasher>>,
     /// MsgSeqNums of collected messages, by sender and target.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
@@ -50,7 +50,7 @@ pub struct OrderSearch {
     choice: BlockChoice,
 }
 
-/// Places of the messages of an order, and its ids.
+/// Positions of the messages of an order, and its ids.
 #[derive(Clone, Debug)]
 struct FoundLife {
     steps: Vec<usize>,
@@ -67,7 +67,7 @@ pub struct FoundOrder<'s> {
 }
 
 impl OrderSearch {
-    /// Of the order with this ClOrdID or OrderID.
+    /// Searches for the order with this ClOrdID or OrderID.
     #[must_use]
     pub fn new(id: &str) -> Self {
         let asked = id.as_bytes().to_vec();
@@ -95,7 +95,7 @@ impl OrderSearch {
         &self.choice
     }
 
-    /// Before the logs are read, each time.
+    /// Called before each pass over the logs.
     pub fn begin(&mut self) {
         self.numbers.clear();
         self.steps.clear();
@@ -103,7 +103,7 @@ impl OrderSearch {
         self.is_cut = false;
     }
 
-    /// Looks at a message of the logs, and keeps it if it may belong to the order.
+    /// Processes a message of the logs, and keeps it if it may belong to the order.
     pub fn look(&mut self, entry: &LogEntry<'_>) {
         let mut belongs = false;
         let [mut sender, mut target, mut number, mut msg_type, mut refers] = [None::<&[u8]>; 5];
@@ -148,7 +148,7 @@ impl OrderSearch {
             } else if let Some(of_sender) = self.numbers.get_mut(&ends)
                 && !is_duplicate
             {
-                // The number of another message now, after a reset.
+                // After a reset the MsgSeqNum belongs to another message.
                 of_sender.remove(&number);
             }
         }
@@ -164,7 +164,8 @@ impl OrderSearch {
         self.steps.push(OrderStep::new(entry));
     }
 
-    /// After the logs were read: whether further ids of the order were found, so that they must be read again.
+    /// Called after each pass over the logs; true when more ids of the order were found, so that another pass is
+    /// needed.
     pub fn finish(&mut self) -> bool {
         // The first messages of a connection that was open before its capture are held for a while; logs of several
         // writers are each in their own order.
@@ -224,25 +225,25 @@ impl OrderSearch {
         is_new
     }
 
-    /// Each order that had the id, the first one first.
+    /// Each order that had the id, the earliest first.
     pub fn lives(&self) -> impl Iterator<Item = FoundOrder<'_>> {
         self.lives.iter().map(|life| {
             let steps = life.steps.iter().map(|at| &self.steps[*at]);
             FoundOrder {
-                // It was given when it came in, too.
+                // Already passed on when it arrived.
                 steps: steps.filter(|step| step.mark != "dequeued").collect(),
                 ids: &life.ids,
             }
         })
     }
 
-    /// Whether the last reading has found ids that it did not look for, so that the order may have more messages.
+    /// Whether the last pass found ids that it had not searched for, so that the order may have more messages.
     #[must_use]
     pub fn has_more(&self) -> bool {
         self.has_more
     }
 
-    /// Whether there were more messages than can be kept: 100,000, or 64 MiB.
+    /// Whether the limit of 100,000 messages or 64 MiB was reached.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.is_cut

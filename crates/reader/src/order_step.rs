@@ -1,4 +1,4 @@
-//! [`OrderStep`]: a message that may belong to an order, and what it says of orders.
+//! [`OrderStep`]: a message that may belong to an order, and its order fields.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::entry::{LogEntry, LogPlace};
 use crate::field::fields;
 use crate::index_key::IdKind;
 
-/// Ids with one tag that are looked at in a message.
+/// Maximum number of ids with one tag read from a message.
 const MOST_VALUES: usize = 100_000;
 
 /// A message of an order.
@@ -18,17 +18,17 @@ const MOST_VALUES: usize = 100_000;
 pub struct OrderStep {
     /// Its file, as in [`LogEntry::file`].
     pub file: String,
-    /// Where it is there.
+    /// Its position in the file.
     pub place: LogPlace,
     /// When it was written, received or sent.
     pub time: Option<Timestamp>,
-    /// The message as it was sent, secrets too.
+    /// The message as sent, with secrets.
     pub bytes: Vec<u8>,
-    /// What a journal says of it.
+    /// Its status in a journal.
     pub mark: &'static str,
-    /// It caused the other messages of its record.
+    /// Whether it caused the other messages of its record.
     pub(crate) is_cause: bool,
-    /// Ids of messages that caused it or that it caused.
+    /// Ids of messages that caused it, or that it caused.
     pub(crate) related: Vec<(IdKind, Vec<u8>)>,
 }
 
@@ -54,7 +54,7 @@ impl OrderStep {
         }
     }
 
-    /// The same message once more.
+    /// A repetition of the same message.
     pub(crate) fn is_repeat(&self) -> bool {
         matches!(
             self.mark,
@@ -63,18 +63,18 @@ impl OrderStep {
     }
 }
 
-/// What a message does to an order.
+/// The effect of a message on an order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum OrderPart {
-    /// It opens one, or several.
+    /// Opens one or several orders.
     Opens,
-    /// It asks for a change, and has a ClOrdID of its own.
+    /// Requests a change, with a ClOrdID of its own.
     Changes,
-    /// It reports on one.
+    /// Reports on an order.
     Answers,
-    /// It rejects a message by its sequence number.
+    /// Rejects a message by its MsgSeqNum.
     Rejects,
-    /// It only names orders.
+    /// Only mentions orders.
     #[default]
     Names,
 }
@@ -98,18 +98,19 @@ impl OrderPart {
         matches!(self, Self::Answers | Self::Rejects)
     }
 
-    /// Whether messages of this type may have several ClOrdIDs, each of an order: lists, crosses, and what only names orders.
+    /// Whether messages of this type may have several ClOrdIDs, each of an order: lists, crosses, and messages that
+    /// only mention orders.
     fn has_several(msg_type: &[u8]) -> bool {
         matches!(msg_type, b"E" | b"s" | b"t" | b"u") || Self::of(msg_type) == Self::Names
     }
 
-    /// Whether one of the two may be what a gateway made of the other.
+    /// Whether a gateway may have made one of the two from the other.
     pub(crate) fn goes_with(self, other: Self) -> bool {
         self.is_request() && other.is_request() || self.is_response() && other.is_response()
     }
 }
 
-/// The fields by which messages belong to orders. Values that name nothing, such as `NONE`, are left out.
+/// The fields that assign messages to orders. Placeholder values such as `NONE` are left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OrderFields<'a> {
     pub(crate) part: OrderPart,
@@ -122,7 +123,7 @@ pub(crate) struct OrderFields<'a> {
     original_sent: &'a [u8],
     pub(crate) is_duplicate: bool,
     pub(crate) is_resend: bool,
-    /// ClOrdID(11), each once.
+    /// ClOrdID(11), without duplicates.
     pub(crate) client: Vec<&'a [u8]>,
     /// OrigClOrdID(41); of a cross order one for each of `client`.
     pub(crate) originals: Vec<&'a [u8]>,
@@ -136,10 +137,10 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) refers: Option<&'a [u8]>,
     /// RefSeqNum(45) of a reject.
     pub(crate) rejected: Option<u64>,
-    /// It refuses the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it is an
+    /// Whether it rejects the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it is an
     /// OrderCancelReject.
     pub(crate) is_refusal: bool,
-    /// ExecType(150) of a report, or else OrdStatus(39).
+    /// ExecType(150) of a report, otherwise OrdStatus(39).
     pub(crate) stage: Option<u8>,
 }
 
@@ -183,7 +184,7 @@ impl<'a> OrderFields<'a> {
             let mut seen = HashSet::new();
             ids.retain(|id| seen.insert(*id));
         }
-        // Other messages have an ExecID as well, of executions of others.
+        // Other messages may have ExecIDs of other executions.
         found.execution = found.execution.filter(|_| msg_type == b"8");
         found.is_refusal = msg_type == b"9" || found.is_refusal && msg_type == b"8";
         found.stage = found.stage.filter(|_| msg_type == b"8");
@@ -217,13 +218,13 @@ impl<'a> OrderFields<'a> {
         }
     }
 
-    /// OrigSendingTime(122) of a possible duplicate. Who does not know it sends SendingTime(52) there.
+    /// OrigSendingTime(122) of a possible duplicate. Senders that do not know it use SendingTime(52).
     pub(crate) fn original_sent(&self) -> Option<&'a [u8]> {
         let is_known = self.is_duplicate && self.original_sent != self.sent;
         Some(self.original_sent).filter(|sent| is_known && !sent.is_empty())
     }
 
-    /// When it was sent first.
+    /// Its original sending time.
     pub(crate) fn first_sent(&self) -> &'a [u8] {
         self.original_sent().unwrap_or(self.sent)
     }
@@ -233,17 +234,17 @@ impl<'a> OrderFields<'a> {
         self.originals.first().copied()
     }
 
-    /// A report that an order is New or Pending New.
+    /// Whether it reports an order as New or Pending New.
     pub(crate) fn is_new(&self) -> bool {
         matches!(self.stage, Some(b'0' | b'A'))
     }
 
-    /// A report of what happened to an order later: executions, also of cancels and replaces.
+    /// Whether it reports a later event of an order: an execution, a cancel or a replace.
     pub(crate) fn is_later(&self) -> bool {
         self.stage.is_some() && !self.is_new() && !self.is_refusal
     }
 
-    /// All ids that it has.
+    /// All its ids.
     pub(crate) fn ids(&self) -> impl Iterator<Item = (IdKind, &'a [u8])> {
         let client = self.client.iter().chain(&self.originals).copied();
         let client = client.chain(self.secondary).map(|id| (IdKind::Client, id));
@@ -254,7 +255,7 @@ impl<'a> OrderFields<'a> {
     }
 }
 
-/// Whether a value names an order.
+/// Whether a value identifies an order.
 pub(crate) fn is_name(value: &[u8]) -> bool {
     !value.is_empty() && value != b"NONE" && value != b"0"
 }

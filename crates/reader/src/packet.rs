@@ -22,18 +22,18 @@ pub(crate) struct TcpSegment<'a> {
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) rst: bool,
-    /// The captured bytes.
+    /// The captured data.
     pub(crate) payload: &'a [u8],
-    /// Bytes that it carried, those that the capture cut off included.
+    /// Length of the data, including bytes that the capture cut off.
     pub(crate) carried: usize,
 }
 
-/// Whether packets of this link type are read.
+/// Whether this link type is supported.
 pub(crate) fn is_known(link: i32) -> bool {
     [NULL, ETHERNET, LOOP, LINUX_SLL, LINUX_SLL2].contains(&link) || RAW.contains(&link)
 }
 
-/// The segment of a packet; `None` when it carries something else.
+/// The segment of a packet; `None` for other protocols.
 pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
     let tagged = |at: usize, payload: usize| {
         let protocol = data.get(at..at + 2)?;
@@ -62,7 +62,7 @@ pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
             let from = IpAddr::from(head.source_addr());
             let stated = usize::from(head.total_len());
             let heads = usize::from(head.ihl()) * 4 + header;
-            // Zero when the card cuts what the system gave it as one packet.
+            // Zero when the network card segments a large packet of the system.
             let carried = stated.checked_sub(heads).filter(|_| stated > 0);
             (from, IpAddr::from(head.destination_addr()), carried)
         }
@@ -85,7 +85,7 @@ pub(crate) fn segment(link: i32, data: &[u8]) -> Option<TcpSegment<'_>> {
         syn: tcp.syn(),
         fin: tcp.fin(),
         rst: tcp.rst(),
-        // What follows the packet in its frame is padding.
+        // Bytes after the packet in its frame are padding.
         payload: &captured[..captured.len().min(carried)],
         carried,
     })

@@ -10,9 +10,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-/// Bytes of memory of a row group, about; a row more at most.
+/// Approximate memory of a row group, bytes; exceeded by one row at most.
 const GROUP: usize = 64 << 20;
-/// Of a value without the bytes of its text, and of each cell.
+/// Memory of a value without its text, and of each cell.
 const VALUE: usize = 56;
 const CELL: usize = size_of::<i16>();
 
@@ -28,13 +28,13 @@ pub enum ParquetKind {
 /// A value of a row.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ParquetValue<'a> {
-    /// Of a column of texts.
+    /// For a text column.
     Text(&'a str),
-    /// Of a column of times: nanoseconds since 1970.
+    /// For a time column: nanoseconds since 1970.
     Time(i64),
 }
 
-/// Writes a Parquet file: every column may be null, row groups are packed with Snappy.
+/// Writes a Parquet file: every column is nullable, row groups are compressed with Snappy.
 pub struct ParquetExport<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Column>,
@@ -83,7 +83,7 @@ impl<W: Write + Send> ParquetExport<W> {
         })
     }
 
-    /// Adds a row: a value for each column, of its kind, or null.
+    /// Adds a row: for each column, a value of its type or null.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl<W: Write + Send> ParquetExport<W> {
     ///
     /// # Panics
     ///
-    /// If a value is of another kind, or their number is another.
+    /// If a value has another type, or the number of values is wrong.
     pub fn add<'a>(
         &mut self,
         row: impl IntoIterator<Item = Option<ParquetValue<'a>>>,
@@ -105,7 +105,7 @@ impl<W: Write + Send> ParquetExport<W> {
                 (_, None) => {}
                 (Values::Texts(all), Some(ParquetValue::Text(text))) => {
                     self.bytes += VALUE + text.len();
-                    // A text that grows into its memory takes more.
+                    // A growing text takes more memory.
                     all.push(text.as_bytes().to_vec().into());
                 }
                 (Values::Times(all), Some(ParquetValue::Time(time))) => {
@@ -122,7 +122,7 @@ impl<W: Write + Send> ParquetExport<W> {
         self.write_group()
     }
 
-    /// Writes what is left, and the end of the file.
+    /// Writes the remaining rows and the end of the file.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ fn field(name: &str, kind: ParquetKind) -> Result<TypePtr, ParquetError> {
     field.build().map(Arc::new)
 }
 
-/// The error of the output, if it is one.
+/// The I/O error of the output, if it is one.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

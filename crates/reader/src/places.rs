@@ -1,4 +1,4 @@
-//! [`TextPlaces`]: messages of a plain text, read again from their places.
+//! [`TextPlaces`]: rereads messages of a plain text at their positions.
 
 use std::io;
 use std::path::Path;
@@ -11,17 +11,16 @@ use crate::reader::ReadOptions;
 use crate::text::TextInput;
 use crate::zone::Clock;
 
-/// Bytes that are read at a time.
+/// Read size, bytes.
 const READ: usize = 1 << 13;
 
-/// A plain text whose messages are read again. The file stays that which was opened, also when it is renamed.
+/// A plain text whose messages are reread. It stays the same file, even when renamed.
 pub struct TextPlaces {
     input: TextInput,
 }
 
 impl TextPlaces {
-    /// Opens a file; `None` when it is packed, a capture, or a segment of a journal, so that a place in it cannot be
-    /// found at once.
+    /// Opens a file; `None` when it is packed, a capture, or a journal segment, which have no random access.
     ///
     /// # Errors
     ///
@@ -41,8 +40,8 @@ impl TextPlaces {
         Ok(Some(Self { input }))
     }
 
-    /// Passes the message at a place on; `None` when it is no longer there. What stands before it on its line is not
-    /// read, so its time and direction are only what it says itself.
+    /// Passes on the message at a position; `None` when it no longer exists. The text before it on its line is not
+    /// read, so time and direction come from the message alone.
     pub fn read<R>(
         &mut self,
         offset: u64,

@@ -1,11 +1,11 @@
-//! What stands before a message on its line: when it was written, and which way it went.
+//! The text before a message on its line: its time and direction.
 
 use fixwire_journal::Direction;
 use fixwire_protocol::Timestamp;
 
 use crate::zone::{Clock, SECOND, offset};
 
-/// Words before a message that say which way it went, in lower case.
+/// Lower-case words before a message that state its direction.
 const INCOMING: [&str; 9] = [
     "<in>", "[in]", " in ", "incoming", "received", "recv", "inbound", "<--", "<<",
 ];
@@ -13,11 +13,11 @@ const OUTGOING: [&str; 9] = [
     "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
 ];
 
-/// The moment that a prefix says, for example `20260821-13:30:00.123 : `.
+/// The time in a prefix, for example `20260821-13:30:00.123 : `.
 pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let prefix = prefix.trim_ascii_start();
     let mut from = 0;
-    // The time comes first, or behind a word or two, such as the level.
+    // The time comes first, or after a word or two, such as the level.
     for _ in 0..4 {
         let rest = &prefix[from..];
         let found = calendar(rest, clock).or_else(|| epoch(rest).filter(|_| from == 0));
@@ -30,10 +30,10 @@ pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     None
 }
 
-/// A date, what separates it from the time, and the time.
+/// A date, its separator from the time, and the time.
 fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let text = text.strip_prefix(b"[").unwrap_or(text);
-    // As FIX writes a time: 20260821-13:30:00.
+    // As in FIX: 20260821-13:30:00.
     let mut whole = *b"00000000-00:00:00";
     let dash = text.get(4).copied().filter(|byte| b"/-".contains(byte));
     let (date, time) = whole.split_at_mut(8);
@@ -78,7 +78,7 @@ fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     }
 }
 
-/// Copies what stands behind the separator, and passes over both.
+/// Copies the digits after the separator, and skips both.
 fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
     if let Some(separator) = separator {
         *text = text.strip_prefix(&[separator])?;
@@ -91,7 +91,7 @@ fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
 fn epoch(text: &[u8]) -> Option<Timestamp> {
     let mut rest = text;
     let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    // From 2001 to 2286 these have so many digits.
+    // They have this number of digits from 2001 to 2286.
     let unit = match len {
         10 => SECOND,
         13 => 1_000_000,
@@ -115,9 +115,9 @@ fn digits(text: &mut &[u8], len: usize) -> Option<i64> {
         .ok()
 }
 
-/// The direction that a prefix says.
+/// The direction in a prefix.
 pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
-    // A line of a log has a few words before the message; what is longer tells something else.
+    // A line of a log has few words before the message; a longer text is not a log line.
     if prefix.is_empty() || prefix.len() > 256 {
         return None;
     }

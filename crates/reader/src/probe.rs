@@ -1,4 +1,4 @@
-//! Searches for messages in any bytes.
+//! Searches arbitrary bytes for messages.
 
 use std::io::Cursor;
 
@@ -11,8 +11,7 @@ use crate::left_out::LeftOuts;
 use crate::scan::{Scan, Scanner};
 use crate::zone::{Clock, LogZone};
 
-/// What is found in `bytes` when they arrive in blocks of `block` bytes: each message with its place, and what is left
-/// out.
+/// The messages and skipped parts found in `bytes` when they arrive in blocks of `block` bytes, with positions.
 #[must_use]
 pub fn scan(bytes: &[u8], block: usize, lines: bool) -> Vec<(u64, Vec<u8>)> {
     let kind = if lines { Kind::Lines } else { Kind::Stream };
@@ -39,7 +38,7 @@ pub fn scan(bytes: &[u8], block: usize, lines: bool) -> Vec<(u64, Vec<u8>)> {
     found
 }
 
-/// How many messages a capture has, which is whole or not, and any bytes.
+/// Number of messages in a capture, which may be truncated or arbitrary bytes.
 #[must_use]
 pub fn capture(bytes: &[u8]) -> usize {
     let clock = Clock::new(LogZone::utc());
@@ -49,7 +48,7 @@ pub fn capture(bytes: &[u8]) -> usize {
     let mut left_out = LeftOuts::default();
     let mut found = 0;
     while input.advance(&mut left_out) == Step::Message {
-        // What it says must be readable.
+        // Its texts must be readable.
         found += usize::from(!input.entry().bytes.is_empty());
     }
     found

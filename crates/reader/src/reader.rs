@@ -11,29 +11,29 @@ use crate::left_out::{LeftOut, LeftOuts};
 use crate::open::{OpenMode, Opened, open, sources};
 use crate::zone::LogZone;
 
-/// Files that are open from the start; of more, each is opened when its first message is next.
+/// Maximum number of files opened at the start; of more, each is opened when its first message is due.
 const AWAKE: usize = 32;
-/// Sources that are read by threads of their own, if there are no more.
+/// Maximum number of sources for each to get a reading thread of its own.
 const THREADS: usize = 4;
 /// Bytes of the blocks of all files.
 const BLOCKS: usize = 32 << 20;
 
-/// How sources are read.
+/// Options for reading sources.
 #[derive(Clone, Debug)]
 pub struct ReadOptions {
-    /// The zone of times that do not say theirs.
+    /// The zone for times without one.
     pub zone: LogZone,
-    /// Our CompIDs: what they send is out.
+    /// Our CompIDs: their messages are outbound.
     pub ours: Vec<String>,
     /// Nanoseconds to add to the times of a file, by its path or name.
     pub shifts: Vec<(String, i64)>,
-    /// Files and journals are followed: [`LogStep::Wait`] instead of [`LogStep::End`].
+    /// Whether files and journals are followed: [`LogStep::Wait`] instead of [`LogStep::End`].
     pub follow: bool,
-    /// Messages of a journal that waited for a gap to be filled are given a second time, at the moment when they were
-    /// processed; their mark is `dequeued`.
+    /// Whether journal messages held for a gap are passed on a second time when they are processed, with the mark
+    /// `dequeued`.
     pub dequeued: bool,
-    /// Bytes that every wanted message has, whatever stands between its fields: `11=A1`. Of a single plain text, messages
-    /// without them may be passed over, and lines without a message are not counted.
+    /// Bytes in every wanted message, whatever the separator: `11=A1`. In a single plain text, messages without them
+    /// may be skipped, and lines without a message are not counted.
     pub needle: Option<Vec<u8>>,
 }
 
@@ -64,22 +64,22 @@ impl ReadOptions {
 pub enum LogStep<'a> {
     /// The next message.
     Message(LogEntry<'a>),
-    /// Nothing now; a source that is followed may have something later.
+    /// Nothing now; a followed source may have more later.
     Wait,
     /// All sources are read.
     End,
 }
 
-/// A source that was read.
+/// A source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogSource {
     /// Its path, or `stdin`.
     pub file: String,
-    /// What it is: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
+    /// Its type: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
     pub kind: String,
     /// Messages found so far.
     pub messages: u64,
-    /// Of a text, lines without a message, but for blank ones.
+    /// In a text, the number of lines without a message, excluding blank ones.
     pub other_lines: u64,
 }
 
@@ -90,9 +90,9 @@ pub struct LogReader {
     lanes: Vec<Lane>,
     /// The time of the next message of a lane, and the lane.
     heads: BinaryHeap<Reverse<(i64, usize)>>,
-    /// Lanes that have nothing now.
+    /// Lanes without a message now.
     waiting: Vec<usize>,
-    /// The lane of the message that was given last.
+    /// The lane of the last message returned.
     current: Option<usize>,
     block: usize,
     left_out: LeftOuts,
@@ -101,26 +101,26 @@ pub struct LogReader {
 struct Lane {
     path: PathBuf,
     input: Option<Box<dyn LogInput>>,
-    /// The time of its message before.
+    /// The time of its previous message.
     time: i64,
     source: LogSource,
 }
 
 impl LogReader {
-    /// Opens files, folders, journals and standard input (`-`). What cannot be opened is left out.
+    /// Opens files, folders, journals and standard input (`-`). Unreadable ones are left out.
     ///
     /// # Errors
     ///
-    /// A sentence when `shifts` names a file that is none of the sources.
+    /// A sentence when `shifts` names a file that is not a source.
     pub fn open(paths: &[PathBuf], options: ReadOptions) -> Result<Self, String> {
         Self::open_blocks(paths, options, BlockChoice::default())
     }
 
-    /// As [`LogReader::open`]; of logs with an index, only the blocks that may have the ids that are looked for.
+    /// Like [`LogReader::open`]; reads only those blocks of indexed logs that may have the ids of the search.
     ///
     /// # Errors
     ///
-    /// As [`LogReader::open`].
+    /// See [`LogReader::open`].
     pub fn open_blocks(
         paths: &[PathBuf],
         options: ReadOptions,
@@ -176,7 +176,7 @@ impl LogReader {
             let is_head = self.advance(lane);
             let found = &mut self.lanes[lane];
             if sleeps && is_head && found.path.as_os_str() != "-" {
-                // It is read again from its start, and says then what it leaves out.
+                // It is read again from its start, and then reports what it leaves out.
                 found.input = None;
                 found.source.messages = 0;
                 self.left_out.forget(told);
@@ -202,7 +202,7 @@ impl LogReader {
         }
     }
 
-    /// Goes to the next message of a lane; whether it has one.
+    /// Advances to the next message of a lane; false at its end.
     fn advance(&mut self, lane: usize) -> bool {
         if self.step(lane) {
             self.heads.push(Reverse((self.lanes[lane].time, lane)));
@@ -211,7 +211,7 @@ impl LogReader {
         false
     }
 
-    /// As [`LogReader::advance`], without putting the lane among the heads.
+    /// Like [`LogReader::advance`], without putting the lane among the heads.
     fn step(&mut self, lane: usize) -> bool {
         let merges = self.lanes.len() > 1;
         let found = &mut self.lanes[lane];
@@ -225,7 +225,7 @@ impl LogReader {
                     found.time = found.time.max(before);
                 }
                 if merges && let (Some(time), _) = input.entry().time() {
-                    // A line with an earlier time, or without one, stays behind the line before it.
+                    // A line with an earlier time, or without one, stays after the previous line.
                     found.time = found.time.max(time.0);
                 }
                 true
@@ -272,12 +272,12 @@ impl LogReader {
         }
     }
 
-    /// Takes what was left out since the last call; beyond 10,000 parts only how many they are.
+    /// Takes the parts left out since the last call; beyond 10,000 only their number.
     pub fn take_left_out(&mut self) -> Vec<LeftOut> {
         self.left_out.take()
     }
 
-    /// The sources, as far as they are read.
+    /// The sources, as far as they have been read.
     #[must_use]
     pub fn sources(&self) -> Vec<LogSource> {
         self.lanes.iter().map(|lane| lane.source.clone()).collect()

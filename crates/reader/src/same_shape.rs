@@ -2,20 +2,21 @@
 
 use fixwire_transform::rules::Pseudonym;
 
-/// Rounds of the network each way.
+/// Rounds of the Feistel network in each direction.
 const ROUNDS: u8 = 4;
 
-/// Replaces digits by digits, small and capital letters by their kind, other bytes of alphabets by such ones; what is
-/// between them stays. Of one shape, different values have different pseudonyms, and none its own.
+/// Replaces digits by digits, upper and lower case letters by their kind, other letters by letters of their alphabet;
+/// characters between them stay. Within one shape, different values get different pseudonyms, and never their own
+/// value.
 ///
-/// A Feistel network over the digits of a value, each counted by the size of its alphabet, whose round function is
-/// the keyed hash of gateway rules. The network alone may leave a value as it is: it is applied, all digits move, and
-/// it is undone.
+/// A Feistel network over the digits of a value, each counted by the size of its alphabet, whose round function is the
+/// keyed hash of gateway rules. The network alone may leave a value unchanged, so it is applied, all digits are moved,
+/// and it is reversed.
 pub(crate) struct SameShape {
     pseudonym: Pseudonym,
 }
 
-/// The first byte and the size of the alphabet that a byte is of.
+/// The first byte and the size of the alphabet of a byte.
 fn alphabet(byte: u8) -> Option<(u8, u16)> {
     match byte {
         b'0'..=b'9' => Some((b'0', 10)),
@@ -48,7 +49,7 @@ impl SameShape {
             Some(Digit { value, size })
         });
         let mut digits: Vec<Digit> = found.collect();
-        // Values of one shape share it, so that they stay different.
+        // Values of one shape share the key, so that they stay different.
         let shape: Vec<u8> = value
             .iter()
             .map(|byte| alphabet(*byte).map_or(*byte, |(first, _)| first))
@@ -73,7 +74,7 @@ impl SameShape {
         replaced
     }
 
-    /// Adds a hash of one half to the other, or takes it away.
+    /// Adds a hash of one half to the other, or subtracts it.
     fn round(&self, digits: &mut [Digit], shape: &[u8], round: u8, undo: bool) {
         let (left, right) = digits.split_at_mut(digits.len() / 2);
         let (changed, other) = match round % 2 {
@@ -91,7 +92,7 @@ impl SameShape {
         }
     }
 
-    /// Moves every digit, the first by no multiple of its alphabet.
+    /// Moves every digit, the first by a non-multiple of its alphabet's size.
     fn shift(&self, digits: &mut [Digit], shape: &[u8]) {
         let input = [b"s", shape].concat();
         for (at, (digit, random)) in digits.iter_mut().zip(self.numbers(input)).enumerate() {
@@ -103,7 +104,7 @@ impl SameShape {
         }
     }
 
-    /// Numbers that follow from an input, as many as are taken.
+    /// A pseudo-random sequence of numbers from an input.
     fn numbers(&self, input: Vec<u8>) -> impl Iterator<Item = u16> {
         (0_u64..).flat_map(move |count| {
             let block = [&count.to_be_bytes()[..], &input].concat();

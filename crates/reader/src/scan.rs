@@ -6,45 +6,45 @@ use memchr::{memchr_iter, memmem, memrchr};
 
 use crate::find::{self, BEGIN, Found, Kind, LONGEST};
 
-/// Bytes before a message that are kept: where a line says when it was written.
+/// Number of bytes kept before a message, which may have its time and direction.
 pub(crate) const PREFIX: usize = 512;
 
-/// Finds messages, one after the other. How its input is cut into blocks makes no difference.
+/// Finds messages, one after another. The block boundaries of its input make no difference.
 pub(crate) struct Scanner {
     kind: Kind,
     finder: Finder<'static>,
     window: Vec<u8>,
-    /// The bytes of the window that are read.
+    /// The part of the window with data.
     filled: usize,
-    /// The place of its first byte.
+    /// The position of its first byte.
     base: u64,
-    /// Where the search goes on.
+    /// The next position to search.
     at: usize,
     /// The line of the byte at `counted`, from 1.
     line: u64,
     counted: usize,
-    /// Where the message before ended.
+    /// The end of the previous message.
     before: usize,
     block: usize,
     normal: Vec<u8>,
     others: Others,
-    /// What a message has that is looked for; others are passed over.
+    /// Bytes in every wanted message; others are skipped.
     needle: Option<Finder<'static>>,
     pub(crate) found: Hit,
 }
 
-/// Lines without a message.
+/// Number of lines without a message.
 #[derive(Clone, Copy, Debug)]
 struct Others {
     count: u64,
-    /// The line so far has a message.
+    /// Whether the current line has a message so far.
     has_message: bool,
-    /// The line so far is blank.
+    /// Whether the current line is blank so far.
     is_blank: bool,
 }
 
 impl Others {
-    /// Passes over a text without a message; how many lines end in it.
+    /// Skips a text without a message; adds the number of lines that end in it.
     fn pass(&mut self, text: &[u8]) -> u64 {
         let (mut from, mut lines) = (0, 0);
         for end in memchr_iter(b'\n', text) {
@@ -69,29 +69,29 @@ impl Others {
     }
 }
 
-/// The message that was found last.
+/// The last message found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hit {
     start: usize,
     end: usize,
     prefix: usize,
     rewritten: bool,
-    /// The place of its first byte.
+    /// The position of its first byte.
     pub(crate) offset: u64,
-    /// Its line, from 1.
+    /// Its line number, from 1.
     pub(crate) line: u64,
-    /// What is wrong with it.
+    /// The fault of its frame.
     pub(crate) fault: Option<Garbled>,
 }
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Scan {
-    /// A message, which is `found`.
+    /// A message, in `found`.
     Message,
-    /// So many bytes from this place on are left out.
+    /// This number of bytes from this position is left out.
     LeftOut(u64, u64, &'static str),
-    /// Nothing further in the bytes that there are.
+    /// Nothing more in the available bytes.
     More,
 }
 
@@ -119,7 +119,7 @@ impl Scanner {
         }
     }
 
-    /// Messages without these bytes may be passed over, as they stand in the file.
+    /// Messages without these bytes, as they are in the file, may be skipped.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.needle = Some(Finder::new(needle).into_owned());
     }
@@ -132,7 +132,7 @@ impl Scanner {
         loop {
             let bytes = &self.window[..self.filled];
             let Some(at) = self.finder.find(&bytes[self.at..]) else {
-                // The beginning of one may be at the end.
+                // The end may have the beginning of a message.
                 self.at = self.at.max(self.filled.saturating_sub(BEGIN.len() - 1));
                 return Scan::More;
             };
@@ -155,7 +155,7 @@ impl Scanner {
                 Found::More => return Scan::More,
                 Found::Cut(len) => {
                     self.at = start + len;
-                    // The next may follow at once, behind a digit of this one.
+                    // The next message may follow at once, within a digit of this one.
                     self.before = self.at;
                     let place = self.base + start as u64;
                     return Scan::LeftOut(place, len as u64, "a message without its end");
@@ -169,8 +169,9 @@ impl Scanner {
         }
     }
 
-    /// Goes to a message before the next that has what is looked for; whether the bytes so far have no such message,
-    /// and some of them were passed over. The message before is looked at as well, since one may be within another.
+    /// Advances to the message before the next occurrence of the wanted bytes; true when the available bytes have no
+    /// such message and some were skipped. The message before is examined as well, since one message may contain
+    /// another.
     fn skip(&mut self) -> bool {
         let Some(needle) = &self.needle else {
             return false;
@@ -207,7 +208,7 @@ impl Scanner {
         };
         self.at = start + len;
         self.before = self.at;
-        // A message may have line ends in it.
+        // A message may contain line ends.
         if self.kind == Kind::Lines {
             let lines = memchr_iter(b'\n', &self.window[start..self.at]).count();
             self.line += lines as u64;
@@ -215,7 +216,7 @@ impl Scanner {
         }
     }
 
-    /// Counts lines up to this place in the window.
+    /// Counts lines up to this position in the window.
     fn count_lines(&mut self, to: usize) {
         if self.kind == Kind::Lines && to > self.counted {
             let text = &self.window[self.counted..to];
@@ -227,7 +228,7 @@ impl Scanner {
         }
     }
 
-    /// Lines without a message so far, but for blank ones; the last one too.
+    /// Number of lines without a message so far, excluding blank ones but including the last one.
     pub(crate) fn other_lines(&self) -> u64 {
         let mut others = self.others;
         others.pass(&self.window[self.counted..self.filled]);
@@ -235,7 +236,7 @@ impl Scanner {
         others.count
     }
 
-    /// The message that was found, as it was sent.
+    /// The message found, as sent.
     pub(crate) fn message(&self) -> &[u8] {
         match self.found.rewritten {
             true => &self.normal,
@@ -243,49 +244,48 @@ impl Scanner {
         }
     }
 
-    /// What stands before it on its line.
+    /// The text before it on its line.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.window[self.found.prefix..self.found.start]
     }
 
-    /// The place behind the message that was found.
+    /// The position after the message found.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.found.end as u64
     }
 
-    /// The line of the place behind the message that was found.
+    /// The line number at the position after the message found.
     pub(crate) fn end_line(&self) -> u64 {
         self.line
     }
 
-    /// The place behind the last byte that was read.
+    /// The position after the last byte read.
     pub(crate) fn read_to(&self) -> u64 {
         self.base + self.filled as u64
     }
 
-    /// The place where the search goes on.
+    /// The next position to search.
     pub(crate) fn searched(&self) -> u64 {
         self.base + self.at as u64
     }
 
-    /// Bytes in memory.
+    /// Number of bytes in memory.
     pub(crate) fn held(&self) -> usize {
         self.window.len()
     }
 
-    /// Room for the next bytes, of which [`Scanner::filled`] says how many came. The message that was
-    /// found is dropped.
+    /// Space for the next bytes; [`Scanner::filled`] reports their number. Drops the message found.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         self.room_of(self.block)
     }
 
     fn room_of(&mut self, least: usize) -> &mut [u8] {
         let keep = self.at.saturating_sub(PREFIX);
-        // Moving less than what stays would cost more than it gives.
+        // Moving a small part would cost more than it saves.
         if keep >= self.filled - keep {
             self.drop_before(keep);
         }
-        // A long message is read in ever longer pieces, so that it is looked at a few times only.
+        // A long message is read in increasingly large pieces, so that it is examined only a few times.
         let wanted = self.filled + least.max(self.filled / 2);
         if self.window.len() < self.filled + least {
             self.window.resize(wanted, 0);
@@ -306,7 +306,7 @@ impl Scanner {
         self.before = self.before.saturating_sub(keep);
     }
 
-    /// So many bytes were read into the room.
+    /// This number of bytes was read into the space.
     pub(crate) fn filled(&mut self, len: usize) {
         self.filled += len;
     }
@@ -317,8 +317,7 @@ impl Scanner {
         self.filled += bytes.len();
     }
 
-    /// Goes on at another place; what is unfinished is dropped. `line` is that of the place when it is another
-    /// file.
+    /// Continues at another position; drops unfinished parts. `line` is the line number there, for another file.
     pub(crate) fn jump(&mut self, place: u64, line: Option<u64>) {
         self.count_lines(self.filled);
         self.line = line.unwrap_or(self.line);
@@ -327,7 +326,8 @@ impl Scanner {
     }
 }
 
-/// Where the last message before `end` may begin: `58=FIX` begins none, and a text that speaks of `8=FIX.4.4` does not.
+/// The last position before `end` at which a message may begin: `58=FIX` does not begin one, nor does a text that
+/// mentions `8=FIX.4.4`.
 fn last_begin(text: &[u8], mut end: usize) -> Option<usize> {
     loop {
         let at = memmem::rfind(&text[..end], BEGIN)?;
@@ -344,7 +344,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Everything that a scan says, with the blocks that the input is cut into.
+    /// All results of a scan with these input blocks.
     fn scanned(bytes: &[u8], kind: Kind, cuts: &[usize]) -> Vec<String> {
         let mut scanner = Scanner::new(kind, 16);
         let mut said = Vec::new();
@@ -406,7 +406,7 @@ mod tests {
         prop_oneof![message.clone(), bars, between.clone(), between]
     }
 
-    /// Where each message begins and ends; those without the needle may be left out.
+    /// Start and end of each message; those without the needle may be skipped.
     fn places(bytes: &[u8], block: usize, needle: Option<&[u8]>) -> Vec<(usize, usize)> {
         let mut scanner = Scanner::new(Kind::Lines, 16);
         if let Some(needle) = needle {
@@ -429,7 +429,7 @@ mod tests {
         found
     }
 
-    /// A line with a message, whose values speak of FIX.
+    /// A line with a message whose values mention FIX.
     fn line() -> impl Strategy<Value = Vec<u8>> {
         let field = prop_oneof![
             Just("55=VOD\x01"),

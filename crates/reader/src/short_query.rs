@@ -1,4 +1,4 @@
-//! [`ShortQuery`]: a condition in a few characters, `35=D 55~^TX 38>1000`.
+//! [`ShortQuery`]: a short condition such as `35=D 55~^TX 38>1000`.
 
 use std::cmp::Ordering;
 
@@ -9,11 +9,11 @@ use memchr::memmem::{self, Finder};
 use crate::index_choice::BlockChoice;
 use crate::index_key::IdKind;
 
-/// Terms that a message must meet, all of them.
+/// Terms that a message must all match.
 #[derive(Clone, Debug)]
 pub struct ShortQuery {
     terms: Vec<Term>,
-    /// A field that every wanted message has, with SOH around it.
+    /// A field in every wanted message, with SOH before and after it.
     needle: Option<Finder<'static>>,
 }
 
@@ -25,17 +25,17 @@ struct Term {
 
 #[derive(Clone, Debug)]
 enum Test {
-    /// One of these values.
+    /// Equals one of these values.
     Equal(Vec<Vec<u8>>),
-    /// None of these values.
+    /// Equals none of these values.
     NotEqual(Vec<Vec<u8>>),
-    /// The text is in the value: at its start, at its end.
+    /// The value contains this text: at its start, at its end.
     Has {
         text: Vec<u8>,
         start: bool,
         end: bool,
     },
-    /// The value is on this side of another, or equal if that is allowed.
+    /// The value is on this side of another value, or equal if allowed.
     Side {
         side: Ordering,
         or_equal: bool,
@@ -60,7 +60,7 @@ impl ShortQuery {
     ///
     /// # Errors
     ///
-    /// A sentence with the term that is wrong.
+    /// A sentence with the invalid term.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut terms = Vec::new();
         let mut rest = text.trim_start();
@@ -79,7 +79,7 @@ impl ShortQuery {
             },
             _ => None,
         });
-        // The longest is the rarest, most likely. BeginString has no SOH before it.
+        // The longest field is most likely the rarest. BeginString has no SOH before it.
         let needle = needles
             .filter(|needle| !needle.starts_with(b"\x018="))
             .max_by_key(Vec::len);
@@ -87,7 +87,7 @@ impl ShortQuery {
         Ok(Self { terms, needle })
     }
 
-    /// Whether a message may be wanted, by its bytes: whether it is, [`ShortQuery::matches`] says.
+    /// Whether a message may match, by its bytes; [`ShortQuery::matches`] decides.
     #[inline]
     #[must_use]
     pub fn may_match(&self, bytes: &[u8]) -> bool {
@@ -96,8 +96,7 @@ impl ShortQuery {
             .is_none_or(|needle| needle.find(bytes).is_some())
     }
 
-    /// A field that every wanted message has, without what stands around it; `None` when a log may have written it
-    /// otherwise than it was sent.
+    /// A field in every wanted message, without separators; `None` when a log may have written it differently.
     #[must_use]
     pub fn needle(&self) -> Option<Vec<u8>> {
         let field = self.needle.as_ref()?.needle();
@@ -106,8 +105,7 @@ impl ShortQuery {
         field.iter().all(is_plain).then(|| field.to_vec())
     }
 
-    /// The blocks of indexed logs that may have messages that are wanted; `None` when no term names an id that an index
-    /// has.
+    /// The blocks of indexed logs that may have matching messages; `None` when no term has an indexed id.
     #[must_use]
     pub fn blocks(&self) -> Option<BlockChoice> {
         let mut terms = self.terms.iter();
@@ -120,7 +118,7 @@ impl ShortQuery {
         Some(choice)
     }
 
-    /// Whether a message meets all terms.
+    /// Whether a message matches all terms.
     #[must_use]
     pub fn matches(&self, message: &Message<'_>) -> bool {
         self.terms.iter().all(|term| term.matches(message))
@@ -159,7 +157,7 @@ impl Term {
     }
 }
 
-/// Where the first term ends: at a blank that is not between quotes.
+/// The end of the first term: at a blank outside quotes.
 fn end_of_term(text: &str) -> Result<usize, String> {
     let mut is_quoted = false;
     for (at, c) in text.char_indices() {

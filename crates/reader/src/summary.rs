@@ -1,4 +1,4 @@
-//! [`LogSummary`]: what logs have in them, and what is wrong with it.
+//! [`LogSummary`]: the contents of logs, and their faults.
 
 use std::collections::BTreeMap;
 
@@ -8,46 +8,46 @@ use fixwire_protocol::{Garbled, Timestamp};
 use crate::entry::{LogEntry, TimeSource};
 use crate::gaps::LogGaps;
 
-/// Sessions and types that are counted apart; what is beyond them is counted together.
+/// Maximum number of sessions and types counted separately; further ones are counted together.
 const MOST: usize = 10_000;
-/// The longest name of one.
+/// Maximum length of a name.
 const LONGEST_NAME: usize = 300;
-/// The name of what is counted together.
+/// The common name of further ones.
 const BEYOND: &str = "(others)";
-/// Faults of which the place of the first is kept, at most.
+/// Maximum number of fault types whose first position is kept.
 const KINDS: usize = 16;
 
-/// Counts of all messages that it was given.
+/// Counts over all processed messages.
 #[derive(Clone, Debug, Default)]
 pub struct LogSummary {
     /// Messages.
     pub messages: u64,
     /// The earliest and the latest time.
     pub times: Option<(Timestamp, Timestamp)>,
-    /// Messages by where their time is from.
+    /// Messages by the origin of their time.
     pub time_sources: BTreeMap<TimeSource, u64>,
     /// Messages by MsgType(35).
     pub types: BTreeMap<String, u64>,
-    /// By the names of [`LogEntry::session`].
+    /// By the names from [`LogEntry::session`].
     pub sessions: BTreeMap<String, SessionSummary>,
-    /// What is wrong with frames: the fault without its numbers, how often, and the place of the first.
+    /// Frame faults without their numbers: count, and position of the first.
     pub faults: BTreeMap<&'static str, (u64, String)>,
-    /// Sequence numbers that are missing.
+    /// Missing sequence numbers.
     pub gaps: LogGaps,
 }
 
 /// Counts of one session.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SessionSummary {
-    /// Messages that came in.
+    /// Number of inbound messages.
     pub received: u64,
-    /// Messages that were sent.
+    /// Number of outbound messages.
     pub sent: u64,
-    /// Messages whose direction is not known.
+    /// Number of messages with unknown direction.
     pub unknown: u64,
-    /// Possible duplicates: PossDupFlag(43) is Y.
+    /// Number of possible duplicates: PossDupFlag(43) is Y.
     pub duplicates: u64,
-    /// Reject(3), BusinessMessageReject(j) and OrderCancelReject(9).
+    /// Number of Reject(3), BusinessMessageReject(j) and OrderCancelReject(9).
     pub rejects: u64,
     /// The earliest and the latest time.
     pub times: Option<(Timestamp, Timestamp)>,
@@ -89,7 +89,7 @@ fn widen(times: &mut Option<(Timestamp, Timestamp)>, time: Option<Timestamp>) {
     }
 }
 
-/// The entry of a name, or that of all others when there are too many.
+/// The entry of a name, or the common one when there are too many.
 fn known<'a, T: Default>(map: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
     let is_short = name.len() <= LONGEST_NAME;
     let name = match is_short && (map.len() < MOST || map.contains_key(name)) {

@@ -11,21 +11,21 @@ use crate::packet::TcpSegment;
 use crate::scan::{Scan, Scanner};
 use crate::zone::SECOND;
 
-/// Bytes that wait for a missing segment, at most.
+/// Maximum number of bytes that wait for a missing segment.
 const MOST_WAITING: usize = 1 << 20;
-/// Segments that wait, at most.
+/// Maximum number of waiting segments.
 const MOST_SEGMENTS: usize = 1024;
-/// How long a segment waits by the clock of the capture: what is not repeated within that time never is.
+/// How long a segment waits, by the clock of the capture: segments not retransmitted by then never are.
 const PATIENCE: i64 = 10 * SECOND;
-/// Segments that are held until the first byte of a connection is known that was open before the capture.
+/// Number of segments held until the first byte is known, for a connection that was open before the capture.
 const HELD: usize = 4;
-/// As long as these are held, at most.
+/// Maximum time for which these are held.
 const HELD_TIME: i64 = SECOND / 5;
-/// A sequence number further away is one of another connection with the same addresses.
+/// A sequence number further away belongs to another connection with the same addresses.
 const NEAR: i64 = 64 << 20;
 /// Why bytes between messages are left out.
 const UNREAD: &str = "no FIX message";
-/// Room for the first block.
+/// Size of the first block.
 const BLOCK: usize = 4096;
 
 /// Result of looking for the next message.
@@ -33,42 +33,42 @@ const BLOCK: usize = 4096;
 pub(crate) enum FlowStep {
     /// A message.
     Message,
-    /// Bytes that are left out.
+    /// Skipped bytes.
     LeftOut(LeftOut),
-    /// Nothing further now.
+    /// Nothing more now.
     More,
 }
 
-/// What one end of a connection sends.
+/// The data stream of one end of a connection.
 pub(crate) struct TcpFlow {
     from: SocketAddr,
     to: SocketAddr,
-    /// The sequence number of the first byte, in 64 bits.
+    /// The sequence number of the first byte, extended to 64 bits.
     first: i64,
-    /// That of the next byte to be searched.
+    /// The sequence number of the next byte to be searched.
     next: i64,
     started: bool,
-    /// By their sequence numbers: bytes, time and packet.
+    /// Waiting segments by sequence number: bytes, time and packet.
     waiting: BTreeMap<i64, (Vec<u8>, Timestamp, u64)>,
     waiting_bytes: usize,
-    /// Where the bytes of packets end in the stream.
+    /// Ends of packets in the stream.
     arrivals: VecDeque<(u64, Timestamp, u64)>,
     scanner: Scanner,
-    /// The time and the packet of the message that was found.
+    /// Time and packet of the message found.
     pub(crate) completed: (Timestamp, u64),
-    /// Behind the last message, or what is left out.
+    /// The position after the last message or skipped part.
     told: u64,
     has_messages: bool,
-    /// A message was found that is still to be given.
+    /// Whether a message was found that is not returned yet.
     is_found: bool,
-    /// The hole before the first waiting segment is given up.
+    /// Whether the gap before the first waiting segment is given up.
     give_up: bool,
-    /// The peer has confirmed the bytes before this one.
+    /// The peer has acknowledged the bytes before this one.
     confirmed: i64,
     finished: Option<i64>,
-    /// Nothing more comes.
+    /// Whether the stream has ended.
     pub(crate) closed: bool,
-    /// The packet that came last.
+    /// The last packet.
     pub(crate) last_packet: u64,
 }
 
@@ -104,12 +104,12 @@ impl TcpFlow {
         begins_anew || (seq - self.next).abs() > NEAR
     }
 
-    /// A sequence number in 64 bits: the one nearest to where the stream is.
+    /// A sequence number extended to 64 bits: the one nearest to the current position.
     fn wide(&self, seq: u32) -> i64 {
         self.next + i64::from(seq.wrapping_sub(self.next as u32) as i32)
     }
 
-    /// Takes a segment.
+    /// Adds a segment.
     pub(crate) fn add(&mut self, segment: &TcpSegment<'_>, time: Timestamp, packet: u64) {
         self.last_packet = packet;
         let mut seq = self.wide(segment.seq);
@@ -155,7 +155,7 @@ impl TcpFlow {
         first.is_some_and(|first| now.0.saturating_sub(first) > time)
     }
 
-    /// Begins with what is held, without the beginning of the connection.
+    /// Starts with the held segments, without the beginning of the connection.
     fn start(&mut self) {
         self.started = true;
         if let Some((&seq, _)) = self.waiting.first_key_value() {
@@ -163,7 +163,7 @@ impl TcpFlow {
         }
     }
 
-    /// The peer has confirmed what comes before this number.
+    /// The peer has acknowledged the bytes before this sequence number.
     pub(crate) fn confirm(&mut self, ack: u32) {
         let ack = self.wide(ack);
         if (ack - self.next).abs() <= NEAR {
@@ -171,12 +171,12 @@ impl TcpFlow {
         }
     }
 
-    /// Gives up what is missing, so that less waits.
+    /// Gives up missing bytes, so that fewer bytes wait.
     pub(crate) fn hurry(&mut self) {
         self.give_up = true;
     }
 
-    /// No more segments come.
+    /// No more segments follow.
     pub(crate) fn close(&mut self) {
         self.closed = true;
         if !self.started {
@@ -185,17 +185,17 @@ impl TcpFlow {
         }
     }
 
-    /// Bytes in memory.
+    /// Number of bytes in memory.
     pub(crate) fn held(&self) -> usize {
         self.waiting_bytes + self.scanner.held()
     }
 
-    /// The message that was found.
+    /// The message found.
     pub(crate) fn message(&self) -> &[u8] {
         self.scanner.message()
     }
 
-    /// What is wrong with it.
+    /// The fault of its frame.
     pub(crate) fn fault(&self) -> Option<Garbled> {
         self.scanner.found.fault
     }
@@ -213,7 +213,7 @@ impl TcpFlow {
             if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
                 self.scanner.push(new);
                 self.next += new.len() as i64;
-                // What came too early is complete when the bytes before it are.
+                // A segment that arrived early is complete when the bytes before it are.
                 let (_, then, before) = self.arrivals.back().copied().unwrap_or((0, time, packet));
                 let arrived = (time.max(then), packet.max(before));
                 self.arrivals
@@ -222,7 +222,7 @@ impl TcpFlow {
         }
     }
 
-    /// The next message, or what is left out.
+    /// The next message or skipped part.
     pub(crate) fn next(&mut self) -> FlowStep {
         if std::mem::take(&mut self.is_found) {
             return FlowStep::Message;
@@ -244,7 +244,7 @@ impl TcpFlow {
             }
             Scan::More => {}
         }
-        // Nothing that is found later ends before this place.
+        // No later message ends before this position.
         let searched = self.scanner.searched();
         while self.arrivals.front().is_some_and(|it| it.0 <= searched) {
             self.arrivals.pop_front();
@@ -258,7 +258,7 @@ impl TcpFlow {
         self.skip().map_or(FlowStep::More, FlowStep::LeftOut)
     }
 
-    /// Notes where the message that was found ends, and when it was complete.
+    /// Records the end of the message found, and when it was complete.
     fn found(&mut self) {
         self.told = self.scanner.end();
         self.has_messages = true;
@@ -271,7 +271,7 @@ impl TcpFlow {
         }
     }
 
-    /// What of the stream before a hole or its end is no message.
+    /// The bytes before a gap or the end that are not a message.
     fn unread(&mut self) -> Option<LeftOut> {
         let (from, to) = (self.told, self.scanner.read_to());
         self.told = self.told.max(to);
@@ -279,7 +279,7 @@ impl TcpFlow {
         is_some.then(|| self.left_out(from, to - from, UNREAD))
     }
 
-    /// Goes on behind a hole; what was lost in it.
+    /// Continues after a gap; returns the loss.
     fn skip(&mut self) -> Option<LeftOut> {
         let from = self.scanner.read_to();
         let to = match self.waiting.first_key_value() {

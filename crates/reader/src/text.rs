@@ -11,26 +11,26 @@ use crate::input::{LogInput, Step};
 use crate::left_out::{LeftOut, LeftOuts};
 use crate::scan::{Scan, Scanner};
 
-/// A text, plain or unpacked.
+/// A text, plain or packed.
 pub(crate) struct TextInput {
     file: String,
     hints: Hints,
     scanner: Scanner,
     feed: Box<dyn Feed>,
     ended: bool,
-    /// A jump to be made when what stands before is searched through.
+    /// A jump to make when the text before it is searched.
     jump: Option<(u64, Option<u64>)>,
-    /// How its bytes are packed, in words for an error.
+    /// Its compression, as a word for an error.
     packed: &'static str,
     plan: Option<Box<Planned>>,
 }
 
-/// The blocks that are read of a log with an index.
+/// The blocks to read of an indexed log.
 struct Planned {
     plan: BlockPlan,
-    /// Where the block ends that is read now.
+    /// The end of the current block.
     end: Option<u64>,
-    /// The last time before it.
+    /// The latest time before it.
     before: Option<i64>,
 }
 
@@ -54,7 +54,7 @@ impl TextInput {
         }
     }
 
-    /// Only these blocks are read.
+    /// Reads only these blocks.
     pub(crate) fn follow_plan(&mut self, plan: BlockPlan, left_out: &mut LeftOuts) {
         self.plan = Some(Box::new(Planned {
             plan,
@@ -64,19 +64,19 @@ impl TextInput {
         self.next_block(left_out);
     }
 
-    /// Messages without these bytes may be passed over, as they stand in the file.
+    /// Messages without these bytes, as they are in the file, may be skipped.
     pub(crate) fn pass_over(&mut self, needle: &[u8]) {
         self.scanner.pass_over(needle);
     }
 
-    /// Goes on at another place of the file, which is on this line.
+    /// Continues at another position of the file, in this line.
     pub(crate) fn go_to(&mut self, place: u64, line: u64) {
         self.feed.go_to(place);
         self.scanner.jump(place, Some(line));
         (self.ended, self.jump) = (false, None);
     }
 
-    /// Goes to the next block that is read; false when it begins where the one before ends.
+    /// Advances to the next block to read; false when it directly follows the previous one.
     fn next_block(&mut self, left_out: &mut LeftOuts) -> bool {
         let Some(planned) = &mut self.plan else {
             return false;
@@ -103,7 +103,7 @@ impl TextInput {
         true
     }
 
-    /// Whether this place is behind the block that is read now.
+    /// Whether this position is after the current block.
     fn is_behind(&self, place: u64) -> bool {
         let end = self.plan.as_ref().and_then(|planned| planned.end);
         end.is_some_and(|end| place >= end)
@@ -201,14 +201,14 @@ impl LogInput for TextInput {
     }
 }
 
-/// A feed as a reader, for what is packed in it.
+/// A feed as a reader, for packed data.
 pub(crate) struct FeedReader(pub(crate) Box<dyn Feed>);
 
 impl Read for FeedReader {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         match self.0.feed(into)? {
             Fed::Bytes(len) => Ok(len),
-            // Zeros are no part of packed data.
+            // Zeros cannot be part of packed data.
             Fed::Hole(_) | Fed::Wait | Fed::Restart(_) | Fed::End => Ok(0),
         }
     }

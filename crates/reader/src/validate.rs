@@ -1,4 +1,4 @@
-//! [`LogValidation`]: what a session would reject in the messages of logs.
+//! [`LogValidation`]: finds messages in logs that a session would reject.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,21 +10,21 @@ use fixwire_protocol::{Decoder, Dictionary, Message};
 use crate::entry::LogEntry;
 use crate::summary::kind;
 
-/// Sorts of problems that are counted apart; what is beyond them is counted together.
+/// Maximum number of problem types counted separately; further ones are counted together.
 const MOST: usize = 10_000;
-/// The reason of what is counted together.
+/// The common reason of further ones.
 const BEYOND: &str = "(others)";
-/// Senders whose DefaultApplVerID(1137) is remembered.
+/// Maximum number of senders whose DefaultApplVerID(1137) is kept.
 const MOST_SENDERS: usize = 100_000;
-/// The longest MsgType that is counted by its name.
+/// Longest MsgType that is counted by name.
 const LONGEST_TYPE: usize = 32;
 
-/// The first thing that is wrong with a message.
+/// The first error in a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MessageProblem {
-    /// What it is, in the words of a Reject's Text(58).
+    /// The reason, in the words of a Reject's Text(58).
     pub reason: String,
-    /// SessionRejectReason(373); `None` for a wrong frame, and for a field that only others require.
+    /// SessionRejectReason(373); `None` for a wrong frame, and for a field required by a condition.
     pub code: Option<u8>,
     /// The field's tag, printable.
     pub tag: Option<String>,
@@ -50,7 +50,7 @@ impl MessageProblem {
             RefTag::Text(text) => Some(Escaped(text).to_string()),
         };
         let field = fault.field.and_then(|field| message.fields().get(field));
-        // Of a missing field it is another one of its group.
+        // For a missing field it is another field of its group.
         let field = field.filter(|field| fault.tag.is_none_or(|tag| tag == field.tag));
         let value = field.map(|field| ReadableValue(field.tag, message.value(*field)).to_string());
         Self {
@@ -67,15 +67,15 @@ impl MessageProblem {
 pub struct ProblemCount {
     /// Messages.
     pub count: u64,
-    /// File and place of the first.
+    /// File and position of the first.
     pub first: String,
 }
 
-/// Validates messages as a session does that has their dictionary.
+/// Validates messages as a session with their dictionary would.
 pub struct LogValidation {
-    /// Messages so far.
+    /// Number of messages so far.
     pub messages: u64,
-    /// Those with a problem.
+    /// Number of messages with a problem.
     pub invalid: u64,
     /// By reason, tag and MsgType(35).
     pub counts: BTreeMap<[String; 3], ProblemCount>,
@@ -87,7 +87,7 @@ pub struct LogValidation {
 }
 
 impl LogValidation {
-    /// By these rules; the decoder knows the data fields of the dictionaries.
+    /// With these rules; the decoder knows the data fields of the dictionaries.
     #[must_use]
     pub fn new(rules: ValidationRules, decoder: Decoder) -> Self {
         Self {
@@ -101,8 +101,8 @@ impl LogValidation {
         }
     }
 
-    /// Validates a message. `dictionary_of` has the dictionary of a message, by what it says and DefaultApplVerID(1137) of
-    /// its sender's Logon.
+    /// Validates a message. `dictionary_of` returns the dictionary of a message, by the message and the
+    /// DefaultApplVerID(1137) of its sender's Logon.
     pub fn check<'d>(
         &mut self,
         entry: &LogEntry<'_>,

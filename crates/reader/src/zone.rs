@@ -1,4 +1,4 @@
-//! The time zone of times that do not say theirs.
+//! The time zone for times without one.
 
 use fixwire_protocol::Timestamp;
 use fixwire_schedule::zone_name;
@@ -7,10 +7,10 @@ use jiff::{Timestamp as Moment, civil};
 
 /// Nanoseconds of a second.
 pub(crate) const SECOND: i64 = 1_000_000_000;
-/// Offsets change on the quarter of an hour, at most.
+/// Offsets change on the quarter of an hour only.
 const QUARTER: i64 = 900;
 
-/// The time zone of a log whose times do not say it.
+/// The time zone of a log whose times have none.
 #[derive(Clone, Debug)]
 pub struct LogZone(TimeZone);
 
@@ -25,7 +25,7 @@ impl LogZone {
     ///
     /// # Errors
     ///
-    /// A sentence that says what is expected.
+    /// A sentence with the expected form.
     pub fn parse(text: &str) -> Result<Self, String> {
         zone_name::find(text).map(Self).ok_or_else(|| {
             let advice = zone_name::advice(text)
@@ -35,7 +35,7 @@ impl LogZone {
     }
 }
 
-/// Turns local times into moments, and remembers the offset of the last quarter of an hour.
+/// Converts local times to UTC, and caches the offset of the last quarter of an hour.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     zone: LogZone,
@@ -52,8 +52,7 @@ impl Clock {
         }
     }
 
-    /// The moment of a local time, which is given as if it were of UTC. A time that the clocks show twice is
-    /// the first of the two.
+    /// The instant of a local time, which is given as if it were UTC. For a time that the clocks show twice, the first.
     pub(crate) fn moment(&mut self, local: Timestamp) -> Option<Timestamp> {
         let seconds = local.0.div_euclid(SECOND);
         let quarter = seconds.div_euclid(QUARTER);
@@ -70,7 +69,7 @@ impl Clock {
     }
 }
 
-/// The seconds of `Z`, `+08`, `+0800` or `+08:00`.
+/// The offset in `Z`, `+08`, `+0800` or `+08:00`, in seconds.
 pub(crate) fn offset(text: &[u8]) -> Option<i64> {
     zone_name::offset(text).map(i64::from)
 }

@@ -1,4 +1,4 @@
-//! Does the reader find every message, whatever wrote it, and name what it leaves out?
+//! The reader finds every message, whatever wrote it, and reports the parts it skips.
 
 #[path = "suite/anonymise.rs"]
 mod anonymise;

@@ -9,7 +9,7 @@ use crate::samples::{Random, message};
 
 const KEY: &[u8] = b"the key of the tests";
 
-/// What becomes of each message of a log.
+/// The result for each message of a log.
 fn anonymised(path: &Path, anonymiser: &mut Anonymiser) -> Vec<Result<Vec<u8>, NotAnonymised>> {
     let mut reader = LogReader::open(&[path.to_owned()], ReadOptions::default()).unwrap();
     let mut all = Vec::new();
@@ -57,7 +57,7 @@ fn names_ids_and_texts_are_gone_and_frames_are_right() {
         assert!(!has(&all, secret), "{secret}");
     }
     assert!(!has(&all, "raw") && !has(&all, "Jane"));
-    // The reader finds whole messages of the same lengths.
+    // The reader finds complete messages of the same lengths.
     let out = root.path().join("out.log");
     fs::write(&out, texts.join(&b'\n')).unwrap();
     let mut reader = LogReader::open(&[out], ReadOptions::default()).unwrap();
@@ -73,7 +73,7 @@ fn names_ids_and_texts_are_gone_and_frames_are_right() {
     let [logon, new, replace, report] = &found[..] else {
         panic!("{found:?}");
     };
-    // The same value is the same pseudonym, whatever field it is in.
+    // The same value gets the same pseudonym in every field.
     assert_eq!((&new[0], &new[1]), (&report[1], &report[0]));
     assert_eq!((&replace[3], &report[3]), (&new[2], &new[2]));
     assert_eq!(replace[2], report[2]);
@@ -123,7 +123,7 @@ fn a_message_that_nobody_can_take_apart_is_left_out() {
     assert!(all[2].is_ok());
 }
 
-/// Any ids, many of them short: different ones stay different, and none is its own.
+/// Any ids, many of them short: different ids get different pseudonyms, and never their own.
 #[test]
 fn orders_stay_apart() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Captures of every kind, and mangled ones: each message that was captured whole is found, and what was not is named.
+//! Captures of every kind, and damaged ones: each completely captured message is found, and the rest is reported.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use fixwire_reader::{LogReader, LogStep, ReadOptions};
 
 use crate::samples::{Random, bytes_of, order};
 
-/// Seeds of mangled captures.
+/// Number of seeds for damaged captures.
 const SEEDS: u64 = 1000;
 
 /// A segment of one end of a connection.
 #[derive(Clone)]
 struct Sent {
     by_client: bool,
-    /// Where its first byte is in the stream.
+    /// Offset of its first byte in the stream.
     at: usize,
     bytes: Vec<u8>,
     flags: Flags,
-    /// Bytes of the other end that it confirms.
+    /// Acknowledged bytes of the other end.
     confirms: usize,
 }
 
@@ -75,7 +75,7 @@ impl Sent {
                 } else {
                     tcp
                 };
-                // Only the first SYN confirms nothing.
+                // Only the first SYN acknowledges nothing.
                 let tcp = if self.flags == Flags::Syn && self.by_client {
                     tcp
                 } else {
@@ -93,7 +93,7 @@ impl Sent {
             Wrap::Ethernet => {
                 let mut packet =
                     tcp!(PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4(source, target, 64));
-                // What an Ethernet frame is filled up with is no data.
+                // Padding of an Ethernet frame is not data.
                 packet.resize(packet.len().max(60), 0);
                 packet
             }
@@ -125,7 +125,7 @@ impl Wrap {
     }
 }
 
-/// Both streams of a connection, cut into segments, with confirmations between.
+/// Both streams of a connection, cut into segments, with acknowledgements between them.
 fn conversation(random: &mut Random, count: usize) -> (Vec<Sent>, [Vec<u8>; 2]) {
     let mut streams = [Vec::new(), Vec::new()];
     let mut sent = Vec::new();
@@ -147,7 +147,7 @@ fn conversation(random: &mut Random, count: usize) -> (Vec<Sent>, [Vec<u8>; 2]) 
         streams[own].extend_from_slice(&order(number));
         while streams[own].len() > waiting[own] {
             let rest = streams[own].len() - waiting[own];
-            // At times several messages wait for one segment.
+            // Sometimes several messages wait for one segment.
             if rest < 300 && random.below(4) == 0 && number + 2 < count {
                 break;
             }
@@ -286,7 +286,7 @@ fn pcapng(packets: &[Vec<u8>], link: u32, big: bool) -> Vec<u8> {
     file
 }
 
-/// Orders by who sent them, since the two ends of a connection are not in one order.
+/// Orders by sender, since the two ends of a connection have no common order.
 fn by_end(messages: Vec<Vec<u8>>) -> [Vec<Vec<u8>>; 2] {
     let is_client = |message: &Vec<u8>| message.windows(9).any(|it| it == b"49=CLIENT");
     let (client, broker) = messages.into_iter().partition(is_client);
@@ -309,7 +309,7 @@ fn captures_of_each_kind_have_all_messages() {
         Wrap::V6,
     ];
     for (at, wrap) in wraps.into_iter().enumerate() {
-        // In the first the sequence numbers wrap.
+        // In the first one, sequence numbers wrap around.
         let begin = if at % 2 == 0 { u32::MAX - 2000 } else { 77 };
         let packets: Vec<_> = sent.iter().map(|it| it.packet(wrap, begin)).collect();
         for (kind, file) in [
@@ -405,8 +405,8 @@ fn what_the_capture_cut_off_is_named() {
     );
 }
 
-/// Drops, repeats, cuts anew and exchanges segments. SYN and FIN stay: who saw neither knows nothing of bytes
-/// before or behind.
+/// Drops, repeats, re-cuts and reorders segments. SYN and FIN stay: without them, bytes before the first or after the
+/// last packet would be unknown.
 fn mangle(sent: &[Sent], random: &mut Random) -> Vec<Sent> {
     let mut mangled: Vec<Sent> = Vec::new();
     let losses = random.below(3);
@@ -473,7 +473,7 @@ fn a_mangled_capture_gives_the_same_messages_or_names_the_missing_bytes() {
     );
 }
 
-/// Compares what is read with what the segments have; whether some message is not there.
+/// Compares the result with the segments; true when a message is missing.
 fn check(path: &Path, seed: u64, count: usize, mangled: &[Sent], streams: &[Vec<u8>; 2]) -> bool {
     let mut reader = LogReader::open(&[path.to_owned()], ReadOptions::default()).unwrap();
     let mut messages = Vec::new();

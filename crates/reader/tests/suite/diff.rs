@@ -1,4 +1,4 @@
-//! Two sides of a session have the same messages, or it is said which and what is different.
+//! The two sides of a session have the same messages, or the differences are reported.
 
 use std::fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn numbers_that_begin_anew_are_those_of_their_time() {
     let day = |hour: u32, number: u32, id: &str| {
         format!("35=D|34={number}|49=CLIENT|56=BROKER|52=20261120-{hour:02}:00:00.000|11={id}|")
     };
-    // The second sequence is in both; of the first one B has nothing but 2.
+    // Both have the second sequence; of the first one B has only message 2.
     let a = [
         day(9, 1, "A"),
         day(9, 2, "B"),
@@ -108,7 +108,7 @@ fn numbers_that_begin_anew_are_those_of_their_time() {
     let (diff, said) = compare(&a, &b, LogDiff::new(Vec::new()));
     assert_eq!(said, ["A CLIENT->BROKER 1 D", "differs 2 11:D/X"]);
     assert_eq!(counts(&diff), [2, 1, 1, 0, 0]);
-    // A SendingTime that was changed on the way is a field that differs.
+    // A SendingTime changed on the way is a differing field.
     let (_, said) = compare(
         &[one(7, 1, "11=A|")],
         &[one(7, 2, "11=A|")],

@@ -41,7 +41,7 @@ fn secrets_are_covered_by_as_many_stars() {
     assert!(shown.ends_with(&format!("|10={sum:03}|")), "{shown}");
 }
 
-/// Takes so many bytes; then nobody reads any more.
+/// Accepts this number of bytes, then fails like a closed pipe.
 #[cfg(feature = "parquet")]
 struct Takes<'a>(usize, &'a mut Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Input that is wrong, huge or nothing.
+//! Invalid, huge and empty input.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use crate::samples::{bytes_of, order, read};
 
-/// The most memory that this process has had, in bytes.
+/// Peak memory of this process, bytes.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status
@@ -64,7 +64,7 @@ fn a_gzip_bomb_and_long_lines_take_little_memory() {
     for _ in 0..300 {
         packed.write_all(&block).unwrap();
     }
-    // A message that never ends, and one that says it is huge.
+    // A message without an end, and one that claims to be huge.
     packed
         .write_all(b"\n8=FIX.4.4\x019=999999999\x0135=D\x01")
         .unwrap();

@@ -1,4 +1,4 @@
-//! With an index less is read, and the same is found.
+//! An index reduces the data read, and does not change the results.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -13,11 +13,10 @@ use fixwire_reader::{
 
 use crate::samples::{Random, message};
 
-/// Bytes of a block.
+/// Size of a block, bytes.
 const BLOCK: u64 = 256 << 10;
 
-/// Lives of orders: replaces, fills, busts, rejects by number, resets of numbers, ids that are used again, lines
-/// that are no message.
+/// Histories of orders: replaces, fills, busts, rejects by MsgSeqNum, resets, reused ids, lines without a message.
 struct Lives {
     random: Random,
     numbers: [u64; 2],
@@ -25,7 +24,7 @@ struct Lives {
     executions: Vec<String>,
     made: u64,
     clock: u64,
-    /// Whether numbers begin anew at times.
+    /// Whether sequence numbers are reset sometimes.
     resets: bool,
     /// Sessions that send Heartbeats only.
     others: u64,
@@ -138,7 +137,7 @@ impl Lives {
     }
 }
 
-/// Everything that is said of an order; and how many messages were read in the last pass.
+/// The whole result for an order, and the number of messages read in the last pass.
 fn life(paths: &[PathBuf], id: &str, indexes: HashMap<PathBuf, LogIndex>) -> (Vec<String>, u64) {
     let mut search = OrderSearch::new(id);
     let choice = search.blocks().clone().with_indexes(indexes);
@@ -217,7 +216,7 @@ impl Place {
         files[0].clone()
     }
 
-    /// With indexes in memory, with indexes that are read from their files each time, and without.
+    /// With indexes in memory, with indexes read from their files each time, and without.
     fn compare(&self, paths: &[PathBuf], ids: &[String]) {
         for id in ids {
             let (kept, _) = life(paths, id, self.indexes.open_all(paths, None));
@@ -248,7 +247,7 @@ fn orders_are_the_same_with_and_without_an_index() {
         let mut lives = Lives::new(seed);
         lives.others = [0, 500][seed as usize % 2];
         let first = place.log("x.log", &lives.log(1_500_000));
-        // The other one begins in the middle of the first's time, with the same ids.
+        // The other log begins during the first, with the same ids.
         lives.clock /= 2;
         let second = place.log("y.log", &lives.log(700_000));
         for path in [&first, &second] {
@@ -282,7 +281,7 @@ fn few_blocks_are_read_for_an_order() {
     let (with, read) = life(&paths, "X2", place.indexes.open_all(&paths, None));
     let (without, all) = life(&paths, "X2", HashMap::new());
     assert_eq!(with, without);
-    // Four blocks of them, the rest behind the last one, and a few by chance.
+    // Four blocks of them, the rest after the last one, and a few at random.
     assert!(
         with.len() >= 4 && read * 2 < all,
         "{} {read} {all}",
@@ -306,7 +305,7 @@ fn a_log_that_grew_was_cut_written_anew_or_rotated_is_read_right() {
     let before = covered(&path).unwrap();
     let paths = [path.clone()];
     let ids = some_ids(&mut lives, 3);
-    // It grows: the index is used as far as it goes, then extended.
+    // The log grows: the index is used as far as it goes, then extended.
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(&lives.log(600_000)).unwrap();
     assert_eq!(covered(&path), Some(before));
@@ -323,26 +322,26 @@ fn a_log_that_grew_was_cut_written_anew_or_rotated_is_read_right() {
     place.indexes.update(&path).unwrap();
     let anew = fs::read(place.file()).unwrap();
     assert_eq!(extended.len(), anew.len());
-    // Rotated: the index goes with the file, and the new one has none.
+    // Rotated: the index follows the file, and the new file has none.
     let old = place.root.path().join("x.log.1");
     fs::rename(&path, &old).unwrap();
     fs::write(&path, lives.log(400_000)).unwrap();
     assert!(covered(&old).is_some() && covered(&path).is_none());
     place.compare(&[path.clone(), old.clone()], &ids);
-    // Cut, with the rest as it was.
+    // Truncated, otherwise unchanged.
     let len = fs::metadata(&old).unwrap().len();
     let file = OpenOptions::new().write(true).open(&old).unwrap();
     file.set_len(len - 10).unwrap();
     assert_eq!(covered(&old), None);
     place.compare(std::slice::from_ref(&old), &ids);
     assert!(!place.indexes.update(&old).unwrap().extended);
-    // Written anew in place, longer than before.
+    // Overwritten in place, longer than before.
     let other = Lives::new(6).log(len as usize + 100_000);
     file.set_len(0).unwrap();
     file.write_all_at(&other, 0).unwrap();
     assert_eq!(covered(&old), None);
     place.compare(std::slice::from_ref(&old), &ids);
-    // Changed in the middle only: it is as long as before, and was written later.
+    // Changed only in the middle: the same length, but written later.
     place.indexes.update(&old).unwrap();
     assert!(covered(&old).is_some());
     file.write_all_at(b"\n8=FIX.4.4|9=11|35=D|11=A1|10=000|\n", 100_000)
@@ -362,7 +361,7 @@ fn a_damaged_index_is_used_up_to_the_damage_only() {
     let whole = fs::read(place.file()).unwrap();
     let file = OpenOptions::new().write(true).open(place.file()).unwrap();
     let open = || place.indexes.open(&path).map(|index| index.covered());
-    // Where each record ends, and what is covered then.
+    // The end of each record, and the log bytes covered there.
     let mut ends = vec![(48, None)];
     while ends[ends.len() - 1].0 < whole.len() {
         let at = ends[ends.len() - 1].0;
@@ -389,7 +388,7 @@ fn a_damaged_index_is_used_up_to_the_damage_only() {
         file.set_len(0).unwrap();
         file.write_all_at(&whole, 0).unwrap();
     }
-    // What is damaged is built again.
+    // Damaged records are rebuilt.
     file.write_all_at(b"x", ends[1].0 as u64 + 100).unwrap();
     place.indexes.update(&path).unwrap();
     assert_eq!(open(), ends[ends.len() - 1].1);
@@ -406,7 +405,7 @@ fn what_is_left_out_is_named_with_an_index_too() {
     file.write_all_at(&log, 0).unwrap();
     file.write_all_at(b"8=FIX.4.4\x019=70000\x0135=D\x01", log.len() as u64)
         .unwrap();
-    // A hole cuts the message off.
+    // A hole truncates the message.
     let behind = 4 << 20;
     file.write_all_at(&lives.log(600_000), behind).unwrap();
     let update = place.indexes.update(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Journals: the messages that a dump has, also of compressed segments and while one is written.
+//! Journals: the same messages as in a dump, also from compressed segments and during writing.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use fixwire_reader::{LogReader, LogStep, ReadOptions};
 
 use crate::samples::{bytes_of, order};
 
-/// Appends an order that came in, and the report that it caused.
+/// Appends an inbound order and its report.
 fn append(journal: &mut Journal<Directory>, session: JournalId, number: usize) {
     let (inbound, report) = (order(2 * number + 1), order(2 * number + 2));
     let cause = Cause {

@@ -1,4 +1,4 @@
-//! Intervals are those between the messages that belong together.
+//! Intervals are measured between messages that belong together.
 
 use std::fmt::Write;
 use std::fs;
@@ -23,7 +23,7 @@ fn measured(path: &Path, ours: &[&str], mut found: LogLatency) -> LogLatency {
     found
 }
 
-/// A log of messages, each with its millisecond.
+/// A log of messages, each at this millisecond.
 fn log(path: &Path, lines: &[(u32, &str)]) {
     let mut text = String::new();
     for (milli, body) in lines {
@@ -33,7 +33,7 @@ fn log(path: &Path, lines: &[(u32, &str)]) {
     fs::write(path, text).unwrap();
 }
 
-/// Milliseconds of all intervals of a kind, ascending, and how many are in the same turn.
+/// All intervals of a kind in milliseconds, ascending, and the number of those in one turn.
 fn millis(found: &LogLatency, kind: LatencyKind) -> (Vec<u64>, u64) {
     let Some(counts) = found.kinds.get(&kind) else {
         return (Vec::new(), 0);
@@ -56,9 +56,9 @@ fn orders_and_changes_of_one_session() {
     let lines = [
         (0, format!("35=D|34=1|{client}|11=A|55=VOD")),
         (1, format!("35=D|34=2|{client}|11=B|55=TX")),
-        // The same in another log.
+        // The same messages in another log.
         (1, format!("35=D|34=2|{client}|11=B|55=TX")),
-        // Pending is no answer.
+        // Pending is not an answer.
         (2, format!("35=8|34=1|{broker}|11=A|37=O|150=A|39=A|14=0")),
         (5, format!("35=8|34=2|{broker}|11=A|37=O|150=0|39=0|14=0")),
         (6, format!("35=8|34=3|{broker}|11=A|37=O|150=F|39=1|14=5")),
@@ -77,7 +77,7 @@ fn orders_and_changes_of_one_session() {
         (40, format!("35=F|34=4|{client}|11=A3|41=A2")),
         (42, format!("35=9|34=8|{broker}|11=A3|41=A2|37=O|39=1")),
         (50, format!("35=F|34=5|{client}|11=A4|41=A2")),
-        // Resent, so that its time is another one.
+        // Resent, so its time is different.
         (
             51,
             format!("35=8|34=6|{broker}|43=Y|11=A4|41=A2|37=O|150=4|39=4|14=6"),
@@ -110,7 +110,7 @@ fn orders_and_changes_of_one_session() {
     assert_eq!(groups(LatencyGroup::Session), ["FIX.4.4:BROKER<>CLIENT 2"]);
 }
 
-/// A gateway between CLIENT and VENUE, which gives each order an id of its own; or not.
+/// A gateway between CLIENT and VENUE that gives each order an id of its own, or not.
 fn gateway(rewrites: bool) -> Vec<(u32, String)> {
     let id = |plain: &str| match rewrites {
         true => format!("GW-{plain}"),
@@ -160,7 +160,7 @@ fn a_gateways_sides_are_linked_by_ids_with_and_without_directions() {
             let what = format!("rewrites: {rewrites}, ours: {ours:?}");
             assert_eq!(of(LatencyKind::RequestThrough), [1, 3, 8], "{what}");
             assert_eq!(of(LatencyKind::ReportThrough), [1, 4, 7], "{what}");
-            // Of the client and of the gateway.
+            // For the client and for the gateway.
             assert_eq!(of(LatencyKind::OrderToReport), [5, 9, 10, 19], "{what}");
             assert_eq!(of(LatencyKind::CancelToAnswer), [2, 11], "{what}");
             assert_eq!(found.unanswered(), (0, 0), "{what}");
@@ -208,7 +208,7 @@ fn a_journals_record_has_cause_and_effects_and_one_time() {
         client,
         "35=8|34=1|49=GATE|56=CLIENT|11=A|37=G|39=0|14=0|150=0|",
     );
-    // An order that is answered at once.
+    // An order with an immediate answer.
     let order = "35=D|34=2|49=CLIENT|56=GATE|11=B|";
     append(
         20,

@@ -1,6 +1,6 @@
-//! Is the life that is found of an order the true one, whatever happened to it, through a gateway that rewrites ids?
+//! The history found for an order is the true one, whatever happened to it, through a gateway that rewrites ids.
 //!
-//! `FIXWIRE_LIVES=100000` asks for so many; `FIXWIRE_SEED` is the seed of the first world.
+//! `FIXWIRE_LIVES=100000` sets the number of orders; `FIXWIRE_SEED` is the seed of the first world.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,7 +19,8 @@ use generator::{Lives, OrderTruth};
 /// Orders of a world.
 const ORDERS: usize = 60;
 
-/// An order with the OrderID and ClOrdID of one of the day before, beside a request that was refused for its ClOrdID.
+/// An order with the OrderID and ClOrdID of one from the day before, next to a request that was rejected because of its
+/// ClOrdID.
 const FOUND: [u64; 1] = [1065];
 
 fn number_of(name: &str, default: u64) -> u64 {
@@ -27,7 +28,7 @@ fn number_of(name: &str, default: u64) -> u64 {
     given.map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The orders that had an id, each with its messages.
+/// The orders with an id, each with its messages.
 fn found(folder: &Path, id: &str) -> Vec<Vec<String>> {
     let mut search = OrderSearch::new(id);
     let options = ReadOptions {
@@ -59,7 +60,7 @@ fn shown(step: &OrderStep) -> String {
     format!("{segment}:{offset} {time:?} {} {text}", step.mark)
 }
 
-/// The orders that had an id, by the truth.
+/// The orders with an id, as generated.
 fn expected(truths: &[OrderTruth], id: &str) -> Vec<Vec<String>> {
     let with_id = truths.iter().filter(|truth| truth.ids.contains(id));
     let said = with_id.map(|truth| {
@@ -77,7 +78,7 @@ fn expected(truths: &[OrderTruth], id: &str) -> Vec<Vec<String>> {
     said.collect()
 }
 
-/// Asks for each life of a world by one of its ids; how many there are.
+/// Searches each order of a world by one of its ids; returns their number.
 fn check(seed: u64, kinds: &mut HashMap<&'static str, u64>) -> usize {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("journal");
@@ -110,7 +111,7 @@ fn the_life_of_an_order_is_the_true_one() {
     let wanted = number_of("FIXWIRE_LIVES", 1_200) as usize;
     let mut seed = number_of("FIXWIRE_SEED", 1);
     let mut kinds = HashMap::new();
-    // Worlds in which something was found once.
+    // Worlds that once revealed a fault.
     let mut asked: usize = FOUND.into_iter().map(|seed| check(seed, &mut kinds)).sum();
     while asked < wanted {
         asked += check(seed, &mut kinds);
@@ -119,7 +120,7 @@ fn the_life_of_an_order_is_the_true_one() {
     let mut all: Vec<_> = kinds.iter().collect();
     all.sort_unstable();
     println!("{asked} lives, {all:?}");
-    // Everything that may happen has happened.
+    // Every kind of event has occurred.
     assert!(
         asked < 1_000 || all.len() == 13 && all.iter().all(|(_, count)| **count > 5),
         "{all:?}"

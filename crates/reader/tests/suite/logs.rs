@@ -1,4 +1,4 @@
-//! Text logs of each engine, packed, in folders, merged, followed.
+//! Text logs of each engine: packed, in folders, merged, followed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -104,7 +104,7 @@ fn packed_logs_of_several_members_are_read_to_their_end() {
     let path = root.path().join("any name");
     fs::write(&path, [gzip(&first), gzip(&second)].concat()).unwrap();
     assert_eq!(bytes_of(&path), (all.clone(), Vec::new()));
-    // Twice packed, as a careless rotation does.
+    // Packed twice, as a careless rotation does.
     fs::write(
         &path,
         gzip(&gzip(&[first.clone(), second.clone()].concat())),
@@ -117,7 +117,7 @@ fn packed_logs_of_several_members_are_read_to_their_end() {
     let skippable = [&[0x52, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
     fs::write(&path, [zstd(&first), skippable, zstd(&second)].concat()).unwrap();
     assert_eq!(bytes_of(&path), (all.clone(), Vec::new()));
-    // Of a damaged one the part before is read, and the rest named.
+    // Of a damaged file, the part before the damage is read and the rest reported.
     let mut damaged = [gzip(&first), gzip(&second)].concat();
     damaged.truncate(damaged.len() - 20);
     fs::write(&path, damaged).unwrap();
@@ -184,7 +184,7 @@ fn files_of_a_folder_merge_by_time_and_what_repeats_them_is_passed_over() {
     assert_eq!(reader.take_left_out(), []);
 }
 
-/// The numbers of the messages that there are now.
+/// The numbers of the messages available now.
 fn now(reader: &mut LogReader) -> Vec<String> {
     let mut numbers = Vec::new();
     while let LogStep::Message(entry) = reader.next_step() {
@@ -210,7 +210,7 @@ fn a_log_is_followed_when_it_grows_is_rotated_cut_and_removed() {
     assert_eq!(now(&mut reader), [""; 0]);
     file.write_all(&second[50..]).unwrap();
     assert_eq!(now(&mut reader), ["2"]);
-    // Rotated: what is written to the old one until then is read as well.
+    // Rotated: data written to the old file until then is read as well.
     fs::rename(&path, root.path().join("x.log.1")).unwrap();
     file.write_all(&order(3)).unwrap();
     let mut file = File::create(&path).unwrap();
@@ -222,7 +222,7 @@ fn a_log_is_followed_when_it_grows_is_rotated_cut_and_removed() {
     file.write_all(&message("35=0|34=5|")).unwrap();
     assert_eq!(now(&mut reader), ["5"]);
     assert_eq!(reader.take_left_out(), []);
-    // Cut to its start, as copytruncate does.
+    // Truncated, as by copytruncate.
     OpenOptions::new()
         .write(true)
         .truncate(true)

@@ -1,4 +1,4 @@
-//! The life of an order is found from any of its ids.
+//! The history of an order is found from any of its ids.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use fixwire_reader::{LogReader, LogStep, OrderSearch, OrderStep, ReadOptions};
 
 use crate::samples::message;
 
-/// The numbers of the messages of each order that had an id.
+/// The numbers of the messages of each order with an id.
 fn found(path: &Path, id: &str) -> Vec<Vec<String>> {
     let mut search = OrderSearch::new(id);
     loop {
@@ -52,7 +52,7 @@ fn replaces_cancels_busts_and_rejects_belong_to_the_order() {
         broker("3|34=5|45=5"),
         broker("3|34=6|45=2"),
         broker("8|34=7|17=E9|19=E3"),
-        // The numbers begin anew: 1 is another message now.
+        // A reset: MsgSeqNum 1 is now another message.
         client("A|34=1|141=Y"),
         broker("3|34=1|45=1"),
         client("F|34=2|11=Y|41=X"),
@@ -66,7 +66,7 @@ fn replaces_cancels_busts_and_rejects_belong_to_the_order() {
         assert_eq!(found(&path, id), [life], "{id}");
     }
     for id in ["X", "Y", "P"] {
-        // Of the second order nothing but its cancel is in the log.
+        // Of the second order, the log has only the cancel.
         assert_eq!(found(&path, id), [["C2", "B2", "B6", "C2", "B2"]], "{id}");
     }
     assert_eq!(found(&path, "Z"), [[""; 0]; 0]);

@@ -1,4 +1,4 @@
-//! Messages with ids that several orders have, or that come several times, belong to the right order.
+//! Messages with reused ids, and repeated messages, are assigned to the right order.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use fixwire_reader::{LogPlace, LogReader, LogStep, OrderSearch, OrderStep, ReadO
 
 use crate::samples::message;
 
-/// The orders that had an id, with a text for each message.
+/// The orders with an id, with a text for each message.
 fn found(path: &Path, id: &str, shown: impl Fn(&OrderStep) -> String) -> Vec<Vec<String>> {
     let mut search = OrderSearch::new(id);
     loop {
@@ -28,7 +28,7 @@ fn found(path: &Path, id: &str, shown: impl Fn(&OrderStep) -> String) -> Vec<Vec
     }
 }
 
-/// The orders of a log that had an id, by the lines of their messages. A message is its day, sender, target and body.
+/// The orders of a log with an id, by the lines of their messages. A message is its day, sender, target and body.
 fn lines(log: &[(u32, &str, &str, &str)], id: &str) -> Vec<Vec<u64>> {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("x.log");
@@ -46,10 +46,10 @@ fn lines(log: &[(u32, &str, &str, &str)], id: &str) -> Vec<Vec<u64>> {
     found.collect()
 }
 
-/// What came in from a peer, and what was sent to others for it.
+/// An inbound message from a peer, and the messages sent to others because of it.
 type Record<'a> = ((&'a str, &'a str), &'a [(&'a str, &'a str)]);
 
-/// The orders of a gateway's journal that had an id, by the names of the messages in it, which each has in Text(58).
+/// The orders with an id in a gateway's journal, by the names of their messages, which are in Text(58).
 fn named(records: &[Record<'_>], id: &str) -> Vec<Vec<String>> {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("journal");
@@ -109,7 +109,7 @@ fn orders_of_different_brokers_with_one_order_id_are_two() {
     assert_eq!(lines(&log, "A1"), [[1, 2]]);
     assert_eq!(lines(&log, "Z9"), [[3, 4]]);
     assert_eq!(lines(&log, "1001"), [[1, 2], [3, 4]]);
-    // Who received the one sent the other.
+    // The receiver of one sent the other.
     let through = log.map(|(day, from, to, body)| {
         let name = |name| if name == "US2" { "B1" } else { name };
         (day, name(from), name(to), body)
@@ -142,7 +142,7 @@ fn a_possible_duplicate_belongs_to_the_day_of_its_original() {
         (20, "B", "C", "8|34=2|11=A1|37=O1"),
         (21, "C", "B", "D|34=9|43=Y|122=20261121-09:00:00|11=A1"),
         (21, "B", "C", "8|34=2|11=A1|37=O2"),
-        // The sender does not know when the original was sent.
+        // The sender does not know the original sending time.
         (22, "C", "B", "D|34=9|43=Y|122=20261122-10:00:00.125|11=A1"),
     ];
     assert_eq!(lines(&log, "A1"), [vec![1, 2], vec![3, 4, 5]]);
@@ -205,7 +205,7 @@ fn an_execution_that_crosses_a_duplicate_order_is_of_the_first_one() {
         (20, "C", "B", "D|34=3|11=A1"),
         (20, "B", "C", "8|34=3|11=A1|37=O1|150=F"),
         (20, "B", "C", "8|34=4|11=A1|37=NONE|39=8"),
-        // An OrderID that is used again.
+        // A reused OrderID.
         (21, "C", "B", "D|34=2|11=A1"),
         (21, "B", "C", "8|34=2|11=A1|37=O1|150=0"),
         (21, "B", "C", "8|34=3|11=A1|37=O1|150=F"),

@@ -1,4 +1,4 @@
-//! Messages, and what a reader says of them.
+//! Messages, and the reader's results for them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub fn message(body: &str) -> Vec<u8> {
     format!("{text}10={sum:03}\x01").into_bytes()
 }
 
-/// An order, or a report if `number` is even, long enough to need several segments at times.
+/// An order, or a report if `number` is even, sometimes long enough to need several segments.
 pub fn order(number: usize) -> Vec<u8> {
     let (kind, from, to) = match number % 2 {
         1 => ("D", "CLIENT", "BROKER"),
@@ -26,7 +26,7 @@ pub fn order(number: usize) -> Vec<u8> {
     ))
 }
 
-/// All that a reader says: a line for each message, and what is left out.
+/// The whole result of a reader: a line per message, and the skipped parts.
 pub fn read(paths: &[PathBuf], options: ReadOptions) -> (Vec<String>, Vec<String>) {
     let mut reader = LogReader::open(paths, options).unwrap();
     let mut messages = Vec::new();
@@ -50,7 +50,7 @@ pub fn read(paths: &[PathBuf], options: ReadOptions) -> (Vec<String>, Vec<String
     (messages, left_out)
 }
 
-/// The messages of a file, byte for byte, and what is left out.
+/// The messages of a file, byte for byte, and the skipped parts.
 pub fn bytes_of(path: &Path) -> (Vec<Vec<u8>>, Vec<String>) {
     let mut reader = LogReader::open(&[path.to_owned()], ReadOptions::default()).unwrap();
     let mut messages = Vec::new();
@@ -65,7 +65,7 @@ pub fn bytes_of(path: &Path) -> (Vec<Vec<u8>>, Vec<String>) {
     (messages, left_out)
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 pub struct Random(pub u64);
 
 impl Random {

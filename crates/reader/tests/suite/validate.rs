@@ -1,4 +1,4 @@
-//! Messages are validated as a session does.
+//! Messages are validated as by a session.
 
 use std::fs;
 
@@ -84,7 +84,7 @@ fn the_version_of_a_fixt_session_is_that_of_its_logon() {
     let mut validation = LogValidation::new(ValidationRules::default(), Decoder::with_capacity(64));
     let mut versions = Vec::new();
     while let LogStep::Message(mut entry) = reader.next_step() {
-        // The CheckSum is that of another BeginString.
+        // The CheckSum belongs to another BeginString.
         entry.fault = None;
         let problem = validation.check(&entry, |message, version| {
             let named = message.get(1128).or(version).unwrap_or(b"?");

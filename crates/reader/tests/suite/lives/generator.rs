@@ -1,4 +1,4 @@
-//! Random lives of orders through a gateway, and the truth about each of them.
+//! Random histories of orders through a gateway, with the true result of each.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use super::Random;
 use super::world::{GatewayWorld, NAMES, Said};
 
-/// Days of a world. Ids begin anew each day.
+/// Number of days of a world. Ids start over each day.
 const DAYS: i64 = 3;
 
-/// The truth about an order.
+/// The true result for an order.
 #[derive(Clone, Debug, Default)]
 pub struct OrderTruth {
     pub said: Vec<Said>,
@@ -28,7 +28,7 @@ impl OrderTruth {
     }
 }
 
-/// A request that waits for the answer of its venue.
+/// A request without an answer from its venue.
 #[derive(Clone, Debug)]
 struct Request {
     kind: char,
@@ -53,19 +53,19 @@ struct Open {
     /// Executions with their days.
     executions: Vec<(String, i64)>,
     filled: u32,
-    /// Further messages that it may have.
+    /// Number of further messages that it may have.
     left: u32,
     has_ended: bool,
 }
 
-/// Makes the journal of a world with so many orders, in this folder.
+/// Creates the journal of a world with this number of orders, in this folder.
 pub struct Lives {
     random: Random,
     world: GatewayWorld,
     day: i64,
-    /// Of each client.
+    /// For each client.
     client_ids: [u32; 2],
-    /// Of each venue.
+    /// For each venue.
     order_ids: [u32; 2],
     executions: [u32; 2],
     /// OrderIDs of orders that are open or may still be busted, by venue.
@@ -76,7 +76,7 @@ pub struct Lives {
 }
 
 impl Lives {
-    /// The truth about each order, in the order in which they began.
+    /// The true result for each order, in order of their start.
     pub fn play(
         seed: u64,
         orders: usize,
@@ -123,7 +123,7 @@ impl Lives {
     fn begin_day(&mut self, day: i64) {
         self.day = day;
         (self.client_ids, self.order_ids, self.executions) = ([0; 2], [0; 2], [0; 2]);
-        // What is open stays open; requests are not answered any more.
+        // Open orders stay open; requests get no more answers.
         for (_, open) in &mut self.open {
             open.requests.clear();
         }
@@ -138,8 +138,8 @@ impl Lives {
         *self.kinds.entry(kind).or_default() += 1;
     }
 
-    /// A ClOrdID that is new today, and not that of an open order at another venue: with that, nobody could say which
-    /// of the two a request means.
+    /// A ClOrdID that is new today and differs from that of an open order at another venue, which would make the order
+    /// of a request ambiguous.
     fn client_id(&mut self, client: usize, venue: usize) -> String {
         loop {
             self.client_ids[client] += 1;
@@ -217,7 +217,7 @@ impl Lives {
         self.open.push((number, open));
     }
 
-    /// The request that the gateway sent on to a venue.
+    /// The request that the gateway forwarded to a venue.
     fn sent_on(&self, said: &[Said], venue: usize, kind: char, client_id: &str) -> Option<Request> {
         let mut sent = said.iter();
         let found = sent.find(|one| one.get(56).as_deref() == Some(NAMES[venue]))?;
@@ -231,7 +231,7 @@ impl Lives {
         })
     }
 
-    /// Something happens to one of the open orders.
+    /// An event of one of the open orders.
     fn step(&mut self) {
         let at = self.random.below(self.open.len() as u64) as usize;
         let (number, mut open) = self.open.swap_remove(at);
@@ -249,7 +249,7 @@ impl Lives {
             self.open.push((number, open));
         } else {
             self.end(&mut open);
-            // Its OrderID may be used again, when nothing is said of it any more.
+            // Its OrderID may be reused when no more messages mention the order.
             if let Some(id) = &open.order_id {
                 self.working.remove(&(open.venue, id.clone()));
             }
@@ -262,7 +262,7 @@ impl Lives {
         open.requests.clear();
     }
 
-    /// The client asks for a change.
+    /// The client requests a change.
     fn change(&mut self, open: &mut Open) {
         let kind = if self.one_in(3) { 'F' } else { 'G' };
         let own = self.client_id(open.client, open.venue);

@@ -1,7 +1,7 @@
-//! A gateway between two clients and two venues, what it does to each message, and its journal.
+//! A gateway between two clients and two venues, its effect on each message, and its journal.
 //!
-//! The gateway is the real one, with a file of rules; so are the journal and its records. What the session layer does is
-//! played: sequence numbers, resets each day, messages above a gap, Rejects.
+//! The gateway is real, with a rules file; so are the journal and its records. The session layer is simulated: sequence
+//! numbers, daily resets, messages above a gap, Rejects.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -52,13 +52,13 @@ pub struct GatewayWorld {
     headers: Vec<HeaderTemplate>,
     next_in: [u64; 4],
     next_out: [u64; 4],
-    /// What was sent to each peer today, by MsgSeqNum.
+    /// Messages sent to each peer today, by MsgSeqNum.
     sent: [HashMap<u64, Vec<u8>>; 4],
     epoch: u32,
     pub wall: i64,
 }
 
-/// The file of the gateway: what is for XETA, for XETB, and nothing for anything else.
+/// The file of the gateway: a rule for XETA, one for XETB, and none for anything else.
 fn file(ids: &str) -> String {
     format!(
         "[gateway]\nids = '{ids}'\nmax_orders = 4000\nmax_id = 16\n\
@@ -115,7 +115,7 @@ impl GatewayWorld {
         }
     }
 
-    /// SendingTime of the moment.
+    /// The current SendingTime.
     fn stamp(&self) -> String {
         let day = 20 + (self.wall - EIGHT) / (86_400 * SECOND);
         let rest = (self.wall - EIGHT) % (86_400 * SECOND) / 1_000_000;
@@ -124,7 +124,7 @@ impl GatewayWorld {
         format!("202611{day:02}-{hour:02}:{minute:02}:{second:02}.{milli:03}")
     }
 
-    /// A message of a peer, with the number that is next, or this one.
+    /// A message from a peer, with the next MsgSeqNum or this one.
     fn message(
         &mut self,
         from: usize,
@@ -140,7 +140,7 @@ impl GatewayWorld {
         format!("{text}10={:03}\x01", check_sum(text.as_bytes())).into_bytes()
     }
 
-    /// A day begins: all peers log on and numbers begin anew.
+    /// A day begins: all peers log on and sequence numbers reset.
     pub fn begin_day(&mut self, day: i64) {
         self.wall = self.wall.max(EIGHT + day * 86_400 * SECOND);
         self.epoch += 1;
@@ -161,7 +161,7 @@ impl GatewayWorld {
         }
     }
 
-    /// Seals what was written, and appends the record with it.
+    /// Seals the written messages, and appends the record with them.
     fn record(&mut self, from: usize, kind: RecordKind, inbound: Option<&[u8]>) -> Vec<Said> {
         let stamp = self.stamp();
         let mut effects = Vec::new();
@@ -230,7 +230,7 @@ impl GatewayWorld {
         }
     }
 
-    /// A message comes in; it, and what came of it.
+    /// A message arrives; it and its effects.
     pub fn arrives(&mut self, from: usize, msg_type: &str, body: &str) -> Vec<Said> {
         let number = self.next_in[from];
         let bytes = self.message(from, msg_type, "", body, number);
@@ -239,7 +239,7 @@ impl GatewayWorld {
         self.record(from, RecordKind::Message, Some(&bytes))
     }
 
-    /// The same above a gap: a Heartbeat before it comes later.
+    /// The same above a gap: a Heartbeat before it arrives later.
     pub fn arrives_early(&mut self, from: usize, msg_type: &str, body: &str) -> Vec<Said> {
         let number = self.next_in[from] + 1;
         let bytes = self.message(from, msg_type, "", body, number);
@@ -257,7 +257,7 @@ impl GatewayWorld {
         said
     }
 
-    /// A message that came before comes again.
+    /// An earlier message arrives again.
     pub fn arrives_again(
         &mut self,
         from: usize,
@@ -269,7 +269,7 @@ impl GatewayWorld {
         self.record(from, RecordKind::Duplicate, Some(&bytes))
     }
 
-    /// A message comes in that the session rejects.
+    /// A message arrives that the session rejects.
     pub fn is_invalid(&mut self, from: usize, msg_type: &str, body: &str) -> Vec<Said> {
         let number = self.next_in[from];
         let bytes = self.message(from, msg_type, "", body, number);
@@ -282,7 +282,7 @@ impl GatewayWorld {
         self.record(from, RecordKind::Message, Some(&bytes))
     }
 
-    /// A venue rejects what was sent to it with this number.
+    /// A venue rejects the message with this MsgSeqNum.
     pub fn rejects(&mut self, from: usize, number: u64) -> Vec<Said> {
         let bytes = self.message(
             from,
