@@ -14,10 +14,10 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use crate::plan::CertificationCase;
 use crate::result::{CaseResult, Totals};
 
-/// Runs that may begin in the same second.
+/// Maximum number of runs in the same second.
 const SAME_SECOND_MAX: u32 = 1000;
 
-/// The folder of one run; a run never writes into that of another.
+/// The folder of one run; runs never share a folder.
 #[derive(Debug)]
 pub struct EvidenceFolder {
     path: PathBuf,
@@ -26,12 +26,12 @@ pub struct EvidenceFolder {
 }
 
 impl EvidenceFolder {
-    /// Makes the folder of a run inside `parent`, which is made too, named after the time `now`. Each file begins with
-    /// the pairs of `about`.
+    /// Creates the folder of a run inside `parent` (also created), named after the time `now`. Each file begins with
+    /// the pairs in `about`.
     ///
     /// # Errors
     ///
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn create(parent: &Path, now: Timestamp, about: Vec<(String, String)>) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         let mut stamp = TimestampWriter::new();
@@ -86,12 +86,12 @@ impl EvidenceFolder {
         Ok((path, file))
     }
 
-    /// Writes the index: the cases played so far, and those that are left. The old index stays until the new one is
-    /// whole.
+    /// Writes the index: the cases played so far, and the remaining ones. The old index stays until the new one is
+    /// complete.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// The index cannot be written.
     pub fn write_index(
         &self,
         plan: &str,

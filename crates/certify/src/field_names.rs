@@ -1,4 +1,4 @@
-//! [`FieldNames`]: how fields are called, and which of them are numbers.
+//! [`FieldNames`]: names of fields, and which of them are numbers.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::tmp::fields;
 /// The fields of a protocol.
 #[derive(Clone, Debug)]
 pub(crate) enum FieldNames {
-    /// FIX, by the dictionary of the session.
+    /// FIX, with the names in the session's dictionary.
     Fix(Arc<Dictionary>),
     /// TMP.
     Tmp,
 }
 
 impl FieldNames {
-    /// `Price(44)`, `price`.
+    /// `Price(44)`, or `price` for TMP.
     pub(crate) fn shown(&self, tag: Tag) -> String {
         match self {
             Self::Fix(dictionary) => {
@@ -29,7 +29,7 @@ impl FieldNames {
         }
     }
 
-    /// Whether a value may be written in several ways.
+    /// Whether a value has several valid notations.
     pub(crate) fn is_number(&self, tag: Tag) -> bool {
         use DataType::{
             Amt, Float, Int, Length, NumInGroup, Percentage, Price, PriceOffset, Qty, SeqNum,

@@ -1,4 +1,4 @@
-//! [`FixSession`]: a [`RawSession`] as the player drives it: Logon, Logout, and TestRequests behind each case.
+//! [`FixSession`]: a [`RawSession`] with the steps of the player: Logon, Logout, and a TestRequest after each case.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,12 +20,12 @@ pub(crate) struct FixSession {
     raw: RawSession,
     /// Whether a Logon of the player resets the sequence numbers.
     resets: bool,
-    /// TestRequests of the player.
+    /// Number of TestRequests of the player.
     probes: u64,
 }
 
 impl FixSession {
-    /// The session; with numbers to begin with, which its Logons do not reset then.
+    /// The session; with initial sequence numbers, its Logons do not reset them.
     pub(crate) fn new(
         session: &SessionConfig,
         numbers: Option<(u64, Option<u64>)>,
@@ -50,7 +50,7 @@ impl FixSession {
                     return failed(format!("received {}: {fault}", message.shown));
                 }
                 match &probe {
-                    // What an earlier session has left.
+                    // Messages left from an earlier connection.
                     Some(id) if self.is_answer(&message, id) => return Ok(()),
                     Some(_) if message.msg_type() != "5" => {}
                     None if message.msg_type() == "A" => probe = Some(self.probe()),
@@ -151,7 +151,7 @@ impl PlayedSession for FixSession {
         self.raw.gather(until)
     }
 
-    /// A TestRequest; its TestReqID(112).
+    /// Sends a TestRequest; returns its TestReqID(112).
     fn probe(&mut self) -> String {
         self.probes += 1;
         let id = format!("CERTIFY-{}", self.probes);
@@ -159,7 +159,7 @@ impl PlayedSession for FixSession {
             (tag::MSG_TYPE, "1".to_owned()),
             (tag::TEST_REQ_ID, id.clone()),
         ];
-        // A connection that is lost shows when it is read.
+        // A lost connection is noticed at the next read.
         let _ = self.raw.send(&fields, &[], false);
         id
     }

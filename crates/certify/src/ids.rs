@@ -1,4 +1,4 @@
-//! [`IdMaker`]: ids that no other run has, and the case that each belongs to.
+//! [`IdMaker`]: unique ids across runs, and the case of each.
 
 use std::collections::BTreeMap;
 
@@ -7,33 +7,33 @@ use fixwire_protocol::{Tag, Timestamp, tag};
 use crate::tmp::fields;
 use crate::wire_message::value;
 
-/// Fields of a report that name the request, and so the case that it belongs to.
+/// Fields of a report that identify the request, and so the case.
 const NAMES_REQUEST: [Tag; 3] = [
     tag::CL_ORD_ID,
     tag::ORIG_CL_ORD_ID,
     tag::BUSINESS_REJECT_REF_ID,
 ];
 
-/// Makes ids, each once, and knows who has which.
+/// Creates ids and keeps their owners.
 #[derive(Debug)]
 pub(crate) struct IdMaker {
-    /// The beginning of all ids of this run.
+    /// The prefix of all ids of this run.
     prefix: String,
-    /// The round of a case that has the id, by its place.
+    /// The round of a case with the id, by index.
     owners: Vec<u64>,
-    /// The next number of an order over TMP.
+    /// The next order number over TMP.
     next_number: u64,
-    /// The round that has the number of an order.
+    /// The round with the order number.
     number_owners: BTreeMap<String, u64>,
 }
 
-/// Digits of numbers of orders over TMP.
+/// Characters allowed in order numbers over TMP.
 const NUMBER_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// Characters of a number.
+/// Length of an order number.
 const NUMBER_WIDTH: u32 = 5;
 
 impl IdMaker {
-    /// Ids that begin with this moment: at most 12 characters until the thousandth.
+    /// Ids that begin with this time: at most 12 characters up to the thousandth id.
     pub(crate) fn new(at: Timestamp) -> Self {
         const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
         let mut tenths = at.0.unsigned_abs() / 100_000_000;
@@ -45,7 +45,7 @@ impl IdMaker {
         Self {
             prefix: prefix + "-",
             owners: Vec::new(),
-            // A hundred in a second, for months.
+            // Unique for a hundred a second over months.
             next_number: at.0.unsigned_abs() / 10_000_000,
             number_owners: BTreeMap::new(),
         }
@@ -68,7 +68,7 @@ impl IdMaker {
         }
     }
 
-    /// A number of an order over TMP: five characters.
+    /// A new order number for TMP: five characters.
     fn number(&mut self) -> String {
         self.next_number += 1;
         let mut rest = self.next_number;
@@ -132,7 +132,7 @@ mod tests {
         assert!(ids.is_late(&report(&numbers[0]), 2) && !ids.is_late(&report(&numbers[1]), 2));
         let id: u32 = ids.make_for(tag("ord_id"), 2).parse().unwrap();
         assert!((1..10_000_000).contains(&id));
-        // A run that begins a second later has none of them.
+        // A run that begins a second later uses none of them.
         let mut later = IdMaker::new(Timestamp(1_795_685_412_000_000_000));
         let next = later.make_for(tag("order_no"), 1);
         assert!(!numbers.contains(&next), "{next}");

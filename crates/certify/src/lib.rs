@@ -7,9 +7,9 @@
 //!                                   EvidenceFolder                     a file for each case, and an index
 //! ```
 //!
-//! The session is played by hand and not by the engine: a certification sends what an engine never would, such as a
-//! wrong CheckSum(10), a gap or a Logon with a wrong number. Only a login that no step describes is that of the real
-//! link over TMP.
+//! The session does not use the engine: a certification sends messages that an engine never would, such as a wrong
+//! CheckSum(10), a gap or a Logon with a wrong MsgSeqNum. Only a TMP login without a step of its own uses the real
+//! link.
 #![forbid(unsafe_code)]
 
 mod evidence;

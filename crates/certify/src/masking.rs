@@ -1,4 +1,4 @@
-//! Masks the values of secret fields, such as Password(554), in what people read.
+//! Masks the values of secret fields, such as Password(554), in displayed texts.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use crate::tmp::fields;
 /// The mask of a secret value.
 pub(crate) const MASK: &str = "***";
 
-/// Whether the value of a field is never shown.
+/// Whether the value of a field is secret.
 pub(crate) fn is_secret(tag: Tag) -> bool {
     is_secret_of_fix(tag) || fields::is_secret(tag)
 }
 
-/// Values that a plan has taken from secret fields: they are masked in every other field too.
+/// Values that a plan has read from secret fields: they are masked in every other field, too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(BTreeSet<String>);
 
 impl Secrets {
-    /// Shorter ones are masked only where they are a whole value: otherwise they would mask everything.
+    /// Shorter values are masked only as a whole: otherwise they would mask everything.
     const SHORT: usize = 4;
 
     pub(crate) fn add(&mut self, secret: &str) {
@@ -29,7 +29,7 @@ impl Secrets {
         }
     }
 
-    /// Whether a value is one of them, or has one inside.
+    /// Whether a value is one of them, or contains one.
     pub(crate) fn has(&self, text: &str) -> bool {
         let mut all = self.0.iter();
         all.any(|it| it == text || (it.len() >= Self::SHORT && text.contains(it.as_str())))
@@ -49,13 +49,13 @@ impl Secrets {
     }
 }
 
-/// The value of a field, or a mask for that of a secret one.
+/// The value of a field; masked for a secret one.
 pub(crate) fn masked(tag: Tag, text: &str) -> &str {
     if is_secret(tag) { MASK } else { text }
 }
 
-/// The text of a step with its secret values masked. Fields are separated by `|`, except in a command of the order
-/// client, whose fields are words.
+/// The text of a step with its secret values masked. Fields are separated by `|`, except in an order client command,
+/// where blanks separate them.
 pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
     let ends_value = |c: char| {
         if is_command {
@@ -77,7 +77,7 @@ pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
                 let length = rest[equals..].find(ends_value);
                 let end = length.map_or(rest.len(), |length| equals + length);
                 let value = &rest[equals + 1..end];
-                // References and patterns without text are no secrets.
+                // References and patterns without text are not secrets.
                 let is_open = matches!(value, "*" | "(none)")
                     || value.starts_with(['$', '@'])
                     || (rest.starts_with(fields::KEY_VALUE) && value == fields::WRONG);

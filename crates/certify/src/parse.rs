@@ -1,4 +1,4 @@
-//! Reads the text of a plan, line by line, and collects every mistake.
+//! Parses the text of a plan, line by line, and collects every error.
 
 mod names;
 mod step;
@@ -17,17 +17,17 @@ use crate::tmp::frames;
 use crate::value::time_limit;
 use names::Names;
 
-/// Time limit of an expectation where the plan has none.
+/// Time limit of an expectation if the plan has none.
 const LIMIT: Duration = Duration::from_secs(5);
-/// How often a case may be played.
+/// Maximum number of rounds of a case.
 const ROUNDS_MAX: u32 = 1000;
 
 impl CertificationPlan {
-    /// Reads a plan.
+    /// Parses a plan.
     ///
     /// # Errors
     ///
-    /// All mistakes, in the order of their lines.
+    /// All errors, in the order of their lines.
     pub fn parse(text: &str) -> Result<Self, Vec<PlanMistake>> {
         let mut reader = Reader::new();
         for (index, line) in text.lines().enumerate() {
@@ -53,7 +53,7 @@ impl CertificationPlan {
     }
 }
 
-/// Notes the line of a word that is written once; a mistake where there was one before.
+/// Records the line of a word that is allowed once; an error if there was one before.
 fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), String> {
     match earlier {
         Some(earlier) => Err(format!(
@@ -66,7 +66,7 @@ fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), Stri
     }
 }
 
-/// A plan that is being read.
+/// A plan being parsed.
 struct Reader {
     plan: CertificationPlan,
     mistakes: Vec<PlanMistake>,
@@ -78,7 +78,8 @@ struct Reader {
     attribute_lines: [Option<usize>; 3],
     /// The variables of the current case.
     names: Names,
-    /// Whether a line of the current case was no step: steps that refer to it are not mistakes as well.
+    /// Whether a line of the current case was not a valid step: then references to it are not reported as further
+    /// errors.
     is_broken: bool,
 }
 

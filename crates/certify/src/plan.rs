@@ -9,7 +9,7 @@ use fixwire_protocol::dictionary::Version;
 
 use crate::value::{ExpectedValue, SentValue};
 
-/// What the messages of a plan are.
+/// The protocol of a plan.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum PlanProtocol {
     /// FIX: `session FILE` before the first case.
@@ -22,13 +22,13 @@ pub enum PlanProtocol {
 /// A plan, read from its text by [`CertificationPlan::parse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CertificationPlan {
-    /// What its messages are.
+    /// Its protocol.
     pub protocol: PlanProtocol,
-    /// The settings file of the session or link, as the plan writes it: relative to the plan.
+    /// The settings file of the session or link, as in the plan: relative to the plan.
     pub settings: Option<String>,
     /// The session or link of that file, by its name, if the file has several.
     pub session: Option<String>,
-    /// Time limit of an expectation that has none of its own.
+    /// Time limit of an expectation without one of its own.
     pub limit: Duration,
     /// The cases, in the order of the file.
     pub cases: Vec<CertificationCase>,
@@ -43,24 +43,24 @@ pub struct CertificationCase {
     pub title: String,
     /// Its line in the plan.
     pub line: usize,
-    /// Whether the venue may do without it: a failure does not count.
+    /// Whether the case is optional: a failure does not count.
     pub optional: bool,
-    /// How many times it is played.
+    /// Number of rounds.
     pub rounds: u32,
-    /// The FIX versions that it is for; empty: all.
+    /// The FIX versions to which it applies; empty: all.
     pub versions: Vec<Version>,
     /// The steps.
     pub steps: Vec<PlanStep>,
 }
 
 impl CertificationCase {
-    /// Whether it is for sessions of this version.
+    /// Whether it applies to sessions of this version.
     #[must_use]
     pub fn is_for(&self, version: Version) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)
     }
 
-    /// Whether its steps open the connection themselves, so that the case begins without one.
+    /// Whether its steps open the connection, so that the case begins without one.
     #[must_use]
     pub fn opens_connection(&self) -> bool {
         let first = self.steps.first().map(|step| &step.action);
@@ -81,7 +81,7 @@ pub struct PlanStep {
     pub action: StepAction,
 }
 
-/// What a step does or expects.
+/// An action or expectation of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepAction {
     /// `connect`: opens the connection.
@@ -98,14 +98,14 @@ pub enum StepAction {
     Send(Outgoing),
     /// `garbled`: the message is sent with a wrong CheckSum(10).
     Garbled(Outgoing),
-    /// `burst`: the message is sent so many times, without regard to the flow limit.
+    /// `burst`: the message is sent this many times, ignoring the flow limit.
     Burst(u32, Outgoing),
-    /// `raw`: bytes are sent as they are.
+    /// `raw`: bytes are sent unchanged.
     Raw(Vec<u8>),
-    /// `skip`: so many of our sequence numbers are left out.
+    /// `skip`: this number of our sequence numbers is left out.
     Skip(u64),
-    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout, or over
-    /// TMP to R04 and L41, are sent without a step.
+    /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout (over
+    /// TMP to R04 and L41) are sent automatically.
     Answers(bool),
     /// `wait`: time passes.
     Wait(Duration),
@@ -122,11 +122,11 @@ pub enum StepAction {
 pub enum Outgoing {
     /// These fields, MsgType(35) among them, or the name of a message of TMP.
     Fields(Vec<(Tag, SentValue)>),
-    /// A command of the order client.
+    /// An order client command.
     Command(Box<Instruction>),
 }
 
-/// Messages that must arrive, in any order among themselves.
+/// Messages that must arrive, in any order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// One for each message.
@@ -137,23 +137,23 @@ pub struct Expectation {
     pub skips_others: bool,
 }
 
-/// The fields that a message must have.
+/// The required fields of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessagePattern {
     /// Its line in the plan.
     pub line: usize,
     /// Number of its step.
     pub step: usize,
-    /// Tags and values; a tag that is named twice is that of two entries of a repeating group.
+    /// Tags and values; a repeated tag stands for two entries of a repeating group.
     pub fields: Vec<(Tag, ExpectedValue)>,
 }
 
-/// A mistake in the text of a plan.
+/// An error in the text of a plan.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PlanMistake {
     /// The line, from 1.
     pub line: usize,
-    /// The mistake, and what to write.
+    /// The error, and the correct form.
     pub what: String,
 }
 

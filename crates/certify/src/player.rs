@@ -26,7 +26,7 @@ use crate::scope::CaseScope;
 use crate::session::{Inbound, LogOnFailure, PlayedSession, Pumped};
 use crate::tmp::link::TmpSession;
 
-/// Sequence numbers to begin with, where the venue does not accept ResetSeqNumFlag(141).
+/// Initial sequence numbers, for a venue that does not accept ResetSeqNumFlag(141).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StartNumbers {
     /// MsgSeqNum of our Logon.
@@ -35,14 +35,14 @@ pub struct StartNumbers {
     pub next_in: Option<u64>,
 }
 
-/// What a plan is played on; it connects.
+/// The session or link for a plan, with its connection.
 #[derive(Clone, Copy, Debug)]
 pub enum VenueSession<'a> {
     /// A FIX session.
     Fix(&'a SessionConfig),
     /// The broker's end of a TMP link.
     Tmp {
-        /// How it is connected.
+        /// Its transport.
         link: &'a LinkConfig,
         /// Its login.
         settings: &'a ClientLinkSettings,
@@ -59,7 +59,7 @@ impl VenueSession<'_> {
         }
     }
 
-    /// How it is connected.
+    /// Its transport.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         match self {
@@ -69,31 +69,31 @@ impl VenueSession<'_> {
     }
 }
 
-/// What a player needs.
+/// Settings of a player.
 #[derive(Debug)]
 pub struct PlayerSetup<'a> {
     /// The session or link.
     pub session: VenueSession<'a>,
-    /// Time limit of an expectation that has none of its own.
+    /// Time limit of an expectation without one of its own.
     pub limit: Duration,
-    /// `None`: the first Logon, and that after a failed case, resets the sequence numbers to 1; over TMP the day begins
-    /// with 1 in both directions.
+    /// `None`: the first Logon, and the one after a failed case, resets the sequence numbers to 1; over TMP the day
+    /// begins with 1 in both directions.
     pub numbers: Option<StartNumbers>,
     /// Ends the run when it becomes true.
     pub stop: Arc<AtomicBool>,
 }
 
-/// Plays cases, one after the other, each on a session that is logged on unless it opens the connection itself.
+/// Plays cases one after another. Each uses a session that is logged on, unless it opens the connection itself.
 pub struct CasePlayer {
     session: Box<dyn PlayedSession>,
-    /// Of FIX.
+    /// FIX only.
     layout: Option<OrderLayout>,
     names: FieldNames,
-    /// Of FIX.
+    /// FIX only.
     version: Option<Version>,
     limit: Nanos,
     ids: IdMaker,
-    /// Rounds so far.
+    /// Number of rounds so far.
     rounds: u64,
     late: u64,
     stop: Arc<AtomicBool>,
@@ -102,9 +102,9 @@ pub struct CasePlayer {
 /// Why a round did not pass.
 #[derive(Debug)]
 enum Trouble {
-    /// A step failed: its line, what was expected and what was received.
+    /// A step failed: its line, the expectation and the result.
     Failed(usize, Vec<String>),
-    /// It could not be played.
+    /// The case could not be played.
     NotPlayed(String),
 }
 
@@ -166,7 +166,7 @@ impl CasePlayer {
         self.session.now().wall
     }
 
-    /// Messages that answered a request of a case that was over.
+    /// Number of messages that answered a request of an earlier case.
     #[must_use]
     pub fn late(&self) -> u64 {
         self.late
@@ -178,7 +178,7 @@ impl CasePlayer {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Plays a case, in each of its rounds.
+    /// Plays all rounds of a case.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl CasePlayer {
         self.end(last, &scope)
     }
 
-    /// Behind the last step nothing else may arrive; a Heartbeat on request shows that the venue has answered
+    /// After the last step no other message may arrive; a Heartbeat on request shows that the venue has answered
     /// everything.
     fn end(&mut self, line: usize, scope: &CaseScope) -> Result<(), Trouble> {
         self.session.set_answers(true);
@@ -315,7 +315,7 @@ impl CasePlayer {
         }
     }
 
-    /// Whether a message belongs to an earlier case or round: it is counted and no more looked at.
+    /// Whether a message belongs to an earlier case or round: it is counted and then ignored.
     fn set_aside(&mut self, message: &Inbound, scope: &CaseScope) -> bool {
         let is_late = self.ids.is_late(&message.fields, scope.owner());
         if is_late {
@@ -351,7 +351,7 @@ fn stopped() -> Trouble {
     Trouble::NotPlayed("stopped by a signal".to_owned())
 }
 
-/// The last numbers before these.
+/// The sequence numbers before these.
 fn last_numbers(next: StartNumbers) -> Result<LinkNumbers, String> {
     let last = |next: u64| {
         let last = u32::try_from(next - 1).ok();

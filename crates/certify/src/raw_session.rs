@@ -1,5 +1,5 @@
-//! [`RawSession`]: the session layer of a certification client. It counts and answers as FIX asks for, unless a step
-//! says otherwise, and checks the sequence numbers and CheckSums of what arrives.
+//! [`RawSession`]: the session layer of a certification client. It numbers and answers messages as FIX requires, unless
+//! a step says otherwise, and checks the sequence numbers and CheckSums of received ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -16,52 +16,52 @@ use crate::session::{Inbound, Pumped};
 use crate::venue_line::{LineRead, VenueLine};
 use crate::wire_message::{MessageReader, MessageWriter, TextFields, shown, spoil, value};
 
-/// Messages that are kept while a step waits.
+/// Maximum number of messages kept while a step waits.
 const INBOX_MAX: usize = 100_000;
-/// The longest message that is read.
+/// Longest accepted message, bytes.
 const LONGEST: usize = 16 << 20;
 
-/// An application message, kept for a resend.
+/// An application message, kept for resends.
 #[derive(Clone, Debug)]
 struct SentMessage {
     fields: TextFields,
-    /// Header fields that it was sent without.
+    /// Header fields left out when it was sent.
     left_out: Vec<Tag>,
     /// Its SendingTime(52).
     time: String,
 }
 
-/// A session that is played by hand.
+/// A manually driven session.
 pub(crate) struct RawSession {
     line: VenueLine,
     config: Config,
     writer: MessageWriter,
     reader: MessageReader,
     bytes: Vec<u8>,
-    /// Messages that no step has looked at.
+    /// Messages not yet used by a step.
     pub(crate) inbox: VecDeque<Inbound>,
     pub(crate) record: CaseRecord,
-    /// Whether Heartbeats and answers are sent without a step.
+    /// Whether Heartbeats and answers are sent automatically.
     pub(crate) answers: bool,
     next_out: u64,
-    /// MsgSeqNum that is expected next; `None` before the first Logon.
+    /// The next expected MsgSeqNum; `None` before the first Logon.
     next_in: Option<u64>,
     /// Application messages.
     sent: BTreeMap<u64, SentMessage>,
-    /// Whether the MsgSeqNum of the next Logon may be higher than expected: what the venue has sent without a
-    /// connection has used the numbers before it.
+    /// Whether the MsgSeqNum of the next Logon may be higher than expected: messages that the venue sent while
+    /// disconnected used the numbers before it.
     may_be_ahead: bool,
     /// Whether the venue has sent a Logon before.
     had_logon: bool,
     logged_on: bool,
     logout_sent: bool,
     last_sent: Mono,
-    /// Values that a plan has taken from secret fields.
+    /// Values that a plan has read from secret fields.
     secrets: Secrets,
 }
 
 impl RawSession {
-    /// The session, whose numbers begin with these.
+    /// The session with these initial sequence numbers.
     pub(crate) fn new(
         session: &SessionConfig,
         next_out: u64,
@@ -99,7 +99,7 @@ impl RawSession {
         self.logged_on && self.line.is_open()
     }
 
-    /// A time as the session writes it.
+    /// A time in the session's format.
     pub(crate) fn time(&mut self, offset: i64) -> String {
         let mut at = self.line.now().wall;
         at.0 = at.0.saturating_add(offset);
@@ -141,12 +141,12 @@ impl RawSession {
         self.record.at(at, text);
     }
 
-    /// Leaves out so many sequence numbers.
+    /// Skips this number of sequence numbers.
     pub(crate) fn skip(&mut self, count: u64) {
         self.next_out = self.next_out.saturating_add(count);
     }
 
-    /// The venue's next Logon may have a higher MsgSeqNum than expected, unless it is the first.
+    /// Allows the venue's next Logon a higher MsgSeqNum than expected, unless it is the first.
     pub(crate) fn allow_gap_before_logon(&mut self) {
         self.may_be_ahead = self.had_logon;
     }
@@ -180,7 +180,7 @@ impl RawSession {
         fields
     }
 
-    /// Sends a message; its fields as they are sent.
+    /// Sends a message; returns its fields as sent.
     pub(crate) fn send(
         &mut self,
         fields: &[(Tag, String)],
@@ -196,7 +196,7 @@ impl RawSession {
         let given = value(fields, tag::MSG_SEQ_NUM).map(str::parse);
         let number = match given {
             Some(Ok(number)) => number,
-            // A plan may send one that is no number.
+            // A plan may send a MsgSeqNum that is not a number.
             Some(Err(_)) => self.next_out.saturating_sub(1),
             None => self.next_out,
         };
@@ -236,18 +236,18 @@ impl RawSession {
         written
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let now = self.line.now();
         self.write(now, bytes)
     }
 
-    /// A value that is masked wherever it is shown from now on.
+    /// Masks this value in all displayed texts from now on.
     pub(crate) fn hide(&mut self, secret: &str) {
         self.secrets.add(secret);
     }
 
-    /// An admin message without a step. A connection that breaks meanwhile shows when it is read.
+    /// Sends an automatic admin message. A connection lost meanwhile is noticed at the next read.
     fn answer(&mut self, fields: &[(Tag, &str)]) {
         let fields: TextFields = fields
             .iter()
@@ -256,12 +256,12 @@ impl RawSession {
         let _ = self.send(&fields, &[], false);
     }
 
-    /// Waits until then for a message, and takes those that arrive into the inbox.
+    /// Waits for a message until this time, and moves received ones into the inbox.
     pub(crate) fn pump(&mut self, until: Mono) -> Pumped {
         self.pump_beyond(0, until)
     }
 
-    /// Waits until then, whatever arrives. A venue that sends more than is kept is disconnected.
+    /// Waits until this time, whatever arrives. A venue that sends more than is kept is disconnected.
     pub(crate) fn gather(&mut self, until: Mono) -> Pumped {
         loop {
             let count = self.inbox.len();
@@ -309,7 +309,7 @@ impl RawSession {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
             let (used, message, fault) = match frame::next(&bytes, LONGEST) {
-                // The same whether the message behind them has arrived or not.
+                // The same whether the next message has arrived or not.
                 Frame::Whole { skip, .. } | Frame::Partial { skip } if skip > 0 => {
                     let fault = format!("{skip} bytes belong to no message");
                     (skip, &bytes[..skip], Some(fault))
@@ -348,7 +348,7 @@ impl RawSession {
         }
     }
 
-    /// What a message does to the session; a fault of its MsgSeqNum.
+    /// The effect of a message on the session; returns a fault of its MsgSeqNum.
     fn received(&mut self, message: &Inbound) -> Option<String> {
         let fields = &message.fields;
         let fault = self.count(message);
@@ -410,7 +410,7 @@ impl RawSession {
         ))
     }
 
-    /// Answers a ResendRequest: application messages again, the rest as gap fills.
+    /// Answers a ResendRequest: resends application messages, and gap-fills the rest.
     fn resend(&mut self, request: &[(Tag, String)]) {
         let number = |tag| value(request, tag).and_then(|text| text.parse::<u64>().ok());
         let last = self.next_out.saturating_sub(1);

@@ -1,17 +1,17 @@
-//! [`CaseRecord`]: what happens in one case, line by line, kept in memory and written to its file at once.
+//! [`CaseRecord`]: the events of one case, line by line, kept in memory and written to its file at once.
 
 use std::fs::File;
 use std::io::{self, Write};
 
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
-/// The lines of a case. The file has each line as soon as it is known, so that it is readable whenever the process
+/// The lines of a case. Each line is written to the file immediately, so that the file is readable whenever the process
 /// ends.
 #[derive(Debug, Default)]
 pub(crate) struct CaseRecord {
     file: Option<File>,
     stamp: TimestampWriter,
-    /// The first error of the file.
+    /// The first write error.
     error: Option<io::Error>,
 }
 
@@ -31,14 +31,14 @@ impl CaseRecord {
         }
     }
 
-    /// A line with its time: `>` before what was sent, `<` before what was received, or words.
+    /// A line with its time: `>` before sent data, `<` before received data, or text.
     pub(crate) fn at(&mut self, at: Timestamp, what: &str) {
         let time = self.stamp.format(at, Precision::Micros);
         let line = format!("{} {what}", String::from_utf8_lossy(time));
         self.line(&line);
     }
 
-    /// The first error of the file, if any.
+    /// The first write error, if any.
     pub(crate) fn end(self) -> io::Result<()> {
         self.error.map_or(Ok(()), Err)
     }

@@ -1,27 +1,27 @@
-//! [`CaseResult`]: how a case has ended, and the totals of all.
+//! [`CaseResult`]: the outcome of a case, and the totals of all cases.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How a case has ended.
+/// The outcome of a case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum CaseVerdict {
-    /// Everything that it expects has happened.
+    /// All expectations were met.
     Passed,
-    /// Something else has happened.
+    /// An expectation was not met.
     Failed {
-        /// The line in the plan of the step.
+        /// The line of the step in the plan.
         line: usize,
-        /// What was expected and what was received, a line each.
+        /// Expectation and result, a line each.
         why: Vec<String>,
     },
-    /// It could not be played.
+    /// The case could not be played.
     NotPlayed {
         /// The reason.
         why: String,
     },
-    /// It is not for the session's FIX version.
+    /// The case does not apply to the session's FIX version.
     NotApplicable {
         /// The reason.
         why: String,
@@ -37,9 +37,9 @@ pub struct CaseResult {
     pub title: String,
     /// Whether a failure does not count.
     pub optional: bool,
-    /// How it has ended.
+    /// Its outcome.
     pub verdict: CaseVerdict,
-    /// The time it took.
+    /// Its duration.
     pub took: Duration,
     /// Its evidence.
     pub evidence: Option<PathBuf>,
@@ -58,7 +58,7 @@ impl CaseResult {
         }
     }
 
-    /// Lines that say why it did not pass; with the place in `plan` where there is one.
+    /// Lines that explain why it did not pass; with the position in `plan`, if any.
     #[must_use]
     pub fn reasons(&self, plan: &str) -> Vec<String> {
         match &self.verdict {
@@ -76,14 +76,14 @@ impl CaseResult {
     }
 }
 
-/// Counts of verdicts.
+/// Number of cases by verdict.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Totals {
-    /// Cases.
+    /// All cases.
     pub cases: usize,
     /// Passed cases.
     pub passed: usize,
-    /// Failed cases that count.
+    /// Failed cases that are not optional.
     pub failed: usize,
     /// Failed optional cases.
     pub failed_optional: usize,
@@ -111,14 +111,14 @@ impl Totals {
         totals
     }
 
-    /// Whether cases were played, none failed that counts, and each that is for the session could be played.
+    /// Whether cases were played, no required case failed, and each applicable case could be played.
     #[must_use]
     pub fn is_success(&self) -> bool {
         let played = self.passed + self.failed + self.failed_optional;
         self.failed == 0 && self.not_played == 0 && played > 0
     }
 
-    /// Why a run in which no case failed is no success.
+    /// Why a run without a failed case is not a success.
     #[must_use]
     pub fn why_nothing_played(&self) -> Option<&'static str> {
         const WHY: &str = "no case was played: none is for the FIX version of the session, see 'versions:' in the plan";

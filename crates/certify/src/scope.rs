@@ -1,4 +1,4 @@
-//! [`CaseScope`]: what the steps of a case know: ids, variables, messages and orders.
+//! [`CaseScope`]: the ids, variables, messages and orders known to the steps of a case.
 
 use std::collections::BTreeMap;
 
@@ -24,14 +24,14 @@ struct KnownOrder {
 /// The state of one round of a case.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseScope {
-    /// Which round of all: ids belong to it.
+    /// Number of the round over all cases, to which ids belong.
     owner: u64,
     variables: BTreeMap<String, String>,
     /// Messages sent and received, by step.
     messages: BTreeMap<usize, TextFields>,
     orders: Vec<KnownOrder>,
     last: Option<String>,
-    /// Values that variables have from secret fields.
+    /// Values of variables from secret fields.
     secrets: Secrets,
 }
 
@@ -47,7 +47,7 @@ impl CaseScope {
         }
     }
 
-    /// Values that are masked wherever they are shown.
+    /// Values that are masked in all displayed texts.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
@@ -56,12 +56,12 @@ impl CaseScope {
         self.owner
     }
 
-    /// Keeps the message of a step, for `@N` in later ones.
+    /// Stores the message of a step, for `@N` in later ones.
     pub(crate) fn keep(&mut self, step: usize, fields: TextFields) {
         self.messages.insert(step, fields);
     }
 
-    /// Takes the OrderID(37) of a report.
+    /// Stores the OrderID(37) of a report.
     pub(crate) fn learn(&mut self, report: &[(Tag, String)]) {
         let Some(order_id) = value(report, tag::ORDER_ID) else {
             return;
@@ -78,7 +78,7 @@ impl CaseScope {
         }
     }
 
-    /// The text of a value that is sent; `None` where the field is left out.
+    /// The text of a value to send; `None` where the field is left out.
     fn resolve(
         &mut self,
         tag: Tag,
@@ -108,7 +108,7 @@ impl CaseScope {
         })
     }
 
-    /// The fields of a message to send, and those that are left out.
+    /// The fields of a message to send, and those to leave out.
     pub(crate) fn fields(
         &mut self,
         fields: &[(Tag, SentValue)],
@@ -125,7 +125,7 @@ impl CaseScope {
         Ok((all, left_out))
     }
 
-    /// The same of what a step sends.
+    /// The same for the content of a step.
     pub(crate) fn compose(
         &mut self,
         outgoing: &Outgoing,
@@ -234,7 +234,7 @@ impl CaseScope {
         }
     }
 
-    /// A pattern for people, with the values that are known.
+    /// A pattern as text, with the known values.
     pub(crate) fn shown(&self, pattern: &MessagePattern) -> String {
         let field = |(tag, expected): &(Tag, ExpectedValue)| {
             let mask = |text: &str| self.secrets.masked(*tag, text).to_owned();
@@ -261,11 +261,11 @@ impl CaseScope {
         fields.join("|")
     }
 
-    /// Compares a message with a pattern, and takes the values of its variables if it fits.
+    /// Compares a message with a pattern, and stores the values of its variables if it matches.
     ///
     /// # Errors
     ///
-    /// The differences, a sentence each; MsgType(35) alone if that differs.
+    /// The differences, a sentence each; only MsgType(35) if that differs.
     pub(crate) fn match_message(
         &mut self,
         pattern: &MessagePattern,
@@ -316,7 +316,7 @@ impl CaseScope {
         if !differences.is_empty() {
             return Err(differences);
         }
-        // Those that no variable has are compared, and not sent anywhere else.
+        // Secret values without a variable are only compared, and never sent again.
         let kept = captured.iter().map(|(_, text)| text);
         kept.filter(|text| secrets.has(text))
             .for_each(|text| self.secrets.add(text));
@@ -326,7 +326,7 @@ impl CaseScope {
         Ok(())
     }
 
-    /// Compares one value; the error is what it should be.
+    /// Compares one value; the error is the expected value.
     fn match_value(
         &self,
         tag: Tag,
@@ -369,7 +369,7 @@ impl CaseScope {
                         "the value of step {step}, whose message has no such field"
                     )),
                 },
-                // A message that this step awaits too and that has not arrived: compared when it has.
+                // A message of this step that has not arrived yet: compared when it arrives.
                 None => match found {
                     Some(_) => Ok(()),
                     None => Err(format!("the value of step {step}")),
@@ -379,9 +379,9 @@ impl CaseScope {
     }
 }
 
-/// What one value is compared by.
+/// The data for comparing one value.
 struct Comparison<'a> {
-    /// Variables that this message gives their value.
+    /// Variables that get their values from this message.
     captured: &'a [(String, String)],
     names: &'a FieldNames,
     secrets: &'a Secrets,

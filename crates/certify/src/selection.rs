@@ -1,4 +1,4 @@
-//! [`CaseSelection`]: the cases of a plan that are played, as `--case 3,5-7` names them.
+//! [`CaseSelection`]: the selected cases of a plan, as in `--case 3,5-7`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -10,12 +10,12 @@ use crate::plan::CertificationPlan;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CaseSelection(Vec<RangeInclusive<u32>>);
 
-/// Why a text names no cases.
+/// Why a text selects no cases.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SelectionError {
-    /// Not numbers and ranges.
+    /// Not numbers or ranges.
     Text(String),
-    /// The plan has no case of this number.
+    /// The plan has no case with this number.
     Unknown(u32),
 }
 
@@ -50,13 +50,13 @@ impl FromStr for CaseSelection {
 }
 
 impl CaseSelection {
-    /// Whether a case is played.
+    /// Whether a case is selected.
     #[must_use]
     pub fn has(&self, number: u32) -> bool {
         self.0.iter().any(|range| range.contains(&number))
     }
 
-    /// Checks that each number, or an end of each range, is one of the plan.
+    /// Checks that each number, and both ends of each range, are in the plan.
     ///
     /// # Errors
     ///

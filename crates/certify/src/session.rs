@@ -1,4 +1,4 @@
-//! [`PlayedSession`]: a session that a player drives by hand, over FIX or TMP.
+//! [`PlayedSession`]: a session that a player drives, over FIX or TMP.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,13 +9,13 @@ use crate::record::CaseRecord;
 use crate::tmp::fields;
 use crate::wire_message::{TextFields, value};
 
-/// A message that has arrived.
+/// A received message.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbound {
     pub(crate) fields: TextFields,
     /// The message with SOH shown as `|`.
     pub(crate) shown: String,
-    /// What is wrong with it, whatever a step expects.
+    /// The protocol error in it, independent of the steps; `None` for a valid message.
     pub(crate) fault: Option<String>,
 }
 
@@ -33,29 +33,29 @@ impl Inbound {
 pub(crate) enum Pumped {
     /// The inbox has messages.
     Message,
-    /// Nothing has arrived in time.
+    /// Nothing arrived in time.
     TimedOut,
     /// The connection is closed.
     Closed,
-    /// The run is stopped.
+    /// The run was stopped.
     Stopped,
 }
 
-/// Why a login by the player itself has failed.
+/// Why a login by the player failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum LogOnFailure {
-    /// The venue, or the connection to it.
+    /// Because of the venue, or the connection to it.
     Venue(String),
-    /// The run is stopped.
+    /// The run was stopped.
     Stopped,
 }
 
 /// Why a message was not sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum SendFailure {
-    /// Its fields make no message.
+    /// Its fields do not form a message.
     Message(String),
-    /// The connection refused it.
+    /// The connection failed.
     Connection(String),
 }
 
@@ -65,20 +65,20 @@ impl From<io::Error> for SendFailure {
     }
 }
 
-/// How a session calls what it does, in results.
+/// A session's names for its actions, in results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionWords {
-    /// What `logged-on` expects.
+    /// The expectation of `logged-on`.
     pub(crate) login: &'static str,
-    /// The answer that shows that the venue has answered everything, when it is missing.
+    /// The missing answer, when the venue has not answered everything.
     pub(crate) no_answer: &'static str,
 }
 
-/// A session that is played by hand: it counts and answers as its protocol asks for, unless a step says otherwise.
+/// A manually driven session: it numbers and answers messages as its protocol requires, unless a step says otherwise.
 pub(crate) trait PlayedSession {
     fn now(&mut self) -> Now;
 
-    /// Messages that no step has looked at.
+    /// Messages not yet used by a step.
     fn inbox(&mut self) -> &mut VecDeque<Inbound>;
 
     fn record(&mut self) -> &mut CaseRecord;
@@ -98,19 +98,19 @@ pub(crate) trait PlayedSession {
     /// Closes the connection, if it is open.
     fn disconnect(&mut self);
 
-    /// A time as the session writes it.
+    /// A time in the session's format.
     fn time(&mut self, offset: i64) -> String;
 
-    /// Leaves out so many sequence numbers.
+    /// Skips this number of sequence numbers.
     fn skip(&mut self, count: u64);
 
-    /// Whether the session answers without a step.
+    /// Whether the session answers automatically.
     fn set_answers(&mut self, are_sent: bool);
 
     /// The fields of a Logon(A); none over TMP.
     fn logon_fields(&self) -> TextFields;
 
-    /// Sends a message; its fields as they are sent.
+    /// Sends a message; returns its fields as sent.
     fn send(
         &mut self,
         fields: &[(Tag, String)],
@@ -118,19 +118,19 @@ pub(crate) trait PlayedSession {
         is_garbled: bool,
     ) -> Result<TextFields, SendFailure>;
 
-    /// Sends a message so many times, at once.
+    /// Sends a message this many times, at once.
     fn burst(&mut self, count: u32, fields: &[(Tag, String)]) -> Result<TextFields, SendFailure>;
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), SendFailure>;
 
-    /// Waits until then for a message, and takes those that arrive into the inbox.
+    /// Waits for a message until this time, and moves received ones into the inbox.
     fn pump(&mut self, until: Mono) -> Pumped;
 
-    /// Waits until then, whatever arrives.
+    /// Waits until this time, whatever arrives.
     fn gather(&mut self, until: Mono) -> Pumped;
 
-    /// Asks for an answer that shows that everything before was answered; its id.
+    /// Requests an answer that shows that all earlier messages are answered; returns its id.
     fn probe(&mut self) -> String;
 
     /// Whether a message is that answer.
@@ -142,10 +142,10 @@ pub(crate) trait PlayedSession {
     /// Connects and logs in.
     fn log_on(&mut self, within: Nanos) -> Result<(), LogOnFailure>;
 
-    /// Logs out and disconnects, in an orderly way where the venue does so.
+    /// Logs out and disconnects, in an orderly way if the venue cooperates.
     fn log_out(&mut self, within: Nanos);
 
-    /// A value that is masked wherever it is shown from now on.
+    /// Masks this value in all displayed texts from now on.
     fn hide(&mut self, secret: &str);
 }
 

@@ -1,27 +1,26 @@
-//! Values of fields as a plan writes them: [`SentValue`] in messages that are sent, [`ExpectedValue`] in those that
-//! must arrive.
+//! Field values in a plan: [`SentValue`] in messages to send, [`ExpectedValue`] in expected ones.
 
 use std::time::Duration;
 
-/// The value of a field that is sent.
+/// The value of a field to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SentValue {
     /// This text.
     Text(String),
-    /// `$NAME`: an id of this case, or a value that was received.
+    /// `$NAME`: an id of this case, or a received value.
     Variable(String),
     /// `now`, `now+10s`, `now-121s`: that time; nanoseconds from now.
     Now(i64),
-    /// `@N`: the value that the same field has in the message of step N.
+    /// `@N`: the value of the same field in the message of step N.
     SameAs(usize),
     /// `(none)`: the field is left out of the header.
     LeftOut,
 }
 
-/// What the value of a received field must be.
+/// The expected value of a received field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ExpectedValue {
-    /// This text; a number may be written otherwise, such as 10.5 for 10.50.
+    /// This text; a number may have another notation, such as 10.5 for 10.50.
     Text(String),
     /// A text with `*` for any characters.
     Pattern(String),
@@ -31,18 +30,18 @@ pub enum ExpectedValue {
     Any,
     /// `(none)`: the field is absent.
     Absent,
-    /// `$NAME`: the value of that variable; the first time any value, which the variable then has.
+    /// `$NAME`: the value of that variable; on first use any value, which becomes the variable's.
     Variable(String),
-    /// `@N`: the value that the same field has in the message of step N.
+    /// `@N`: the value of the same field in the message of step N.
     SameAs(usize),
 }
 
 impl SentValue {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
     ///
-    /// The mistake, and what to write.
+    /// The error, and the correct form.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(text) = text.strip_prefix('\\') {
             return not_empty(text).map(Self::Text);
@@ -75,11 +74,11 @@ impl SentValue {
 }
 
 impl ExpectedValue {
-    /// Reads a value.
+    /// Parses a value.
     ///
     /// # Errors
     ///
-    /// The mistake, and what to write.
+    /// The error, and the correct form.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some(text) = text.strip_prefix('\\') {
             return not_empty(text).map(Self::Text);
@@ -134,7 +133,7 @@ fn step(number: &str) -> Result<usize, String> {
     })
 }
 
-/// Whether a text fits a pattern, whose `*` are any characters.
+/// Whether a text matches a pattern with `*` for any characters.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -177,7 +176,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     time.filter(|time| *time <= LONGEST).ok_or_else(wrong)
 }
 
-/// The same for a time limit, which is not zero.
+/// The same for a time limit, which must not be zero.
 pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err(format!(

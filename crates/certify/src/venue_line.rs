@@ -11,11 +11,11 @@ use fixwire_net::transport::Transport;
 use fixwire_net::{ConnId, Dial, Host, Os, Ready, SocketOptions, Wait, tls};
 use fixwire_protocol::{Mono, Nanos, Now};
 
-/// How often a wait looks whether the run is stopped.
+/// Interval at which a wait checks whether the run is stopped.
 const SLICE: Nanos = Nanos::from_millis(50);
-/// Bytes that are read at a time.
+/// Read size, bytes.
 const READ: usize = 64 << 10;
-/// How long the venue may take no bytes.
+/// Timeout for a venue that accepts no bytes.
 const WRITE_LIMIT: Duration = Duration::from_secs(10);
 
 /// Result of a read.
@@ -23,11 +23,11 @@ const WRITE_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) enum LineRead {
     /// Bytes were added.
     Bytes,
-    /// Nothing has arrived in time.
+    /// Nothing arrived in time.
     TimedOut,
     /// The connection is closed.
     Closed,
-    /// The run is stopped.
+    /// The run was stopped.
     Stopped,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct VenueLine {
 }
 
 impl VenueLine {
-    /// The line of a FIX session.
+    /// The connection of a FIX session.
     pub(crate) fn of_session(session: &SessionConfig, stop: Arc<AtomicBool>) -> io::Result<Self> {
         let options = SocketOptions {
             nodelay: session.nodelay,
@@ -54,7 +54,7 @@ impl VenueLine {
         Self::new((&session.connection, &session.transport), options, stop)
     }
 
-    /// The line of a link.
+    /// The connection of a link.
     pub(crate) fn of_link(link: &LinkConfig, stop: Arc<AtomicBool>) -> io::Result<Self> {
         let options = SocketOptions {
             nodelay: true,
@@ -91,11 +91,11 @@ impl VenueLine {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Connects to the first address of the session that answers.
+    /// Connects to the first responding address of the session.
     ///
     /// # Errors
     ///
-    /// Why no address does, as a sentence.
+    /// Why no address responds, as a sentence.
     pub(crate) fn connect(&mut self) -> Result<String, String> {
         let Connection::Initiator { hosts, timeout, .. } = &self.connection else {
             return Err("the settings say to listen, not to connect".to_owned());
@@ -154,8 +154,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes. If they cannot be written in time the connection is closed: a further message would go into
-    /// the middle of this one.
+    /// Writes all bytes. If they cannot be written in time, the connection is closed: another message would land in the
+    /// middle of this one.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());
@@ -178,7 +178,7 @@ impl VenueLine {
         }
     }
 
-    /// Adds what arrives until then to `bytes`. A venue that sends without a pause delays neither that moment nor a
+    /// Adds received data to `bytes` until this time. A venue that sends without a pause delays neither that time nor a
     /// stop.
     pub(crate) fn read(&mut self, until: Mono, bytes: &mut Vec<u8>) -> LineRead {
         let Some(conn) = self.conn else {

@@ -1,4 +1,4 @@
-//! Messages as bytes: written from fields, read into fields, and shown with their secrets masked.
+//! Messages as bytes: written from fields, parsed into fields, and displayed with their secrets masked.
 
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::session::Config;
@@ -36,10 +36,10 @@ const HEADER: [Tag; 22] = [
     347,
     369,
 ];
-/// The most fields of a message that are looked at.
+/// Maximum number of fields of a message that are parsed.
 const FIELDS_MAX: usize = 4096;
 
-/// Whether a field belongs to the header, which has each once.
+/// Whether a field belongs to the header, where it may appear once.
 pub(crate) fn is_header(tag: Tag) -> bool {
     HEADER.contains(&tag) || matches!(tag, tag::BEGIN_STRING | tag::MSG_TYPE)
 }
@@ -81,14 +81,14 @@ impl MessageWriter {
         }
     }
 
-    /// A time as messages of the session have it.
+    /// A time in the session's message format.
     pub(crate) fn time(&mut self, at: Timestamp) -> String {
         let text = self.stamp.format(at, self.precision);
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// A whole message with this MsgSeqNum(34). Fields win over what the header has; those named in `left_out` are not
-    /// written.
+    /// A complete message with this MsgSeqNum(34). Fields take precedence over the header's values; those in `left_out`
+    /// are not written.
     pub(crate) fn write(
         &mut self,
         fields: &[(Tag, String)],
@@ -129,7 +129,7 @@ impl MessageWriter {
     }
 }
 
-/// Makes the CheckSum(10) of a whole message wrong.
+/// Makes the CheckSum(10) of a complete message wrong.
 pub(crate) fn spoil(message: &mut [u8]) {
     let digit = message.len().saturating_sub(2);
     if let Some(digit) = message.get_mut(digit) {
@@ -137,7 +137,7 @@ pub(crate) fn spoil(message: &mut [u8]) {
     }
 }
 
-/// Reads messages, and shows them.
+/// Parses and displays messages.
 #[derive(Debug)]
 pub(crate) struct MessageReader {
     decoder: Decoder,
@@ -163,7 +163,7 @@ impl MessageReader {
     }
 }
 
-/// The bytes of a message for people: `|` for SOH, secrets masked, those of a plan too, nothing that a terminal acts on.
+/// The bytes of a message for display: `|` for SOH, secrets masked (those of a plan, too), no control characters.
 pub(crate) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     let mut redactor = Redactor::for_showing(&[]);
     redactor.copy_any(0, bytes);
@@ -180,7 +180,7 @@ pub(crate) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     fields.join("|")
 }
 
-/// The fields of a message as a test writes them, `35=8|11=A`.
+/// The fields of a message as in a test, `35=8|11=A`.
 #[cfg(test)]
 pub(crate) fn text_fields(text: &str) -> TextFields {
     let fields = text.split('|').map(|field| field.split_once('=').unwrap());

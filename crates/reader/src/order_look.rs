@@ -73,7 +73,7 @@ impl OrderCause {
 }
 
 impl OrderLook<'_> {
-    /// The order of the message that caused this one, if that has the part `part`. In a list it is the order with the
+    /// The order of the message that caused this one, if `is_such` accepts its part. In a list it is the order with the
     /// same ClOrdID, otherwise the one at the same index as this ClOrdID.
     pub(crate) fn caused(
         &self,

@@ -1,4 +1,4 @@
-//! [`Names`]: the variables and steps of a case that is being read, so that no step refers to what is not known yet.
+//! [`Names`]: the variables and steps of the case being parsed, so that no step refers to an unknown one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use fixwire_protocol::{Tag, tag};
 use crate::tmp::fields;
 use crate::value::{ExpectedValue, SentValue};
 
-/// Fields with an id that whoever sends the message makes.
+/// Id fields whose values the sender of the message creates.
 const IDS: [Tag; 16] = [
     tag::CL_ORD_ID,
     66,
@@ -27,21 +27,21 @@ const IDS: [Tag; 16] = [
     1346,
 ];
 
-/// A variable that a received message gives its value.
+/// A variable whose value comes from a received message.
 #[derive(Debug)]
 struct Captured {
     line: usize,
     is_used: bool,
 }
 
-/// What the steps of a case may refer to.
+/// Variables and steps available to later steps.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     variables: BTreeMap<String, Option<Captured>>,
     /// Steps with a message.
     messages: BTreeSet<usize>,
     steps: usize,
-    /// Whether an order was sent, which `last` names.
+    /// Whether an order was sent, which `last` refers to.
     has_order: bool,
 }
 
@@ -70,14 +70,14 @@ impl Names {
         }
     }
 
-    /// A variable is used in place of an order's id.
+    /// Uses a variable in place of an order's id.
     pub(super) fn order(&mut self, name: &str) -> Result<(), String> {
         self.used(name).then_some(()).ok_or_else(|| {
             format!("unknown order ${name}: send one with '11=${name}' earlier in this case")
         })
     }
 
-    /// Whether the variable is known; it is used then.
+    /// Whether the variable is known; marks it as used.
     fn used(&mut self, name: &str) -> bool {
         match self.variables.get_mut(name) {
             Some(Some(captured)) => captured.is_used = true,
@@ -87,7 +87,7 @@ impl Names {
         true
     }
 
-    /// A field that is sent in step `step`.
+    /// Checks a field sent in step `step`.
     pub(super) fn sent(&mut self, tag: Tag, value: &SentValue, step: usize) -> Result<(), String> {
         match value {
             SentValue::Variable(name) if !self.used(name) => {
@@ -109,7 +109,7 @@ impl Names {
         }
     }
 
-    /// A field that is expected in step `step`.
+    /// Checks a field expected in step `step`.
     pub(super) fn expected(
         &mut self,
         value: &ExpectedValue,
@@ -144,7 +144,7 @@ impl Names {
         ))
     }
 
-    /// Mistakes: variables that get a value and are never used, with their lines.
+    /// Errors: variables that get a value and are never used, with their lines.
     pub(super) fn unused(self) -> impl Iterator<Item = (usize, String)> {
         let captured = self.variables.into_iter();
         let captured = captured.filter_map(|(name, captured)| Some((name, captured?)));

@@ -1,4 +1,4 @@
-//! Reads one step.
+//! Parses one step.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::tmp::parse as tmp;
 use crate::value::{ExpectedValue, SentValue, duration, time_limit};
 use crate::wire_message::is_header;
 
-/// Steps that are commands of the order client.
+/// Steps that are order client commands.
 const COMMANDS: [&str; 5] = ["new", "order", "cancel", "replace", "status"];
 /// The other steps over FIX.
 const STEPS: [&str; 15] = [
@@ -52,9 +52,9 @@ const TMP_STEPS: [&str; 15] = [
     "and",
     "disconnect",
 ];
-/// The most sequence numbers that a step leaves out.
+/// Maximum number of sequence numbers that a step skips.
 const SKIPPED_MAX: u64 = 1_000_000;
-/// The most messages of a burst.
+/// Maximum number of messages in a burst.
 const BURST_MAX: u32 = 10_000;
 
 /// Whether a step begins with this word.
@@ -65,13 +65,13 @@ pub(super) fn is_step(word: &str, protocol: PlanProtocol) -> bool {
     }
 }
 
-/// Whether a step has a command of the order client, whose fields are words.
+/// Whether a step contains an order client command, with blanks between its fields.
 pub(super) fn is_command(word: &str, rest: &str) -> bool {
     let of_garbled = rest.split_whitespace().next().unwrap_or_default();
     COMMANDS.contains(&word) || (word == "garbled" && COMMANDS.contains(&of_garbled))
 }
 
-/// Reads the steps of a line.
+/// Parses the steps of a line.
 pub(super) struct StepReader<'a> {
     pub(super) protocol: PlanProtocol,
     /// The line, from 1.
@@ -80,7 +80,7 @@ pub(super) struct StepReader<'a> {
 }
 
 impl StepReader<'_> {
-    /// The number of the step, and what it does.
+    /// The step's number and its content.
     pub(super) fn step(&mut self, word: &str, rest: &str) -> (usize, Result<StepAction, String>) {
         let number = self.names.next_step();
         let action = match is_step(word, self.protocol) {
@@ -177,7 +177,7 @@ impl StepReader<'_> {
         Ok(StepAction::Burst(count, message))
     }
 
-    /// A further message of the step before it.
+    /// A further message of the previous step.
     pub(super) fn and(&mut self, case: &mut CertificationCase, rest: &str) -> Result<(), String> {
         let number = self.names.next_step();
         let before = case.steps.last_mut().map(|step| &mut step.action);
@@ -210,7 +210,7 @@ impl StepReader<'_> {
         Ok(MessagePattern { line, step, fields })
     }
 
-    /// A command of the order client, or fields.
+    /// An order client command, or fields.
     fn outgoing(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
         let word = rest.split_whitespace().next().unwrap_or_default();
         match COMMANDS.contains(&word) && self.protocol == PlanProtocol::Fix {

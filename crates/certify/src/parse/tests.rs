@@ -45,7 +45,7 @@ fn a_plan_is_read() {
     assert!(!second.opens_connection());
 }
 
-/// The mistakes of a case with these steps, each with its line in the text.
+/// The errors of a case with these steps, each with its line in the text.
 fn mistakes(steps: &str) -> Vec<String> {
     let text = format!("case 1 A\n{steps}\n");
     let mistakes = CertificationPlan::parse(&text).expect_err(steps);

@@ -1,5 +1,4 @@
-//! [`Assignment`]: which of the received messages is which of the expected ones, whatever the order in which they
-//! arrive.
+//! [`Assignment`]: matches received messages to expected ones, whatever the order of arrival.
 
 use fixwire_protocol::Tag;
 
@@ -8,14 +7,14 @@ use crate::plan::MessagePattern;
 use crate::scope::CaseScope;
 use crate::wire_message::TextFields;
 
-/// Comparisons until the search for an assignment gives up: enough for seven patterns that all look alike.
+/// Maximum number of comparisons for an assignment: enough for seven patterns that all look alike.
 const TRIES_MAX: usize = 20_000;
 
 /// Messages of an `expect` step and its `and` lines, each with a pattern of its own.
 pub(super) struct Assignment<'a> {
     patterns: &'a [MessagePattern],
     names: &'a FieldNames,
-    /// What was known before the step.
+    /// The scope before the step.
     before: CaseScope,
     messages: Vec<TextFields>,
     /// The message of each pattern.
@@ -37,18 +36,19 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// The patterns that have no message.
+    /// The patterns without a message.
     pub(super) fn left(&self) -> Vec<&'a MessagePattern> {
         let pairs = self.patterns.iter().zip(&self.places);
         let left = pairs.filter(|(_, place)| place.is_none());
         left.map(|(pattern, _)| pattern).collect()
     }
 
-    /// Takes a message, if there is a pattern for it and for each message before; `scope` then knows what they have.
+    /// Accepts a message if all patterns can be assigned to different messages with it; `scope` then includes their
+    /// values.
     ///
     /// # Errors
     ///
-    /// How it differs from the first pattern that has no message, or from what the messages before it have.
+    /// The difference to the first pattern without a message, or to values of the messages before it.
     pub(super) fn take(
         &mut self,
         message: &[(Tag, String)],
@@ -83,7 +83,7 @@ impl<'a> Assignment<'a> {
     }
 }
 
-/// A search for a pattern for each message, in the order of the patterns, so that each can refer to those before.
+/// A search for a message for each pattern, in the order of the patterns, so that each can refer to earlier ones.
 struct Search<'a, 'b> {
     assignment: &'b Assignment<'a>,
     places: Vec<Option<usize>>,
@@ -91,7 +91,7 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// What is known with messages for the patterns from `at` on, if all messages have one.
+    /// The scope with messages for the patterns from `at` on, if every message is assigned.
     fn go(&mut self, at: usize, scope: CaseScope) -> Option<CaseScope> {
         let Assignment {
             patterns,
@@ -103,7 +103,7 @@ impl Search<'_, '_> {
         let Some(pattern) = patterns.get(at) else {
             return Some(scope);
         };
-        // The message that it had before is probably still the right one; then the one that has arrived now.
+        // The message it had before is probably still the right one; next, the newest message.
         let mut candidates: Vec<usize> = (0..messages.len()).rev().collect();
         candidates.sort_by_key(|message| Some(*message) != earlier[at]);
         for message in candidates {
@@ -127,7 +127,7 @@ impl Search<'_, '_> {
             }
             self.places[at] = None;
         }
-        // Its message may be one that has not arrived.
+        // Its message may not have arrived yet.
         let taken = self.places[..at].iter().flatten().count();
         let rest = patterns.len() - at - 1;
         if messages.len() - taken > rest {
@@ -148,7 +148,7 @@ mod tests {
     use crate::plan::{CertificationPlan, StepAction};
     use crate::wire_message::text_fields as message;
 
-    /// The patterns without a message after these have arrived, and the differences of the last one.
+    /// Number of patterns without a message after these, and the differences of the last message.
     fn left(steps: &str, messages: &[&str]) -> (usize, Vec<String>) {
         let plan = CertificationPlan::parse(&format!("case 1 A\n{steps}\n")).unwrap();
         let StepAction::Expect(expectation) = &plan.cases[0].steps[0].action else {

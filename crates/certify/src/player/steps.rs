@@ -84,7 +84,7 @@ impl CasePlayer {
                 let until = self.deadline(Some(Nanos::from(*time)));
                 match self.session.gather(until) {
                     Pumped::Stopped => Err(stopped()),
-                    // A connection that is lost meanwhile fails the next step that needs it.
+                    // A connection lost meanwhile fails the next step that needs it.
                     _ => Ok(()),
                 }
             }
@@ -105,7 +105,7 @@ impl CasePlayer {
         fields.map_err(|why| failed(line, "the message cannot be made", &why))
     }
 
-    /// The fields of a message, and those that are left out.
+    /// The fields of a message, and those to leave out.
     fn composed(
         &mut self,
         step: &PlanStep,
@@ -159,7 +159,7 @@ impl CasePlayer {
         Ok(())
     }
 
-    /// Takes messages until each pattern has one.
+    /// Receives messages until each pattern has one.
     fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
         let within = expectation.within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
@@ -210,7 +210,7 @@ impl CasePlayer {
         }
     }
 
-    /// Nothing but chatter arrives.
+    /// Only Heartbeats and TestRequests arrive.
     fn silence(&mut self, line: usize, time: Duration, scope: &CaseScope) -> Step {
         let until = self.deadline(Some(Nanos::from(time)));
         let expected = format!("expected nothing for {}", seconds(Nanos::from(time)));
@@ -229,7 +229,7 @@ impl CasePlayer {
         }
     }
 
-    /// The venue closes the connection, without a further message.
+    /// Waits until the venue closes the connection; another message is a failure.
     fn disconnected(&mut self, line: usize, within: Option<Duration>, scope: &CaseScope) -> Step {
         let within = within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));
@@ -250,7 +250,7 @@ impl CasePlayer {
         }
     }
 
-    /// Fails for a message that is none of those that may arrive at any time.
+    /// Fails for a message that may not arrive at any time.
     fn quiet(&mut self, line: usize, expected: &str, message: &Inbound, scope: &CaseScope) -> Step {
         let fault = message.fault.as_ref().map(|fault| format!(": {fault}"));
         if fault.is_none() && (self.session.is_chatter(message) || self.set_aside(message, scope)) {

@@ -9,7 +9,7 @@ use fixwire_protocol::session::{BeginString, Config, Role};
 use super::*;
 use crate::plan::CertificationPlan;
 
-/// Writes a whole message of the venue, with this much added to its CheckSum.
+/// Writes a complete message of the venue, with this value added to its CheckSum.
 fn write(stream: &mut TcpStream, body: &str, spoilt: u8) {
     let body = body.replace('|', "\x01");
     let head = format!("8=FIX.4.4\x019={}\x01{body}\x01", body.len() + 1);
@@ -18,7 +18,7 @@ fn write(stream: &mut TcpStream, body: &str, spoilt: u8) {
     let _ = stream.write_all(format!("{head}10={sum:03}\x01").as_bytes());
 }
 
-/// Plays the first case of a plan before a venue, which gets the connection after it has read the first bytes.
+/// Plays the first case of a plan against a venue, which gets the connection after it has read the first bytes.
 fn play(
     steps: &str,
     numbers: Option<StartNumbers>,
@@ -68,7 +68,7 @@ fn play_to(
     })
 }
 
-/// The reason why a Logon of this body is refused.
+/// The reason for which a Logon with this body is refused.
 fn refused(numbers: Option<StartNumbers>, body: &str, spoilt: u8) -> String {
     let stop = Arc::new(AtomicBool::new(false));
     let verdict = play("logged-on", numbers, &stop, |mut stream| {

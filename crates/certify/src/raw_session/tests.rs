@@ -7,7 +7,7 @@ use fixwire_protocol::session::Role;
 
 use super::*;
 
-/// A session without a connection, and the file of its record.
+/// A session without a connection, and its record file.
 struct Played {
     session: RawSession,
     folder: tempfile::TempDir,
@@ -30,7 +30,7 @@ impl Played {
         Self { session, folder }
     }
 
-    /// What arrives, `|` for SOH; the faults of each entry of the inbox.
+    /// Received messages, `|` for SOH; returns the faults of each entry of the inbox.
     fn receive(&mut self, bytes: &[u8]) -> Vec<Option<String>> {
         self.session.bytes.extend_from_slice(bytes);
         self.session.take_frames();
@@ -46,7 +46,7 @@ impl Played {
         let _ = self.session.send(&fields, left_out, false);
     }
 
-    /// The lines of the record behind `mark`, without their times.
+    /// The lines of the record after `mark`, without their times.
     fn record(&self, mark: &str) -> Vec<String> {
         let mut text = String::new();
         let mut file = fs::File::open(self.folder.path().join("record")).unwrap();
@@ -57,7 +57,7 @@ impl Played {
     }
 }
 
-/// A whole message of the venue.
+/// A complete message of the venue.
 fn message(body: &str) -> Vec<u8> {
     let body = body.replace('|', "\x01");
     let mut bytes = format!("8=FIX.4.4\x019={}\x01{body}\x01", body.len() + 1).into_bytes();
@@ -103,7 +103,7 @@ fn a_later_logon_may_be_ahead_of_the_expected_number_but_not_behind_it() {
         message(&body)
     };
     let mut played = Played::new(Some(5));
-    // The first one has the number that is asked for.
+    // The first message has the requested MsgSeqNum.
     played.session.allow_gap_before_logon();
     let found = played.receive(&logon(7));
     assert_eq!(

@@ -60,7 +60,7 @@ fn requests_have_ids_of_the_case_and_the_fields_of_their_order() {
         (value(&replace, 38), value(&replace, 44)),
         (Some("80"), Some("10.50"))
     );
-    // @1 is a field that the message of step 1 has not.
+    // @1 is a field that the message of step 1 lacks.
     let StepAction::Send(cancel) = &steps[3].action else {
         panic!("{:?}", steps[3]);
     };
@@ -204,7 +204,7 @@ fn a_secret_in_a_variable_is_masked_in_other_fields_too() {
         ]
     );
     assert!(scope.secrets().has("hunter2"));
-    // The secret field comes behind the other one.
+    // The secret field comes after the other one.
     let other = message("35=BF|58=wrong|554=hunter3");
     let found = scope.match_message(pattern(2), &other, &dictionary);
     let found = found.unwrap_err().join("; ");

@@ -1,4 +1,4 @@
-//! Fields of TMP as a plan has them: a name, a text, and a tag that takes the place of FIX tags inside the player.
+//! TMP fields in a plan: a name, a text, and a tag that stands for a FIX tag inside the player.
 
 use std::sync::LazyLock;
 
@@ -6,32 +6,32 @@ use fixwire_protocol::{Precision, Tag, Timestamp, TimestampWriter};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{LayoutField, TmpLayoutInfo, TmpTime, WireField};
 
-/// The first tag of a field of TMP; no FIX message has it.
+/// The first tag of a TMP field; no FIX message has it.
 const FIRST: Tag = 0xf000_0000;
-/// Says which R04 of a connection an R05 answers: no field, so that no plan can name it.
+/// Identifies the R04 of a connection that an R05 answers: not a field, so that no plan can name it.
 pub(crate) const ORDINAL: Tag = FIRST - 1;
 /// The name of the message, such as `R01`.
 pub(crate) const MESSAGE: Tag = FIRST;
 /// The last byte of a frame.
 pub(crate) const CHECKSUM: &str = "checksum";
-/// Proves the password.
+/// The proof of the password.
 pub(crate) const KEY_VALUE: &str = "key_value";
-/// A value of `key_value` that is not the right one.
+/// A wrong value for `key_value`.
 pub(crate) const WRONG: &str = "wrong";
 
-/// Fields whose value whoever sends the message makes.
+/// Fields whose values the sender of the message creates.
 const IDS: [&str; 3] = ["order_no", "ord_id", "user_define"];
-/// Numbers of one byte that the specification gives as characters.
+/// One-byte numbers that the specification gives as characters.
 const CHARACTERS: [&str; 4] = [
     "exec_type",
     "position_effect",
     "account_flag",
     "order_source",
 ];
-/// Fields of the header that have the name of a field of messages too.
+/// Header fields with the same name as a message field.
 const OF_HEADER: &str = "header.";
 
-/// Names of all fields, each once; the place of a name is its tag.
+/// Names of all fields, without duplicates; the index of a name is its tag.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut names = vec!["message".to_owned()];
     names.extend(TmpLayoutInfo::HEADER.iter().map(header_name));
@@ -57,30 +57,30 @@ pub(crate) fn tag_of(name: &str) -> Option<Tag> {
     Some(FIRST + place as Tag)
 }
 
-/// The name of a tag; `None` for tags of FIX.
+/// The name of a tag; `None` for FIX tags.
 pub(crate) fn name_of(tag: Tag) -> Option<&'static str> {
     let place = tag.checked_sub(FIRST)?;
     NAMES.get(place as usize).map(String::as_str)
 }
 
-/// Whether the sender makes its value.
+/// Whether the sender creates its value.
 pub(crate) fn is_id(tag: Tag) -> bool {
     name_of(tag).is_some_and(|name| IDS.contains(&name))
 }
 
-/// Whether its value is never shown.
+/// Whether its value is secret.
 pub(crate) fn is_secret(tag: Tag) -> bool {
     name_of(tag) == Some(KEY_VALUE)
 }
 
-/// Whether its value is a number, which may be written in several ways.
+/// Whether its value is a number, which has several valid notations.
 pub(crate) fn is_number(tag: Tag) -> bool {
     let mut all = LAYOUTS.iter().copied().flat_map(NamedField::all);
     let found = all.find(|field| field.tag == tag);
     found.is_some_and(NamedField::is_number)
 }
 
-/// The layout of a message by its name.
+/// The layout of a message, by name.
 pub(crate) fn layout_of(name: &str) -> Option<&'static TmpLayoutInfo> {
     LAYOUTS.iter().copied().find(|layout| layout.name == name)
 }
@@ -106,11 +106,11 @@ impl NamedField {
         header.chain(own.map(|field| Self::of(field.name, field)))
     }
 
-    /// The field of this name in a message.
+    /// The field with this name in a message.
     ///
     /// # Errors
     ///
-    /// The fields that the message has.
+    /// The fields of the message.
     pub(crate) fn find(layout: &'static TmpLayoutInfo, name: &str) -> Result<Self, String> {
         let found = Self::all(layout).find(|it| name_of(it.tag) == Some(name));
         found.ok_or_else(|| {
@@ -131,7 +131,7 @@ impl NamedField {
         !self.is_character() && !matches!(self.field.kind, "char" | "data" | "time")
     }
 
-    /// The text of its bytes; `None` for a text or a character without content.
+    /// Its bytes as text; `None` for empty text or an empty character.
     pub(crate) fn text(self, bytes: &[u8]) -> Option<String> {
         Some(match self.field.kind {
             "time" => {
@@ -149,11 +149,11 @@ impl NamedField {
         })
     }
 
-    /// Writes a text into the bytes of the field; of data as many bytes as it needs.
+    /// Encodes a text as the field's bytes; for data, as many as needed.
     ///
     /// # Errors
     ///
-    /// Why the text is no value of this field.
+    /// Why the text is not valid for this field.
     pub(crate) fn bytes(self, text: &str) -> Result<Vec<u8>, String> {
         let name = name_of(self.tag).unwrap_or_default();
         let field = self.field;
@@ -226,7 +226,7 @@ impl NamedField {
         Ok(bytes.collect())
     }
 
-    /// The names of its values, for a mistake.
+    /// The names of its values, for an error.
     fn names(self) -> String {
         let codes = self.field.codes.iter();
         let shown = |(code, name): &(u8, &str)| match self.is_character() {
@@ -240,11 +240,11 @@ impl NamedField {
         }
     }
 
-    /// A text as a received field has it, so that both can be compared.
+    /// A text in the form of a received field, so that both can be compared.
     ///
     /// # Errors
     ///
-    /// As [`NamedField::bytes`].
+    /// See [`NamedField::bytes`].
     pub(crate) fn usual(self, text: &str) -> Result<String, String> {
         let bytes = self.bytes(text)?;
         Ok(self.text(&bytes).unwrap_or_default())
@@ -256,7 +256,7 @@ fn numbers(bytes: &[u8], width: usize, number: impl Fn(&[u8]) -> i64) -> String 
     numbers.collect::<Vec<_>>().join(",")
 }
 
-/// Characters without their filler, zero bytes or blanks; as hex if they are not all printable.
+/// Characters without their filler, zero bytes or blanks; as hex if not all are printable.
 fn characters(bytes: &[u8]) -> Option<String> {
     let filler = |byte: &u8| matches!(byte, 0 | b' ');
     let end = bytes.iter().rposition(|byte| !filler(byte))? + 1;
@@ -273,7 +273,7 @@ fn hex(text: &str) -> Option<Vec<u8>> {
     bytes_of(text.strip_prefix("0x")?)
 }
 
-/// Hex digits, with blanks anywhere between bytes.
+/// Hex digits, with optional blanks between bytes.
 pub(crate) fn bytes_of(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Frames of TMP: built from fields by name, read into fields, and shown with the proof of the password masked.
+//! TMP frames: built from named fields, parsed into fields, and displayed with the proof of the password masked.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::masking::Secrets;
 use crate::tmp::fields::{CHECKSUM, MESSAGE, NamedField, layout_of, name_of, tag_of};
 use crate::wire_message::{TextFields, value};
 
-/// Where the body begins.
+/// Start of the body.
 const BODY_AT: usize = 17;
-/// What `msg_length` leaves out.
+/// Bytes not counted in `msg_length`.
 const LENGTH_ADDS: usize = 3;
-/// Fields that the decoded line of a frame leaves out: the name and the bytes beside it say the same.
+/// Fields left out of a frame's decoded line: its name and bytes already show them.
 const NOT_SHOWN: [&str; 6] = [
     "message",
     "msg_length",
@@ -24,17 +24,17 @@ const NOT_SHOWN: [&str; 6] = [
     CHECKSUM,
 ];
 
-/// The tag of a field that exists.
+/// The tag of an existing field.
 pub(crate) fn tag(name: &str) -> Tag {
     tag_of(name).unwrap_or(MESSAGE)
 }
 
-/// The value of a field by its name.
+/// The value of a field, by name.
 pub(crate) fn field<'a>(fields: &'a [(Tag, String)], name: &str) -> Option<&'a str> {
     value(fields, tag(name))
 }
 
-/// Where a field is in a frame of this length.
+/// The position of a field in a frame of this length.
 fn place(field: NamedField, length: usize) -> Range<usize> {
     let at = field.field.at;
     match field.field.kind {
@@ -43,12 +43,12 @@ fn place(field: NamedField, length: usize) -> Range<usize> {
     }
 }
 
-/// The fields of a frame, its name first; texts without content are left out.
+/// The fields of a frame, its name first, without empty texts.
 pub(crate) fn read(frame: &TmpFrame<'_>) -> TextFields {
     read_as(frame.layout(), frame.bytes())
 }
 
-/// The same of bytes that were built as this message, whatever is wrong with them.
+/// The same for bytes that were built as this message, even an invalid one.
 fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     let mut fields = vec![(MESSAGE, layout.name.to_owned())];
     for field in NamedField::all(layout) {
@@ -60,8 +60,8 @@ fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     fields
 }
 
-/// A frame of these fields, whose name is the first, and all fields that it has. Its length, type and check sum are right
-/// unless a field says otherwise; `number` is its MsgSeqNum if it has one and no field says another.
+/// A frame with these fields, of which the first is its name, and all its fields. Length, type and checksum are correct
+/// unless a field gives another value; `number` is its MsgSeqNum, if it has one and no field gives another.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub(crate) fn build(
 ///
 /// # Errors
 ///
-/// It is no byte.
+/// The value is not a byte.
 pub(crate) fn checksum_of(text: &str) -> Result<u8, String> {
     let sum = text.parse().ok();
     sum.ok_or_else(|| format!("{CHECKSUM}: '{text}' is not a number from 0 to 255"))
@@ -145,12 +145,12 @@ pub(crate) fn shown(fields: &[(Tag, String)], secrets: &Secrets) -> String {
     shown
 }
 
-/// The bytes of a frame as hex, two digits a byte; those that would give the proof of the password away are `**`.
+/// The bytes of a frame as hex, two digits per byte; `**` for bytes that would reveal the proof of the password.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     hex_hiding(bytes, key_value_range(bytes))
 }
 
-/// The same of a frame that was built as this message, whatever its type says.
+/// The same for a frame that was built as this message, whatever its type field.
 pub(crate) fn hex_of_message(bytes: &[u8], name: &str) -> String {
     let is_proof = |it: &NamedField| name_of(it.tag) == Some(super::fields::KEY_VALUE);
     let fields = layout_of(name).into_iter().flat_map(NamedField::all);
@@ -168,11 +168,11 @@ fn hex_hiding(bytes: &[u8], hidden: Option<Range<usize>>) -> String {
     bytes.join(" ")
 }
 
-/// The layout of a message that is sent or expected, by its name.
+/// The layout of a message to send or expect, by name.
 ///
 /// # Errors
 ///
-/// The names that exist.
+/// The existing names.
 pub(crate) fn message(name: &str, is_expected: bool) -> Result<&'static TmpLayoutInfo, String> {
     let all = fixwire_tmp::messages::LAYOUTS.iter();
     let right = |layout: &&&TmpLayoutInfo| match is_expected {
@@ -226,7 +226,7 @@ mod tests {
             shown.starts_with("R01|msg_seq_num=7|msg_time=19700101-00:00:00.000|exec_type=0|"),
             "{shown}"
         );
-        // A query has no number, and a field may say another.
+        // A query has no MsgSeqNum, and a field may give another one.
         let (query, _) = build(&fields("R01|exec_type=I"), 7, false).unwrap();
         assert_eq!(TmpFrame::read(&query).unwrap().header().msg_seq_num, 0);
         let (other, _) = build(&fields("R04|msg_seq_num=9"), 7, false).unwrap();

@@ -1,5 +1,5 @@
-//! [`TmpSession`]: the broker's end of a TMP link, played by hand. It counts and answers as the protocol asks for,
-//! unless a step says otherwise, and checks sequence numbers and check sums of what arrives.
+//! [`TmpSession`]: the broker's end of a TMP link, driven manually. It numbers and answers messages as the protocol
+//! requires, unless a step says otherwise, and checks the sequence numbers and checksums of received ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,14 +25,14 @@ mod receive;
 #[cfg(test)]
 mod tests;
 
-/// Messages that are kept while a step waits.
+/// Maximum number of messages kept while a step waits.
 const INBOX_MAX: usize = 100_000;
-/// How long messages count for the flow limit: a second, and what they may be under way.
+/// How long messages count for the flow limit: a second, plus the time in transit.
 const WINDOW: Nanos = Nanos::from_millis(1_100);
-/// How long a venue has to see that a connection is closed, before the next one.
+/// Time for a venue to notice a closed connection before the next one.
 const PAUSE: Nanos = Nanos::from_millis(100);
 
-/// A link that is played by hand.
+/// A manually driven link.
 pub(crate) struct TmpSession {
     line: VenueLine,
     settings: ClientLinkSettings,
@@ -44,7 +44,7 @@ pub(crate) struct TmpSession {
     secrets: Secrets,
     /// The last MsgSeqNum of both directions.
     numbers: LinkNumbers,
-    /// Whether R04 and L41 are answered without a step.
+    /// Whether R04 and L41 are answered automatically.
     answers: bool,
     /// Whether a login is complete.
     ready: bool,
@@ -52,24 +52,24 @@ pub(crate) struct TmpSession {
     accepted: bool,
     /// The number of the last L30.
     append_no: u16,
-    /// The part of a message at the end of an L41.
+    /// The incomplete message at the end of an L41.
     tail: Vec<u8>,
-    /// Orders by their numbers: what later requests about them repeat.
+    /// Orders by number: later requests repeat some of their fields.
     orders: BTreeMap<String, TextFields>,
     /// R04 sent and R05 received on this connection.
     asked: u64,
     answered: u64,
-    /// Messages a second, as the last L50 says; 0 for no limit.
+    /// Messages per second, from the last L50; 0 for no limit.
     max_flow: u16,
-    /// When counted messages of the last moments were sent.
+    /// Sending times of recent messages that count.
     flow: VecDeque<Mono>,
-    /// Answers without a step that are still to be sent.
+    /// Automatic answers not sent yet.
     due: VecDeque<&'static str>,
     closed_at: Option<Mono>,
 }
 
 impl TmpSession {
-    /// The link, whose last numbers are these.
+    /// The link, with these last numbers.
     pub(crate) fn new(
         link: &LinkConfig,
         settings: &ClientLinkSettings,
@@ -77,7 +77,7 @@ impl TmpSession {
         stop: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let mut framing = link.framing;
-        // A wrong check sum is a fault of a message, not the end of the stream.
+        // A wrong checksum is a fault of a message, not the end of the stream.
         framing.check = fixwire_protocol::framing::FrameCheck::None;
         Ok(Self {
             line: VenueLine::of_link(link, stop)?,
@@ -109,7 +109,7 @@ impl TmpSession {
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// Fields that a message has unless the step says otherwise.
+    /// Default fields of a message, unless the step gives others.
     fn usual(&mut self, name: &str, given: &[(Tag, String)]) -> TextFields {
         let settings = &self.settings;
         let of_both = [
@@ -157,7 +157,7 @@ impl TmpSession {
         usual.push(("msg_time", self.text_of(at)));
         let usual = usual.into_iter().map(|(name, text)| (tag(name), text));
         let mut fields: TextFields = usual.collect();
-        // A later request repeats what its order has.
+        // A later request repeats fields of its order.
         if let Some(order) = self.order_of(name, given) {
             for (tag, text) in order {
                 put(&mut fields, *tag, text);
@@ -166,7 +166,7 @@ impl TmpSession {
         fields
     }
 
-    /// The order that a later request is about.
+    /// The order of a later request.
     fn order_of(&self, name: &str, given: &[(Tag, String)]) -> Option<&TextFields> {
         let is_later = field(given, "exec_type").is_some_and(|it| !matches!(it, "0" | "new"));
         let is_order = matches!(name, "R01" | "R31") && is_later;
@@ -201,7 +201,7 @@ impl TmpSession {
         fields
     }
 
-    /// A frame of these fields, and what the link learns from it.
+    /// A frame with these fields; updates the link's state from it.
     fn made(
         &mut self,
         given: &[(Tag, String)],
@@ -235,7 +235,7 @@ impl TmpSession {
         Ok(())
     }
 
-    /// Writes bytes, and records them in words and in hex.
+    /// Writes bytes, and records them as text and as hex.
     fn write_shown(&mut self, bytes: &[u8], line: &str, hex: &str) -> io::Result<()> {
         let now = self.line.now();
         self.record.at(now.wall, &format!("> {line}"));
@@ -255,14 +255,14 @@ impl TmpSession {
         written
     }
 
-    /// Sends a message of these fields; a connection that breaks meanwhile shows when it is read.
+    /// Sends a message with these fields; a connection lost meanwhile is noticed at the next read.
     fn send_now(&mut self, name: &str) {
         if let Ok((frame, fields)) = self.made(&[(MESSAGE, name.to_owned())], false) {
             let _ = self.write(&frame, &fields);
         }
     }
 
-    /// Sends the answers that are due and for which the flow limit has room.
+    /// Sends the due answers that the flow limit allows.
     fn send_due(&mut self) {
         while !self.due.is_empty() && self.has_room(1) {
             if let Some(name) = self.due.pop_front() {
@@ -271,7 +271,7 @@ impl TmpSession {
         }
     }
 
-    /// How many of the last moment's messages count for the flow limit.
+    /// Number of recent messages that count for the flow limit.
     fn in_window(&mut self) -> usize {
         let now = self.line.now().mono;
         while self.flow.front().is_some_and(|at| *at + WINDOW <= now) {
@@ -280,10 +280,10 @@ impl TmpSession {
         self.flow.len()
     }
 
-    /// Whether `count` messages more keep below 80 % of the flow limit, from which on replies carry a warning.
+    /// Whether `count` more messages stay below 80 % of the flow limit, from which on replies carry a warning.
     fn has_room(&mut self, count: usize) -> bool {
         let limit = usize::from(self.max_flow);
-        // One is left for the answer to an R04.
+        // One message is reserved for the answer to an R04.
         let most = (8 * limit).div_ceil(10).saturating_sub(2).max(count);
         limit == 0 || self.in_window() + count <= most
     }
@@ -298,7 +298,7 @@ impl TmpSession {
         }
     }
 
-    /// Lets time pass; what arrives meanwhile is for the next steps. False when the run is stopped.
+    /// Waits; messages received meanwhile are for the next steps. False when the run is stopped.
     fn pass(&mut self, until: Mono) -> bool {
         while self.line.is_open() {
             match self.wait_beyond(self.inbox.len(), until) {
@@ -353,7 +353,7 @@ impl TmpSession {
         }
     }
 
-    /// Takes whole frames out of what was read.
+    /// Extracts complete frames from the received data.
     fn take_frames(&mut self) {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
@@ -384,7 +384,7 @@ impl TmpSession {
     }
 }
 
-/// Whether later requests about an order repeat this field.
+/// Whether later requests for an order repeat this field.
 fn is_of_order(tag: Tag) -> bool {
     const OF_ORDER: [&str; 12] = [
         "cm_id",
@@ -519,7 +519,7 @@ impl PlayedSession for TmpSession {
         }
     }
 
-    /// An R04; which of this connection it is.
+    /// Sends an R04; returns its number on this connection.
     fn probe(&mut self) -> String {
         self.pace(1);
         self.send_now("R04");
@@ -530,7 +530,7 @@ impl PlayedSession for TmpSession {
         value(&message.fields, ORDINAL) == Some(id)
     }
 
-    /// Heartbeats and their answers.
+    /// Whether a message is a heartbeat or an answer to one.
     fn is_chatter(&self, message: &Inbound) -> bool {
         matches!(message.msg_type(), "R04" | "R05")
     }

@@ -1,4 +1,4 @@
-//! Reads messages of a plan for TMP: `R01|order_no=$A|side=buy`.
+//! Parses TMP messages of a plan: `R01|order_no=$A|side=buy`.
 
 use fixwire_protocol::Tag;
 use fixwire_tmp::TmpLayoutInfo;
@@ -7,11 +7,11 @@ use crate::tmp::fields::{CHECKSUM, KEY_VALUE, MESSAGE, NamedField, WRONG, tag_of
 use crate::tmp::frames::{checksum_of, message};
 use crate::value::{ExpectedValue, SentValue};
 
-/// `R01|order_no=$A|side=buy` as it is sent.
+/// Parses a message to send: `R01|order_no=$A|side=buy`.
 ///
 /// # Errors
 ///
-/// The mistake, and what to write.
+/// The error, and the correct form.
 pub(crate) fn sent(text: &str) -> Result<Vec<(Tag, SentValue)>, String> {
     let (layout, parts) = head(text, false)?;
     let mut fields = vec![(MESSAGE, SentValue::Text(layout.name.to_owned()))];
@@ -44,11 +44,11 @@ pub(crate) fn sent(text: &str) -> Result<Vec<(Tag, SentValue)>, String> {
     Ok(fields)
 }
 
-/// `R02|order_no=$A|leaves_qty=2` as it is expected.
+/// Parses an expected message: `R02|order_no=$A|leaves_qty=2`.
 ///
 /// # Errors
 ///
-/// As [`sent`].
+/// See [`sent`].
 pub(crate) fn expected(text: &str) -> Result<Vec<(Tag, ExpectedValue)>, String> {
     let (layout, parts) = head(text, true)?;
     let mut fields = vec![(MESSAGE, ExpectedValue::Text(layout.name.to_owned()))];
@@ -99,7 +99,7 @@ fn split(part: &str) -> Result<(&str, &str), String> {
     part.split_once('=').ok_or_else(wrong)
 }
 
-/// A field of the message; `None` for its check sum.
+/// A field of the message; `None` for its checksum.
 fn place(layout: &'static TmpLayoutInfo, name: &str) -> Result<Option<NamedField>, String> {
     match name {
         CHECKSUM => Ok(None),

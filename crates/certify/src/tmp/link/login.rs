@@ -1,4 +1,4 @@
-//! A login that no step describes: that of the broker's real link.
+//! A login without steps of its own: that of the broker's real link.
 
 use fixwire_protocol::{Mono, Nanos};
 use fixwire_tmp::messages::{L10, L60};
@@ -9,17 +9,17 @@ use crate::session::{LogOnFailure, PlayedSession, Pumped, seconds};
 use crate::tmp::frames;
 use crate::venue_line::LineRead;
 
-/// Messages of a login that count for the flow limit.
+/// Number of login messages that count for the flow limit.
 const COUNTED: usize = 4;
 
-/// How a login goes on.
+/// The state of a login.
 enum LoginStep {
     GoesOn,
     Done,
 }
 
 impl TmpSession {
-    /// Connects and logs in; what the venue has sent meanwhile is recovered, and no more looked at.
+    /// Connects and logs in; messages sent by the venue meanwhile are recovered and then ignored.
     pub(super) fn log_in(&mut self, within: Nanos) -> Result<(), LogOnFailure> {
         self.disconnect();
         self.pace(COUNTED);
@@ -53,7 +53,7 @@ impl TmpSession {
         }
     }
 
-    /// Gives the link a frame, or the time until which it waits.
+    /// Passes the link a frame, or the time until which it waits.
     fn next_frame(
         &mut self,
         link: &mut LinkClient,
@@ -142,7 +142,7 @@ impl TmpSession {
         Ok(step)
     }
 
-    /// What the venue has reported during the login is of no step.
+    /// Reports received during the login belong to no step.
     fn catch_up(&mut self, until: Mono, within: Nanos) -> Result<(), LogOnFailure> {
         let failed = |why: String| Err(LogOnFailure::Venue(why));
         let id = self.probe();

@@ -1,4 +1,4 @@
-//! Frames that arrive: decoded, counted and recorded.
+//! Received frames: decoded, counted and recorded.
 
 use fixwire_protocol::Timestamp;
 use fixwire_tmp::messages::{L30, L41, L50};
@@ -12,7 +12,7 @@ use crate::tmp::frames;
 use crate::wire_message::TextFields;
 
 impl TmpSession {
-    /// A frame has arrived.
+    /// Handles a received frame.
     pub(super) fn received(&mut self, at: Timestamp, bytes: &[u8]) {
         let frame = match TmpFrame::read(bytes) {
             Ok(frame) => frame,
@@ -83,7 +83,7 @@ impl TmpSession {
         Some(format!("msg_seq_num is {found}, expected {expected}{why}"))
     }
 
-    /// What later messages of ours depend on.
+    /// Updates the state on which our later messages depend.
     pub(super) fn learn(&mut self, frame: &TmpFrame<'_>) {
         if let Ok(l30) = frame.body::<L30>() {
             self.append_no = l30.append_no;
@@ -98,12 +98,12 @@ impl TmpSession {
             self.max_flow = l50.max_flow_ctrl_cnt;
             self.accepted = l50.status.0 == 0;
         } else if frame.name() == "L10" && frame.bytes()[17] != 0 {
-            // The venue refuses the link and closes the connection in a moment.
+            // The venue refuses the link and will close the connection.
             self.ready = false;
         }
     }
 
-    /// The messages of an L41, as if each had arrived.
+    /// The messages in an L41, as if each had been received.
     fn unpack(
         &mut self,
         at: Timestamp,
@@ -144,7 +144,7 @@ impl TmpSession {
     }
 }
 
-/// The bytes of the frame that begins here, as it states them.
+/// The frame that begins here, with the length that it states.
 fn stated(bytes: &[u8]) -> Option<usize> {
     let (length, _) = bytes.split_first_chunk::<2>()?;
     Some(usize::from(u16::from_be_bytes(*length)) + 3)

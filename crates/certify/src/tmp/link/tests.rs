@@ -1,4 +1,4 @@
-//! A link that is played against the exchange's real end, over a socket.
+//! A manually driven link against the exchange's real end, over a socket.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,13 +23,13 @@ use crate::result::CaseVerdict;
 
 const PASSWORD: u32 = 4567;
 
-/// What a venue does with an order.
+/// A venue's response to an order.
 enum Answer {
     /// Sends this message over its link.
     Frame(Vec<u8>),
     /// Writes these bytes.
     Bytes(Vec<u8>),
-    /// Loses the next number.
+    /// Skips the next number.
     Skip,
 }
 
@@ -147,7 +147,8 @@ fn settings() -> ClientLinkSettings {
     ClientLinkSettings::new(279, 50, password, SystemType::FUTURES_DAY)
 }
 
-/// Plays the cases of a plan before a venue that answers orders so; verdicts, and the evidence of the first case.
+/// Plays the cases of a plan against a venue with these responses; returns the verdicts, and the evidence of the first
+/// case.
 fn play(cases: &str, answers: &(dyn Fn(&R01) -> Vec<Answer> + Sync)) -> (Vec<CaseVerdict>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -209,7 +210,7 @@ fn play(cases: &str, answers: &(dyn Fn(&R01) -> Vec<Answer> + Sync)) -> (Vec<Cas
 
 const ORDER: &str = "send R01|order_no=$A|symbol=TXFL6|side=buy|price=100|qty=3";
 
-/// The reasons of the only case, which has failed in this line.
+/// The failure reasons of the only case, which must fail in this line.
 fn reasons(steps: &str, line: usize, answers: &(dyn Fn(&R01) -> Vec<Answer> + Sync)) -> String {
     let (verdicts, _) = play(&format!("case 1 A\n{steps}"), answers);
     match &verdicts[..] {
@@ -245,7 +246,7 @@ fn reports_in_long_and_short_form_and_rejects_are_expected_by_name() {
     );
     let (verdicts, evidence) = play(&steps, &answers);
     assert_eq!(verdicts, [CaseVerdict::Passed], "{evidence}");
-    // Words and bytes of both directions, and no proof of the password.
+    // Text and bytes of both directions, without the proof of the password.
     for part in [
         "> L40|msg_seq_num=0|",
         "|key_value=***|request_start_seq=0|",
@@ -283,7 +284,7 @@ fn a_difference_names_field_value_and_expectation() {
     );
     let why = reasons(&format!("{ORDER}\nexpect R03|order_no=$A"), 5, &answers);
     assert!(why.ends_with("message is 'R02', expected 'R03'"), "{why}");
-    // What no step expects fails the case.
+    // An unexpected message fails the case.
     let why = reasons(
         &format!("{ORDER}\nexpect R02\n{ORDER}").replace("$A|symbol", "A0001|symbol"),
         6,
@@ -337,12 +338,12 @@ fn a_recovery_is_played_by_hand_and_by_the_player() {
          expect R02|order_no=A0001\nsend L42\nexpect L50|max_flow_ctrl_cnt=50\nsend L60\nanswers on"
     );
     let why = reasons(&by_hand[9..], 15, &answers);
-    // It has the number of a report that was received.
+    // It has the number of a received report.
     assert!(
         why.ends_with("msg_seq_num is 1, expected 2: it was received before"),
         "{why}"
     );
-    // The broker is away when the report is made.
+    // The broker is disconnected when the report is created.
     let away = format!(
         "case 1 A\n{order}\ndrop\nconnect\nanswers off\nsend L10\nexpect L10\nsend L20\nexpect L30|end_out_bound_num=$n\n\
          send L40\nexpect L41|is_eof=1\nexpect R02|msg_seq_num=$n\nsend L42\nexpect L50\nsend L60\n\
