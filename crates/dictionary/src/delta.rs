@@ -1,6 +1,6 @@
-//! Deltas: what a venue adds to a standard dictionary, removes from it or additionally requires.
+//! Deltas: additions of a venue to a standard dictionary, removals, and additional requirements.
 //!
-//! A delta is a QuickFIX XML file of things to add, or a text of one statement a line:
+//! A delta is a QuickFIX XML file of additions, or a text with one statement per line:
 //!
 //! ```text
 //! base FIX.4.4                                              # refuse to change another one
@@ -16,9 +16,9 @@
 //! in NewOrderSingle, G: Price required when OrdType in 2,4 and Side not in 1
 //! ```
 //!
-//! Fields are named by name or number, messages by MsgType or name; a word with other letters stands in
-//! quotes. Statements hold in their order. Two files that want different things, and an addition that
-//! is there already as something else, are errors with both places.
+//! Fields are named by name or number, messages by MsgType or name; a word with other characters must be quoted.
+//! Statements apply in order. Contradicting statements of two files, and an addition that already exists with another
+//! definition, are errors with both positions.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -46,7 +46,7 @@ pub use show::statement;
 
 use change::{Change, How, MAX_CHANGES, Place, Root, Spot, Stated};
 
-/// Changes to a dictionary, in their order.
+/// Changes to a dictionary, in order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Delta {
     /// The name of the file in errors.
@@ -59,7 +59,7 @@ impl Delta {
     ///
     /// # Errors
     ///
-    /// [`DeltaError`] with the place in the text.
+    /// [`DeltaError`] with the position in the text.
     pub fn read(name: &str, text: &str, limits: DocumentLimits) -> Result<Self, DeltaError> {
         let is_xml = text.trim_start().starts_with('<');
         let changes = match is_xml {
@@ -92,8 +92,8 @@ impl Delta {
         }
     }
 
-    /// The changes from `before` to `after`. Applying them gives a dictionary that is equal to
-    /// `after`; written out, they are a delta in the form of statements.
+    /// The changes from `before` to `after`. Applying them to `before` gives a dictionary equal to `after`; as text,
+    /// they are a delta of statements.
     pub fn between(before: &Dictionary, after: &Dictionary) -> Self {
         Self {
             name: "difference".into(),
@@ -101,12 +101,12 @@ impl Delta {
         }
     }
 
-    /// Whether there is nothing to change.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The statements, a line each.
+    /// The statements, one per line.
     pub fn statements(&self) -> impl Iterator<Item = String> + '_ {
         self.changes
             .iter()
@@ -122,7 +122,7 @@ impl fmt::Display for Delta {
     }
 }
 
-/// The dictionary with these deltas applied, one after the other.
+/// The dictionary with these deltas applied in order.
 ///
 /// # Errors
 ///
@@ -132,7 +132,8 @@ pub fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaErr
     apply::apply(base, deltas)
 }
 
-/// Where a dictionary file defines a thing; of a member that is not found by itself the message's place.
+/// The position at which a dictionary file defines a thing; for a member without a position of its own, that of its
+/// message.
 pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<SourcePosition> {
     let found = document::parse(text, limits, |root| {
         Ok(overlay::find(root, thing).map(|node| node.range().start))
@@ -141,5 +142,5 @@ pub fn place_of(text: &str, limits: DocumentLimits, thing: &Thing) -> Option<Sou
     Some(SourcePosition { line, column })
 }
 
-/// Who changed what.
+/// The deltas that changed each thing.
 type Touched = BTreeMap<Thing, (usize, SourcePosition)>;

@@ -1,7 +1,7 @@
 //! XML parsing shared by all dictionary files: limits, encodings, positions, elements with attributes.
 //!
-//! There are no document types and no entities besides the five of XML, nothing is fetched, and a text
-//! that would make the parser slow is refused before it is parsed.
+//! Document types are refused, and so are entities other than the five of XML; nothing is fetched. A text that would
+//! slow the parser down is refused before it is parsed.
 
 use alloc::string::{String, ToString};
 use core::fmt;
@@ -15,11 +15,11 @@ use crate::problem::{DictionaryProblem, cut};
 /// Limits for reading a file.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct DocumentLimits {
-    /// Maximum length of the text, in bytes.
+    /// Maximum length of the text, bytes.
     pub bytes: usize,
     /// Maximum depth of nested elements.
     pub depth: usize,
-    /// Elements, attributes not counted, texts and comments counted.
+    /// Maximum number of nodes: elements, texts and comments, without attributes.
     pub nodes: u32,
 }
 
@@ -35,8 +35,8 @@ impl Default for DocumentLimits {
 }
 
 impl DocumentLimits {
-    /// The limits for a delta: 256 MiB. The difference of two large dictionaries names each member of each
-    /// message, and is longer than both.
+    /// The limits for a delta: 256 MiB. The diff of two large dictionaries lists each member of each message, and is
+    /// longer than both.
     pub fn of_delta() -> Self {
         Self {
             bytes: 256 << 20,
@@ -50,7 +50,7 @@ impl DocumentLimits {
 pub struct DictionaryError {
     /// Line of the text, from 1.
     pub line: u32,
-    /// Character of the line, from 1.
+    /// Column, from 1.
     pub column: u32,
     /// The error.
     pub problem: DictionaryProblem,
@@ -68,7 +68,7 @@ impl fmt::Display for DictionaryError {
 
 impl core::error::Error for DictionaryError {}
 
-/// A problem and the byte of the text where it stands.
+/// A problem and its byte offset in the text.
 #[derive(Debug)]
 pub(crate) struct Misfit {
     pub at: usize,
@@ -88,12 +88,11 @@ impl From<CompileError> for Misfit {
     }
 }
 
-/// The text of a file: UTF-8, with or without a byte order mark, that does not say it is something
-/// else.
+/// The text of a file: UTF-8, with or without a byte order mark, not declared as another encoding.
 ///
 /// # Errors
 ///
-/// [`DictionaryProblem::Encoding`] with the place of the first byte that cannot be read.
+/// [`DictionaryProblem::Encoding`] with the position of the first unreadable byte.
 pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     let wrong = |line, column, found: &str| DictionaryError {
         line,
@@ -117,7 +116,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
         let name = said.and_then(|name| core::str::from_utf8(name).ok());
         wrong(line, column, name.unwrap_or("bytes that are not UTF-8"))
     })?;
-    // What is ASCII only reads the same in nearly all encodings, whatever the file calls it.
+    // Pure ASCII is the same in nearly all encodings, whatever the file declares.
     match said {
         Some(name) if !is_utf8(name) && (!text.is_ascii() || is_wide(name)) => {
             let name = core::str::from_utf8(name).unwrap_or("another encoding");
@@ -127,7 +126,7 @@ pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
     }
 }
 
-/// Names of the encodings with one byte a character that are read.
+/// Names of the supported single-byte encodings.
 const SINGLE_BYTES: [(&str, &str); 10] = [
     ("ISO-8859-1", "ISO-8859-1"),
     ("ISO8859-1", "ISO-8859-1"),
@@ -140,14 +139,13 @@ const SINGLE_BYTES: [(&str, &str); 10] = [
     ("WINDOWS-1252", "windows-1252"),
     ("CP1252", "windows-1252"),
 ];
-/// What bytes 0x80 to 0x9F are in windows-1252.
+/// The characters for bytes 0x80 to 0x9F in windows-1252.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// The text of a file that says it has one byte a character and has other characters than ASCII has; and its
-/// encoding.
+/// The text of a file that declares a single-byte encoding and has non-ASCII characters; and its encoding.
 pub(crate) fn single_bytes(bytes: &[u8]) -> Option<(String, &'static str)> {
     let said = declared_encoding(bytes)?;
     let mut names = SINGLE_BYTES.iter();
@@ -198,7 +196,7 @@ fn declared_encoding(bytes: &[u8]) -> Option<&[u8]> {
     parts.next()
 }
 
-/// Parses a text and hands its root on; what is wrong gets its line and column.
+/// Parses a text and passes its root on; errors get their line and column.
 pub(crate) fn parse<T>(
     text: &str,
     limits: DocumentLimits,
@@ -249,7 +247,7 @@ pub(crate) fn at_byte(text: &str, at: usize, problem: DictionaryProblem) -> Dict
     }
 }
 
-/// Where a text ends, as line and character, both from 1.
+/// The end of a text, as line and column, both from 1.
 pub(crate) fn line_and_column(before: &str) -> (u32, u32) {
     let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
     let column = 1 + before
@@ -283,9 +281,9 @@ pub(crate) fn root_name(text: &str) -> &str {
     ""
 }
 
-/// The parser compares each attribute of an element with those before it, copies the namespaces of
-/// each parent, and calls itself for children: texts that would make it slow or deep stop here. A
-/// dictionary has five attributes to an element and four namespaces.
+/// The parser compares each attribute of an element with the ones before it, copies the namespaces of each parent, and
+/// calls itself for children: texts that would make it slow or deep are stopped here. A dictionary has five attributes
+/// per element and four namespaces.
 fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> {
     let bytes = text.as_bytes();
     let (mut at, mut depth, mut namespaces) = (0, 0usize, 0usize);
@@ -328,7 +326,7 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, DictionaryProblem)> 
     None
 }
 
-/// Elements around and inside of the layouts that `Limits::depth` counts.
+/// Elements around and inside the structures that `Limits::depth` counts.
 const OUTER_DEPTH: usize = 8;
 const MAX_ATTRIBUTES: usize = 256;
 const MAX_NAMESPACES: usize = 16;
@@ -341,11 +339,11 @@ const TOO_MANY_ATTRIBUTES: DictionaryProblem =
 struct StartTag {
     len: usize,
     namespaces: usize,
-    /// It ends in `/>`.
+    /// A self-closing element, `/>`.
     closed: bool,
 }
 
-/// Goes over `<name a="..." ...>`; the error is where the attribute too many stands.
+/// Skips `<name a="..." ...>`; an error is the position of the first excess attribute.
 fn start_tag(tag: &[u8]) -> Result<StartTag, usize> {
     let (mut attributes, mut namespaces, mut quote) = (0, 0, None);
     for (at, &byte) in tag.iter().enumerate() {
@@ -377,12 +375,12 @@ fn start_tag(tag: &[u8]) -> Result<StartTag, usize> {
     })
 }
 
-/// The elements inside this one.
+/// The child elements.
 pub(crate) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
     node.children().filter(Node::is_element)
 }
 
-/// The element has this name, or is an error that names what may stand here.
+/// The element has this name; otherwise an error with the allowed names.
 pub(crate) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
     if node.tag_name().name() == name {
         return Ok(());
@@ -398,10 +396,10 @@ pub(crate) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
     )
 }
 
-/// The longest attribute that is read: names have a few dozen letters, descriptions are sentences.
+/// Longest accepted attribute: names have a few dozen letters, descriptions are sentences.
 const LONGEST_ATTRIBUTE: usize = 4096;
 
-/// The value of an attribute that must be there.
+/// The value of a required attribute.
 pub(crate) fn attribute<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
@@ -418,7 +416,7 @@ pub(crate) fn attribute<'a>(
     }
 }
 
-/// The value of an attribute, when it is there and not empty.
+/// The value of an attribute, if present and not empty.
 pub(crate) fn optional<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
@@ -443,7 +441,7 @@ pub(crate) fn number(
     }
 }
 
-/// A MsgType that a message can have.
+/// A valid MsgType.
 pub(crate) fn msg_type<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<&'a str, Misfit> {
     let text = attribute(node, name)?;
     if text.len() > 32 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

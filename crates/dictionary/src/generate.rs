@@ -28,14 +28,14 @@ use fixwire_protocol::dictionary::{
 mod component;
 mod values;
 
-/// Before each import of generated code.
+/// Precedes each import of generated code.
 const UNUSED: &str =
     "#[allow(unused_imports, reason = \"the types of the fields decide what is used\")]";
 
-/// The dictionary has no message of this type.
+/// The dictionary has no message with this type.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct UnknownMessage {
-    /// As it was asked for.
+    /// The requested type.
     pub msg_type: String,
 }
 
@@ -47,8 +47,8 @@ impl fmt::Display for UnknownMessage {
 
 impl core::error::Error for UnknownMessage {}
 
-/// Rust source of a view and a writer for each of these message types, and of the values that their
-/// fields may have. It stands on `fixwire_protocol::typed` and needs no dictionary at run time.
+/// Rust source of a view and a writer for each of these message types, and of the values that their fields may have. It
+/// uses `fixwire_protocol::typed` and needs no dictionary at run time.
 ///
 /// # Errors
 ///
@@ -57,12 +57,12 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
     typed_in("fixwire_protocol", dictionary, msg_types)
 }
 
-/// The same for a crate that has `fixwire_protocol` under another path: `fixwire::protocol`, where only
-/// `fixwire` is a dependency.
+/// The same for a crate with `fixwire_protocol` under another path: `fixwire::protocol`, if `fixwire` is the only
+/// dependency.
 ///
 /// # Errors
 ///
-/// As [`typed`].
+/// See [`typed`].
 pub fn typed_in(
     path: &str,
     dictionary: &Dictionary,
@@ -127,7 +127,7 @@ struct Field<'a> {
     def: &'a FieldDef,
     required: bool,
     group: Option<&'a GroupDef>,
-    /// Of a data field, its length field.
+    /// For a data field, its length field.
     length: Option<Tag>,
 }
 
@@ -136,7 +136,7 @@ impl Field<'_> {
         lower(&self.def.name)
     }
 
-    /// The Rust type of one value; text borrows.
+    /// The Rust type of one value; text is borrowed.
     fn ty(&self, lifetime: &str) -> String {
         match self.def.kind {
             kind if kind.is_decimal() => "Decimal".into(),
@@ -178,9 +178,9 @@ impl Field<'_> {
 struct Module<'a> {
     dictionary: &'a Dictionary,
     text: &'a mut String,
-    /// Members of each group entry by its Rust name; a second group of this name gets another one.
+    /// Members of each group entry by its Rust name; a second group with this name gets another one.
     groups: BTreeMap<String, Vec<Tag>>,
-    /// Nothing is written with this module, so its groups have views only.
+    /// Whether this module writes nothing, so that its groups have views only.
     reads_only: bool,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Module<'a> {
         self.text.push('\n');
     }
 
-    /// The members that get code: length fields do not, the data fields speak for them.
+    /// The members with generated code: length fields have none, their data fields include them.
     fn fields(&self, members: &'a [Member]) -> Vec<Field<'a>> {
         let here = |tag: Tag| members.iter().any(|member| member.tag == tag);
         let of_data = |def: &FieldDef| matches!(def.kind, DataType::Data | DataType::XmlData);
@@ -365,7 +365,8 @@ impl<'a> Module<'a> {
         self.line("pub fn finish(self) -> Result<(), BodyError> { self.0.finish() }\n}");
     }
 
-    /// The shape, the view and, where messages are written, the entry of a group; its name. Nothing for no group.
+    /// The shape, the view and, for written messages, the entry of a group; returns its name. Nothing for an empty
+    /// group.
     fn group(&mut self, group: Option<&'a GroupDef>, outer: &str) -> String {
         let Some(group) = group else {
             return String::new();

@@ -7,13 +7,14 @@
 //!  "Trailer":{"CheckSum":"128"}}
 //! ```
 //!
-//! Values are strings as they stand in the message, groups are arrays, data fields are Base64. A field
-//! that the dictionary does not have goes by its number; a value that is no UTF-8 is an object
-//! `{"base64":"..."}`. Reading it back gives the same bytes.
+//! Values are strings as in the message, groups are arrays, data fields are Base64. A field unknown to the dictionary
+//! has its number as key; a value that is not UTF-8 is an object `{"base64":"..."}`. Reading it back gives the same
+//! bytes.
 //!
 //! # Source
 //!
-//! Encoding FIX using JSON, FIX Trading Community. Numbers for names and `base64` objects are ours.
+//! Encoding FIX using JSON, FIX Trading Community. Numbers for names and `base64` objects are fixwire's
+//! additions.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -36,13 +37,13 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 pub enum JsonError {
     /// The message is malformed: its fields cannot be separated.
     Malformed,
-    /// The field appears twice side by side; an object has a name once.
+    /// The field appears twice in a row; an object has each name once.
     Repeated(Tag),
     /// The count does not match the number of entries, or has leading zeros.
     Count(Tag),
     /// The length of a data field has leading zeros.
     Length(Tag),
-    /// Invalid JSON, or not of the form above; the text has line and column.
+    /// Invalid JSON, or not in this form; the text has line and column.
     Form(String),
     /// An unknown field.
     UnknownField(String),
@@ -97,7 +98,7 @@ pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, J
     let fields = message.fields();
     let is_header = |field: &Field| has(dictionary.header(), field);
     let header = fields.iter().take_while(|field| is_header(field)).count();
-    // A group of the header has its entries there.
+    // A group of the header has its entries in the header.
     let header = header_end(dictionary, fields, header);
     let trailer = fields[header..]
         .iter()
@@ -118,7 +119,7 @@ pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, J
     Ok(text)
 }
 
-/// Where the header ends when the entries of its groups are counted in.
+/// The end of the header, including the entries of its groups.
 fn header_end(dictionary: &Dictionary, fields: &[Field], plain: usize) -> usize {
     let mut at = 0;
     let mut end = plain;
@@ -245,8 +246,8 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
     }
 }
 
-/// Reads a message from JSON. BodyLength(9) of the Header, the last CheckSum(10), the
-/// lengths of data fields and the counts of groups are recalculated, whatever the text says.
+/// Reads a message from JSON. BodyLength(9) of the Header, the last CheckSum(10), the lengths of data fields and the
+/// counts of groups are recalculated, whatever their values in the text.
 ///
 /// # Errors
 ///
@@ -276,7 +277,7 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         objects[at] = inside;
     }
     objects[0].retain(|(name, _)| tag_of(dictionary, name) != Some(tag::BODY_LENGTH));
-    // The last one, wherever the dictionary has put it; a further one in the Body is a field of the message.
+    // The last one, wherever the dictionary has it; a further one in the Body is a field of the message.
     let is_check_sum =
         |(name, _): &(String, Json)| tag_of(dictionary, name) == Some(tag::CHECK_SUM);
     if let Some(last) = objects
@@ -364,7 +365,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Of a length field that its data field follows, the length of that.
+    /// For a length field followed by its data field, the length of that field.
     fn length_of_next(
         &self,
         tag: Tag,
@@ -412,7 +413,7 @@ impl Reader<'_> {
     }
 }
 
-/// JSON in the order in which it stands.
+/// JSON in its original order.
 #[derive(Debug)]
 enum Json {
     Text(String),
@@ -421,7 +422,7 @@ enum Json {
 }
 
 impl Json {
-    /// The bytes of a value that is a text, or of one that is not.
+    /// The bytes of a value: text, or Base64 for other bytes.
     fn plain(&self) -> Option<Vec<u8>> {
         match self {
             Self::Text(text) => Some(text.as_bytes().to_vec()),

@@ -1,5 +1,5 @@
-//! Forms of QuickFIX files that the QuickFIX engines load although they are odd: read as these do, with a
-//! note for the operator.
+//! Irregular forms of QuickFIX files that the QuickFIX engines nevertheless load: read the same way, with a note for
+//! the operator.
 
 use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
@@ -14,12 +14,12 @@ use fixwire_protocol::dictionary::compile::{
 
 use crate::problem::cut;
 
-/// An odd form in a dictionary file, and what was made of it.
+/// An irregular form in a dictionary file, and how it was read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DictionaryNote {
     /// Line of the text, from 1.
     pub line: u32,
-    /// Character of the line, from 1.
+    /// Column, from 1.
     pub column: u32,
     /// The form and its reading.
     pub text: String,
@@ -32,10 +32,10 @@ impl fmt::Display for DictionaryNote {
     }
 }
 
-/// Most notes that a file gets; more of the same help nobody.
+/// Maximum number of notes for a file.
 const MOST_NOTES: usize = 100;
 
-/// The notes of a file, each with its byte.
+/// The notes for a file, each with its byte offset.
 #[derive(Debug, Default)]
 pub(crate) struct Notes(pub Vec<(usize, String)>);
 
@@ -68,7 +68,7 @@ impl Notes {
     }
 }
 
-/// Makes one of what a file defines twice, as the QuickFIX engines do.
+/// Merges duplicate definitions in a file, as the QuickFIX engines do.
 pub(crate) fn settle(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     fields(source, notes);
     let mut known = BTreeMap::new();
@@ -92,7 +92,7 @@ pub(crate) fn settle(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     groups(&mut source.trailer, notes);
 }
 
-/// A second message of a type adds its members to the first.
+/// A second message with a type adds its members to the first.
 fn messages(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut kept: Vec<MessageSource<'_>> = Vec::with_capacity(source.messages.len());
@@ -110,10 +110,10 @@ fn messages(source: &mut DictionarySource<'_>, notes: &mut Notes) {
     source.messages = kept;
 }
 
-/// A second name of a number means the first; a field with number 0 cannot be in a message.
+/// A second name of a number refers to the first; a field with number 0 cannot be in a message.
 fn fields<'a>(source: &mut DictionarySource<'a>, notes: &mut Notes) {
     let mut names: BTreeMap<u32, &'a str> = BTreeMap::new();
-    // The other name of a field, or none for one that is ignored.
+    // The other name of a field, or `None` for an ignored one.
     let mut others: BTreeMap<&'a str, Option<&'a str>> = BTreeMap::new();
     source.fields.retain(|field| {
         let name = cut(field.name);
@@ -170,7 +170,7 @@ fn rename<'a>(items: &mut Vec<LayoutItem<'a>>, others: &BTreeMap<&'a str, Option
     });
 }
 
-/// A group without fields is its count alone.
+/// A group without fields consists of its count.
 fn groups(items: &mut [LayoutItem<'_>], notes: &mut Notes) {
     for item in items {
         let ItemKind::Group(members) = &mut item.what else {

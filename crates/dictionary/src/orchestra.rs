@@ -32,16 +32,16 @@ use crate::document::{
 };
 use crate::problem::DictionaryProblem;
 
-/// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or what a venue publishes.
+/// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or one published by a venue.
 ///
-/// Reads fields, code sets, data types, components, groups and messages. Of a message, field or
-/// code set with several scenarios it is `base`, or otherwise the first; references to
-/// components and groups keep their scenario. The union type of a field or code set adds values to the
-/// listed ones. Actors, flows, sections, categories, annotations and rules are ignored.
+/// Reads fields, code sets, data types, components, groups and messages. For a message, field or code set with several
+/// scenarios, uses `base`, otherwise the first; references to components and groups keep their scenario. The union type
+/// of a field or code set adds values to the listed ones. Actors, flows, sections, categories, annotations and rules
+/// are ignored.
 ///
 /// # Errors
 ///
-/// [`DictionaryError`] says where the text is wrong, as for [`quickfix::read`](crate::quickfix::read).
+/// [`DictionaryError`] with the position of the error, as for [`quickfix::read`](crate::quickfix::read).
 pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     parse(text, limits, |root| Ok(compile(source(root)?)?))
 }
@@ -49,7 +49,7 @@ pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, Dictionary
 const BASE: &str = "base";
 const HEADER: &str = "StandardHeader";
 const TRAILER: &str = "StandardTrailer";
-/// The union type of values that are one character.
+/// The union type of one-character values.
 const CHAR: &str = "CHAR";
 
 fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
@@ -113,7 +113,7 @@ fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     Ok(source)
 }
 
-/// `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`: the attribute without its extension pack.
+/// `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`: the version attribute without its extension pack.
 fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     let said = match optional(root, "version")? {
         Some(version) => version,
@@ -123,7 +123,7 @@ fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
     Ok(version.replace("_SP", "SP"))
 }
 
-/// The messages, one of each type: its scenario `base`, else the first.
+/// The messages, one for each type: its scenario `base`, else the first.
 fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSource<'a>>, Misfit> {
     let mut chosen: BTreeMap<&str, Node<'a, 'a>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -188,7 +188,7 @@ impl<'a> Types<'a> {
         Ok(types)
     }
 
-    /// The type of a name: one that FIX has, or one that stands on it.
+    /// The FIX type of a name, directly or through other data types.
     fn kind(&self, node: Node<'_, '_>, name: &str) -> Result<DataType, Misfit> {
         let mut name = name;
         for _ in 0..=self.kinds.len().min(MAX_BASES) {
@@ -220,7 +220,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// How often a data type may stand on another one.
+/// Maximum depth of data types based on others.
 const MAX_BASES: usize = 16;
 
 /// Values of a code set: code and name.
@@ -248,14 +248,14 @@ fn others(tag: Tag, union: &str) -> OtherValues {
         (_, Some(first)) => OtherValues::From(first),
         ("Tenor", _) => OtherValues::Tenor,
         ("Country", _) => OtherValues::Country,
-        // Its description has the limit.
+        // The description has the limit.
         ("Qty", _) if tag == tag::IOI_QTY => OtherValues::UpTo(1_000_000_000),
         ("Qty", _) => OtherValues::Quantity,
         _ => OtherValues::Any,
     }
 }
 
-/// Everything that references look up.
+/// All definitions that references look up.
 struct Book<'a> {
     types: Types<'a>,
     /// By tag: the scenario `base`, else the first.
@@ -285,7 +285,7 @@ impl<'a> Book<'a> {
                 by_tag.insert(tag, node);
             }
         }
-        // Some repositories keep groups among the components.
+        // Some repositories have groups among the components.
         let all = || components.iter().chain(groups);
         let components = by_id(all(), "component")?;
         let names = components
@@ -312,7 +312,7 @@ impl<'a> Book<'a> {
                     };
                     let others = union.map_or(OtherValues::None, |union| others(tag, union));
                     let kind = match self.types.kind(set, attribute(set, "type")?)? {
-                        // The other values are longer than a character.
+                        // The other values are longer than one character.
                         DataType::Char if union.is_some_and(|union| union != CHAR) => {
                             DataType::String
                         }
@@ -339,7 +339,7 @@ impl<'a> Book<'a> {
         Ok(fields)
     }
 
-    /// The members inside an element.
+    /// The members in an element.
     fn items(&self, parent: Node<'a, 'a>) -> Result<Vec<LayoutItem<'a>>, Misfit> {
         let mut items = Vec::new();
         for node in elements(parent) {
@@ -376,7 +376,7 @@ impl<'a> Book<'a> {
         Ok(items)
     }
 
-    /// A group as the item that its count is.
+    /// A group, as the member of its count field.
     fn group(&self, node: Node<'a, 'a>) -> Result<LayoutItem<'a>, Misfit> {
         let count = elements(node).find(|node| is(*node, "numInGroup"));
         let count = count.ok_or_else(|| {
@@ -422,7 +422,7 @@ impl<'a> Book<'a> {
         })
     }
 
-    /// A group is a component of one member; a component of its name keeps the name for itself.
+    /// A group is a component with one member; a component of its name takes precedence.
     fn group_name(&self, node: Node<'a, 'a>, scenario: &str) -> Result<Cow<'a, str>, Misfit> {
         let name = self.component_name(node, scenario)?;
         match self.component_names.contains(attribute(node, "name")?) {

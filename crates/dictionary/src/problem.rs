@@ -1,4 +1,4 @@
-//! Errors in the definitions of a dictionary, each with its remedy.
+//! Errors in the definitions of a dictionary, each with a remedy.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,14 +16,14 @@ pub enum DictionaryProblem {
     Xml(String),
     /// The text is longer than `Limits::bytes`.
     TooLong {
-        /// The limit, in bytes.
+        /// The limit, bytes.
         limit: usize,
     },
     /// The outermost element is not `<fix>`.
     WrongRoot(String),
     /// `<fix>` has no such child.
     MissingSection(&'static str),
-    /// A group of an Orchestra file, by its name, without `<numInGroup>`.
+    /// A group in an Orchestra file, by name, without `<numInGroup>`.
     GroupWithoutCount(String),
     /// An unexpected element.
     UnexpectedElement {
@@ -50,18 +50,18 @@ pub enum DictionaryProblem {
     },
     /// An unknown field type.
     UnknownType(String),
-    /// Two definitions of an Orchestra file with this id, of the same element and scenario.
+    /// Two definitions in an Orchestra file with this id, of the same element and scenario.
     DuplicateId(String),
     /// A duplicate value in a code set.
     DuplicateValue(String),
-    /// A reference of an Orchestra file to an unknown id.
+    /// A reference in an Orchestra file to an unknown id.
     UnknownId {
         /// The kind of the id: field, component, group or codeSet.
         what: &'static str,
         /// The id or name.
         id: String,
     },
-    /// The bytes are of another encoding than UTF-8, or say so.
+    /// The bytes are not UTF-8, or declared as another encoding.
     Encoding(String),
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for DictionaryProblem {
     }
 }
 
-/// The sentences about definitions.
+/// The sentences for errors in definitions.
 fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match problem {
         DefinitionProblem::TooDeep => f.write_str(
@@ -204,7 +204,7 @@ fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::R
     }
 }
 
-/// As much of a text as a sentence can hold.
+/// A text, shortened for a sentence.
 pub(crate) fn cut(text: &str) -> String {
     const LONGEST: usize = 120;
     match text.char_indices().nth(LONGEST) {

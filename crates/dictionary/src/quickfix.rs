@@ -31,17 +31,17 @@ use crate::problem::{DictionaryProblem, cut};
 ///
 /// # Errors
 ///
-/// [`DictionaryError`] says where the text is wrong and what to do about it. There are no
-/// entities and no document types, and `limits` bounds size, depth and number of elements.
+/// [`DictionaryError`] with the position of the error and the remedy. Entities and document types are refused, and
+/// `limits` bounds size, depth and number of elements.
 pub fn read(text: &str, limits: DocumentLimits) -> Result<Dictionary, DictionaryError> {
     read_noting(text, limits).map(|(dictionary, _)| dictionary)
 }
 
-/// [`read`] that also says which odd forms, loaded by the QuickFIX engines too, it has read and how.
+/// The same as [`read`]; also returns notes on irregular forms that the QuickFIX engines load, and how they were read.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// See [`read`].
 pub fn read_noting(
     text: &str,
     limits: DocumentLimits,
@@ -55,7 +55,7 @@ pub fn read_noting(
     Ok((dictionary, notes.placed(text)))
 }
 
-/// Which sections a file has.
+/// The sections of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sections {
     fields: bool,
@@ -65,8 +65,8 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// A dictionary that stands alone has fields, messages and, before FIX 5.0, header and trailer;
-    /// from then on these are the transport dictionary's.
+    /// A dictionary that stands alone has fields, messages and, before FIX 5.0, header and trailer; from FIX 5.0 on
+    /// these are in the transport dictionary.
     fn are_complete(self, root: Node<'_, '_>, version: &str) -> Result<(), Misfit> {
         let missing = |name| Err(misfit(root, DictionaryProblem::MissingSection(name)));
         let transported = version.starts_with("FIX.") && version.as_bytes().get(4) >= Some(&b'5');
@@ -82,10 +82,10 @@ impl Sections {
     }
 }
 
-/// Longest name of a section that is ignored, in bytes.
+/// Longest name of an ignored section, bytes.
 const LONGEST_SECTION: usize = 100;
 
-/// The content of a file, in its order.
+/// The content of a file, in order.
 pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
     depth: usize,
@@ -157,7 +157,7 @@ pub(crate) fn source<'a>(
     Ok((source, found))
 }
 
-/// The major version of the standard as it is now, which has no number.
+/// The major version of FIX Latest, which has no number.
 pub(crate) const LATEST: &str = "Latest";
 
 /// `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`, `FIX.Latest`.
@@ -193,7 +193,7 @@ fn field<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<FieldSource<'a>, M
     let kind = kind(node, name, notes)?;
     let mut values = Vec::new();
     for value in elements(node) {
-        // Some generators wrap the values.
+        // Some generators wrap the values in an element.
         if value.tag_name().name() == "values" {
             for value in elements(value) {
                 values.extend(listed(value, notes)?);
@@ -213,8 +213,8 @@ fn field<'a>(node: Node<'a, 'a>, notes: &mut Notes) -> Result<FieldSource<'a>, M
     })
 }
 
-/// `allowOtherValues`, an attribute of QuickFIX/J, opens the list to everything; our own `otherValues`
-/// says to what.
+/// `allowOtherValues`, an attribute of QuickFIX/J, allows any other value; fixwire's `otherValues` names the allowed
+/// type.
 fn others(node: Node<'_, '_>) -> Result<OtherValues, Misfit> {
     if let Some(word) = optional(node, "otherValues")? {
         let expected = "none, any, a number and +, 0..number, quantity, tenor or country";
@@ -230,7 +230,7 @@ fn others(node: Node<'_, '_>) -> Result<OtherValues, Misfit> {
     })
 }
 
-/// The number of a field: 0, and zeros before others, are odd.
+/// The number of a field: 0 and leading zeros are irregular.
 fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
     let text = attribute(node, "number")?;
     let plain = text.trim_start_matches('0');
@@ -246,7 +246,7 @@ fn tag(node: Node<'_, '_>, notes: &mut Notes) -> Result<u32, Misfit> {
     Ok(0)
 }
 
-/// The type of a field: a name with blanks around it is that name, an unknown one takes any value.
+/// The type of a field: blanks around it are removed, and an unknown type allows any value.
 fn kind(node: Node<'_, '_>, field: &str, notes: &mut Notes) -> Result<DataType, Misfit> {
     let text = optional(node, "type")?.unwrap_or_default();
     let trimmed = text.trim();

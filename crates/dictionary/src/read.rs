@@ -19,11 +19,11 @@ pub fn read(bytes: &[u8], limits: DocumentLimits) -> Result<Dictionary, Dictiona
     read_noting(bytes, limits).map(|(dictionary, _)| dictionary)
 }
 
-/// [`read()`] that also says which odd forms of a QuickFIX file it has read and how.
+/// The same as [`read()`]; also returns notes on irregular forms of a QuickFIX file, and how they were read.
 ///
 /// # Errors
 ///
-/// As [`read()`].
+/// See [`read()`].
 pub fn read_noting(
     bytes: &[u8],
     limits: DocumentLimits,

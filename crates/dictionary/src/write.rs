@@ -1,7 +1,7 @@
 //! Writes a dictionary as XML: the QuickFIX form, or a FIX Orchestra repository.
 //!
-//! Reading it back gives the same dictionary, but for conditions, which only deltas can say. Components
-//! are written expanded, since a dictionary keeps them that way.
+//! Reading it back gives the same dictionary, except conditions, which only deltas can express. Components are written
+//! expanded, as a dictionary keeps them.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,7 +12,7 @@ use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Member, Other
 
 use crate::quickfix::LATEST;
 
-/// As a QuickFIX data dictionary. A version that its attributes cannot say is written as FIX.5.0SP2.
+/// Writes a QuickFIX data dictionary. A version that its attributes cannot express is written as FIX.5.0SP2.
 pub fn quickfix(dictionary: &Dictionary) -> String {
     let mut text = String::new();
     let (transport, major, minor, pack) = numbers(dictionary.version());
@@ -126,7 +126,7 @@ fn name(dictionary: &Dictionary, tag: Tag) -> &str {
 
 const NAMESPACE: &str = "http://fixprotocol.io/2020/orchestra/repository";
 
-/// As a FIX Orchestra repository, version 1.0.
+/// Writes a FIX Orchestra repository, version 1.0.
 pub fn orchestra(dictionary: &Dictionary) -> String {
     let mut text = String::new();
     let version = Escaped(dictionary.version());
@@ -225,7 +225,7 @@ const HEADER: u32 = 1024;
 const TRAILER: u32 = 1025;
 const FIRST_GROUP: u32 = 2000;
 
-/// The name of a field's code set; no data type has a hyphen.
+/// The name of a field's code set; data types have no hyphens.
 fn code_set(field: &FieldDef) -> String {
     let name: String = field.name.chars().take(64).collect();
     format!("{name}-{}-CodeSet", field.tag)
@@ -281,7 +281,7 @@ impl fmt::Display for Escaped<'_> {
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
-                // A parser would make spaces of them.
+                // A parser would turn these into spaces.
                 '\n' | '\r' | '\t' => write!(f, "&#{};", u32::from(letter))?,
                 letter => f.write_char(letter)?,
             }

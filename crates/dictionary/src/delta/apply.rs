@@ -58,7 +58,7 @@ pub(super) fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, D
     desk.draft.finish().map_err(error)
 }
 
-/// Why a statement cannot be; `thing` is what it contradicts.
+/// Why a statement is invalid; `thing` is the definition that it contradicts.
 struct Refused {
     problem: DeltaProblem,
     thing: Option<Thing>,
@@ -79,12 +79,12 @@ struct Desk<'a> {
     draft: Draft,
     deltas: &'a [Delta],
     touched: Touched,
-    /// Which delta is applied.
+    /// The current delta.
     current: usize,
     at: SourcePosition,
-    /// Data fields and the length fields that they are given.
+    /// Data fields and their assigned length fields.
     lengths: Vec<(Tag, Tag)>,
-    /// Words for fields and messages that are removed, and the delta that did it.
+    /// Names of removed fields and messages, and the delta that removed each.
     gone: BTreeMap<String, usize>,
 }
 
@@ -106,7 +106,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Notes that this statement has changed a thing; two files cannot both.
+    /// Records that this statement has changed a thing; two files cannot both change it.
     fn touch(&mut self, thing: Thing, what: impl FnOnce() -> String) -> Outcome {
         match self.touched.get(&thing) {
             Some((delta, _)) if *delta != self.current => {
@@ -121,13 +121,13 @@ impl Desk<'_> {
         }
     }
 
-    /// Whether another file has had to do with the thing.
+    /// Whether another file has changed the thing.
     fn is_others(&self, thing: &Thing) -> bool {
         let touched = self.touched.get(thing);
         touched.is_some_and(|(delta, _)| *delta != self.current)
     }
 
-    /// Whether another delta has removed what this word means already.
+    /// Whether another delta has already removed the thing with this name.
     fn is_gone(&self, name: &str) -> bool {
         self.gone
             .get(name)
@@ -241,7 +241,7 @@ impl Desk<'_> {
         let kept = known.map_or(OtherValues::None, |known| known.others);
         field.others = others.unwrap_or(kept);
         let same = is_it && kept == field.others;
-        // An added field that is there already may open its list.
+        // An addition that already exists may open the field's value list.
         let is_more = is_it && kept == OtherValues::None;
         field.values = match (known, how) {
             (Some(known), How::Add) if !same && !is_more => {
@@ -270,11 +270,11 @@ impl Desk<'_> {
             self.touch(thing, || format!("the field {tag}"))?;
         }
         if !same || how == How::Change {
-            // It finds its length field anew, or names it.
+            // Finds its length field again, or names it.
             self.draft.put_field(field);
         }
         if let Some(length) = length {
-            // The length field may be added or renamed further down.
+            // The length field may be added or renamed in a later statement.
             let length = match length.parse() {
                 Ok(tag) => tag,
                 Err(_) => self.draft.tag(length)?,
@@ -456,7 +456,7 @@ impl Desk<'_> {
         self.touch(thing, what)
     }
 
-    /// The members of a component, in its order, behind each other.
+    /// The members of a component, in sequence.
     fn component(&mut self, name: &str, place: &Place, required: bool, spot: &Spot) -> Outcome {
         let found = self
             .draft
@@ -593,7 +593,7 @@ impl Desk<'_> {
     }
 }
 
-/// Whether a condition requires this field or asks for it.
+/// Whether a condition requires this field or tests it.
 fn speaks_of(condition: &ConditionalRequirement, tag: Tag) -> bool {
     condition.required == tag || condition.terms.iter().any(|term| term.tag == tag)
 }

@@ -1,4 +1,4 @@
-//! `Change`: one change to a dictionary, as its statement defines it.
+//! `Change`: one change to a dictionary, from a statement.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,26 +8,26 @@ use fixwire_protocol::dictionary::assemble::MAX_MEMBERS;
 use fixwire_protocol::dictionary::condition::Test;
 use fixwire_protocol::dictionary::{DataType, OtherValues};
 
-/// Most statements of one delta: as many as two dictionaries with all their members can differ in.
+/// Maximum number of statements in a delta: as many as two dictionaries can differ in.
 pub(super) const MAX_CHANGES: usize = 2 * MAX_MEMBERS;
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct SourcePosition {
     /// Line, from 1.
     pub line: u32,
-    /// Character of the line, from 1.
+    /// Column, from 1.
     pub column: u32,
 }
 
-/// A change and the place that asks for it.
+/// A change and the position of its statement.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Stated {
     pub(super) at: SourcePosition,
     pub(super) change: Change,
 }
 
-/// One statement. Words are names as they were written.
+/// One statement. Names are as written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Change {
     Base(String),
@@ -38,7 +38,7 @@ pub(super) enum Change {
         name: String,
         kind: DataType,
         length: Option<String>,
-        /// The values besides the listed ones; `None` leaves them as they are.
+        /// Values allowed besides the listed ones; `None` leaves them unchanged.
         others: Option<OtherValues>,
     },
     RemoveField(String),
@@ -63,7 +63,7 @@ pub(super) enum Change {
         place: Place,
         required: bool,
         spot: Spot,
-        /// Of a group, the member that its entries begin with and whether it is required.
+        /// For a group, the first member of its entries and whether it is required.
         begin: Option<(String, bool)>,
     },
     Component {
@@ -122,7 +122,7 @@ pub(super) enum Root {
     Message(String),
 }
 
-/// Where a member is put among the others.
+/// The position for a new member.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Spot {
     First,
@@ -130,17 +130,17 @@ pub(super) enum Spot {
     Last,
 }
 
-/// Something that a statement speaks of and that a file defines.
+/// A thing that a statement mentions and a file defines.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Thing {
     /// The name of the dictionary.
     Version,
-    /// The field of this tag.
+    /// The field with this tag.
     Field(Tag),
     /// A value of a field.
     Value(Tag, String),
-    /// The message of this type.
+    /// The message with this type.
     Message(String),
-    /// A member of a message (of header and trailer: without a type), inside these groups.
+    /// A member of a message (without a type: of header and trailer), inside these groups.
     Member(String, Vec<Tag>, Tag),
 }

@@ -12,7 +12,7 @@ use fixwire_protocol::dictionary::{
 
 use super::{Change, How, Place, Root, SourcePosition, Spot, Stated};
 
-/// The changes that make `after` of `before`.
+/// The changes that turn `before` into `after`.
 pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
     let mut names: BTreeMap<&str, BTreeSet<Tag>> = BTreeMap::new();
     for field in before.fields().iter().chain(after.fields()) {
@@ -52,7 +52,7 @@ pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
     }
     diff.new_conditions();
     if diff.changes.len() == 1 {
-        // Only the name of the base.
+        // Changes only the name of the base.
         diff.changes.clear();
     }
     diff.changes
@@ -61,7 +61,7 @@ pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
 struct Diff<'a> {
     before: &'a Dictionary,
     after: &'a Dictionary,
-    /// The tags that a name has in either.
+    /// The tags of a name in either dictionary.
     names: BTreeMap<&'a str, BTreeSet<Tag>>,
     changes: Vec<Stated>,
 }
@@ -73,7 +73,7 @@ impl Diff<'_> {
         self.changes.push(Stated { at, change });
     }
 
-    /// A field's name when it means the same before, after and between, else its number.
+    /// A field's name when it has the same meaning before, after and between, else its number.
     fn field_name(&self, tag: Tag) -> String {
         let name = |dictionary: &Dictionary| dictionary.field(tag).map(|field| field.name.clone());
         let names = (name(self.before), name(self.after));
@@ -88,7 +88,7 @@ impl Diff<'_> {
         }
     }
 
-    /// A message's name when it means the same before, after and between, else its MsgType.
+    /// A message's name when it has the same meaning before, after and between, else its MsgType.
     fn message_name(&self, msg_type: &str) -> String {
         let name = |dictionary: &Dictionary| {
             let message = dictionary.message(msg_type.as_bytes());
@@ -151,7 +151,7 @@ impl Diff<'_> {
         };
         let (kept, gone): (Vec<_>, Vec<_>) = before.iter().partition(|old| of(after, &old.value));
         gone.into_iter().for_each(|old| self.push(remove(old)));
-        // As far as the order is the same values are changed, behind that they are added anew.
+        // Values in the same order are changed; the ones after that are added again.
         let pairs = kept.iter().zip(after);
         let same = pairs
             .take_while(|(old, new)| old.value == new.value)
@@ -192,7 +192,7 @@ impl Diff<'_> {
         }
     }
 
-    /// Makes one list of members of the other: first what is to be there, in its order, then what goes.
+    /// Turns one list of members into the other: first the members of the new list, in order, then the removals.
     fn members(&mut self, root: &Root, path: &mut Vec<Tag>, before: &[Member], after: &[Member]) {
         if before == after {
             return;
@@ -224,8 +224,8 @@ impl Diff<'_> {
                 Some(before) => Spot::After(self.field_name(before.tag)),
             };
             if list.contains(&member.tag) {
-                // It moves, or becomes a group, or is one no longer. It is never the only member here
-                // unless it changes its kind; then another one holds its place.
+                // The member moves, or changes from or to a group. It is never the only member here unless it changes
+                // its kind; then another one holds its place.
                 self.remove_and_hold(&place, member, &mut list, after);
             }
             let begin = member.group.as_deref().map(|group| {
@@ -286,7 +286,7 @@ impl Diff<'_> {
         list.retain(|&tag| tag != member.tag);
     }
 
-    /// The members of a group that stands in its place.
+    /// The members of a group in its place.
     fn inside(&mut self, root: &Root, path: &mut Vec<Tag>, old: Option<&Member>, new: &Member) {
         let Some(group) = new.group.as_deref() else {
             return;
@@ -296,7 +296,7 @@ impl Diff<'_> {
         path.push(new.tag);
         match old {
             Some(old) => self.members(root, path, old.members(), group.members()),
-            // It was made with its first member, as a plain field.
+            // The group was created with its first member, as a plain field.
             None => {
                 let plain: Vec<Member> = first
                     .iter()
@@ -344,7 +344,7 @@ impl Diff<'_> {
 
     fn condition(&mut self, how: How, message: &MessageDef, condition: &ConditionalRequirement) {
         let root = Root::Message(match how {
-            // The name may be another one by now.
+            // The name may have changed by now.
             How::Remove => message.msg_type().into(),
             _ => self.message_name(message.msg_type()),
         });

@@ -1,4 +1,4 @@
-//! A dictionary that is being changed: members as trees that can grow, fields by tag.
+//! A dictionary being changed: members as growable trees, fields by tag.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -18,7 +18,7 @@ use super::{DeltaProblem, How, Place, Root};
 pub(super) struct Draft {
     pub version: String,
     pub fields: BTreeMap<Tag, FieldDef>,
-    /// Tags by field name: two only until a later statement renames one.
+    /// Tags by field name; two only until a later statement renames one.
     names: BTreeMap<String, BTreeSet<Tag>>,
     pub header: Vec<Branch>,
     pub trailer: Vec<Branch>,
@@ -34,7 +34,7 @@ pub(super) struct DraftMessage {
     components: Vec<String>,
 }
 
-/// A member; groups that nobody changes stay shared.
+/// A member; unchanged groups stay shared.
 #[derive(Clone)]
 pub(super) struct Branch {
     pub tag: Tag,
@@ -45,13 +45,13 @@ pub(super) struct Branch {
 /// The members of a group.
 #[derive(Clone)]
 pub(super) struct Inside {
-    /// As they were, as long as nobody has asked to change them.
+    /// Unchanged, until a change of them is requested.
     kept: Option<Arc<GroupDef>>,
     changed: Vec<Branch>,
 }
 
 impl Inside {
-    /// Those of a new group.
+    /// The members of a new group.
     pub fn new(members: Vec<Branch>) -> Self {
         Self {
             kept: None,
@@ -105,7 +105,7 @@ impl Draft {
         draft
     }
 
-    /// Defines a field, in place of the one that has its tag.
+    /// Defines a field, replacing one with the same tag.
     pub fn put_field(&mut self, field: FieldDef) {
         self.forget_name(field.tag);
         let tags = self.names.entry(field.name.clone()).or_default();
@@ -121,7 +121,7 @@ impl Draft {
         }
     }
 
-    /// Takes a field away, also from all messages; the name of a group that would be empty then.
+    /// Removes a field, also from all messages; returns the name of a group that would be left empty.
     pub fn remove_field(&mut self, tag: Tag) -> Result<(), Tag> {
         self.forget_name(tag);
         self.fields.remove(&tag);
@@ -145,7 +145,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The tag that a word means: a number, or the name of one field.
+    /// The tag for a word: a number, or the name of one field.
     pub fn tag(&self, word: &str) -> Result<Tag, DeltaProblem> {
         let number = word
             .parse()
@@ -163,13 +163,13 @@ impl Draft {
         }
     }
 
-    /// The first name that two fields have.
+    /// The first name shared by two fields.
     pub fn twice(&self) -> Option<(&str, Tag)> {
         let mut all = self.names.iter();
         all.find_map(|(name, tags)| Some((name.as_str(), *tags.iter().nth(1)?)))
     }
 
-    /// The MsgType that a word means: itself, or the name of one message.
+    /// The MsgType for a word: the word itself, or the name of one message.
     pub fn msg_type(&self, word: &str) -> Result<String, DeltaProblem> {
         if self.messages.contains_key(word) {
             return Ok(word.into());
@@ -188,7 +188,7 @@ impl Draft {
         }
     }
 
-    /// The MsgType (empty for header and trailer) and the groups that a place means.
+    /// The MsgType (empty for header and trailer) and the groups of a place.
     pub fn path(&self, place: &Place) -> Result<(String, Vec<Tag>), DeltaProblem> {
         let msg_type = match &place.root {
             Root::Message(name) => self.msg_type(name)?,
@@ -221,7 +221,7 @@ impl Draft {
         Ok(members)
     }
 
-    /// Makes the dictionary.
+    /// Builds the dictionary.
     pub fn finish(self) -> Result<Dictionary, DeltaProblem> {
         let too_many = |what, limit| Err(DeltaProblem::TooMany { what, limit });
         if self.fields.len() > MAX_FIELDS {
@@ -249,7 +249,7 @@ impl Draft {
             messages,
             components: self.components,
         };
-        // Its limits are kept above, and the maps have each tag and type once.
+        // Its limits are checked above, and the maps have each tag and type once.
         assemble(definitions).map_err(|problem| DeltaProblem::Xml(problem.into()))
     }
 }
@@ -298,7 +298,7 @@ fn holds(member: &Member, tag: Tag) -> bool {
     member.tag == tag || inside.iter().any(|member| holds(member, tag))
 }
 
-/// Takes a field out at all levels; a group that would be empty is an error, or goes too.
+/// Removes a field at all levels; a group left empty is an error, or is removed, too.
 fn prune(members: &mut Vec<Branch>, tag: Tag, strict: bool) -> Result<(), Tag> {
     members.retain(|branch| branch.tag != tag);
     let mut empty = Vec::new();
@@ -342,7 +342,7 @@ impl DraftMessage {
         }
     }
 
-    /// Adds a condition, or takes it away.
+    /// Adds or removes a condition.
     pub fn put_condition(&mut self, how: How, condition: ConditionalRequirement) {
         let known = self.conditions.iter().position(|known| *known == condition);
         match (known, how) {

@@ -15,7 +15,7 @@ use crate::document::{DictionaryError, DocumentLimits, Misfit, parse};
 use crate::lenient::Notes;
 use crate::quickfix;
 
-/// The changes that a file asks for.
+/// The changes in a file.
 pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, DictionaryError> {
     let stated = parse(text, limits, |root| {
         let (source, _) = quickfix::source(root, limits.depth, &mut Notes::default())?;
@@ -94,7 +94,7 @@ pub(super) fn read(text: &str, limits: DocumentLimits) -> Result<Vec<Stated>, Di
 
 struct Found<'a> {
     changes: Vec<(usize, Change)>,
-    /// The file's own components; others are the base's.
+    /// The components defined in the file; others are the base's.
     components: BTreeMap<&'a str, &'a ComponentSource<'a>>,
 }
 
@@ -169,7 +169,7 @@ impl Found<'_> {
     }
 }
 
-/// The field that a group's entries begin with, and whether it is required.
+/// The first field of a group's entries, and whether it is required.
 fn first_field(
     items: &[LayoutItem<'_>],
     components: &BTreeMap<&str, &ComponentSource<'_>>,
@@ -187,7 +187,7 @@ fn first_field(
     }
 }
 
-/// Where a dictionary of either kind defines a thing.
+/// The position at which a dictionary of either kind defines a thing.
 pub(super) fn find<'a>(root: Node<'a, 'a>, thing: &Thing) -> Option<Node<'a, 'a>> {
     let named = |node: &Node<'_, '_>, element: &str, attributes: [&str; 2], value: &str| {
         node.tag_name().name() == element

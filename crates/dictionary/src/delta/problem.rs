@@ -1,4 +1,4 @@
-//! Errors in a delta, each with its remedy.
+//! Errors in a delta, each with a remedy.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,27 +10,27 @@ use crate::problem::{DictionaryProblem, cut};
 /// Why a delta cannot be read or applied.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DeltaError {
-    /// The name that the delta was read under.
+    /// The name of the delta.
     pub file: String,
-    /// Where in it.
+    /// The position in it.
     pub at: SourcePosition,
     /// The error.
     pub problem: DeltaProblem,
-    /// The other place of a conflict.
+    /// The other position of a conflict.
     pub other: Option<Box<Other>>,
 }
 
-/// The place that a statement contradicts.
+/// The position of the contradicted definition.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Other {
-    /// In another delta, or further up in the same one.
+    /// In another delta, or earlier in the same one.
     Delta {
-        /// The name that it was read under.
+        /// The name of the delta.
         file: String,
-        /// Where in it.
+        /// The position in it.
         at: SourcePosition,
     },
-    /// In the dictionary that is changed; [`place_of`](super::place_of) finds it there.
+    /// In the base dictionary; [`place_of`](super::place_of) finds it there.
     Base(Thing),
 }
 
@@ -44,7 +44,7 @@ pub enum DeltaProblem {
     Syntax {
         /// The word, empty at the end of the line.
         found: String,
-        /// The words allowed in its place.
+        /// The words allowed here.
         expected: &'static str,
     },
     /// The delta is for another dictionary.
@@ -68,7 +68,7 @@ pub enum DeltaProblem {
         /// The name.
         name: String,
     },
-    /// It exists already with another definition, or another delta has changed it.
+    /// It already exists with another definition, or another delta has changed it.
     Conflict(String),
     /// The group would have no members left.
     EmptyGroup(String),
@@ -76,7 +76,7 @@ pub enum DeltaProblem {
     NoSuchMessage,
     /// A limit of dictionaries is exceeded.
     TooMany {
-        /// The items counted.
+        /// The kind of items counted.
         what: &'static str,
         /// The limit.
         limit: usize,

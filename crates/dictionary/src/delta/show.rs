@@ -1,4 +1,4 @@
-//! Writes statements as lines; reading the lines gives the statements back.
+//! Writes statements as lines that can be parsed again.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -109,7 +109,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What may follow a field's type.
+/// The options after a field's type.
 fn show_rest(
     f: &mut fmt::Formatter<'_>,
     length: Option<&str>,
@@ -177,7 +177,7 @@ impl fmt::Display for Spot {
     }
 }
 
-/// A word as it is written: in quotes where it would be read as something else.
+/// A word as written: quoted where it would otherwise be misread.
 struct Word<'a>(&'a str);
 
 const KEYWORDS: [&str; 25] = [
@@ -230,12 +230,12 @@ impl fmt::Display for Word<'_> {
     }
 }
 
-/// The words of a name as a statement has them, for sentences.
+/// The words of a name as in a statement, for sentences.
 pub(super) fn word(name: &str) -> String {
     Word(name).to_string()
 }
 
-/// The statement of a delta that asks for a condition, for the message of this name.
+/// The delta statement for a condition, in the message with this name.
 pub fn statement(
     condition: &ConditionalRequirement,
     dictionary: &Dictionary,

@@ -1,4 +1,4 @@
-//! Reads statements from lines.
+//! Parses statements from lines.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Stated>, Failure> {
 struct Token {
     at: SourcePosition,
     text: String,
-    /// It stood in quotes, so it is a name whatever it says.
+    /// It was quoted, so it is a name whatever it says.
     quoted: bool,
 }
 
@@ -62,9 +62,9 @@ impl Token {
     }
 }
 
-/// Longest word, in bytes.
+/// Longest word, bytes.
 const LONGEST_WORD: usize = 4096;
-/// Most words of a line.
+/// Maximum number of words in a line.
 const MOST_WORDS: usize = 4096;
 
 fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
@@ -144,7 +144,7 @@ fn quoted_word(letters: &mut Chars<'_>) -> Option<String> {
     }
 }
 
-/// The words of a line that are still to be read.
+/// The remaining words of the line.
 struct Words<'a> {
     words: &'a [Token],
     end: SourcePosition,
@@ -164,7 +164,7 @@ impl<'a> Words<'a> {
         Ok(first)
     }
 
-    /// A name, which is no sign.
+    /// A name, not a sign.
     fn name(&mut self, expected: &'static str) -> Result<String, Failure> {
         let token = self.next(expected)?;
         match token.is_sign() {

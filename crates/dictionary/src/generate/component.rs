@@ -9,8 +9,7 @@ use fixwire_protocol::dictionary::{ComponentDef, Dictionary, MessageDef};
 
 use super::{Module, UNUSED, lower};
 
-/// The components of a message that get a view: those that its dictionary knows, and whose name is no
-/// field's.
+/// The components of a message that get a view: those known in its dictionary whose names no field has.
 pub(super) fn of<'a>(
     dictionary: &'a Dictionary,
     message: &'a MessageDef,

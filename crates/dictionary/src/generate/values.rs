@@ -10,7 +10,7 @@ use fixwire_protocol::dictionary::{DataType, Dictionary};
 
 use super::lower;
 
-/// Bytes of the longest name of a value; documentation makes a file of each.
+/// Longest name of a value, bytes; documentation creates a file for each.
 const LONGEST_CONSTANT: usize = 60;
 
 /// A module with a constant for each value of a field.
@@ -38,7 +38,7 @@ pub(super) fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
         };
         let mut name: String = value.name.chars().map(letter).collect();
         if name.len() > LONGEST_CONSTANT {
-            // Some values are named by a sentence: its first words.
+            // Some values have sentences as names: uses the first words.
             let end = name[..LONGEST_CONSTANT]
                 .rfind('_')
                 .unwrap_or(LONGEST_CONSTANT);

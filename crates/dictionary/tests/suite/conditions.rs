@@ -1,4 +1,4 @@
-//! Fields that others make required: what a delta says, what validation and the session answer.
+//! Fields required by conditions: the delta, the validation, and the session's answer.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn judge(
     )
 }
 
-/// What each statement makes of each message: the tag that is missing, 0 for none.
+/// The effect of each statement on each message: the missing tag, 0 for none.
 #[test]
 fn each_condition_finds_its_faults_and_no_others() {
     let table: [(&str, &[(&str, u32)]); 8] = [
@@ -117,8 +117,8 @@ fn each_condition_finds_its_faults_and_no_others() {
 
 #[test]
 fn a_field_of_a_group_is_not_one_of_the_message() {
-    // LegPrice alone would be simple; Text(58) stands in the underlyings' entries nowhere, but
-    // PartyID-like fields repeat: the member of the message is what counts.
+    // LegPrice alone would be simple; Text(58) is in no entry of the underlyings, but PartyID-like fields repeat: the
+    // member of the message counts.
     let dictionary = with(
         Version::Fix44,
         "add member Account to NoPartyIDs of D\nin D: Text required when Account present",
@@ -143,7 +143,7 @@ fn a_field_of_a_group_is_not_one_of_the_message() {
 
 const SESSION: SessionId = SessionId(0);
 
-/// What a session of this version answers to a message, without header and trailer.
+/// The answer of a session with this version to a message, without header and trailer.
 fn answer(
     begin_string: BeginString,
     dictionary: Dictionary,
@@ -217,7 +217,7 @@ fn the_session_answers_with_the_reject_that_its_version_has() {
         said,
         "35=3|45=2|58=Conditionally Required Field Missing (44)|"
     );
-    // A message of the session itself gets its Reject.
+    // A session message gets a Reject.
     let dictionary = with(
         Version::Fix44,
         "in 0: TestReqID required when MsgSeqNum present",
@@ -238,7 +238,7 @@ fn reject_invalid_message_n_delivers_what_the_dictionary_refuses() {
     assert!(said.starts_with("35=3|"), "{said}");
     let (verdict, said) = answer(BeginString::Fix44, dictionary(), "D", &order, false);
     assert_eq!((verdict, said.as_str()), (Verdict::Deliver, ""));
-    // Fields that cannot be separated are still refused.
+    // Fields that cannot be separated are still rejected.
     let (verdict, said) = answer(
         BeginString::Fix44,
         dictionary(),

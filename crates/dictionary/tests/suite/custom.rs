@@ -1,4 +1,4 @@
-//! A venue's own fields: nested groups and data with SOH in it are read and checked like the standard's.
+//! A venue's own fields: nested groups and data containing SOH are read and validated like the standard's.
 
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_dictionary::{DocumentLimits, quickfix};
@@ -81,9 +81,9 @@ fn custom_groups_nest() {
 
 #[test]
 fn custom_data_is_as_long_as_its_length_says() {
-    // Found by its name, inside a group and with tags above those looked up in a table.
+    // Found by name, inside a group and with tags above those in the lookup table.
     assert_eq!(judge("9000=1|9001=a|9010=7|9011=x~9003=|70001=y|"), Ok(()));
-    // Named by the delta.
+    // Named in the delta.
     assert_eq!(judge("9020=3|9030=<~>|"), Ok(()));
     assert_eq!(
         judge("9020=4|9030=<~>|").map_err(|(reason, _)| reason),

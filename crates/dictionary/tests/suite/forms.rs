@@ -1,4 +1,4 @@
-//! Orchestra, QuickFIX XML and deltas say the same things: each form is read, written and compared.
+//! Orchestra, QuickFIX XML and deltas with the same content: each form is read, written and compared.
 
 use crate::generated::quickfix_text;
 use crate::random::Random;
@@ -281,7 +281,7 @@ fn a_delta_adds_removes_and_changes() {
             .is_some_and(|field| field.values.iter().all(|value| value.value != "9"))
     );
     assert_eq!(order.conditions().len(), 1);
-    // Written out and read again it is the same; undone it is the base.
+    // Written and read again it is the same; reversed it is the base.
     let written = Delta::between(&base, &made);
     let again = change(&base, &[&written.to_string()]).unwrap_or_else(|error| panic!("{error}"));
     assert!(again == made);
@@ -326,7 +326,7 @@ fn a_quickfix_file_adds_what_is_in_it() {
         order.member(11),
         base.message(b"D").and_then(|old| old.member(11))
     );
-    // What contradicts the base is refused with both places.
+    // A contradiction with the base is an error with both positions.
     let wrong = venue.replace(
         "<field name=\"ClOrdID\" required=\"Y\"/>",
         "<field name=\"ClOrdID\" required=\"N\"/>",
@@ -393,7 +393,7 @@ fn two_deltas_that_want_different_things_are_a_conflict_with_both_places() {
             ("one.delta", one.lines().count()),
             "{error}"
         );
-        // Who wants the same does not contradict.
+        // Two files with the same change do not contradict.
         change(&base, &[one, one]).unwrap_or_else(|error| panic!("{one}: {error}"));
     }
     let error = change(&base, &["add field 58 Note STRING"]).expect_err("58 is Text");

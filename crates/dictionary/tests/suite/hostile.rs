@@ -9,7 +9,7 @@ use fixwire_dictionary::{
 
 const REPOSITORY: &str = include_str!("data/repository.xml");
 
-/// Texts that attack a reader of XML: each is refused, at once and with a short sentence.
+/// Texts that attack an XML reader: each is refused, at once and with a short sentence.
 fn hostile(good: &str, root: &str) -> Vec<(&'static str, String)> {
     let behind_prolog = good
         .trim_start_matches("<?xml version=\"1.0\" encoding=\"UTF-8\"?>")

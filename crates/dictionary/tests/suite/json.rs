@@ -141,7 +141,7 @@ proptest! {
         if let Ok(text) = to_json(&bytes) {
             let made = |bytes: &[u8]| bytes.split(|byte| *byte == 1).any(|field| field.starts_with(b"10=") || field.starts_with(b"9="));
             let inner = &bytes[bytes.iter().position(|byte| *byte == 1).unwrap_or(0)..bytes.len() - 7];
-            // CheckSums and lengths in other places are made anew.
+            // CheckSums and lengths in other places are recalculated.
             if made(inner) && body.contains("|10=") { return Ok(()); }
             prop_assert_eq!(json::read(&fix44(), &text), Ok(bytes), "{}", text);
         }

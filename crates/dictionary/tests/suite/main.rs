@@ -1,4 +1,4 @@
-//! The tests of dictionary files and JSON from outside: one program, built once.
+//! The tests of dictionary files and JSON through the public interface: one program, built once.
 
 mod conditions;
 mod custom;

@@ -1,4 +1,4 @@
-//! Dictionary files: what is wrong with one is said with its place and its remedy.
+//! Errors in dictionary files are reported with position and remedy.
 
 use fixwire_dictionary::{DictionaryError, DictionaryProblem, DocumentLimits, quickfix};
 use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary};
@@ -71,7 +71,7 @@ fn nothing_is_defined_twice() {
     );
 }
 
-/// What the QuickFIX engines load is read, and the note says how.
+/// Irregular files that the QuickFIX engines load are read, with a note.
 #[test]
 fn odd_forms_are_read_with_a_note() {
     let plain = file(
@@ -323,7 +323,7 @@ fn reading_has_limits() {
             ..
         })
     ));
-    // Components that contain each other in a chain are as deep.
+    // A chain of nested components is equally deep.
     let chain: String = (0..10_000)
         .map(|n| {
             format!(
@@ -382,7 +382,7 @@ fn reading_has_limits() {
 }
 
 proptest! {
-    /// A good file with some bytes replaced is read or refused, and the place is inside the text.
+    /// A valid file with some bytes replaced is read or refused, and the error position is inside the text.
     #[test]
     fn no_file_makes_it_panic(changes in proptest::collection::vec((any::<prop::sample::Index>(), "[<>/\"=&;a-zA-Z0-9 -]"), 1..6)) {
         let layout = order("<group name=\"NoAllocs\" required=\"N\"><field name=\"ClOrdID\" required=\"Y\"/></group>");

@@ -1,4 +1,4 @@
-//! Each switch of validation finds its faults, and none of them when it is off: a table of counts.
+//! Each validation switch finds its faults, and none when it is off: a table of counts.
 //!
 //! Input: 30,000 orders, heartbeats and lists with one to three fields added, removed, moved, emptied or
 //! changed. Each message is validated against all rules, and against all but one.
@@ -50,7 +50,7 @@ fn mutated(random: &mut Random) -> String {
     format!("8=FIX.4.4|9=1|{}|10=000|", fields.join("|")).replace('|', "\x01")
 }
 
-/// A rule: its name, how to switch it off, what its faults are, and whether nothing else has such faults.
+/// A rule: its name, its switch, its faults, and whether no other rule finds them.
 type Row = (
     &'static str,
     fn(&mut ValidationRules),
@@ -97,7 +97,7 @@ const ROWS: [Row; 12] = [
         |fault| is(fault, ValueIncorrect),
         true,
     ),
-    // An entry begins with its delimiter all the same.
+    // An entry still begins with its delimiter.
     (
         "ValidateUnorderedGroupFields",
         |rules| rules.unordered_group_fields = false,
@@ -122,7 +122,7 @@ const ROWS: [Row; 12] = [
         |fault| is(fault, IncorrectDataFormat),
         true,
     ),
-    // Inside an entry a field stands once all the same.
+    // Inside an entry, a field still appears once.
     (
         "duplicate tags",
         |rules| rules.duplicate_tags = false,

@@ -1,4 +1,4 @@
-//! Random QuickFIX dictionaries: what a seed makes is always one that can be read.
+//! Random QuickFIX dictionaries, always valid.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ pub fn quickfix_text(random: &mut Random) -> String {
     let components = random.below(4);
     for n in 0..components {
         let _ = write!(text, "<component name=\"C{n}\">");
-        // Only those after it, so that none contains itself.
+        // Only later ones, so that no component contains itself.
         items(random, &names, (n + 1, components), 2, &mut text);
         text += "</component>\n";
     }

@@ -1,4 +1,4 @@
-//! Random numbers that a seed repeats.
+//! Reproducible random numbers.
 
 /// Numbers from a seed (SplitMix64).
 pub struct Random(pub u64);
