@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use fixwire_protocol::{Mono, Nanos};
 
-/// How often something may happen.
+/// A rate limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rate {
-    /// So many in `per`, evenly; at least 1.
+    /// Number of tokens in `per`, evenly spaced; at least 1.
     pub count: u32,
-    /// The time for `count` of them; not zero.
+    /// The time for `count` tokens; not zero.
     pub per: Duration,
-    /// So many at once after a pause; at least 1.
+    /// Largest burst after a pause; at least 1.
     pub burst: u32,
 }
 
 impl Rate {
-    /// So many a second, and as many at once.
+    /// This many per second, with a burst of the same size.
     #[must_use]
     pub const fn per_second(count: u32) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Rate {
         }
     }
 
-    /// So many a minute, and as many at once.
+    /// This many per minute, with a burst of the same size.
     #[must_use]
     pub const fn per_minute(count: u32) -> Self {
         Self {
@@ -36,20 +36,20 @@ impl Rate {
         }
     }
 
-    /// Whether it lets anything through, and not everything.
+    /// Whether it allows anything, but not everything.
     pub(crate) fn is_sound(&self) -> bool {
         self.count > 0 && self.burst > 0 && self.interval().0 > 0
     }
 
-    /// The time until one token is added.
+    /// The time until the next token is added.
     fn interval(&self) -> Nanos {
         Nanos(Nanos::from(self.per).0 / u64::from(self.count.max(1)))
     }
 }
 
-/// Tokens that are taken and refill with time.
+/// Tokens that are used and refill over time.
 ///
-/// All it remembers is the moment at which it will be full again.
+/// Its whole state is the time at which it will be full again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     interval: u64,
@@ -68,7 +68,7 @@ impl Bucket {
         }
     }
 
-    /// Tokens that are available now.
+    /// Number of tokens available now.
     pub(crate) fn available(&self, now: Mono) -> u64 {
         let missing = self.full_at.saturating_sub(now.0).div_ceil(self.interval);
         self.burst.saturating_sub(missing)
@@ -83,7 +83,7 @@ impl Bucket {
         there
     }
 
-    /// Takes so many tokens, beyond those available if need be.
+    /// Takes this number of tokens, even if fewer are available.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         let cost = self.interval.saturating_mul(count);
         self.full_at = self.full_at.max(now.0).saturating_add(cost);
@@ -94,13 +94,13 @@ impl Bucket {
         self.full_at = self.full_at.saturating_sub(self.interval);
     }
 
-    /// When there is a token.
+    /// The time at which a token is available.
     pub(crate) fn next(&self) -> Mono {
         let lead = (self.burst - 1).saturating_mul(self.interval);
         Mono(self.full_at.saturating_sub(lead))
     }
 
-    /// Whether nothing is missing.
+    /// Whether the bucket is full.
     pub(crate) fn is_full(&self, now: Mono) -> bool {
         self.full_at <= now.0
     }
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(bucket.next(), Mono(start.0 + SECOND / 10));
         assert!(!bucket.take(Mono(bucket.next().0 - 1)));
         assert!(bucket.take(bucket.next()));
-        // However time is cut, no more than the burst and the rate get through.
+        // However time is divided, only the burst and the rate get through.
         let mut taken = 0;
         for tick in 0..10_000 {
             let now = Mono(start.0 + 10 * SECOND + tick * SECOND / 1000);

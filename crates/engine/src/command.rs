@@ -36,37 +36,37 @@ pub(crate) const SEND_AGAIN: u8 = 6;
 pub(crate) const REMOVE: u8 = 7;
 pub(crate) const REQUEST: u8 = 8;
 pub(crate) const REOPEN_LOGS: u8 = 9;
-/// Bytes of a command before MsgType.
+/// Size of a command's header before MsgType, bytes.
 const HEAD: usize = 10;
-/// Bytes of a ring; a command must fit in it, so it is at least four messages.
+/// Size of a ring, bytes; a command must fit into it, so at least four messages.
 const RING: usize = 256 << 10;
 
 /// State shared by handles and engine.
 pub(crate) struct Shared {
-    /// Rings that the engine has not seen yet.
+    /// Rings that the engine has not received yet.
     new: Mutex<Vec<Consumer<u8>>>,
-    /// How many rings were ever made.
+    /// Number of rings created so far.
     made: AtomicUsize,
-    /// The engine sleeps, or is about to.
+    /// Whether the engine sleeps, or is about to.
     sleeping: AtomicBool,
-    /// The requests that the commands [`REQUEST`] refer to.
+    /// The requests to which [`REQUEST`] commands refer.
     requests: Mutex<Requests>,
-    /// The sessions that there are, or were, by their names.
+    /// All current and former sessions, by name.
     pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
     wake_up: WakeUp,
     pub(crate) max_message: usize,
 }
 
-/// Requests that wait for the engine, by their index.
+/// Requests waiting for the engine, by index.
 #[derive(Default)]
 struct Requests {
     waiting: HashMap<u64, Request>,
     next: u64,
-    /// The engine accepts no more.
+    /// Whether the engine accepts no more requests.
     ended: bool,
 }
 
-/// A request, and where its answer goes. The caller may have given up by then.
+/// A request, and the channel for its answer. The caller may have given up by then.
 pub(crate) enum Request {
     Add {
         config: Box<SessionConfig>,
@@ -107,11 +107,11 @@ pub(crate) enum Request {
 }
 
 impl Shared {
-    /// The engine's end of a new ring is met in the next turn; this is the other one.
+    /// The handle's end of a new ring; the engine receives the other end in its next turn.
     pub(crate) fn ring(&self) -> Producer<u8> {
         let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        // The engine at the other end has ended.
+        // Whether the engine has ended.
         if !self.requests().ended {
             new.push(consumer);
             self.made.fetch_add(1, Ordering::Release);
@@ -123,7 +123,7 @@ impl Shared {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a request; its index. `None` when the engine has ended.
+    /// Queues a request and returns its index; `None` when the engine has ended.
     pub(crate) fn wait(&self, request: Request) -> Option<u64> {
         let mut requests = self.requests();
         if requests.ended {
@@ -141,8 +141,8 @@ impl Shared {
     }
 
     fn wake(&self) {
-        // Pairs with the fence in `Commands::about_to_sleep`: either the engine sees the command or
-        // we see that it sleeps.
+        // Pairs with the fence in `Commands::about_to_sleep`: either the engine sees the command or this thread sees
+        // that the engine sleeps.
         fence(Ordering::SeqCst);
         if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::Relaxed) {
             (self.wake_up)();
@@ -150,7 +150,7 @@ impl Shared {
     }
 }
 
-/// Publishes one command, as a whole.
+/// Publishes one whole command.
 pub(crate) fn push(
     ring: &mut Producer<u8>,
     shared: &Shared,
@@ -189,7 +189,7 @@ pub(crate) fn push(
     Ok(())
 }
 
-/// Copies a part of a command into the two pieces of a ring's room: what is left of them.
+/// Copies a part of a command into the two pieces of a ring's free space; returns the rest of them.
 fn put<'a>(
     (first, second): (&'a mut [u8], &'a mut [u8]),
     part: &[u8],
@@ -205,7 +205,7 @@ fn put<'a>(
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
-    /// The request of [`Commands::request`] with this number.
+    /// The request in [`Commands::request`] with this index.
     Request {
         number: u64,
     },
@@ -215,7 +215,7 @@ pub(crate) enum Command<'a> {
     Send {
         session: SessionId,
         msg_type: &'a [u8],
-        /// For [`Commands::take_fields`], before the next command is taken.
+        /// To be read with [`Commands::take_fields`] before the next command is taken.
         fields: Fields,
     },
     LogOn {
@@ -236,7 +236,7 @@ pub(crate) enum Command<'a> {
     Stop,
 }
 
-/// Fields that are still in the ring of a handle.
+/// Fields that are still in a handle's ring.
 #[derive(Debug, Eq, PartialEq)]
 #[must_use]
 pub(crate) struct Fields {
@@ -249,7 +249,7 @@ pub(crate) struct Commands {
     shared: Arc<Shared>,
     seen: usize,
     rings: Vec<Consumer<u8>>,
-    /// Which ring is asked first: each in its turn.
+    /// The ring to read first, in rotation.
     next: usize,
     scratch: Vec<u8>,
 }
@@ -278,7 +278,7 @@ impl Commands {
         Handle::new(&self.shared)
     }
 
-    /// Takes one command, if there is one.
+    /// Takes one command, if any.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Command<'_>> {
         if self.shared.made.load(Ordering::Relaxed) != self.seen {
@@ -304,26 +304,26 @@ impl Commands {
         }
     }
 
-    /// The request of a [`Command::Request`].
+    /// The request for a [`Command::Request`].
     pub(crate) fn request(&mut self, number: u64) -> Option<Request> {
         self.shared.take(number)
     }
 
-    /// Accepts no more requests: callers that wait, and later ones, get an error.
+    /// Rejects further requests: waiting and later callers get an error.
     pub(crate) fn end(&mut self) {
         let mut requests = self.shared.requests();
         requests.ended = true;
         requests.waiting.clear();
     }
 
-    /// From now on handles find a session by this name.
+    /// From now on handles find a session with this name.
     pub(crate) fn know(&mut self, name: &str, session: SessionId) {
         let names = self.shared.names.lock();
         let mut names = names.unwrap_or_else(PoisonError::into_inner);
         names.insert(name.into(), session);
     }
 
-    /// Says that the engine will sleep unless this returns true: a command has come meanwhile.
+    /// Announces that the engine will sleep, unless this returns true because a command has arrived.
     pub(crate) fn about_to_sleep(&mut self) -> bool {
         self.shared.sleeping.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -418,7 +418,7 @@ mod tests {
         (Commands::new(wake_up, 1024), woken)
     }
 
-    /// The message that is sent next: session, MsgType and fields.
+    /// The next message to send: session, MsgType and fields.
     fn taken(commands: &mut Commands) -> String {
         let Some(Command::Send {
             session,

@@ -21,35 +21,34 @@ use crate::timers::Timers;
 use crate::unsent::{self, UnsentMessages};
 use fixwire_protocol::Redactor;
 
-/// The inbound message among those that were copied without secrets.
+/// Index of the inbound message among those copied without secrets.
 pub(crate) const INBOUND: usize = Outbox::INBOUND;
 
-/// The sessions with all that is needed to send their messages.
+/// The sessions with everything needed to send their messages.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
-    /// Links, which carry frames. In a list of both, sessions and links are distinguished by their
-    /// ids.
+    /// Links, which carry frames. In lists of both, ids distinguish sessions from links.
     pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
-    /// From so many bytes or messages on the outbox is written before more is read.
+    /// From this number of bytes or messages on, the outbox is written before more is read.
     pub(crate) full_bytes: usize,
     pub(crate) full_messages: usize,
-    /// Nothing is sent before a sync has returned.
+    /// Whether nothing is sent before a sync returns.
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
     pub(crate) notes: Notes,
-    /// Messages for sessions that do not exist.
+    /// Number of messages for unknown sessions.
     pub(crate) astray: u64,
-    /// Messages of sessions that are never sent.
+    /// Number of session messages that are never sent.
     pub(crate) unsent: UnsentMessages,
-    /// Messages at which the application panicked.
+    /// Number of messages at which the application panicked.
     pub(crate) panics: u64,
-    /// Sessions with bytes or messages that wait for their socket.
+    /// Sessions with bytes or messages waiting for their socket.
     pub(crate) busy: Vec<usize>,
-    /// How often the outbox has been written and emptied.
+    /// Number of times that the outbox was written and emptied.
     pub(crate) flushes: u64,
-    /// Connections that failed while they were written to.
+    /// Connections that failed during a write.
     pub(crate) failed: Vec<(usize, Ending)>,
     pub(crate) timers: Timers,
     /// The time of this turn.
@@ -61,27 +60,27 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
-    /// The journal is read by others: what changes nothing is recorded too.
+    /// Whether others read the journal: then messages without an effect are recorded, too.
     pub(crate) keeps_trail: bool,
-    /// Bytes of journal that one session may use for it in an hour.
+    /// Bytes of journal per session and hour for such records.
     pub(crate) trail_bytes: u32,
-    /// The places of the messages that this turn resends, and the content of their record.
+    /// The positions of messages resent in this turn, and the content of their record.
     pub(crate) places: Vec<(u64, JournalPosition)>,
     pub(crate) resent: Wrote,
 }
 
-/// Messages that have just been numbered.
+/// Messages that just received their MsgSeqNums.
 pub(crate) struct Sealed {
     pub(crate) new: Range<usize>,
-    /// One of them is to be stored.
+    /// Whether one of them must be stored.
     pub(crate) stored: bool,
-    /// Events are raised for some of them.
+    /// Whether events are raised for some of them.
     pub(crate) reported: bool,
 }
 
 impl<D: Disk> Core<D> {
-    /// Carries out one message of a session: decides, lets the application answer, and commits. One
-    /// that was queued until now has its `arrival`.
+    /// Handles one message of a session: decides, lets the application answer, and commits. A message that was queued
+    /// until now has its `arrival`.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -162,7 +161,7 @@ impl<D: Disk> Core<D> {
         Ok(verdict)
     }
 
-    /// Notifies the application of the outcome of a message that it does not get.
+    /// Notifies the application of the outcome of a message that is not delivered to it.
     #[cold]
     fn tell(
         &mut self,
@@ -210,8 +209,8 @@ impl<D: Disk> Core<D> {
         tell_reset(now, line, &self.journal, app, &mut self.outbox);
     }
 
-    /// Numbers the messages in the outbox and stores them, with their cause, in one record. A message that
-    /// changed nothing (it is a duplicate, or queued) leaves a record for the log only.
+    /// Numbers the messages in the outbox and stores them, with their cause, in one record. A message without an effect
+    /// (a duplicate, or one that is queued) only leaves a record for the log.
     #[inline]
     pub(crate) fn commit(
         &mut self,
@@ -225,7 +224,7 @@ impl<D: Disk> Core<D> {
         self.keep(now, cause, kind, inbound, sealed)
     }
 
-    /// Numbers the messages in the outbox. The application may change the session's own messages first.
+    /// Numbers the messages in the outbox. The application may first change the session's own messages.
     #[inline]
     pub(crate) fn seal(
         &mut self,
@@ -248,8 +247,9 @@ impl<D: Disk> Core<D> {
                 Some(line) => {
                     let is_admin = is_admin(outbox.msg_type(index));
                     let private = !is_admin && Redactor::concerns(outbox.msg_type(index));
-                    // A restart at the start of the engine may be recorded before that of the session it
-                    // writes to. What the journal has of a UserRequest could not be sent later.
+                    // A session restart at the start of the engine may be recorded before the restart of the session to
+                    // which it writes. A UserRequest in the journal could not be sent later, since its password is
+                    // missing.
                     let refused = if line.session.is_logged_on() {
                         None
                     } else {
@@ -283,7 +283,7 @@ impl<D: Disk> Core<D> {
         })
     }
 
-    /// Numbers an entry without a session: a note, or a frame of a link. Answers whether it is to be stored.
+    /// Numbers an entry without a session: a note, or a frame of a link. Returns whether it must be stored.
     #[inline(never)]
     fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
         if !self.outbox.entries()[index].is_note() {
@@ -329,7 +329,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Keeps what was numbered, with its cause, in one record.
+    /// Stores the numbered messages, with their cause, in one record.
     #[inline]
     pub(crate) fn keep(
         &mut self,
@@ -425,7 +425,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Commits what was written for no message: by a timer, a command, the application's own wish.
+    /// Commits messages without an inbound cause: from a timer, a command, or the application itself.
     pub(crate) fn commit_sent(
         &mut self,
         now: Now,
@@ -436,7 +436,7 @@ impl<D: Disk> Core<D> {
         if new.is_empty() {
             return Ok(());
         }
-        // The record is about the session of the first message that is for one.
+        // The record belongs to the session of the first message that has one.
         let mut sessions = new.iter().map(|entry| entry.session.0 as usize);
         match sessions.find(|at| *at < self.lines.len()) {
             Some(session) => {
@@ -450,7 +450,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// The same where nothing is for a session: the record is about the first link, or the notes.
+    /// The same without a session: the record belongs to the first link, or to the notes.
     #[cold]
     fn commit_sent_aside(
         &mut self,
@@ -472,7 +472,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// The messages of a range that are effects; as `filter_map`, but without calls of its `next`.
+/// The messages of a range that are effects; like `filter_map`, but without calls of its `next`.
 #[derive(Clone)]
 pub(crate) struct Effects<F> {
     pub(crate) range: Range<usize>,
@@ -493,7 +493,7 @@ impl<'a, F: FnMut(usize) -> Option<Effect<'a>>> Iterator for Effects<F> {
     }
 }
 
-/// The message that was numbered, for the journal.
+/// The numbered message, for the journal.
 #[inline(always)]
 pub(crate) fn effect<'a>(
     index: usize,
@@ -521,7 +521,7 @@ pub(crate) fn effect<'a>(
     })
 }
 
-/// The same of a frame.
+/// The same for a frame.
 #[cold]
 #[inline(never)]
 fn effect_of_link<'a>(

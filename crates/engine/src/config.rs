@@ -1,7 +1,6 @@
-//! Configuration of an engine: its journal, its waiting, its limits, its sessions.
+//! Configuration of an engine: its journal, idle strategy, limits and sessions.
 //!
-//! Plain values, made in code or by a reader of settings. [`EngineConfig::check`] answers with the
-//! first thing that cannot work.
+//! Plain values, set in code or read from settings. [`EngineConfig::check`] returns the first error.
 
 mod dictionary;
 mod error;
@@ -37,59 +36,56 @@ pub(crate) const LONGEST_ID: usize = 128;
 /// Configuration of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Folder of the journal's segments; created when it does not exist. Not used with
-    /// [`Durability::Memory`].
+    /// Folder of the journal's segments; created if missing. Not used with [`Durability::Memory`].
     pub journal_dir: PathBuf,
-    /// Starts a new journal in a folder whose journal was removed. Without it such a folder is refused, and
-    /// with it a folder that has one.
+    /// Starts a new journal in a folder whose journal was removed. Otherwise such a folder is refused; with it, a
+    /// folder with a journal is.
     pub new_journal: bool,
-    /// Where a message is stored before its first byte enters a socket.
+    /// Where a message is stored before its first byte is written to a socket.
     pub durability: Durability,
-    /// How the engine's thread waits in a turn that found no work.
+    /// Idle strategy of the engine's thread.
     pub wait: Wait,
     /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
     pub core: Option<usize>,
-    /// Locks all memory of the process when [`Engine::new`](crate::Engine::new) begins, until the process
-    /// ends: no page of it is missing or swapped out when a message needs it.
+    /// Locks all memory of the process from [`Engine::new`](crate::Engine::new) until the process ends: no page is
+    /// missing or swapped out when a message needs it.
     pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
-    /// Segments of the journal that are allocated ahead for a full disk; 0 for none. While the journal runs on them, the
-    /// application hears it: [`Application::on_disk`](fixwire_protocol::Application::on_disk).
+    /// Number of journal segments allocated ahead for a full disk; 0 for none. The application is notified while the
+    /// journal uses them: [`Application::on_disk`](fixwire_protocol::Application::on_disk).
     pub reserve_segments: u32,
-    /// An event warns when the disk of the journal has fewer bytes free; 0 for never.
+    /// An event warns when fewer bytes are free on the journal's disk; 0 for never.
     pub low_space: u64,
     /// Longest message accepted from a peer and longest message sent, bytes.
     pub max_message: usize,
-    /// Most fields in a message accepted from a peer.
+    /// Maximum number of fields in a message from a peer.
     pub max_fields: usize,
-    /// Receive buffer of each connection, bytes; at least `max_message`. Pages that no message has
-    /// reached cost no memory.
+    /// Receive buffer of each connection, bytes; at least `max_message`. Unused pages take no memory.
     pub read_buffer: usize,
-    /// Limits on what peers can make the engine keep.
+    /// Limits on the resources that peers can use.
     pub limits: Limits,
-    /// How long a stopping engine waits for the answers to its Logouts.
+    /// How long a stopping engine waits for answers to its Logouts.
     pub stop_timeout: Duration,
     /// Retention of segments that no session needs; `None` keeps all of them.
     pub retention: Option<Retention>,
-    /// Message and event logs beside the journal; need a journal that outlives the process. Created by
+    /// Message and event logs in addition to the journal; they require a journal on disk. Opened by
     /// [`Engine::new`](crate::Engine::new), not in a simulated world.
     pub logs: Vec<Arc<dyn Log>>,
-    /// Fields whose values are masked in the logs, beside those that always are. The journal keeps
-    /// them.
+    /// Fields whose values are masked in the logs, in addition to the secrets that always are. The journal keeps the
+    /// values.
     pub masked_in_logs: Vec<Tag>,
-    /// Who may do what at a control socket, unless the application has operators of its own.
+    /// Rights of operators at a control socket, unless the application has operators of its own.
     pub operators: Vec<OperatorRights>,
     /// Missing dictionary files that were replaced by built-in dictionaries: an
     /// [`Event::DictionaryMissing`](crate::Event) reports each at every start.
     pub missing_dictionaries: Vec<MissingDictionary>,
-    /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
+    /// The sessions. A session's index here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
-    /// Templates of acceptor sessions, for a Logon that names none of `sessions`. The first one that
-    /// fits is used.
+    /// Templates of acceptor sessions, for a Logon that matches none of `sessions`. The first match is used.
     pub templates: Vec<Template>,
     /// Links, which carry frames instead of FIX. The id of each is
-    /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its place here.
+    /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its index here.
     pub links: Vec<LinkConfig>,
 }
 
@@ -123,7 +119,7 @@ impl Default for EngineConfig {
 }
 
 impl EngineConfig {
-    /// The password files of its sessions and templates, which can be read again while the engine runs.
+    /// The password files of its sessions and templates, which can be reloaded while the engine runs.
     #[must_use]
     pub fn password_files(&self) -> PasswordFiles {
         let templates = self.templates.iter().map(|template| &template.session);
@@ -135,7 +131,7 @@ impl EngineConfig {
     ///
     /// # Errors
     ///
-    /// The first fault found.
+    /// The first error found.
     pub fn check(&self) -> Result<(), ConfigError> {
         for (what, value, least, most) in self.sizes() {
             if !(least..=most).contains(&value) {
@@ -206,12 +202,12 @@ impl EngineConfig {
         Ok(())
     }
 
-    /// Bytes of messages that wait to be written, at most.
+    /// Maximum number of message bytes waiting to be written.
     pub(crate) fn outbox_bytes(&self) -> usize {
         self.max_message + self.limits.outbox_bytes
     }
 
-    /// Each size by its name, and its bounds.
+    /// Each size by name, with its bounds.
     fn sizes(&self) -> [(&'static str, u64, u64, u64); 19] {
         let limits = &self.limits;
         [
@@ -312,12 +308,11 @@ impl EngineConfig {
         ]
     }
 
-    /// Most bytes that a cause and all its effects can have in the journal.
+    /// Maximum size of a cause with all its effects in the journal, bytes.
     fn longest_record(&self) -> u64 {
-        /// The fixed part of a record and the header of a segment, generously.
+        /// Upper bound for the fixed part of a record and the header of a segment.
         const FIXED: usize = 256;
-        /// The fixed part of an effect, or of a gap fill that was resent, and what makes it a multiple of
-        /// eight.
+        /// The fixed part of an effect, or of a resent gap fill, and its padding to a multiple of eight.
         const PER_MESSAGE: usize = longer(EFFECT, RUN) + 8;
         let messages = self.limits.outbox_messages.saturating_add(RESERVE_MESSAGES);
         let bytes = self.outbox_bytes().saturating_add(RESERVE) + self.max_message;
@@ -329,52 +324,50 @@ const fn longer(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
-/// Limits on what peers can make the engine keep. None of them can be switched off.
+/// Limits on the resources that peers can use. None of them can be switched off.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Connections that have not logged on yet; further ones are closed when accepted.
+    /// Connections without a Logon; further ones are closed when accepted.
     pub pending: usize,
     /// The same, from one address.
     pub pending_per_address: usize,
-    /// Bytes of a first message, which must be a Logon.
+    /// Length of a first message, which must be a Logon, bytes.
     pub logon_bytes: usize,
     /// Time from accepting a connection to its complete Logon.
     pub logon_time: Duration,
-    /// Bytes of sent messages that a session's peer may leave unread. A peer beyond it is
-    /// disconnected; the journal keeps the unread messages.
+    /// Number of sent bytes that a session's peer may leave unread. A peer above the limit is disconnected; the journal
+    /// keeps the unread messages.
     pub lag_bytes: u64,
-    /// Stored messages that are resent to one session in one turn.
+    /// Stored messages resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Bytes that messages may fill before they are written, one of `max_message` not counted. The effects of
-    /// one message must fit in it.
+    /// Bytes of messages collected before they are written, not counting one of `max_message`. The effects of one
+    /// message must fit.
     pub outbox_bytes: usize,
     /// The same as a count of messages.
     pub outbox_messages: usize,
     /// Most events of one kind reported in one second; the others are counted.
     pub events_per_second: u32,
-    /// How long a peer may read nothing although bytes wait for it; then it is disconnected.
+    /// How long a peer may read nothing while bytes wait for it before it is disconnected.
     pub stall_time: Duration,
     /// Sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may add while
     /// the engine runs.
     pub dynamic_sessions: usize,
-    /// Limits on failed attempts to log on.
+    /// Limits on failed logon attempts.
     pub logons: LogonLimits,
-    /// Bytes of journal that one session may use in an hour for records that only log: messages out of
-    /// sequence, and resent ones. Messages beyond it are counted in
-    /// [`Event::NotLogged`](crate::Event::NotLogged).
+    /// Bytes of journal per session and hour for records that are only logged: messages out of sequence, and resent
+    /// ones. [`Event::NotLogged`](crate::Event::NotLogged) counts the messages above the limit.
     pub log_only_bytes_per_hour: u32,
 }
 
-/// How many attempts to log on may fail in a minute; further connections are closed when accepted, or,
-/// of a session, at their Logon. Those that succeed are not counted.
+/// Failed logon attempts allowed in a minute; above the limit connections are closed when accepted, or (for a session)
+/// at their Logon. Successful ones do not count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct LogonLimits {
-    /// From all addresses together. An address that a session has logged on from may connect beyond it.
+    /// From all addresses together. Does not apply to an address from which a session has logged on.
     pub failures_per_minute: u32,
     /// From one address; the /64 of an IPv6 address counts as one.
     pub failures_per_minute_and_address: u32,
-    /// With a wrong password for one session. The address that it logged on from last may connect beyond
-    /// it.
+    /// Wrong passwords for one session. Does not apply to the address of its last logon.
     pub failures_per_minute_and_session: u32,
 }
 
@@ -408,8 +401,8 @@ impl Default for Limits {
     }
 }
 
-/// One session: the FIX session (the protocol's part) and its connection (the engine's part).
-/// [`SessionConfig::new`] makes it; a program then sets what differs.
+/// One session: the FIX session (the protocol's part) and its connection (the engine's part). Create it with
+/// [`SessionConfig::new`], then change individual fields.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SessionConfig {
@@ -418,46 +411,46 @@ pub struct SessionConfig {
     /// Its name in the journal, in events and for commands, for example
     /// `FIX.4.2:EXEC->BENCH`. Unique within the engine.
     pub name: String,
-    /// Who connects to whom.
+    /// Whether it connects or accepts.
     pub connection: Connection,
     /// Checks CheckSum(10); BodyLength(9) is always checked.
     pub validate_checksum: bool,
     /// Sends each write at once (TCP_NODELAY).
     pub nodelay: bool,
-    /// A panic of the application while it handles a message is answered as
-    /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message is counted.
+    /// A panic of the application during a message is answered as
+    /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message counts as received.
     /// Otherwise it ends the process, and the message is received again.
     pub answer_panics: bool,
-    /// Messages given before the logon are refused; otherwise they are stored, and resent on request.
+    /// Messages sent before the logon are refused; otherwise they are stored, and resent on request.
     pub refuse_before_logon: bool,
     /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
-    /// Its session schedule; `None`: always open, and its sequence numbers are never reset by themselves.
+    /// Its session schedule; `None`: always open, with sequence numbers that are never reset by the schedule.
     pub schedule: Option<Schedule>,
-    /// Who may log on to it, beside the Username and Password of `session`.
+    /// Logon permissions, in addition to Username and Password of `session`.
     pub access: Access,
-    /// Signs each Logon of an initiator, before the application sees it.
+    /// Signs each Logon of an initiator before the application sees it.
     pub logon_signer: Option<Arc<dyn LogonSigner>>,
     /// Rate limits.
     pub flow: Flow,
     /// TLS, proxies, local addresses and further socket options.
     pub transport: Transport,
-    /// Settings that are the application's own.
+    /// Settings for the application.
     pub custom: BTreeMap<String, String>,
 }
 
-/// Who may log on to an acceptor session.
+/// Logon permissions of an acceptor session.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Allowed addresses; empty: every address.
     pub addresses: Vec<Network>,
-    /// The users, one of whose Username(553) and Password(554) the Logon must have; `None`: no password
-    /// beyond that of the session's own configuration.
+    /// The users whose Username(553) and Password(554) are accepted; `None`: no password except the one in the
+    /// session's own configuration.
     pub users: Option<Arc<Users>>,
-    /// A Logon that has passed every check before the session closes the connection that is logged on, and takes its
-    /// place; otherwise it is refused.
+    /// A valid Logon for a session that is logged on closes the old connection and replaces it; otherwise the Logon is
+    /// refused.
     pub replaces: bool,
 }
 
@@ -466,8 +459,8 @@ pub struct Access {
 pub struct Flow {
     /// From the peer; `None`: unlimited.
     pub inbound: Option<Throttle>,
-    /// To the peer, application messages only, resent ones included. Messages beyond the limit wait in the
-    /// journal in order. `None`: as fast as the peer reads.
+    /// To the peer, only for application messages, including resent ones. Messages above the limit wait in the journal
+    /// in order. `None`: unlimited.
     pub outbound: Option<Rate>,
 }
 
@@ -476,31 +469,31 @@ pub struct Flow {
 pub struct Throttle {
     /// The rate.
     pub rate: Rate,
-    /// Handling of messages beyond the limit.
+    /// Handling of messages above the limit.
     pub excess: Excess,
 }
 
-/// Handling of messages beyond a [`Throttle`].
+/// Handling of messages above a [`Throttle`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Excess {
-    /// Application messages are answered with a BusinessMessageReject and not given to the
-    /// application; those of the session and possible duplicates (PossDupFlag) are not counted.
+    /// Application messages are rejected with a BusinessMessageReject and not delivered; session messages and possible
+    /// duplicates (PossDupFlag) do not count.
     Reject,
-    /// The connection is not read until there is room again: the peer's sends slow down.
+    /// The connection is read more slowly: the peer's sends slow down.
     Delay,
-    /// Logout, and the connection is closed.
+    /// Sends a Logout and closes the connection.
     Disconnect,
 }
 
 /// Template of the acceptor sessions that are created when a peer logs on.
 ///
-/// An id that is `*` matches any in the Logon, an empty SubID or LocationID matches only a missing one.
+/// An id `*` matches any in the Logon, an empty SubID or LocationID only a missing one.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The session, but for the ids that are `*` and for its name.
+    /// The session, except its name and ids that are `*`.
     pub session: SessionConfig,
-    /// Each connection gets a session of its own, however many have the same ids: the first
-    /// qualifier, counted from 1, that is not connected.
+    /// Each connection gets a session of its own, even with equal ids: the first qualifier, from 1, that is not
+    /// connected.
     pub qualified: bool,
 }
 
@@ -552,7 +545,7 @@ impl SessionConfig {
         }
         for party in [&self.session.own, &self.session.peer] {
             for id in [&party.comp_id, &party.sub_id, &party.location_id] {
-                // Text that fits into a header and a line of a log.
+                // Text that is valid in a header and in a line of a log.
                 let text = id.iter().all(|byte| matches!(byte, b' '..=b'~'));
                 if !text || id.len() > LONGEST_ID {
                     return Err(ConfigError::Id(self.name.clone()));
@@ -562,7 +555,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Validates the session against another one.
+    /// Checks the session against another one.
     pub(crate) fn check_beside(&self, other: &Self) -> Result<(), ConfigError> {
         if self.name == other.name {
             return Err(ConfigError::NameTwice(self.name.clone()));
@@ -578,7 +571,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Both listen at one address, with different settings for connections before a Logon.
+    /// Both listen on one address, with different settings for connections before a Logon.
     fn cannot_listen_with(&self, other: &Self) -> bool {
         matches!(self.connection, Connection::Acceptor { .. })
             && self.connection == other.connection
@@ -594,7 +587,7 @@ impl SessionConfig {
     }
 }
 
-/// Who connects to whom.
+/// Whether a session connects or accepts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Connection {
     /// The peer connects to us. Sessions may share an address.
@@ -606,10 +599,9 @@ pub enum Connection {
     Initiator {
         /// Host names or addresses with their ports; the next one is tried when one fails.
         hosts: Vec<(String, u16)>,
-        /// Pauses before the first, second, … attempt after a connection ended or failed; the last
-        /// one is used again.
+        /// Pauses before the first, second, … attempt after a connection ended or failed; the last one is repeated.
         reconnect: Vec<Duration>,
-        /// Time for one attempt to connect.
+        /// Timeout of one connection attempt.
         timeout: Duration,
     },
 }

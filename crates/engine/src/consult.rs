@@ -7,7 +7,7 @@ use fixwire_protocol::{Application, Message, Now, Outbox, Refusal};
 
 use crate::line::Line;
 
-/// A Logon: the application may refuse one that the session would accept, unless it was asked before.
+/// Asks about a Logon: the application may refuse one that the session would accept, unless it was asked before.
 #[cold]
 pub(crate) fn receive_logon(
     now: Now,
@@ -25,8 +25,8 @@ pub(crate) fn receive_logon(
     session.receive(now, logon, outbox)
 }
 
-/// The application's answer to a message; when it panics, that it is not available. What it had
-/// written until then is discarded.
+/// The application's answer to a message; after a panic, that it is not available. Discards messages it wrote until
+/// then.
 #[cold]
 pub(crate) fn guarded<A: Application>(
     call: impl FnOnce(&mut A, &mut Outbox) -> Result<(), Refusal>,

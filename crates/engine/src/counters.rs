@@ -9,11 +9,11 @@ use crate::event::PeerText;
 /// Counters of one session since the engine started.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
-    /// Whole messages that came in.
+    /// Complete messages received.
     pub received: u64,
-    /// Messages given to the application.
+    /// Messages delivered to the application.
     pub delivered: u64,
-    /// Messages written for the peer, resends included.
+    /// Messages written to the peer, including resent ones.
     pub sent: u64,
     /// Garbled messages that were ignored.
     pub garbled: u64,
@@ -28,21 +28,21 @@ pub struct SessionStatus<'a> {
     pub id: SessionId,
     /// Its name.
     pub name: &'a str,
-    /// How far it is from being logged on.
+    /// Its connection state.
     pub state: SessionState,
-    /// It was removed; its sequence numbers are kept.
+    /// Whether it was removed; its sequence numbers are kept.
     pub removed: bool,
-    /// A connection belongs to it.
+    /// Whether it has a connection.
     pub connected: bool,
-    /// Both Logons have been exchanged.
+    /// Whether both Logons have been exchanged.
     pub logged_on: bool,
-    /// MsgSeqNum that is expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum that is given out next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Bytes of messages that wait in the journal for a slow peer or behind a resend.
+    /// Bytes of messages waiting in the journal for a slow peer or for a running resend.
     pub waiting_bytes: u64,
-    /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
+    /// Text(58) of the peer's last Logout since the start; empty if it had none.
     pub last_logout: Option<&'a PeerText>,
     /// Counters since the start.
     pub counters: Counters,
@@ -55,19 +55,19 @@ pub struct LinkStatus<'a> {
     pub id: SessionId,
     /// Its name.
     pub name: &'a str,
-    /// It is connected.
+    /// Whether it is connected.
     pub connected: bool,
-    /// Frames of this connection, or of the last one, that the application was given.
+    /// Frames of this connection, or of the last one, that were delivered to the application.
     pub frames_in: u64,
-    /// Frames that were written to it.
+    /// Frames written to it.
     pub frames_out: u64,
-    /// Bytes of whole frames that wait in the journal for a slow peer, or for the pace.
+    /// Bytes of complete frames waiting in the journal for a slow peer or the rate limit.
     pub waiting_bytes: u64,
     /// Connections since the engine started.
     pub connections: u64,
 }
 
-/// The state of a link at the time of the request: a [`LinkStatus`] that outlives the moment.
+/// The state of a link at the time of the request: an owned copy of a [`LinkStatus`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct LinkReport {
@@ -75,13 +75,13 @@ pub struct LinkReport {
     pub id: SessionId,
     /// Its name.
     pub name: String,
-    /// It is connected.
+    /// Whether it is connected.
     pub connected: bool,
-    /// Frames of this connection, or of the last one, that the application was given.
+    /// Frames of this connection, or of the last one, that were delivered to the application.
     pub frames_in: u64,
-    /// Frames that were written to it.
+    /// Frames written to it.
     pub frames_out: u64,
-    /// Bytes of whole frames that wait in the journal for a slow peer, or for the pace.
+    /// Bytes of complete frames waiting in the journal for a slow peer or the rate limit.
     pub waiting_bytes: u64,
     /// Connections since the engine started.
     pub connections: u64,
@@ -118,7 +118,7 @@ impl fmt::Display for LinkReport {
     }
 }
 
-/// How far a session is from being logged on.
+/// The connection state of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SessionState {
@@ -128,11 +128,11 @@ pub enum SessionState {
     Disabled,
     /// Its schedule allows no logon now.
     Closed,
-    /// It has no connection.
+    /// Not connected.
     Disconnected,
-    /// An initiator: a connection is being made, or is about to be.
+    /// An initiator that is connecting, or about to.
     Connecting,
-    /// It has a connection; the Logons are not exchanged yet.
+    /// Connected; the Logons are not exchanged yet.
     Connected,
     /// Both Logons have been exchanged.
     LoggedOn,
@@ -155,7 +155,7 @@ impl fmt::Display for SessionState {
     }
 }
 
-/// The state of a session at the time of the request: a [`SessionStatus`] that outlives the moment.
+/// The state of a session at the time of the request: an owned copy of a [`SessionStatus`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct SessionReport {
@@ -163,15 +163,15 @@ pub struct SessionReport {
     pub id: SessionId,
     /// Its name.
     pub name: String,
-    /// How far it is from being logged on.
+    /// Its connection state.
     pub state: SessionState,
-    /// MsgSeqNum that is expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum that is given out next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Bytes of messages that wait in the journal for a slow peer or behind a resend.
+    /// Bytes of messages waiting in the journal for a slow peer or for a running resend.
     pub waiting_bytes: u64,
-    /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
+    /// Text(58) of the peer's last Logout since the start; empty if it had none.
     pub last_logout: Option<PeerText>,
     /// Counters since the start.
     pub counters: Counters,

@@ -1,4 +1,4 @@
-//! File descriptors: how many the settings may need, and what goes without when they run short.
+//! File descriptors: the number that the settings may need, and the restrictions when they run short.
 
 mod need;
 

@@ -8,52 +8,51 @@ use crate::config::ConfigError;
 use crate::journal::{JournalError, Torn};
 use crate::log::LogError;
 
-/// Why an engine did not start, or ended.
+/// Why an engine did not start, or stopped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// The configuration cannot work.
+    /// The configuration is invalid.
     Config(ConfigError),
-    /// The journal cannot be read or written. Nothing was sent that it does not hold.
+    /// The journal cannot be read or written. Every message sent is in the journal.
     Journal(JournalError),
-    /// A log that was asked for cannot be made.
+    /// A configured log cannot be opened.
     Log(LogError),
-    /// An address cannot be listened at.
+    /// An address cannot be bound.
     Listen {
         /// The address.
         at: SocketAddr,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
-    /// The engine did not start, after the journal's unfinished end had been cut off.
+    /// The engine did not start, after an incomplete end of the journal was cut off.
     AfterCut {
-        /// The part that was cut off.
+        /// The data cut off.
         cut: Box<Torn>,
-        /// Why it did not start.
+        /// The reason for not starting.
         error: Box<EngineError>,
     },
-    /// The memory of the process cannot be locked, which
-    /// [`EngineConfig::lock_memory`](crate::EngineConfig) asks for.
+    /// The memory of the process cannot be locked, as [`EngineConfig::lock_memory`](crate::EngineConfig) requires.
     MemoryNotLocked {
-        /// How many bytes may be locked, when that is why.
+        /// The limit of lockable bytes, if that is the reason.
         limit: Option<u64>,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
     /// The thread of the engine cannot be pinned to [`EngineConfig::core`](crate::EngineConfig).
     NotPinned {
         /// The core.
         core: usize,
-        /// Why, for a person, with the cores that there are.
+        /// The reason as text, with the available cores.
         why: String,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
-    /// The system refuses what no engine can do without.
+    /// A system call that every engine needs has failed.
     Io {
-        /// The action that failed.
+        /// The failed action.
         doing: &'static str,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
 }
@@ -102,7 +101,7 @@ impl std::error::Error for EngineError {
 }
 
 impl EngineError {
-    /// This error, with what was cut off the journal before: it is reported nowhere else.
+    /// This error with the data cut off the journal before: it is not reported elsewhere.
     pub(crate) fn after(cut: Option<&Torn>, error: Self) -> Self {
         match cut {
             Some(cut) => Self::AfterCut {
@@ -124,13 +123,13 @@ impl From<JournalError> for EngineError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AddError {
-    /// Its configuration cannot work, by itself or beside that of another session.
+    /// Its configuration is invalid, by itself or together with another session.
     Config(ConfigError),
-    /// As many as [`Limits::dynamic_sessions`](crate::Limits), which is this, were made already.
+    /// The limit [`Limits::dynamic_sessions`](crate::Limits), which has this value, is reached.
     TooMany(usize),
-    /// It cannot be listened for it.
+    /// Its address cannot be bound.
     Listen(EngineError),
-    /// The engine stops, or has failed.
+    /// The engine is stopping, or has failed.
     Stopping,
 }
 

@@ -28,14 +28,14 @@ pub use sink::EventSink;
 pub(crate) use sink::Events;
 pub use system_error::SystemError;
 
-/// Something happened that an operator may want to know. Facts, not text; [`Display`](std::fmt::Display)
-/// makes the sentence, without the session's name.
+/// An event for the operator: facts, not text. [`Display`](std::fmt::Display) makes the sentence, without the session's
+/// name.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// The engine accepts connections here.
     Listening {
-        /// The address, with the port that was chosen for port 0.
+        /// The address, with the port chosen for port 0.
         at: SocketAddr,
     },
     /// Connections from other machines are accepted here without TLS.
@@ -43,9 +43,9 @@ pub enum Event {
         /// The address.
         at: SocketAddr,
     },
-    /// The file of a dictionary is missing, and the built-in one of its version is used. Reported at every start.
+    /// A dictionary file is missing, and the built-in dictionary of its version is used. Reported at every start.
     DictionaryMissing {
-        /// The file, as the settings name it.
+        /// Path of the file, as in the settings.
         file: String,
         /// The version: `FIX.4.2`.
         version: &'static str,
@@ -63,7 +63,7 @@ pub enum Event {
     OptionsNotSet {
         /// The session.
         session: SessionId,
-        /// The system's error.
+        /// The system error.
         error: String,
     },
     /// An attempt to connect has failed.
@@ -74,7 +74,7 @@ pub enum Event {
         host: String,
         /// Its port.
         port: u16,
-        /// The system's error.
+        /// The system error.
         error: String,
         /// Time until the next attempt.
         again_in: Nanos,
@@ -93,24 +93,24 @@ pub enum Event {
     Disconnected {
         /// The session.
         session: SessionId,
-        /// Why.
+        /// The reason.
         why: Ending,
         /// Details: the Text(58) of the Logout that refused the Logon or the session,
         /// or the fields of a Logon that do not match the session.
         detail: PeerText,
     },
-    /// An operator has done an operation, see [`Handle::operate`](crate::Handle::operate).
+    /// An operator has executed an operation, see [`Handle::operate`](crate::Handle::operate).
     Operated {
         /// The session; `None` for a command of the application's own.
         session: Option<SessionId>,
-        /// The operation, by whom and why, as the journal keeps it.
+        /// The operation, the operator and the reason, as in the journal.
         what: String,
     },
-    /// What an operator asked for was refused, see [`Handle::permit`](crate::Handle::permit).
+    /// An operator's request was refused, see [`Handle::permit`](crate::Handle::permit).
     OperationRefused {
         /// The session; `None` for a command or query of the application's own.
         session: Option<SessionId>,
-        /// What, by whom, and why not.
+        /// The request, the operator and the reason for the refusal.
         what: String,
     },
     /// The peer's Logout has arrived.
@@ -147,10 +147,10 @@ pub enum Event {
         session: SessionId,
         /// MsgType(35) of the message.
         msg_type: char,
-        /// Which field, and why.
+        /// The field and the reason.
         error: AdminOutError,
     },
-    /// Messages of the peer are missing, and we have sent a ResendRequest for them.
+    /// Messages of the peer are missing, and a ResendRequest was sent for them.
     GapDetected {
         /// The session.
         session: SessionId,
@@ -170,7 +170,7 @@ pub enum Event {
         session: SessionId,
         /// The first MsgSeqNum that is missing.
         first: u64,
-        /// The last one.
+        /// The last missing MsgSeqNum.
         last: u64,
     },
     /// The missing messages have arrived.
@@ -179,7 +179,7 @@ pub enum Event {
         session: SessionId,
         /// The first MsgSeqNum that was missing.
         first: u64,
-        /// The last one.
+        /// The last missing MsgSeqNum.
         last: u64,
     },
     /// The gap was not filled before the connection ended or the sequence numbers were reset.
@@ -188,16 +188,16 @@ pub enum Event {
         session: SessionId,
         /// The first MsgSeqNum that is still missing.
         first: u64,
-        /// The last one.
+        /// The last missing MsgSeqNum.
         last: u64,
     },
     /// The peer has sent a ResendRequest.
     ResendRequestReceived {
         /// The session.
         session: SessionId,
-        /// BeginSeqNo(7), as it was sent.
+        /// BeginSeqNo(7) as sent.
         begin: PeerText,
-        /// EndSeqNo(16), as it was sent.
+        /// EndSeqNo(16) as sent.
         end: PeerText,
     },
     /// A resend is complete: every message of the range is resent, or covered by a gap fill.
@@ -206,11 +206,11 @@ pub enum Event {
         session: SessionId,
         /// The first MsgSeqNum of the range.
         first: u64,
-        /// The last one.
+        /// The last MsgSeqNum of the range.
         last: u64,
-        /// Messages that were resent.
+        /// Number of resent messages.
         messages: u64,
-        /// SequenceReset-GapFills that were sent.
+        /// Number of SequenceReset-GapFills sent.
         gap_fills: u64,
     },
     /// A resend has ended early: the connection ended or the sequence numbers were reset.
@@ -219,16 +219,16 @@ pub enum Event {
         session: SessionId,
         /// The first MsgSeqNum of the range.
         first: u64,
-        /// The last one.
+        /// The last MsgSeqNum of the range.
         last: u64,
-        /// The first one that was not resent.
+        /// The first MsgSeqNum that was not resent.
         next: u64,
     },
     /// The peer has sent a SequenceReset-Reset: another MsgSeqNum is expected now.
     SequenceResetReceived {
         /// The session.
         session: SessionId,
-        /// The MsgSeqNum that was expected before.
+        /// The previously expected MsgSeqNum.
         expected: u64,
         /// NewSeqNo(36).
         new: u64,
@@ -259,23 +259,23 @@ pub enum Event {
     Refused {
         /// The peer's address.
         from: SocketAddr,
-        /// Why.
+        /// The reason.
         why: ConnectionRefusal,
         /// BeginString, CompIDs, SubIDs and LocationIDs of its Logon, if there was one.
         logon: PeerText,
     },
-    /// A link accepts one connection at a time, and another one was closed.
+    /// A link accepts one connection at a time; another connection was closed.
     LinkRefused {
         /// The link.
         session: SessionId,
-        /// The address it came from.
+        /// Its address.
         from: SocketAddr,
-        /// Why.
+        /// The reason.
         why: ConnectionRefusal,
     },
     /// The system cannot accept another connection.
     CannotAccept {
-        /// The system's error.
+        /// The system error.
         error: SystemError,
     },
     /// A session was added while the engine runs.
@@ -290,23 +290,21 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// Slow consumer: so many bytes wait for the peer in the journal. Reported once until it has caught
-    /// up.
+    /// Slow consumer: this number of bytes waits for the peer in the journal. Reported once until it has caught up.
     SlowReader {
         /// The session.
         session: SessionId,
-        /// Bytes that wait.
+        /// Number of waiting bytes.
         bytes: u64,
     },
-    /// Messages out of sequence, or resent ones, took more of the journal than
-    /// [`Limits::log_only_bytes_per_hour`](crate::Limits) in an hour. They were received or sent as
-    /// usual, but not logged.
+    /// Messages out of sequence, or resent ones, exceeded [`Limits::log_only_bytes_per_hour`](crate::Limits). They were
+    /// received or sent as usual, but not logged.
     NotLogged {
         /// The session.
         session: SessionId,
-        /// How many, since the last such event.
+        /// Their number since the last such event.
         messages: u64,
-        /// The limit, in bytes an hour.
+        /// The limit, bytes per hour.
         most: u32,
     },
     /// Garbled bytes were ignored.
@@ -316,11 +314,11 @@ pub enum Event {
         /// The fault.
         why: Garbled,
     },
-    /// The application or a command wrote messages that could not be sent: too long for the outbox, for a
-    /// session that does not exist; or a frame that is not what the framing of its link says, or that is for a
-    /// link without a connection. Those that a session refuses are [`Event::MessagesLost`].
+    /// Messages from the application or a command could not be sent: too long for the outbox, or for an unknown
+    /// session; or frames with invalid framing, or for a link without a connection. Messages that a session refuses are
+    /// [`Event::MessagesLost`].
     NotSent {
-        /// How many.
+        /// Number of messages.
         messages: u64,
     },
     /// A sequence number reset was refused: a Logon or Logout is in progress, or the session is logged on in
@@ -329,17 +327,17 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// Application messages of a session will never be sent: they were refused when they were given, or waited
-    /// when the sequence numbers were reset. Many have several events. What waited when the process ended is not
+    /// Application messages of a session will never be sent: they were refused, or waited when the sequence numbers
+    /// were reset. Many messages are reported in several events. Messages that waited when the process ended are not
     /// reported.
     MessagesLost {
         /// The session.
         session: SessionId,
-        /// How many.
+        /// Number of messages.
         messages: u64,
-        /// Why.
+        /// The reason.
         why: MessageLoss,
-        /// Each of them by MsgType and id, with its MsgSeqNum if it has one: `MsgSeqNum 4 D 11=A1, MsgSeqNum 5 F
+        /// Each message by MsgType and id, with its MsgSeqNum if it has one: `MsgSeqNum 4 D 11=A1, MsgSeqNum 5 F
         /// 11=A2`.
         what: String,
     },
@@ -347,77 +345,77 @@ pub enum Event {
     HeartBtIntDiffers {
         /// The session.
         session: SessionId,
-        /// Both values; ours counts.
+        /// Both values; ours is used.
         interval: OtherHeartBtInt,
     },
-    /// NextExpectedMsgSeqNum(789) of the peer's Logout was above our next MsgSeqNum, which is now as it says.
+    /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, which was set to it.
     NumberMovedOn {
         /// The session.
         session: SessionId,
-        /// Our next MsgSeqNum before.
+        /// Our previous next MsgSeqNum.
         was: u64,
-        /// Our next MsgSeqNum.
+        /// Our new next MsgSeqNum.
         next: u64,
     },
-    /// The application panicked at messages, which were rejected.
+    /// The application panicked while handling messages, which were rejected.
     Panicked {
-        /// How many.
+        /// Number of messages.
         messages: u64,
     },
-    /// The journal failed: nothing more is sent and the engine ends.
+    /// The journal failed: nothing more is sent, and the engine stops.
     JournalFailed {
         /// The journal's error.
         error: String,
     },
-    /// The journal ended in an unfinished record, which was cut off when it was opened.
+    /// The journal ended with an incomplete record, which was cut off when it was opened.
     JournalCut {
-        /// The part that was cut off.
+        /// The data cut off.
         cut: Torn,
     },
-    /// Something is wrong with the journal's files; the journal itself still works.
+    /// A fault in the journal's files; the journal itself still works.
     JournalTrouble {
-        /// What.
+        /// The fault.
         trouble: JournalTrouble,
     },
-    /// A message or event log cannot be written. It is tried again, and then goes on where it was.
+    /// A message or event log cannot be written. It is retried, and then continues where it stopped.
     LogFailed {
-        /// The trouble.
+        /// The fault.
         error: String,
     },
-    /// Segments of the journal were removed before a message log had read them to their end: what they
-    /// had is not in the log.
+    /// Segments of the journal were removed before a message log had read them completely: their messages are missing
+    /// from the log.
     LogIncomplete {
-        /// Which: `files` or `sql`.
+        /// The log: `files` or `sql`.
         log: &'static str,
         /// The first of these segments, by number.
         first: u32,
         /// The last one.
         last: u32,
     },
-    /// A message or event log that could not be written resumes, with no message left out but those of an
+    /// A message or event log that could not be written resumes. Nothing is missing in it, except as reported by
     /// [`Event::LogIncomplete`].
     LogResumed {
-        /// Which: `files` or `sql`.
+        /// The log: `files` or `sql`.
         log: &'static str,
     },
-    /// The files of message and event logs were opened anew, under the same names.
+    /// The files of message and event logs were reopened under the same names.
     LogReopened {
-        /// Which: `files`.
+        /// The log: `files`.
         log: &'static str,
     },
     /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
-        /// The session that they were about, if one.
+        /// The session of these events, if any.
         session: Option<SessionId>,
-        /// The kind of the events, in words.
+        /// The kind of the events, as text.
         kind: &'static str,
-        /// How many were not reported.
+        /// Number of unreported events.
         events: u64,
     },
 }
 
 impl Event {
-    /// The session it is about, if one.
+    /// The session of the event, if any.
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
         match self {
@@ -461,7 +459,7 @@ impl Event {
         }
     }
 
-    /// The kind of the event, in words. The rate limit counts each kind and session.
+    /// The kind of the event, as text. The rate limit counts each kind and session.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Listening { .. } => "listening",

@@ -1,4 +1,4 @@
-//! Flush: writes committed messages, one write for each session, the rest when its socket is writable.
+//! Flush: writes committed messages, one write per session, and the rest when its socket is writable.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use crate::line::link::Link;
 use crate::line::output::Gate;
 use crate::line::{gate, leaves_out_sync};
 
-/// Bytes in the outbox from which they are written before more messages are read, if it has so many.
+/// From this number of bytes on, the outbox is written before more messages are read.
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 impl<D: Disk> Core<D> {
-    /// So much is committed that it should be sent before more is read.
+    /// Whether enough is committed to send it before reading more.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let count = self.outbox.entries().len();
         count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
     }
 
-    /// Writes what is committed: one write for all messages of a session, in their order. Connections that
-    /// fail are listed in [`Core::failed`] after it.
+    /// Writes committed messages: one write for all messages of a session, in order. Afterwards [`Core::failed`] lists
+    /// connections that failed.
     #[inline]
     pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
         let mut count = self.outbox.entries().len();
@@ -56,7 +56,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Messages of several sessions, or notes, are in the outbox.
+    /// The outbox has messages of several sessions, or notes.
     fn is_mixed(&self) -> bool {
         let entries = self.outbox.entries();
         entries
@@ -64,8 +64,8 @@ impl<D: Disk> Core<D> {
             .any(|entry| entry.session != entries[0].session)
     }
 
-    /// A session that has ended has messages and a Logout that its socket has not accepted yet: as many
-    /// are written as it accepts at once.
+    /// A session that has ended has messages and a Logout that its socket has not accepted yet: writes as many as it
+    /// accepts at once.
     pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
         let ended = line.link.filter(|link| link.ended_before().is_some());
@@ -78,7 +78,7 @@ impl<D: Disk> Core<D> {
                 .output
                 .pump(host, conn, journal, id, Gate::Open, u64::MAX);
             if pumped.is_err() {
-                // The connection is about to be closed anyway; the journal has the rest.
+                // The connection is about to be closed; the journal has the rest.
                 return;
             }
         }
@@ -118,7 +118,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Something of a session waits: for its socket, its pace, or behind a resend.
+    /// Whether messages of a session wait: for its socket, for its rate limit, or for a running resend.
     #[cold]
     fn note_backlog(&mut self, session: usize) {
         let line = &mut self.lines[session];
@@ -147,14 +147,14 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// The session is looked at every turn until nothing of it waits.
+    /// The session is checked every turn until none of its messages wait.
     pub(crate) fn set_busy(&mut self, session: usize) {
         if !std::mem::replace(&mut self.lines[session].is_busy, true) {
             self.busy.push(session);
         }
     }
 
-    /// Something can be done now for a session that has messages waiting.
+    /// A session with waiting messages may write now.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
         if let Some(link) = link_of(session) {
             return self.can_pump_link(link);
@@ -167,8 +167,8 @@ impl<D: Disk> Core<D> {
             && line.output.can_write(line.gate(), resends)
     }
 
-    /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
-    /// whether the session still has something that waits.
+    /// Writes messages waiting for a session's socket, and a few messages of a running resend. Returns whether the
+    /// session still has messages that wait.
     pub(crate) fn pump(
         &mut self,
         now: Now,
@@ -218,7 +218,7 @@ impl<D: Disk> Core<D> {
         self.note_stall(session);
         let line = &self.lines[session];
         self.timers.session(session, line.wake);
-        // Sessions that wait for their socket continue when it is writable.
+        // Sessions waiting for their socket continue when it is writable.
         let waits = line.output.has_backlog() || line.session.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
     }

@@ -7,7 +7,8 @@
 //!      +------------------------+---------------------------------------------+
 //! ```
 //!
-//! Each connection is an epoch of the journal: its frames count from 1, and nothing of an earlier one is served.
+//! Each connection is an epoch of the journal: its frames count from 1, and frames of an earlier connection are not
+//! sent.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -24,10 +25,10 @@ use crate::line::flow::Pacer;
 use crate::line::link::Leaving;
 use crate::line::output::{Gate, Output};
 
-/// How long the last frames of a connection that the application ends may wait for the socket.
+/// How long the last frames of a connection that the application closes may wait for the socket.
 pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
 
-/// How long a connection without a whole frame keeps others out. It is no peer: that one sends at once.
+/// How long a connection without a complete frame blocks other connections. It is not a peer, which would send at once.
 const SILENT: Nanos = Nanos::from_secs(1);
 
 /// One link.
@@ -37,9 +38,9 @@ pub(crate) struct FrameLink {
     pub(crate) framing: Framing,
     config: LinkConfig,
     pub(crate) journal: JournalId,
-    /// Connections that it has had, as the journal counts them.
+    /// Number of connections, as counted in the journal.
     pub(crate) epoch: u32,
-    /// Frames of the connection, or of the last one, that came in.
+    /// Number of frames received on the connection, or on the last one.
     pub(crate) frames_in: u64,
     /// The number of its next frame.
     pub(crate) next_out: u64,
@@ -48,11 +49,11 @@ pub(crate) struct FrameLink {
     pub(crate) door: Option<Door>,
     pub(crate) output: Output,
     pub(crate) pacer: Option<Pacer>,
-    /// Numbers of committed frames whose secrets the journal does not have, until they are given to the output.
+    /// Numbers of committed frames with secrets that the journal does not have, until they are passed to the output.
     pub(crate) secret: Vec<u64>,
-    /// Stands in [`Core::busy`](crate::commit::Core).
+    /// Whether it is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
-    /// When its pace or a stalled peer is due.
+    /// When its rate limit or a stalled peer is due.
     pub(crate) wake: Mono,
     pub(crate) connections: u64,
 }
@@ -61,17 +62,17 @@ pub(crate) struct FrameLink {
 #[derive(Clone, Copy)]
 pub(crate) struct Up {
     pub(crate) conn: ConnId,
-    /// When it was accepted, or had connected.
+    /// When it was accepted or established.
     pub(crate) since: Mono,
-    /// Bytes of whole frames received.
+    /// Bytes of complete frames received.
     pub(crate) bytes_in: u64,
-    /// The last frame that was given to the output: written, or waiting there.
+    /// The last frame passed to the output: written, or waiting there.
     pub(crate) given: u64,
-    /// The application ends it: nothing more is accepted from either side.
+    /// Whether the application is closing it: nothing more is accepted from either side.
     pub(crate) is_closing: bool,
-    /// The socket has failed: nothing more is written.
+    /// Whether the socket has failed: nothing more is written.
     pub(crate) has_failed: bool,
-    /// Its last frames wait for the socket.
+    /// Whether its last frames wait for the socket.
     pub(crate) leaving: Option<Leaving>,
 }
 
@@ -79,12 +80,12 @@ pub(crate) struct Up {
 pub(crate) struct Door {
     pub(crate) listener: ListenerId,
     pub(crate) at: SocketAddr,
-    /// After a failure it is tried again then.
+    /// When to listen again after a failure.
     pub(crate) retry: Option<Mono>,
 }
 
 impl FrameLink {
-    /// A link without a connection; `room` is the most bytes of one flush for it.
+    /// A link without a connection; `room` is the maximum size of one flush for it, bytes.
     pub(crate) fn new(
         id: SessionId,
         config: LinkConfig,
@@ -122,7 +123,7 @@ impl FrameLink {
         self.config.transport.socket_options()
     }
 
-    /// A new connection, without a frame so far: its frames count from 1.
+    /// A new connection without frames so far: they count from 1.
     pub(crate) fn connect(&mut self, now: Mono, conn: ConnId) {
         self.output.reset();
         self.secret.clear();
@@ -140,7 +141,7 @@ impl FrameLink {
         });
     }
 
-    /// Whether its connection gives way to another one: it has sent no whole frame for too long.
+    /// Whether its connection gives way to another one: it has sent no complete frame for too long.
     pub(crate) fn gives_way(&self, now: Mono) -> bool {
         let up = self.up.filter(|up| up.leaving.is_none());
         up.is_some_and(|up| up.bytes_in == 0 && now >= up.since + SILENT)
@@ -165,7 +166,7 @@ impl FrameLink {
         Some(number)
     }
 
-    /// Writes frames that are adjacent in the outbox and are committed.
+    /// Writes frames that are adjacent in the outbox and committed.
     pub(crate) fn send(
         &mut self,
         now: Mono,
@@ -194,7 +195,7 @@ impl FrameLink {
                 let count = frames().count() as u64;
                 let mut places = run.clone();
                 let mut passed = 0;
-                // The first one that has to wait: behind it all others wait.
+                // The first one that must wait: all others wait after it.
                 let late = places.find(|at| {
                     let is_late = passed == left;
                     passed += u64::from(!outbox.entries()[*at].is_discarded());
@@ -211,7 +212,7 @@ impl FrameLink {
                     false => Ok(()),
                 };
                 let waits = (late..run.end).filter(|at| !outbox.entries()[*at].is_discarded());
-                // Unwritten frames are not to be written later.
+                // Unwritten frames must not be written later.
                 if first.is_ok() {
                     waits.for_each(|at| self.output.defer_entry(outbox, at));
                 }
@@ -228,7 +229,7 @@ impl FrameLink {
         sent
     }
 
-    /// Keeps the unmasked bytes of queued frames with secrets in memory: the journal has only masked ones.
+    /// Keeps the unmasked bytes of queued frames with secrets in memory: the journal only has masked ones.
     #[cold]
     fn keep_secrets(&mut self, outbox: &Outbox, run: Range<usize>) {
         let (_, next) = self.output.unwritten();
@@ -251,14 +252,14 @@ impl FrameLink {
         pacer.map_or(u64::MAX, |pacer| pacer.allowance(now))
     }
 
-    /// The last frame that the socket has wholly accepted.
+    /// The last frame that the socket has accepted completely.
     ///
-    /// What it took only in part, or not at all, is the end of the frames that were given to the output. A frame
-    /// that the journal no longer has counts as taken; only a journal in memory can have lost one.
+    /// Frames accepted only in part, or not at all, are at the end of the output. A frame that the journal no longer
+    /// has counts as accepted; only a journal in memory can lose one.
     ///
     /// # Errors
     ///
-    /// When the journal cannot read one: what was taken is then unknown.
+    /// When a frame cannot be read from the journal: then the accepted one is unknown.
     pub(crate) fn written<D: Disk>(&self, journal: &mut Journal<D>) -> Result<u64, JournalError> {
         let Some(up) = self.up else { return Ok(0) };
         let (mut rest, next) = self.output.unwritten();
@@ -279,7 +280,7 @@ impl FrameLink {
         }
     }
 
-    /// When it has to be looked at though nothing arrives.
+    /// When it must be checked even if nothing arrives.
     pub(crate) fn due(&self) -> Mono {
         let dialler = self.dialler.as_ref().and_then(Dialler::due);
         let door = self.door.as_ref().and_then(|door| door.retry);

@@ -1,4 +1,4 @@
-//! Frames of links on their way to the journal and the wire, like messages without a session.
+//! Frames of links on their way to the journal and the wire; like messages, but without a session.
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ pub(crate) fn link_of(session: usize) -> Option<usize> {
 }
 
 impl<D: Disk> Core<D> {
-    /// Handles one frame: the application answers, and one record holds it with its effects. Says what the
-    /// application answered, and whether the frame has secrets.
+    /// Handles one frame: the application answers, and one record has it with its effects. Returns the application's
+    /// answer, and whether the frame has secrets.
     #[inline]
     pub(crate) fn receive_frame(
         &mut self,
@@ -41,7 +41,7 @@ impl<D: Disk> Core<D> {
         Ok((answer, has_secret))
     }
 
-    /// The journal gets a copy of an inbound frame, with stars for its secrets.
+    /// The journal gets a copy of an inbound frame, with its secrets masked.
     #[cold]
     fn mask_inbound(&mut self, link: usize, frame: &[u8]) {
         let framing = &self.links[link].framing;
@@ -49,8 +49,8 @@ impl<D: Disk> Core<D> {
         self.redactor.copy_frame(INBOUND, frame, framing, masks);
     }
 
-    /// Notifies the application that a link is up or down, and keeps what it writes in a record about the link.
-    /// That of a new connection is always written: with it the frames of the last one are forgotten.
+    /// Notifies the application that a link is up or down, and records its messages under the link. The record of a new
+    /// connection is always written: with it the frames of the last one are dropped.
     pub(crate) fn tell_link(
         &mut self,
         now: Now,
@@ -116,8 +116,8 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Numbers a frame of a link, or ends its connection. Answers whether it is to be stored; what is neither
-    /// is discarded, and counted.
+    /// Numbers a frame of a link, or closes its connection. Returns whether it must be stored; anything else is
+    /// discarded and counted.
     #[inline(never)]
     pub(crate) fn seal_frame(&mut self, index: usize) -> bool {
         let Self {
@@ -155,8 +155,8 @@ impl<D: Disk> Core<D> {
         true
     }
 
-    /// The same of a frame that has just been numbered. Should it have to wait, the journal could not say its
-    /// secrets, so the link has it in memory.
+    /// The same for a frame that was just numbered. If it must wait, the link keeps it in memory, since the journal
+    /// lacks its secrets.
     #[cold]
     fn mask_sealed(&mut self, index: usize) {
         let Self {
@@ -174,7 +174,7 @@ impl<D: Disk> Core<D> {
         link.secret.push(entry.seq);
     }
 
-    /// Writes frames of one link that are adjacent in the outbox; nothing when they are notes.
+    /// Writes frames of one link that are adjacent in the outbox; writes nothing for notes.
     #[inline(never)]
     pub(crate) fn send_frames(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
         let link = link_of(session).and_then(|at| self.links.get_mut(at));
@@ -190,7 +190,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Frames of a link wait for its socket or its pace.
+    /// Frames of a link wait for its socket or its rate limit.
     #[cold]
     fn note_link_backlog(&mut self, session: usize) {
         let Some(at) = link_of(session) else { return };
@@ -217,7 +217,7 @@ impl<D: Disk> Core<D> {
         self.timers.engine(link.due());
     }
 
-    /// The link is looked at every turn until nothing of it waits.
+    /// The link is checked every turn until none of its frames wait.
     pub(crate) fn set_link_busy(&mut self, at: usize) {
         let link = &mut self.links[at];
         if !std::mem::replace(&mut link.is_busy, true) {
@@ -225,7 +225,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Something can be done now for a link that has frames waiting.
+    /// A link with waiting frames may write now.
     #[inline(never)]
     pub(crate) fn can_pump_link(&self, at: usize) -> bool {
         let link = &self.links[at];
@@ -235,8 +235,8 @@ impl<D: Disk> Core<D> {
             && link.output.can_write(Gate::Open, is_leaving)
     }
 
-    /// Writes what waits for a link's socket. Answers whether something still does that can go without the
-    /// socket.
+    /// Writes frames waiting for a link's socket. Returns whether frames are left that can be written without waiting
+    /// for the socket.
     #[inline(never)]
     pub(crate) fn pump_link(&mut self, host: &mut impl Host, at: usize) -> bool {
         let clock = self.clock;

@@ -16,13 +16,13 @@ use crate::permit::PermissionRequest;
 
 /// Sends messages and commands to an engine from another thread.
 ///
-/// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one
-/// handle are carried out in order. Answers are given when the engine has carried a request out, between two
-/// messages: do not wait for them on the engine's thread.
+/// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one handle are executed in
+/// order. The engine answers a request between two messages, after executing it: do not wait for answers on the
+/// engine's thread.
 pub struct Handle {
     shared: Arc<Shared>,
     ring: Producer<u8>,
-    /// Where messages are written before they go into the ring.
+    /// Buffer for messages before they are copied into the ring.
     outbox: Outbox,
 }
 
@@ -30,11 +30,11 @@ pub struct Handle {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The engine is behind by a whole ring: try again later.
+    /// The ring is full because the engine is behind: try again later.
     Full,
-    /// The message is longer than this, in bytes: the engine's `max_message`, or a whole ring.
+    /// The message is longer than this number of bytes: the engine's `max_message`, or a whole ring.
     TooLong(usize),
-    /// A name, a reason or the Text of an operator's Logout has more than 1,024 bytes.
+    /// A name, a reason or the Text of an operator's Logout is longer than 1,024 bytes.
     TextTooLong,
     /// The engine has ended.
     Stopped,
@@ -74,13 +74,13 @@ impl Handle {
         }
     }
 
-    /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
-    /// engine handles it; the fields of the standard header and trailer are the session's.
+    /// Sends a message with body fields written by `build`. The engine numbers and journals it when it handles it; the
+    /// session sets the fields of the standard header and trailer.
     ///
-    /// While the session is not logged on, it gets the next MsgSeqNum all the same, and the peer gets it as a
-    /// possible duplicate when it asks for it after the logon. Where it would never be sent, it is refused and
+    /// While the session is not logged on, the message still gets the next MsgSeqNum, and the peer receives it as a
+    /// possible duplicate when it requests it after the logon. If it could never be sent, it is refused, and
     /// [`Event::MessagesLost`](crate::Event::MessagesLost) names it; with
-    /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) that is so for each message before the logon.
+    /// [`refuse_before_logon`](SessionConfig::refuse_before_logon) this applies to every message before the logon.
     ///
     /// ```
     /// use fixwire_engine::protocol::{SessionId, tag};
@@ -122,8 +122,8 @@ impl Handle {
         )
     }
 
-    /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH
-    /// for `|`. Their order and form is the caller's responsibility.
+    /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH for `|`. The caller is
+    /// responsible for their order and form.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Handle {
         self.push(command::SEND, session, msg_type, fields)
     }
 
-    /// Begins the logout of a session; an initiator does not log on again by itself.
+    /// Starts the logout of a session; an initiator does not log on again by itself.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl Handle {
         self.push(command::LOG_OUT, session, b"", text.as_bytes())
     }
 
-    /// Lets an initiator connect at once, after a logout or while it pauses between attempts.
+    /// Makes an initiator connect at once, after a logout or during a pause between attempts.
     ///
     /// # Errors
     ///
@@ -155,11 +155,10 @@ impl Handle {
         self.push(command::LOG_ON, session, b"", b"")
     }
 
-    /// Sends the application message that the session sent under this MsgSeqNum once more, as a new one
-    /// with PossResend(97) = Y: for an order whose fate is unknown, for example because the peer has
-    /// lost its state. The peer has to look at the ClOrdID. Nothing is sent, and
-    /// [`Event::NotSent`](crate::Event::NotSent) reports it, when the journal has no such message since
-    /// the last reset.
+    /// Sends the application message that the session sent with this MsgSeqNum again, as a new one with PossResend(97)
+    /// = Y: for an order with an unknown state, for example because the peer has lost its data. The peer has to check
+    /// the ClOrdID. When the journal has no such message since the last reset, nothing is sent, and
+    /// [`Event::NotSent`](crate::Event::NotSent) reports it.
     ///
     /// # Errors
     ///
@@ -172,12 +171,11 @@ impl Handle {
         self.push(command::SEND_AGAIN, session, b"", &seq.to_le_bytes())
     }
 
-    /// Resets the sequence numbers of a session to 1. While it is logged on, a Logon with
-    /// ResetSeqNumFlag(141) asks the peer to do the same, and so does each next Logon of ours, as initiator
-    /// or as acceptor, after any end of the connection or of the process, until the peer has confirmed it.
-    /// While it is not connected only our side is reset, without a message: agree on it with the
-    /// peer, or the peer is asked for all that it has sent since its MsgSeqNum 1. Where a reset cannot be
-    /// done, [`Event::NotReset`](crate::Event::NotReset) reports it.
+    /// Resets the sequence numbers of a session to 1. While it is logged on, a Logon with ResetSeqNumFlag(141) asks the
+    /// peer to do the same; so does each later Logon of ours, also after a disconnect or restart, until the peer has
+    /// confirmed the reset. While it is not connected only our side is reset, without a message: agree on it with the
+    /// peer, or all messages since the peer's MsgSeqNum 1 are requested. When a reset is not possible,
+    /// [`Event::NotReset`](crate::Event::NotReset) reports it.
     ///
     /// # Errors
     ///
@@ -186,7 +184,7 @@ impl Handle {
         self.push(command::RESET, session, b"", b"")
     }
 
-    /// Adds a session, or restores one that was removed, under the same name and with its sequence numbers.
+    /// Adds a session, or restores a removed one with its sequence numbers.
     ///
     /// # Errors
     ///
@@ -199,8 +197,8 @@ impl Handle {
         self.ask(|answer| Request::Add { config, answer })
     }
 
-    /// Removes a session: it is logged out, no peer can log on to it, and its sequence numbers stay in the journal
-    /// for [`Handle::add_session`] with the same name. Messages for it wait there too.
+    /// Removes a session: it is logged out, no peer can log on to it, and its sequence numbers and waiting messages
+    /// stay in the journal for [`Handle::add_session`] with the same name.
     ///
     /// # Errors
     ///
@@ -209,7 +207,7 @@ impl Handle {
         self.push(command::REMOVE, session, b"", b"")
     }
 
-    /// The state of every session between two messages, in the order of their ids.
+    /// The state of every session between two messages, ordered by id.
     ///
     /// # Errors
     ///
@@ -218,7 +216,7 @@ impl Handle {
         self.ask(|answer| Request::Status { answer })
     }
 
-    /// The state of every link between two messages, in the order of their ids.
+    /// The state of every link between two messages, ordered by id.
     ///
     /// # Errors
     ///
@@ -227,7 +225,7 @@ impl Handle {
         self.ask(|answer| Request::Links { answer })
     }
 
-    /// State of a session between two messages; `None` for an unknown id.
+    /// The state of a session between two messages; `None` for an unknown id.
     ///
     /// # Errors
     ///
@@ -239,8 +237,8 @@ impl Handle {
         self.ask(|answer| Request::StatusOf { session, answer })
     }
 
-    /// The session of this name, one that was removed included: as settings write it, such as
-    /// `FIX.4.4:BROKER->CLIENT`. Does not wait for the engine.
+    /// The session with this name as in settings, such as `FIX.4.4:BROKER->CLIENT`; also a removed one. Does not wait
+    /// for the engine.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<SessionId> {
         let names = self.shared.names.lock();
@@ -248,9 +246,9 @@ impl Handle {
         names.get(name).copied()
     }
 
-    /// Does an operation on a session for an operator. The journal has a note of who wanted it, and why, before it
-    /// is done, and [`Event::Operated`](crate::Event::Operated) reports it. What was answered survives the end of
-    /// the process, and with durability `disk` a power cut.
+    /// Executes an operation on a session for an operator. Before that the journal gets a note of the operator and the
+    /// reason, and [`Event::Operated`](crate::Event::Operated) reports it. An answered operation survives the end of
+    /// the process, and with durability `disk` a power failure.
     ///
     /// # Errors
     ///
@@ -275,9 +273,8 @@ impl Handle {
         })
     }
 
-    /// Gives the application a command of its own, see
-    /// [`Application::on_command`](fixwire_protocol::Application::on_command); the answer is the application's. The
-    /// journal has a note of it, as of [`operate`](Self::operate).
+    /// Sends a command to the application, see [`Application::on_command`](fixwire_protocol::Application::on_command);
+    /// the application answers it. The journal gets a note, as for [`operate`](Self::operate).
     ///
     /// # Errors
     ///
@@ -317,8 +314,8 @@ impl Handle {
     }
 
     /// Asks whether an operator may do something: the application's settings decide, or the engine's configuration. A
-    /// refusal is in the journal, and [`Event::OperationRefused`](crate::Event::OperationRefused) reports it. A program
-    /// that does something itself needs no permission.
+    /// refusal is recorded in the journal, and [`Event::OperationRefused`](crate::Event::OperationRefused) reports it.
+    /// A program needs no permission for its own actions.
     ///
     /// # Errors
     ///
@@ -331,7 +328,7 @@ impl Handle {
         self.ask(|answer| Request::Permit { asked, answer })
     }
 
-    /// Reports something that was refused before it reached the engine, as an
+    /// Reports a request that was refused before it reached the engine, as an
     /// [`Event::OperationRefused`](crate::Event::OperationRefused).
     ///
     /// # Errors
@@ -342,9 +339,8 @@ impl Handle {
             .map(drop)
     }
 
-    /// Reopens the files of message and event logs, after they were renamed: text from
-    /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
-    /// reports when that is done.
+    /// Reopens the files of message and event logs after they were renamed: from now on text goes into files with the
+    /// configured names. [`Event::LogReopened`](crate::Event::LogReopened) reports when that is done.
     ///
     /// # Errors
     ///
@@ -353,7 +349,7 @@ impl Handle {
         self.push(command::REOPEN_LOGS, SessionId(0), b"", b"")
     }
 
-    /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
+    /// Stops the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
     ///
     /// # Errors
     ///

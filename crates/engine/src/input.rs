@@ -4,15 +4,15 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
-/// Bytes of one read, some 40 orders: their answers are written when all are done, and other connections wait too; with
-/// fewer there would be more writes.
+/// Maximum size of one read, some 40 orders: their answers are written after all of them, and other connections wait,
+/// too; a smaller value would cause more writes.
 pub(crate) const READ: usize = 8 << 10;
-/// The same where answers wait for a sync of the disk, which takes longer than a write.
+/// The same when answers wait for a disk sync, which takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;
-/// A part of a message is moved to the front when so many bytes before it are done with.
+/// An incomplete message is moved to the front when this number of bytes before it is consumed.
 const MOVE_FROM: usize = 64 << 10;
 
-/// Bytes that an engine reads at once.
+/// Maximum number of bytes that an engine reads at once.
 #[inline]
 pub(crate) fn read_most(sync_first: bool) -> usize {
     if sync_first { READ_SYNCED } else { READ }
@@ -26,7 +26,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// All memory it will ever have. The system gives pages when they are first used.
+    /// Its whole memory. The system provides pages on first use.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             bytes: vec![0; size].into_boxed_slice(),
@@ -35,13 +35,13 @@ impl Input {
         }
     }
 
-    /// So many of this size.
+    /// This number of buffers of this size.
     pub(crate) fn several(count: usize, size: usize) -> Vec<Self> {
         (0..count).map(|_| Self::new(size)).collect()
     }
 
-    /// Reads once, at most `most` bytes, or as many as are unread already: a long message takes few reads. Returns the
-    /// count, 0 at the end of the stream.
+    /// Reads once, at most `most` bytes, or as many as are already unread: a long message takes few reads. Returns the
+    /// number of bytes, 0 at the end of the stream.
     #[inline]
     pub(crate) fn fill(
         &mut self,
@@ -64,14 +64,14 @@ impl Input {
         Ok(count)
     }
 
-    /// What is unread has to make room. It is never longer than what was consumed before it, unless it
-    /// reaches the end, so bytes are moved about once.
+    /// Unread bytes are moved to make room. They are never longer than the consumed bytes before them, unless they
+    /// reach the end, so bytes are moved about once.
     fn must_move(&self) -> bool {
         let unread = self.end - self.start;
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)
     }
 
-    /// Bytes that have arrived and are not consumed.
+    /// Received bytes that are not consumed.
     #[inline]
     pub(crate) fn unread(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
@@ -83,12 +83,12 @@ impl Input {
         debug_assert!(self.start <= self.end);
     }
 
-    /// Bytes it has room for.
+    /// Free space, bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Discards its bytes, and overwrites them.
+    /// Discards its bytes and overwrites them.
     pub(crate) fn wipe(&mut self) {
         self.bytes[..self.end].fill(0);
         std::hint::black_box(&self.bytes);
@@ -107,12 +107,12 @@ impl Input {
         self.end = 0;
     }
 
-    /// The buffer is full, so no message can become whole.
+    /// Whether the buffer is full, so that no message can become complete.
     pub(crate) fn is_full(&self) -> bool {
         self.end - self.start == self.bytes.len()
     }
 
-    /// Takes over what another buffer holds, which is not longer than this one.
+    /// Takes over the content of another buffer, which is not longer than this one.
     pub(crate) fn take_over(&mut self, other: &mut Self) {
         let unread = other.unread();
         self.bytes[..unread.len()].copy_from_slice(unread);
@@ -128,7 +128,7 @@ mod tests {
     use crate::host::sim::{SimHost, SimNet, Weather};
     use crate::journal::sim::SimDisk;
 
-    /// Lengths of the reads of 100,000 bytes, of which `done` are consumed after each.
+    /// Lengths of the reads of 100,000 bytes, with `done` bytes consumed after each.
     fn reads(done: impl Fn(usize) -> usize) -> Vec<usize> {
         let weather = Weather {
             splits: false,
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(reads(|_| 0), [8192, 8192, 16384, 32768, 34464]);
     }
 
-    /// T15: bytes that were read are not left in memory.
+    /// T15: bytes that were read do not stay in memory.
     #[test]
     fn what_is_wiped_or_blanked_is_overwritten() {
         let mut input = Input::new(64);

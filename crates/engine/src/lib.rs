@@ -14,8 +14,8 @@
 //! }
 //! ```
 //!
-//! Other threads talk to it through a [`Handle`]. What may fail is an [`EngineError`]; what happens is an
-//! [`Event`]. Programs use the crate `fixwire`, which has all of this and more.
+//! Other threads use a [`Handle`]. Failures are an [`EngineError`]; an [`Event`] reports everything else. Programs use
+//! the crate `fixwire`, which includes all of this.
 #![forbid(unsafe_code)]
 
 mod bucket;

@@ -32,8 +32,8 @@ use output::{Gate, Output};
 use resending::{Resending, Resent};
 use trail::Trail;
 
-/// One session with all that belongs to it but its receive buffer: messages are decoded in place in
-/// that while the rest changes.
+/// One session with everything except its receive buffer, in which messages are decoded in place while the rest
+/// changes.
 pub(crate) struct Line {
     pub(crate) session: Session,
     pub(crate) config: SessionConfig,
@@ -43,28 +43,28 @@ pub(crate) struct Line {
     pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
-    /// The MsgSeqNum from which on no connection has sent what was numbered: what the last one had left, and what
-    /// came since it ended. `None`: nothing waits for a connection.
+    /// The first MsgSeqNum that no connection has sent: messages left by the last one, and messages since its end.
+    /// `None`: no message waits for a connection.
     pub(crate) unsent_from: Option<u64>,
-    /// Our next MsgSeqNum when the connection began, before a Logon of ours.
+    /// Our next MsgSeqNum when the connection began, before our Logon.
     pub(crate) began_at: u64,
-    /// Stands in [`Core::busy`](crate::commit::Core).
+    /// Whether it is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
-    /// Its schedule, if it has one.
+    /// Its schedule, if any.
     pub(crate) hours: Option<Box<Hours>>,
     pub(crate) presence: Presence,
-    /// An operator has disabled logons.
+    /// Whether an operator has disabled logons.
     pub(crate) disabled: bool,
     /// The sequence numbers to set when its connection has ended.
     pub(crate) numbers: Option<Box<Numbers>>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
-    /// What the peer's Rejects have referred to.
+    /// The MsgSeqNums to which the peer's Rejects have referred.
     pub(crate) rejected: RejectedNumbers,
-    /// When something of throttle, pacer or a stalled peer is due.
+    /// When its throttle, its rate limiter or a stalled peer is due.
     pub(crate) wake: Mono,
-    /// The application's answer about the Logon that is about to be received.
+    /// The application's answer to the Logon that is about to be handled.
     pub(crate) asked_ahead: Option<Result<(), String>>,
     pub(crate) counters: Counters,
     /// The last text about the end of this connection, see
@@ -72,11 +72,11 @@ pub(crate) struct Line {
     pub(crate) detail: PeerText,
     /// The text of the peer's last Logout.
     pub(crate) last_logout: Option<PeerText>,
-    /// The peer's Logout on this connection; empty when none has arrived.
+    /// The text of the peer's Logout on this connection; empty before it.
     pub(crate) logout: Vec<u8>,
-    /// The open gap that the operator knows of: first and last missing MsgSeqNum.
+    /// The gap that was reported to the operator: first and last missing MsgSeqNum.
     pub(crate) gap: Option<(u64, u64)>,
-    /// The resend that runs.
+    /// The running resend.
     pub(crate) resent: Option<Resent>,
 }
 
@@ -86,21 +86,21 @@ pub(crate) struct Numbers {
     pub(crate) next_out: Option<u64>,
     pub(crate) by: Operator,
     pub(crate) answer: Sender<Result<(), OperationError>>,
-    /// An initiator logs on again when it is done.
+    /// Whether an initiator logs on again afterwards.
     pub(crate) resumes: bool,
 }
 
-/// Whether a session is one.
+/// Whether a session exists.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Presence {
     There,
-    /// It was removed, and its connection still ends.
+    /// It was removed, and its connection is still ending.
     Removing,
-    /// Its place and its sequence numbers are kept for its return.
+    /// Its index and its sequence numbers are kept for its return.
     Removed,
 }
 
-/// A planted fault: whether what is about to be written before this flush is not synced.
+/// A planted fault: whether the data about to be written before this flush is not synced.
 #[inline(always)]
 pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
     let mut lines = lines.iter();
@@ -110,7 +110,7 @@ pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
 }
 
 impl Line {
-    /// A planted fault: whether this message must not be sent because of what happens to this session.
+    /// A planted fault: whether this message must not be sent because of an event of this session.
     #[inline(always)]
     pub(crate) fn withholds(&self, msg_type: &[u8]) -> bool {
         canary::is(PlantedFault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
@@ -120,14 +120,14 @@ impl Line {
                 && self.counters.delivered % 100 == 99
     }
 
-    /// Not connected, and outside the session schedule.
+    /// Whether it is not connected and outside the session schedule.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
         self.link.is_none() && self.hours.as_ref().is_some_and(|hours| hours.shut)
     }
 
-    /// A session without a connection, which may use `trail` bytes of log an hour; `room` is the most bytes
-    /// of one flush for it.
+    /// A session without a connection, which may use `trail` bytes of log an hour; `room` is the maximum size of one
+    /// flush for it, bytes.
     pub(crate) fn new(
         session: Session,
         config: SessionConfig,
@@ -179,7 +179,7 @@ impl Line {
         }
     }
 
-    /// Messages that were numbered are not sent before the next logon. Whether they are the first ones.
+    /// Numbered messages are not sent before the next logon. Returns whether they are the first ones.
     #[cold]
     pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) -> bool {
         let mut new = outbox.entries()[run].iter();
@@ -192,19 +192,19 @@ impl Line {
         is_first && first.is_some()
     }
 
-    /// The connection ends: what it has left waits for the next one.
+    /// The connection ends: its unsent messages wait for the next one.
     pub(crate) fn keep_unsent(&mut self) {
         self.unsent_from = self.first_unsent();
     }
 
-    /// From which MsgSeqNum on messages wait, if they do; they no longer count.
+    /// The first MsgSeqNum that waits, if any; afterwards none does.
     pub(crate) fn take_unsent_from(&mut self) -> Option<u64> {
         let first = self.first_unsent();
         self.unsent_from = None;
         first
     }
 
-    /// The MsgSeqNum from which on messages wait, if any do.
+    /// The first MsgSeqNum that waits, if any.
     pub(crate) fn first_unsent(&self) -> Option<u64> {
         let both = [self.unsent_from, self.output.first_waiting()];
         both.into_iter().flatten().min()
@@ -216,20 +216,20 @@ impl Line {
         self.link.map(|link| link.conn)
     }
 
-    /// The application knows that it is, or was, logged on over this connection.
+    /// Whether the application was notified that it is, or was, logged on over this connection.
     #[inline]
     pub(crate) fn was_logged_on(&self) -> bool {
         self.link.is_some_and(|link| link.was_logged_on())
     }
 
-    /// It ended before this flush.
+    /// Whether it ended before this flush.
     #[inline]
     pub(crate) fn ends_before(&self, flush: u64) -> bool {
         let link = self.link.as_ref();
         link.and_then(Link::ended_before) == Some(flush)
     }
 
-    /// It has ended, and its last messages wait for the socket.
+    /// Whether it has ended, and its last messages wait for the socket.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         self.link.as_ref().and_then(Link::leaving)
@@ -244,13 +244,13 @@ impl Line {
         }
     }
 
-    /// It is an initiator that connects by itself: it was not logged out by a command.
+    /// Whether it is an initiator that connects by itself: it was not logged out by a command.
     pub(crate) fn dials(&self) -> bool {
         let dialler = self.dialler.as_ref();
         dialler.is_some_and(|dialler| dialler.state() != State::Off)
     }
 
-    /// It was removed.
+    /// Whether it was removed.
     pub(crate) fn is_removed(&self) -> bool {
         self.presence != Presence::There
     }
@@ -272,7 +272,7 @@ impl Line {
         }
     }
 
-    /// How far its session is from being logged on.
+    /// Its connection state.
     pub(crate) fn state(&self) -> SessionState {
         let dialler = self.dialler.as_ref();
         let dials = dialler.is_some_and(Dialler::is_connecting);
@@ -292,7 +292,7 @@ impl Line {
         }
     }
 
-    /// What of it may be written now: everything that was committed before it ended.
+    /// The messages that may be written now: everything committed before it ended.
     pub(crate) fn gate(&self) -> Gate {
         match self.leaving() {
             Some(_) => Gate::Open,

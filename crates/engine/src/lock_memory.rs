@@ -8,17 +8,17 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::error::EngineError;
 
-/// Locks what the process has now and what it will have.
+/// Locks the current and future memory of the process.
 ///
 /// # Errors
 ///
-/// [`EngineError::MemoryNotLocked`] when the process may lock so many bytes only, or the system refuses.
+/// [`EngineError::MemoryNotLocked`] when the limit is too low, or the system call fails.
 pub(crate) fn lock_memory() -> Result<(), EngineError> {
     let limit = getrlimit(Resource::Memlock).current;
     let may_exceed =
         capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
     if let (Some(limit), false) = (limit, may_exceed) {
-        // However high it is: a later mapping above it would fail, a segment of the journal among them.
+        // Checked even for a high limit: a later mapping above it would fail, such as a journal segment.
         let source = io::ErrorKind::PermissionDenied.into();
         return Err(EngineError::MemoryNotLocked {
             limit: Some(limit),

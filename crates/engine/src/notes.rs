@@ -1,5 +1,4 @@
-//! Notes of the application in the journal: a sequence of numbered bytes, stored as if a session had sent
-//! them.
+//! Notes of the application in the journal: a sequence of numbered bytes, stored like messages of a session.
 
 use fixwire_protocol::outbox::stored_note;
 use fixwire_protocol::{Application, Ledger, Now, Outbox};
@@ -8,7 +7,7 @@ use crate::canary::{self, PlantedFault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, NOTES, RecordKind};
 use crate::journal::{JournalConfig, JournalTrouble, Recalled, Torn, is_notes, notes_name};
 
-/// What makes checkpoints of an application, and the checkpoint that it got.
+/// The application's checkpoint writer, and its restored checkpoint.
 pub(crate) type Folded = Option<(Box<dyn Ledger>, Recalled)>;
 
 /// The notes' session in the journal, and the number of the next note.
@@ -19,7 +18,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Opens the journal, and gives an application the state of the newest checkpoint. Answers what was cut off, too.
+    /// Opens the journal, and restores the application from the newest checkpoint. Also returns the data cut off.
     pub(crate) fn open<D: Disk>(
         disk: D,
         config: JournalConfig,
@@ -36,8 +35,7 @@ impl Notes {
         Ok((journal, recovered.torn, Some((ledger, recalled))))
     }
 
-    /// Gives an application the notes that the journal has behind the checkpoint. Answers the events for the operator,
-    /// too.
+    /// Passes the application the notes after the checkpoint. Also returns the events for the operator.
     pub(crate) fn recover<D: Disk>(
         journal: &mut Journal<D>,
         app: &mut impl Application,
@@ -66,7 +64,7 @@ impl Notes {
         Ok((notes, troubles))
     }
 
-    /// Gives the notes behind a checkpoint back.
+    /// Replays the notes after a checkpoint.
     fn replay<D: Disk>(
         &mut self,
         journal: &mut Journal<D>,
@@ -92,7 +90,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Compares the state with the hash that a clean stop has noted.
+    /// Compares the state with the hash recorded at a clean stop.
     fn compare<D: Disk>(
         &self,
         journal: &Journal<D>,
@@ -111,7 +109,7 @@ impl Notes {
         Some(JournalTrouble::NotFolded { error })
     }
 
-    /// At a clean stop: notes the hash of the application's state, for the next fold and the next start.
+    /// At a clean stop: records the hash of the application's state, for the next fold and the next start.
     pub(crate) fn state_hash<D: Disk>(
         &self,
         now: Now,
@@ -144,8 +142,8 @@ impl Notes {
         Ok(())
     }
 
-    /// Stores notes that were written without a message; everything else in the outbox is for no
-    /// session, and is discarded. Answers how much that is.
+    /// Stores notes without an inbound message; discards everything else in the outbox, which belongs to no session,
+    /// and returns its count.
     pub(crate) fn keep_alone<D: Disk>(
         &mut self,
         now: Now,
@@ -181,7 +179,7 @@ impl Notes {
         Ok(astray)
     }
 
-    /// A sealed note for the journal.
+    /// A finished note for the journal.
     #[inline]
     pub(crate) fn effect<'a>(&self, outbox: &'a Outbox, index: usize) -> Option<Effect<'a>> {
         self.id.map(|session| Effect {

@@ -1,4 +1,4 @@
-//! Operations: what an operator does to the sessions of a running engine, and why it may be refused.
+//! Operations of an operator on the sessions of a running engine, and why they may be refused.
 
 use std::fmt;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::journal::{
     Torn,
 };
 
-/// The most bytes of a name or a reason.
+/// Maximum length of a name or a reason, bytes.
 pub(crate) const LONGEST: usize = 1024;
-/// The highest MsgSeqNum that can be set.
+/// Highest MsgSeqNum that can be set.
 const HIGHEST: u64 = u64::MAX / 2;
 
-/// Who does something, and why. The journal keeps it.
+/// An operator and the reason for an operation, for the journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Operator {
-    /// Who: a user of the system, a program.
+    /// The operator: a system user or a program.
     pub who: String,
     /// The reason; may be empty.
     pub why: String,
@@ -45,7 +45,7 @@ impl fmt::Display for Operator {
     }
 }
 
-/// Text that stays on its line, and that a terminal does not act on.
+/// Text that stays on its line and does not control a terminal.
 pub(crate) struct OneLine<'a>(pub &'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -64,30 +64,30 @@ impl fmt::Display for OneLine<'_> {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Operation {
-    /// An initiator connects at once, after a logout or while it pauses between attempts.
+    /// Makes an initiator connect at once, after a logout or during a pause between attempts.
     LogOn,
-    /// Sends a Logout. An initiator does not log on again by itself, until the engine starts anew.
+    /// Sends a Logout. An initiator does not log on again by itself until the engine restarts.
     LogOut {
-        /// Text(58) of the Logout; none when it is empty.
+        /// Text(58) of the Logout; empty for none.
         text: String,
     },
-    /// Closes the connection without a Logout. An initiator connects again after its pause.
+    /// Closes the connection without a Logout. An initiator reconnects after its pause.
     Disconnect,
-    /// Undoes [`Disable`](Self::Disable); an initiator connects at once.
+    /// Enables logons again after [`Disable`](Self::Disable); an initiator connects at once.
     Enable,
-    /// Logs the session out, and disables logons until it is enabled, also after a restart.
+    /// Logs the session out and disables logons until it is enabled, even across a restart.
     Disable,
     /// Resets both sequence numbers to 1, see [`Handle::reset`](crate::Handle::reset).
     Reset,
     /// Sets the sequence numbers of a session that is not connected.
     SetNumbers {
-        /// MsgSeqNum to expect next; `None` keeps it.
+        /// Next expected MsgSeqNum; `None` keeps it.
         next_in: Option<u64>,
-        /// MsgSeqNum to send next; `None` keeps it. One that was sent before begins another epoch: nothing
-        /// that was sent until then is resent.
+        /// Next MsgSeqNum to send; `None` keeps it. A value that was already used starts another epoch: earlier
+        /// messages are not resent.
         next_out: Option<u64>,
-        /// A session that is connected is logged out first, and the sequence numbers are set when its connection has
-        /// ended; an initiator then logs on again at once.
+        /// Logs out a connected session first, and sets the sequence numbers when its connection has ended; an
+        /// initiator then logs on again at once.
         force: bool,
     },
     /// Sends a TestRequest.
@@ -96,16 +96,16 @@ pub enum Operation {
     Send {
         /// MsgType(35).
         msg_type: Vec<u8>,
-        /// The fields of its body, each with SOH behind it.
+        /// The fields of its body, each followed by SOH.
         fields: Vec<u8>,
     },
 }
 
 impl Operation {
-    /// The line that the journal and the operators get to read.
+    /// The description for the journal and for operators.
     ///
-    /// A message that was sent by hand appears there with its fields; values of `masked` ones, beside those that always
-    /// are, as stars.
+    /// It shows the fields of a manually sent message; values of `masked` fields, and of those that always are, as
+    /// stars.
     pub(crate) fn note(&self, by: &Operator, masked: &[Tag]) -> String {
         let done = match self {
             Self::LogOn => "logon",
@@ -125,10 +125,10 @@ impl Operation {
     }
 }
 
-/// The most bytes of a message sent by hand that its note has.
+/// Maximum length of a manually sent message in its note, bytes.
 const LONGEST_BY_HAND: usize = 4096;
 
-/// A message that an operator has written, with its secrets masked: `35=B|148=Closing`.
+/// A manually sent message, with its secrets masked: `35=B|148=Closing`.
 fn by_hand(msg_type: &[u8], fields: &[u8], masked: &[Tag]) -> String {
     let message = [b"35=", msg_type, &[SOH], fields].concat();
     let mut redactor = Redactor::for_showing(masked);
@@ -151,7 +151,7 @@ fn by_hand(msg_type: &[u8], fields: &[u8], masked: &[Tag]) -> String {
     }
 }
 
-/// Why something was not done. Nothing has changed.
+/// Why an operation was not executed. Nothing has changed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum OperationError {
@@ -159,35 +159,36 @@ pub enum OperationError {
     UnknownSession,
     /// The session was removed.
     Removed,
-    /// It is connected, and must not be.
+    /// The session is connected, and must not be.
     Connected,
-    /// It is not logged on, and must be.
+    /// The session is not logged on, and must be.
     NotLoggedOn,
-    /// It has no connection.
+    /// The session has no connection.
     NotConnected,
-    /// An operator has disabled it.
+    /// An operator has disabled the session.
     Disabled,
-    /// It is an acceptor, whose peer connects.
+    /// The session is an acceptor; its peer connects.
     Acceptor,
     /// Its schedule allows no logon now.
     Closed,
-    /// A Logon or Logout is under way; FIX 4.0 has no reset while it is logged on.
+    /// A Logon or Logout is in progress; or the session is logged on in FIX 4.0, which has no reset.
     NotNow,
-    /// It is logged out already to set other sequence numbers.
+    /// The session is already being logged out to set other sequence numbers.
     Pending,
-    /// Not a sequence number.
+    /// The value is not a valid sequence number.
     Number(u64),
-    /// The fault of the message to send.
+    /// The error in the message to send.
     Message(String),
-    /// The message with its header is longer than this, MaxMessageSize in bytes, or the session accepts none now.
+    /// The message with its header is longer than MaxMessageSize, which is this number of bytes, or the session accepts
+    /// none now.
     NotSent(usize),
-    /// The application knows no such command, or refuses it.
+    /// The application does not know the command, or refuses it.
     Refused(String),
-    /// The operator has no right to it.
+    /// The operator lacks the right.
     NotPermitted(String),
-    /// The application alone writes the messages of this session; what the session is of it.
+    /// Only the application writes messages of this session; the value is the session's role in it.
     Owned(&'static str),
-    /// The engine ends.
+    /// The engine is stopping.
     Stopping,
 }
 
@@ -230,12 +231,12 @@ impl fmt::Display for OperationError {
 
 impl std::error::Error for OperationError {}
 
-/// Sets the sequence numbers of a session in a journal that no engine has open; a session that is not registered
-/// has none. Answers what was done, as the journal has it, and what opening the journal has cut off.
+/// Sets the sequence numbers of a session in a journal that no engine has open; an unregistered session has none.
+/// Returns the description as in the journal, and the data cut off when the journal was opened.
 ///
 /// # Errors
 ///
-/// The journal is in use or damaged, or a number is not a valid MsgSeqNum; nothing has changed then.
+/// The journal is in use or damaged, or a value is not a valid MsgSeqNum; nothing has changed then.
 pub fn set_stored_numbers(
     folder: &Path,
     session: &str,
@@ -256,7 +257,7 @@ pub fn set_stored_numbers(
         return Err(OperationError::UnknownSession.into());
     };
     let was_in = match before.next_in {
-        // A restart begins there.
+        // A restart continues there.
         RESET_OPEN | RESET_DUE => 1,
         number => number,
     };
@@ -273,7 +274,7 @@ pub fn set_stored_numbers(
     Ok((said, torn))
 }
 
-/// The text about sequence numbers that are set: old and new values, in and out.
+/// The description of set sequence numbers: old and new values, in and out.
 pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -> String {
     format!(
         "sequence numbers set to {} in, {} out (were {}, {}) by {by}",
@@ -287,7 +288,7 @@ pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -
 pub enum StoredError {
     /// It cannot be opened or written.
     Journal(JournalError),
-    /// It cannot be done.
+    /// The operation is refused.
     Operation(OperationError),
 }
 
@@ -314,8 +315,7 @@ impl From<OperationError> for StoredError {
     }
 }
 
-/// Whether a message can be sent for an operator: an application message of plain fields, none of which the
-/// session writes.
+/// Whether an operator may send a message: an application message of plain fields, none of which the session sets.
 pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), OperationError> {
     let refuse = |why: String| Err(OperationError::Message(why));
     let name = msg_type.escape_ascii();
@@ -345,7 +345,7 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
     Ok(())
 }
 
-/// A sequence number that can be set.
+/// A valid sequence number to set.
 pub(crate) fn check_number(number: u64) -> Result<u64, OperationError> {
     match number {
         1..=HIGHEST => Ok(number),

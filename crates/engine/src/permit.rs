@@ -1,4 +1,4 @@
-//! Permissions: whether an operator at a control socket may do what he asks for.
+//! Permissions: whether an operator at a control socket has the right to a request.
 //!
 //! | operators | the engine's own user, root | a member of its group |
 //! | --- | --- | --- |
@@ -9,42 +9,42 @@ use fixwire_protocol::{Application, OperatorRight, Permission, SessionId};
 
 use crate::operation::Operator;
 
-/// Who asks for a permission, by what the system says of the connection.
+/// The kind of operator, from the credentials of the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OperatorStanding {
     /// The user of the process, or root.
     Owner,
-    /// Another user whom the socket lets in.
+    /// Another user who may access the socket.
     Member,
 }
 
-/// What an operator wants to do.
+/// The kind of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum OperatorAccess {
-    /// Something that needs this right.
+    /// An action that needs this right.
     Right(OperatorRight),
-    /// A command to the application, which says what right it needs.
+    /// A command to the application, which decides on the right.
     Command(Vec<u8>),
     /// A query of the application.
     Query(Vec<u8>),
-    /// Something that needs this right and is left out for whoever lacks it; no refusal.
+    /// Optional data that needs this right; without the right it is omitted, not refused.
     Part(OperatorRight),
-    /// A place that is kept for operators; no refusal.
+    /// A place that is reserved for operators; not a refusal.
     Place,
 }
 
-/// A question whether an operator may do something.
+/// A request for permission.
 #[derive(Clone, Debug)]
 pub struct PermissionRequest {
-    /// Who asks, and why.
+    /// The operator, and the reason.
     pub by: Operator,
-    /// What the system says of him.
+    /// The kind of operator.
     pub standing: OperatorStanding,
-    /// What is asked for.
+    /// The requested action.
     pub access: OperatorAccess,
-    /// The session that it is done to.
+    /// The session concerned.
     pub session: Option<SessionId>,
-    /// The same in words, for the refusal: `session logout`.
+    /// The request as text, for the refusal: `session logout`.
     pub what: String,
 }
 
@@ -52,7 +52,7 @@ pub struct PermissionRequest {
 ///
 /// # Errors
 ///
-/// Why not.
+/// The reason for a refusal.
 pub(crate) fn decide(
     asked: &PermissionRequest,
     app: &impl Application,
@@ -67,7 +67,7 @@ pub(crate) fn decide(
         OperatorAccess::Query(query) => app.query_right(query),
         OperatorAccess::Place => None,
     };
-    // For what nobody knows any right will do: it is answered with what is known.
+    // Any right is enough for an unknown request: its answer lists the known ones.
     let right = needs.unwrap_or(OperatorRight::Read);
     let permission = match app.permission(&by.who, right) {
         Permission::Open => {

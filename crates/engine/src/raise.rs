@@ -1,5 +1,5 @@
-//! Raises the events of messages received and sent: Logouts, Rejects, gaps and resends, with their contents. A Logon's
-//! is raised in `turn/receive.rs`, those of sequence numbers in `commit.rs`.
+//! Raises the events for received and sent messages: Logouts, Rejects, gaps and resends, with their contents. The
+//! events of Logons are raised in `turn/receive.rs`, those of sequence numbers in `commit.rs`.
 
 use std::ops::Range;
 
@@ -10,11 +10,10 @@ use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
 use crate::journal::Disk;
 
-/// Fields of a message that are looked at.
+/// Maximum number of fields of a message that are read.
 const FIELDS: usize = 64;
 
-/// Whether an event is raised when a message of this type is sent: ResendRequest, Reject, Logout and
-/// BusinessMessageReject.
+/// Whether sending a message of this type raises an event: ResendRequest, Reject, Logout and BusinessMessageReject.
 #[inline]
 pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
     matches!(msg_type, b"2" | b"3" | b"5" | b"j")
@@ -30,8 +29,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports what a message says that was received and not delivered, or is a BusinessMessageReject.
-    /// Called before its record is written.
+    /// Reports the content of a received message that is not delivered, or is a BusinessMessageReject. Called before
+    /// its record is written.
     #[cold]
     pub(crate) fn raise_received(
         &mut self,
@@ -53,7 +52,7 @@ impl<D: Disk> Core<D> {
                 line.last_logout = Some(text.clone());
                 Event::LogoutReceived { session: id, text }
             }
-            // One that is above a gap is read when the gap is filled.
+            // A message above a gap is read when the gap is filled.
             b"3" | b"j" if is_read => {
                 if matches!(verdict, Verdict::Disconnect(_)) {
                     line.detail = text(tag::TEXT);
@@ -96,7 +95,7 @@ impl<D: Disk> Core<D> {
         self.raise(now, &event);
     }
 
-    /// Reports what a Logon or Logout of the peer says otherwise than we do.
+    /// Reports the differences between the peer's Logon or Logout and ours.
     fn raise_agreed(&mut self, now: Now, session: usize, verdict: Verdict) {
         let id = SessionId(session as u32);
         let state = &mut self.lines[session].session;
@@ -119,7 +118,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports what was sent for a message of the session `cause`, or for none.
+    /// Reports the messages sent because of a message of the session `cause`, or without a cause.
     #[cold]
     pub(crate) fn raise_sent(
         &mut self,
@@ -146,7 +145,7 @@ impl<D: Disk> Core<D> {
             let event = match message.msg_type() {
                 b"5" => {
                     let text = PeerText::new(message.get(tag::TEXT).unwrap_or_default());
-                    // Of a first message that is refused, who sent it is known.
+                    // The sender of a refused first message is known.
                     if line.was_logged_on() || line.detail.is_empty() {
                         line.detail = text.clone();
                     }
@@ -178,7 +177,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports how many messages of a session were not logged, if any.
+    /// Reports the number of unlogged messages of a session, if any.
     pub(crate) fn raise_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
         if let Some(messages) = messages {
             let most = self.lines[session].trail.most;
@@ -192,7 +191,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports a gap that the peer knows from our Logon.
+    /// Reports a gap that our Logon has announced to the peer.
     pub(crate) fn raise_gap_announced(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
         if let (None, Some((first, last))) = (line.gap, line.session.gap()) {
@@ -209,7 +208,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports that a gap is filled, when it is.
+    /// Reports a gap once it is filled.
     #[cold]
     pub(crate) fn raise_gap_filled(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
@@ -227,8 +226,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Reports what a connection that ends, or a reset, leaves undone: a gap, of which the messages from
-    /// `next_in` on are missing, and a resend.
+    /// Reports what a disconnect or a reset leaves unfinished: a gap whose messages from `next_in` on are missing, and
+    /// a resend.
     pub(crate) fn raise_unfinished(&mut self, now: Now, session: usize, next_in: u64) {
         self.raise_gap_not_filled(now, session, next_in);
         if let Some(resent) = self.lines[session].resent.take() {

@@ -1,4 +1,4 @@
-//! Rejects of the peer, and the messages of ours that they refer to by RefSeqNum(45).
+//! The peer's rejects, and the messages of ours that they reference by RefSeqNum(45).
 
 use fixwire_protocol::{Application, Message, Now, Refusal, tag};
 
@@ -7,7 +7,7 @@ use crate::consult::guarded;
 use crate::journal::{Disk, Journal, JournalError, JournalId, Stored};
 
 impl<D: Disk> Core<D> {
-    /// Notifies the application of the message that the peer's Reject refers to.
+    /// Notifies the application of the message referenced by the peer's Reject.
     #[cold]
     pub(crate) fn rejected(
         &mut self,
@@ -35,7 +35,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Gives the application the peer's BusinessMessageReject with the message that it refers to.
+    /// Passes the application the peer's BusinessMessageReject with the referenced message.
     #[cold]
     pub(crate) fn business_rejected(
         &mut self,
@@ -70,7 +70,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// A message of ours as it was sent, by its MsgSeqNum; and why it could not be read.
+/// A message of ours as sent, by its MsgSeqNum; and why it could not be read.
 fn sent_as<D: Disk>(
     journal: &mut Journal<D>,
     of: JournalId,

@@ -9,12 +9,12 @@ use crate::journal::{Disk, JournalError, RecordKind, Stored};
 use crate::line::gate;
 use crate::line::resending::{Resending, Resent};
 
-/// Bytes of resent messages that are written at once.
+/// Bytes of resent messages written at once.
 const REPLAY_BYTES: usize = 16 << 10;
-/// MsgSeqNums without a message that a resend passes in one turn.
+/// Maximum number of MsgSeqNums without a message that a resend skips in one turn.
 const SKIPS_PER_TURN: usize = 4096;
 
-/// How far a resend has come in this turn.
+/// Progress of a resend in this turn.
 #[derive(Default)]
 struct Progress {
     skips: usize,
@@ -22,7 +22,7 @@ struct Progress {
 }
 
 impl<D: Disk> Core<D> {
-    /// Feeds stored messages to a session that resends, but for those that the application keeps back.
+    /// Passes stored messages to a session that resends, except those that the application withholds.
     pub(crate) fn replay(&mut self, now: Now, app: &mut impl Application, session: usize) {
         let mut progress = Progress::default();
         while let Some(resent) = self.replay_one(now, app, session, &mut progress) {
@@ -37,7 +37,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// As [`replay`](Self::replay), up to the end of one ResendRequest; `None` when that is not reached.
+    /// Like [`replay`](Self::replay), up to the end of one ResendRequest; `None` when that is not reached.
     fn replay_one(
         &mut self,
         now: Now,
@@ -90,8 +90,8 @@ impl<D: Disk> Core<D> {
                     Ok(Some(Stored::Missing { to, .. })) => resending.missing_to = to,
                     Ok(None) => resending.missing_to = due,
                     Err(error) => {
-                        // A gap fill would say that the message does not exist. The peer asks again when it is
-                        // back.
+                        // A gap fill would mean that the message does not exist. The peer asks again when it has
+                        // reconnected.
                         unread = Some((error, due));
                         break;
                     }
@@ -111,7 +111,7 @@ impl<D: Disk> Core<D> {
                 return line.resent.take();
             }
             if state.replay_due() == Some(due) {
-                // No room; the message is asked for again after the outbox has been written.
+                // No room; the message is read again after the outbox has been written.
                 line.resending = None;
                 return None;
             }
@@ -165,7 +165,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// NewSeqNo(36) of a gap fill that we have written.
+/// NewSeqNo(36) of a gap fill of ours.
 fn new_seq_no(gap_fill: &[u8]) -> Option<u64> {
     let mut fields = gap_fill.split(|byte| *byte == SOH);
     fields.find_map(|field| sequence::parse(field.strip_prefix(b"36=")?))

@@ -1,31 +1,31 @@
 //! Timers: when each session, and the engine itself, is due.
 //!
-//! A message moves the timers of its session, nearly always to a later time. So a session keeps the time at
-//! which it was going to be looked at, and what is due then is found out then: moving a timer back costs one
-//! comparison, and a turn touches only the sessions that are due.
+//! A message moves the timers of its session, nearly always to a later time. So a session keeps the time of its next
+//! check, and checks then what is due: moving a timer to later costs one comparison, and a turn only touches the
+//! sessions that are due.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use fixwire_protocol::Mono;
 
-/// Entries of the heap beyond two for each session, from which on it is cleaned.
+/// Number of heap entries, beyond two per session, from which on it is cleaned.
 const SPARE: usize = 64;
 
-/// The next look at each session, and at the engine itself.
+/// The next check of each session, and of the engine itself.
 pub(crate) struct Timers {
-    /// When each session is looked at.
+    /// The time of the next check of each session.
     sessions: Vec<Mono>,
-    /// The same by time, and times of before, which count for nothing.
+    /// The same by time, plus outdated times, which are ignored.
     by_time: BinaryHeap<Reverse<(Mono, usize)>>,
-    /// When what belongs to no session is looked at: guests, events that are held back, the end of a stop.
+    /// The next check of everything without a session: guests, held events, the end of a stop.
     engine: Mono,
     /// Nothing is due earlier.
     next: Mono,
 }
 
 impl Timers {
-    /// For so many sessions: each of them, and the engine, is due at once.
+    /// For this number of sessions: each of them, and the engine, is due at once.
     pub(crate) fn new(sessions: usize) -> Self {
         let mut timers = Self {
             sessions: Vec::with_capacity(sessions),
@@ -37,7 +37,7 @@ impl Timers {
         timers
     }
 
-    /// A session more, due at once.
+    /// Adds a session, due at once.
     pub(crate) fn add(&mut self) {
         self.sessions.push(Mono::NEVER);
         self.session(self.sessions.len() - 1, Mono(0));
@@ -49,7 +49,7 @@ impl Timers {
         self.next
     }
 
-    /// A session is to be looked at by this time at the latest.
+    /// A session must be checked by this time.
     #[inline]
     pub(crate) fn session(&mut self, session: usize, at: Mono) {
         if at < self.sessions[session] {
@@ -71,15 +71,15 @@ impl Timers {
         self.next = self.next.min(at);
     }
 
-    /// What belongs to no session is to be looked at by this time at the latest.
+    /// Everything without a session must be checked by this time.
     #[inline]
     pub(crate) fn engine(&mut self, at: Mono) {
         self.engine = self.engine.min(at);
         self.next = self.next.min(at);
     }
 
-    /// Takes the timers that are due: the sessions are added to `sessions`, the answer is whether the engine
-    /// itself is due. None of them is due again until it is set.
+    /// Takes the due timers: adds the sessions to `sessions`, and returns whether the engine itself is due. None of
+    /// them is due again until it is set.
     pub(crate) fn take_due(&mut self, now: Mono, sessions: &mut Vec<usize>) -> bool {
         let mut next = Mono::NEVER;
         while let Some(Reverse((at, session))) = self.by_time.peek().copied() {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of times that is searched each time.
+        /// Compared with a list of times that is searched each time.
         #[test]
         fn what_is_due_is_what_a_plain_list_says(steps in prop::collection::vec(step(), 1..400)) {
             let mut timers = Timers::new(4);

@@ -1,8 +1,8 @@
 //! The trail of a session: logged messages that change no state, and their limit.
 //!
-//! Messages out of sequence and resent messages change no sequence number, so no record is needed for
-//! a restart. They are recorded for whoever reads the log. A peer could cause them without end, so
-//! they may use so many bytes an hour; the rest is counted, and an event reports the count.
+//! Messages out of sequence and resent messages change no sequence number, so a restart needs no record of them. They
+//! are recorded for readers of the log. Since a peer could cause them without limit, they may use a limited number of
+//! bytes per hour; the rest is counted, and an event reports the count.
 
 use fixwire_protocol::session::Fate;
 use fixwire_protocol::{Application, Message, Now};
@@ -15,7 +15,7 @@ use crate::journal::{
 use fixwire_protocol::Redactor;
 
 impl<D: Disk> Core<D> {
-    /// Commits a message that was not given to the application, or one that was queued until now.
+    /// Commits a message that was not delivered to the application, or one that was queued until now.
     #[inline(never)]
     pub(crate) fn commit_aside(
         &mut self,
@@ -53,7 +53,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// Where the queued message came in that the session has just given, if that was recorded.
+    /// The position of the record in which the queued message just delivered was received, if it was recorded.
     pub(crate) fn arrival(&self, session: usize) -> Option<Arrival> {
         let state = &self.lines[session].session;
         let at = JournalPosition::from_bits(state.held_mark());
@@ -61,7 +61,7 @@ impl<D: Disk> Core<D> {
         (at != JournalPosition::START).then_some(Arrival { number, at })
     }
 
-    /// Logs a message of which nothing came, for the connection is about to be closed.
+    /// Logs a message without an effect, since the connection is about to be closed.
     #[cold]
     pub(crate) fn commit_ignored(
         &mut self,
@@ -83,7 +83,7 @@ impl<D: Disk> Core<D> {
         )
     }
 
-    /// Writes a record that changes nothing, if the session is logged on and may still write some.
+    /// Writes a record that changes nothing, if the session is logged on and within its limit.
     #[cold]
     pub(crate) fn log_only(
         &mut self,

@@ -1,4 +1,4 @@
-//! Application messages that are never sent: what is reported of them, so that none is lost in silence.
+//! Application messages that are never sent: each is reported, so that none is lost silently.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ const IDS: [Tag; 5] = [
     tag::LIST_ID,
     tag::QUOTE_ID,
 ];
-/// One event names so many messages; more have further events.
+/// Maximum number of messages named in one event; more get further events.
 const MOST: u64 = 50;
-/// Fields of a message that are looked at.
+/// Maximum number of fields of a message that are read.
 const FIELDS: usize = 64;
-/// Bytes of an id that are shown.
+/// Maximum number of displayed bytes of an id.
 const ID_BYTES: usize = 64;
 
 /// Messages of one event.
@@ -33,16 +33,16 @@ pub(crate) struct Unsent {
     what: String,
 }
 
-/// Messages that are never sent, until events have reported them; and sessions whose messages wait for a logon, until
-/// the journal has noted it.
+/// Messages that are never sent, until events have reported them; and sessions with messages waiting for a logon, until
+/// the journal has a note of them.
 pub(crate) struct UnsentMessages {
-    /// How many were never sent so far.
+    /// Number of messages never sent so far.
     pub(crate) count: u64,
-    /// Those that no event has reported.
+    /// Messages that no event has reported.
     events: Vec<Unsent>,
     /// Sessions whose messages have begun to wait.
     waiting: Vec<usize>,
-    /// Something is to be reported or noted.
+    /// Whether something must be reported or noted.
     pub(crate) is_due: bool,
     /// Fields whose values are masked.
     masked: Vec<Tag>,
@@ -66,7 +66,7 @@ impl UnsentMessages {
         self.is_due = true;
     }
 
-    /// A message, by its type and id, and by its MsgSeqNum where it has one.
+    /// A message, by its type and id, and by its MsgSeqNum if it has one.
     fn add(&mut self, session: SessionId, why: MessageLoss, name: &str) {
         self.count += 1;
         self.is_due = true;
@@ -87,7 +87,7 @@ impl UnsentMessages {
         }
     }
 
-    /// A message that is refused when it is given.
+    /// A message refused at once.
     #[cold]
     pub(crate) fn refuse(
         &mut self,
@@ -128,7 +128,7 @@ impl UnsentMessages {
         }
     }
 
-    /// The application messages of a session that its journal has from a MsgSeqNum on.
+    /// The application messages of a session in its journal, from a MsgSeqNum on.
     #[cold]
     pub(crate) fn lose_of_journal<D: Disk>(
         &mut self,
@@ -202,12 +202,12 @@ pub(crate) fn refusal(line: &Line, is_admin: bool, has_secret: bool) -> Option<M
 }
 
 impl<D: Disk> Core<D> {
-    /// Messages that were given and are not sent, so far.
+    /// Number of messages never sent so far.
     pub(crate) fn lost(&self) -> u64 {
         self.astray + self.outbox.failures() + self.unsent.count
     }
 
-    /// A session is logged on: what has waited for it is sent by a resend, or not at all.
+    /// A session is logged on: its waiting messages are sent by a resend, or not at all.
     #[cold]
     pub(crate) fn pass_unsent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
         let Self {
@@ -217,7 +217,7 @@ impl<D: Disk> Core<D> {
             ..
         } = self;
         let line = &mut lines[session];
-        // What was given since the connection began is still to be sent.
+        // Messages written since the connection began are still to be sent.
         let first = line.unsent_from.take();
         if journal.waiting_from(line.journal).is_some() {
             journal.note(now.wall, line.journal, &waiting_note(None))?;
@@ -231,7 +231,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// The journal notes which messages of a session wait for its next logon, so that a reset after a restart names
+    /// Notes in the journal which messages of a session wait for its next logon, so that a reset after a restart names
     /// them.
     #[cold]
     pub(crate) fn note_waiting(&mut self, now: Now, session: usize) -> Result<(), JournalError> {

@@ -1,12 +1,12 @@
-//! Dictionaries that the settings name and that are missing.
+//! Dictionaries in the settings whose files are missing.
 
 use fixwire_protocol::dictionary::Version;
 
 /// A missing dictionary file that was replaced by a built-in dictionary.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MissingDictionary {
-    /// The file, as the settings name it.
+    /// Path of the file, as in the settings.
     pub file: String,
-    /// The dictionary that is used.
+    /// The dictionary used instead.
     pub version: Version,
 }

@@ -1,4 +1,4 @@
-//! Configuration errors, in words for whoever wrote the configuration.
+//! Configuration errors, as text for the author of the configuration.
 
 use std::fmt;
 
@@ -7,47 +7,45 @@ use fixwire_protocol::FramingError;
 use super::LONGEST_ID;
 use crate::log::LogError;
 
-/// Why an [`EngineConfig`](super::EngineConfig) cannot work.
+/// Why an [`EngineConfig`](super::EngineConfig) is invalid.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// No session is configured.
     NoSession,
-    /// Logs are made from the journal, which is not configured.
+    /// Logs are written from the journal, which is not configured.
     LogWithoutJournal,
-    /// A log cannot be as it is configured.
+    /// A log with an invalid configuration.
     Log(LogError),
-    /// Two logs are of this kind.
+    /// Two logs of this kind.
     LogTwice(&'static str),
-    /// Two sessions have this name.
+    /// Two sessions with this name.
     NameTwice(String),
-    /// The Logon does not distinguish two acceptor sessions.
+    /// Two acceptor sessions with the same identity in a Logon.
     IdentityTwice(String, String),
     /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
     TransportDiffers(String, String),
     /// A session is configured as one role and connects as the other.
     Role(String),
-    /// This session is an acceptor, and its Logon is to be signed.
+    /// A Logon signature for this session, which is an acceptor.
     AcceptorSigns(String),
     /// An initiator without a host to connect to.
     NoHost(String),
-    /// A rate of this session lets nothing through, or more than one message in a nanosecond.
+    /// A rate limit of this session that allows nothing, or more than one message in a nanosecond.
     Rate(String),
-    /// A CompID, SubID or LocationID of this session is too long or has other characters than printable
-    /// ASCII.
+    /// A CompID, SubID or LocationID of this session that is too long or not printable ASCII.
     Id(String),
-    /// A link has no name, or one that the journal keeps for itself.
+    /// A link without a name, or with one reserved by the journal.
     LinkName(String),
-    /// The frames of this link cannot be as it is configured.
+    /// Invalid framing of this link.
     Framing(String, FramingError),
-    /// The longest frame of this link is longer than the longest message: both in bytes.
+    /// The longest frame of this link is longer than the longest message; both in bytes.
     FrameTooLong(String, usize, usize),
-    /// This link accepts connections with TLS or from load balancers, which only FIX sessions can.
+    /// This link accepts connections with TLS or from load balancers, which only FIX sessions support.
     LinkTransport(String),
-    /// This link listens where this other link or session does.
+    /// This link listens on the address of this other link or session.
     LinkPort(String, String),
-    /// A panic of the application is to be answered in this session, and the application says that it
-    /// does not survive one.
+    /// This session is configured to answer panics of the application, which does not survive them.
     Panics(String),
     /// A size or count is outside its range.
     OutOfRange {
@@ -55,9 +53,9 @@ pub enum ConfigError {
         what: &'static str,
         /// Its value.
         value: u64,
-        /// The least it may be.
+        /// The minimum.
         least: u64,
-        /// The most it may be.
+        /// The maximum.
         most: u64,
     },
 }

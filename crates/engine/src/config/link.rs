@@ -10,10 +10,10 @@ use crate::bucket::Rate;
 use crate::journal::is_session;
 use crate::transport::Transport;
 
-/// A link, which carries frames: what it is called, how it is connected, how its frames are delimited.
+/// A link, which carries frames: its name, connection and framing.
 ///
-/// The engine connects, accepts, reads whole frames, records them with what they caused, and writes. The
-/// messages inside, a logon among them, are the application's:
+/// The engine connects, accepts, reads complete frames, records them with their effects, and writes. The messages
+/// inside, including a logon, belong to the application:
 /// [`Application::on_frame`](fixwire_protocol::Application::on_frame).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -21,17 +21,16 @@ pub struct LinkConfig {
     /// Its name in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and
     /// sessions.
     pub name: String,
-    /// Who connects to whom. A listening link has its address for itself: it accepts one connection at a time
-    /// and refuses others, with an event.
+    /// Whether it connects or accepts. A listening link needs an address of its own: it accepts one connection at a
+    /// time and refuses others, with an event.
     pub connection: Connection,
-    /// How its frames are delimited.
+    /// Its framing.
     pub framing: Framing,
-    /// Frames that it is sent in a time; what is beyond waits in the journal, in order. `None`: as fast as the
-    /// peer reads.
+    /// Rate limit for frames to the peer; the rest waits in the journal, in order. `None`: unlimited.
     pub outbound: Option<Rate>,
-    /// Addresses that an acceptor accepts connections from; empty: every address.
+    /// Addresses from which an acceptor accepts connections; empty: every address.
     pub addresses: Vec<Network>,
-    /// Proxy, TLS, local addresses and socket options; TLS only of an initiator.
+    /// Proxy, TLS, local addresses and socket options; TLS only for an initiator.
     pub transport: Transport,
 }
 
@@ -48,7 +47,7 @@ impl LinkConfig {
         }
     }
 
-    /// Looks for what cannot work in the link by itself, in an engine of messages of so many bytes.
+    /// Checks the link by itself, for an engine with this maximum message size.
     pub(super) fn check(&self, max_message: usize) -> Result<(), ConfigError> {
         let name = || self.name.clone();
         if self.name.is_empty() || !is_session(&self.name) {

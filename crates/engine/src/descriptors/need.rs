@@ -8,14 +8,14 @@ use crate::config::{Connection, EngineConfig};
 /// Standard streams, poller, lock, journal, signals and the like, and clients of a control socket.
 const OWN: u64 = 24 + 17;
 
-/// How many descriptors a configuration may need at most.
+/// Maximum number of file descriptors that a configuration may need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Need {
-    /// With every configured session connected, and as many connections as may wait for a Logon.
+    /// With every configured session connected, and the maximum number of connections without a Logon.
     pub configured: u64,
-    /// For each session that a template makes.
+    /// For each session created by a template.
     pub each_dynamic: u64,
-    /// The most sessions that templates may make; 0 without a template.
+    /// Maximum number of sessions created by templates; 0 without a template.
     pub dynamic: u64,
 }
 
@@ -51,13 +51,13 @@ impl Need {
         }
     }
 
-    /// All of it.
+    /// The total.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.configured + self.dynamic * self.each_dynamic
     }
 
-    /// The shortage under a limit, of which a part is kept for the journal.
+    /// The shortage under a limit, of which a part is reserved for the journal.
     #[must_use]
     pub fn shortage(&self, limit: u64) -> Option<Shortage> {
         let usable = last_for(Purpose::Connection, limit);

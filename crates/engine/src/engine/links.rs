@@ -1,4 +1,4 @@
-//! Links, which carry frames, as the configuration and the journal have them.
+//! Links, which carry frames, from the configuration and the journal.
 
 use fixwire_protocol::{Now, SessionId};
 
@@ -8,7 +8,7 @@ use crate::frame_link::{Door, FrameLink};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError, SequenceCounters};
 
-/// Listens for those that accept connections.
+/// Opens the listeners of links that accept connections.
 pub(super) fn open(
     config: &EngineConfig,
     host: &mut impl Host,
@@ -29,7 +29,7 @@ pub(super) fn open(
     config.links.iter().map(&mut open).collect()
 }
 
-/// Links as the journal left them: without a connection.
+/// Links as restored from the journal: without a connection.
 pub(super) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -40,7 +40,7 @@ pub(super) fn restore<D: Disk>(
     let mut links = Vec::with_capacity(configs.len());
     for (index, (config, door)) in configs.into_iter().zip(doors).enumerate() {
         let id = journal.register(now.wall, &config.name)?;
-        // Nothing of an earlier connection is sent.
+        // Nothing from an earlier connection is sent.
         journal.release_before(id, u64::MAX);
         let counters = journal.counters(id).unwrap_or(SequenceCounters::NEW);
         let session = SessionId::of_link(index as u32);

@@ -40,9 +40,9 @@ use crate::timers::Timers;
 use crate::unsent::UnsentMessages;
 use fixwire_protocol::Redactor;
 
-/// Segments of a journal in memory.
+/// Number of segments of a journal in memory.
 const MEMORY_SEGMENTS: usize = 4;
-/// Longest sleep, so that a host's clock may be checked now and then.
+/// Longest sleep, so that a host's clock is checked now and then.
 const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
 
 /// Runs sessions for an application.
@@ -60,83 +60,83 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) core: Core<D>,
     /// The receive buffer of each session.
     pub(crate) inputs: Vec<Input>,
-    /// That of each link.
+    /// The receive buffer of each link.
     pub(crate) link_inputs: Vec<Input>,
     pub(crate) decoder: Decoder,
-    /// A message that was kept while a gap was open.
+    /// A message that was queued while a gap was open.
     pub(crate) held: Vec<u8>,
     pub(crate) ready: Vec<Ready>,
     /// The sessions whose timers are due in this turn.
     pub(crate) due: Vec<usize>,
-    /// Whose each connection of the host is.
+    /// The owner of each connection of the host.
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
-    /// Those of the configuration.
+    /// The operators of the configuration.
     pub(crate) operators: Vec<OperatorRights>,
     /// Fields that are masked wherever a message is shown.
     pub(crate) masked: Vec<Tag>,
-    /// The part of the journal that was cut off when it was opened, until an event reports it.
+    /// Data cut off when the journal was opened, until an event reports it.
     cut: Option<Torn>,
     /// Other faults of the journal.
     troubles: Vec<JournalTrouble>,
     /// Number of sessions, from the first, whose restart by [`sessions::restore`] is already in the journal.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
-    /// Messages that could not be sent, as reported so far.
+    /// Number of unsendable messages reported so far.
     pub(crate) unsent: u64,
-    /// Panics of the application, as reported so far.
+    /// Number of application panics reported so far.
     pub(crate) told: u64,
-    /// When the application wants to be called though nothing happens.
+    /// The next time at which the application wants to be called.
     pub(crate) app_due: Mono,
     pub(crate) max_message: usize,
     pub(crate) stop_timeout: Nanos,
     pub(crate) stopping: Stopping,
-    /// The journal outlives the process.
+    /// Whether the journal outlives the process.
     pub(crate) keeps: bool,
     pub(crate) templates: Vec<Template>,
-    /// Sessions that were added since the start, and the most that may be.
+    /// Number of sessions added since the start, and its limit.
     pub(crate) added: usize,
     pub(crate) most_added: usize,
-    /// The settings may need more descriptors than there are.
+    /// Whether the settings may need more file descriptors than available.
     shortage: Option<Shortage>,
-    /// Sizes of what an added session gets.
+    /// Buffer sizes of an added session.
     pub(crate) read_buffer: usize,
     pub(crate) rest_room: usize,
-    /// Logs beside the journal. They end last, with all that is committed.
+    /// Logs in addition to the journal. They end last, with everything committed.
     pub(crate) feeds: Vec<Feed>,
     wait: Wait,
     core_number: Option<usize>,
 }
 
-/// Whose a connection of the host is.
+/// The owner of a connection of the host.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Owner {
     #[default]
     Nobody,
-    /// It has not logged on: a place in the lobby.
+    /// A place in the lobby: not logged on yet.
     Guest(usize),
-    /// It is being made for this session.
+    /// An attempt to connect, for this session.
     Dialling(usize),
     Session(usize),
-    /// It is being made for this link.
+    /// An attempt to connect, for this link.
     LinkDialling(usize),
-    /// It carries frames of this link.
+    /// This link.
     Link(usize),
 }
 
-/// How far the engine is with ending.
+/// Progress of a stop.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Stopping {
     No,
-    /// Logouts are sent; those that are not answered by then are not waited for.
+    /// Logouts are sent; the engine waits for the answers until this time.
     Until(Mono),
     Done,
 }
 
 impl<A: Application> Engine<A> {
-    /// An engine on the operating system: recovers its sessions from the journal and listens. Nothing
-    /// is connected or sent before [`Engine::run`] or [`Engine::turn`].
+    /// Creates an engine on the operating system: recovers its sessions from the journal and listens. Nothing is
+    /// connected or sent before [`Engine::run`] or [`Engine::turn`].
     ///
     /// ```no_run
     /// use fixwire_engine::protocol::Application;
@@ -156,19 +156,18 @@ impl<A: Application> Engine<A> {
     ///
     /// # Errors
     ///
-    /// A configuration that cannot work, a journal that cannot be read or is in use, an address that
-    /// cannot be listened at.
+    /// The configuration is invalid, the journal is unreadable or in use, or an address cannot be bound.
     pub fn new(config: EngineConfig, app: A) -> Result<Self, EngineError> {
         Self::around(config, app, |os| os)
     }
 }
 
 impl<A: Application, H: Host> Engine<A, H> {
-    /// The same with a host that `around` puts around the operating system, for example one that measures.
+    /// The same with a host that wraps the operating system, for example for measurements.
     ///
     /// # Errors
     ///
-    /// As [`Engine::new`].
+    /// See [`Engine::new`].
     pub fn around(
         config: EngineConfig,
         app: A,
@@ -187,7 +186,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, around(host), os_disk)?;
         if let Some(shortage) = shortage {
-            // Configured sessions get a descriptor, however many strangers connect.
+            // Configured sessions get a descriptor, however many unknown peers connect.
             let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);
             engine.most_added = engine.most_added.min(fit);
             engine.shortage = Some(shortage);
@@ -218,14 +217,14 @@ impl<A: Application> Engine<A, SimHost, SimDisk> {
     ///
     /// # Errors
     ///
-    /// As [`Engine::new`].
+    /// See [`Engine::new`].
     pub fn simulated(config: EngineConfig, app: A, host: SimHost) -> Result<Self, EngineError> {
         let disk = host.disk();
         Self::with_host(config, app, host, |_| Ok(disk))
     }
 }
 
-/// The sessions of a configuration, and those that its templates are made of.
+/// The sessions of a configuration, and those in its templates.
 fn configured(config: &EngineConfig) -> impl Iterator<Item = &SessionConfig> {
     let templates = config.templates.iter().map(|template| &template.session);
     config.sessions.iter().chain(templates)
@@ -239,7 +238,7 @@ fn decoder(config: &EngineConfig) -> Decoder {
     decoder
 }
 
-/// Listens for all of them.
+/// Opens the listeners of all of them.
 fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
     let mut lobby = Lobby::new(&config.limits, host.wake_up());
     for (index, session) in config.sessions.iter().enumerate() {
@@ -278,11 +277,11 @@ fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
 }
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// An engine in a world of its own, whose journal lives on the disk that `disk` opens.
+    /// Creates an engine in a world of its own, whose journal is on the disk that `disk` opens.
     ///
     /// # Errors
     ///
-    /// As [`Engine::new`].
+    /// See [`Engine::new`].
     pub fn with_host(
         config: EngineConfig,
         mut app: A,
@@ -294,7 +293,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             check_panics(&app, session).map_err(EngineError::Config)?;
         }
         let (now, outbox_bytes) = (host.now(), config.outbox_bytes());
-        // First what may be in use elsewhere, then what writes.
+        // First steps that may fail because another process uses them, then those that write.
         let mut lobby = open_lobby(&config, &mut host)?;
         let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
@@ -311,7 +310,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             links::restore(&mut journal, now, config.links, doors, rest_room).map_err(after_cut)?;
         sessions::recall_peers(&journal, &lines, &mut lobby);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
-        // A note has its time in front of it, also without a session.
+        // A note begins with its time, even without a session.
         let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
         let mut commands = Commands::new(host.wake_up(), config.max_message);
         for line in &lines {
@@ -372,7 +371,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             restarts_recorded: 0,
             unsent: 0,
             told: 0,
-            // The application may have begun something before it was killed.
+            // The application may have started something before it was killed.
             app_due: Mono(0),
             max_message: config.max_message,
             stop_timeout: Nanos::from(config.stop_timeout),
@@ -384,12 +383,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         })
     }
 
-    /// A way to talk to this engine from other threads.
+    /// A handle to this engine for other threads.
     pub fn handle(&self) -> Handle {
         self.commands.handle()
     }
 
-    /// Delivers events to `sink`, on the engine's thread; those of the start at once.
+    /// Delivers events to `sink`, on the engine's thread; the events of the start at once.
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
         self.core.events.listen(Box::new(sink));
         let now = self.host.now();
@@ -419,7 +418,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Listening addresses of sessions, then those of links, with the ports that were chosen for port 0.
+    /// Listening addresses of sessions, then those of links, with the ports chosen for port 0.
     pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         let doors = self.core.links.iter().filter_map(|it| it.door.as_ref());
         self.lobby.addresses().chain(doors.map(|door| door.at))
@@ -431,29 +430,28 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         &mut self.app
     }
 
-    /// The world it runs in.
+    /// The host it runs on.
     pub fn host_mut(&mut self) -> &mut H {
         &mut self.host
     }
 
-    /// The sessions, in the order of the configuration.
+    /// The sessions, in configuration order.
     pub fn sessions(&self) -> impl Iterator<Item = SessionStatus<'_>> {
         self.core.lines.iter().map(Line::status)
     }
 
-    /// The links, in the order of the configuration.
+    /// The links, in configuration order.
     pub fn links(&self) -> impl Iterator<Item = LinkStatus<'_>> {
         self.core.links.iter().map(FrameLink::status)
     }
 
-    /// The listening address of a link, with the port that was chosen for port 0; `None` for an initiator.
+    /// The listening address of a link, with the port chosen for port 0; `None` for an initiator.
     pub fn link_address(&self, link: SessionId) -> Option<SocketAddr> {
         let link = self.core.links.get(link.link()?)?;
         link.door.as_ref().map(|door| door.at)
     }
 
-    /// A number that changes whenever the state of a session or the journal does: a failed attempt to log
-    /// on must not change it.
+    /// A number that changes with the state of a session or the journal; a failed logon attempt must not change it.
     pub fn state_hash(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         self.core.journal.end().hash(&mut hasher);
@@ -470,12 +468,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         hasher.finish()
     }
 
-    /// Works until a [`Handle`] stops it: then sessions are logged out, the journal is synced, and
-    /// this returns.
+    /// Runs until a [`Handle`] stops it: then sessions are logged out, the journal is synced, and this returns.
     ///
     /// # Errors
     ///
-    /// When the journal or the host fails. No message has been sent that the journal does not hold.
+    /// When the journal or the host fails. Every message sent is in the journal.
     pub fn run(&mut self) -> Result<(), EngineError> {
         let pinned = self.core_number.map(|core| {
             fixwire_threads::pin(core).map_err(|source| EngineError::NotPinned {
@@ -500,17 +497,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// One turn: everything that is ready now, without waiting. Answers how much was done; 0 when
-    /// there was nothing.
+    /// One turn: handles everything that is ready, without waiting. Returns the amount of work done; 0 for none.
     ///
     /// # Errors
     ///
-    /// As [`Engine::run`]; the engine must not be used any more.
+    /// See [`Engine::run`]; the engine must not be used any more.
     pub fn turn(&mut self) -> Result<usize, EngineError> {
         self.turn_within(Nanos(0))
     }
 
-    /// Whether a stop has been carried out.
+    /// Whether the engine has stopped.
     pub fn is_done(&self) -> bool {
         self.stopping == Stopping::Done
     }
@@ -519,7 +515,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.stopping != Stopping::No
     }
 
-    /// How long nothing happens unless a byte or a command arrives.
+    /// How long nothing happens unless data or a command arrives.
     fn time_to_sleep(&mut self) -> Nanos {
         if self.has_work() || self.commands.about_to_sleep() {
             return Nanos(0);
@@ -546,8 +542,8 @@ impl<A, H: Host, D: Disk> fmt::Debug for Engine<A, H, D> {
     }
 }
 
-/// Bytes of one segment. A journal in memory takes the smallest that hold any record, so that its ring
-/// stays in the processor's caches.
+/// Segment size, bytes. A journal in memory uses the smallest that holds any record, so that its ring stays in the
+/// processor's caches.
 fn segment_bytes(config: &EngineConfig) -> usize {
     const SMALLEST: usize = 4 << 20;
     if config.durability != Durability::Memory {
@@ -558,7 +554,7 @@ fn segment_bytes(config: &EngineConfig) -> usize {
     room.max(SMALLEST).min(config.segment_bytes)
 }
 
-/// Whether a panic may be answered in this session, if it is to be.
+/// Whether a panic may be answered in this session, if configured.
 pub(crate) fn check_panics(
     app: &impl Application,
     session: &SessionConfig,

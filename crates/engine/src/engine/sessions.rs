@@ -1,8 +1,8 @@
 //! Adds and removes sessions while the engine runs.
 //!
-//! A session that is removed keeps its place and its sequence numbers: when it is added under the same name,
-//! it goes on where it was, and until then messages for it wait in the journal. A place is never given
-//! to another name, so that a message never reaches the wrong session.
+//! A removed session keeps its index and its sequence numbers: when it is added again under the same name it continues,
+//! and until then messages for it wait in the journal. An index is never given to another name, so that a message never
+//! reaches the wrong session.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +22,7 @@ use crate::lobby::{Lobby, Target};
 use crate::transport::Transport;
 
 impl Template {
-    /// The session for a Logon; `None` when its ids make no name.
+    /// The session for a Logon; `None` when its ids form no valid name.
     pub(crate) fn session_for(&self, logon: &LogonIdentity<'_>) -> Option<SessionConfig> {
         let mut made = self.session.clone();
         let own = &mut made.session.own;
@@ -43,8 +43,8 @@ impl Template {
     }
 }
 
-/// Puts the Logon's id in place of a `*`. Those characters that separate the parts of a session's name,
-/// that mean something to a shell, a path or a terminal, or that one cannot see, are in no id.
+/// Replaces a `*` by the Logon's id. Ids must not contain separators of session names, characters with a meaning for a
+/// shell, a path or a terminal, or invisible ones.
 fn take(ours: &mut Vec<u8>, theirs: &[u8]) -> Option<()> {
     if ours != b"*" {
         return Some(());
@@ -64,8 +64,8 @@ fn name(party: &Party) -> String {
     texts.join("/")
 }
 
-/// A session as the journal left it. If that was in the middle of a reset, its sequence numbers were reset
-/// and [`Engine::record_restart`] has to follow.
+/// A session restored from the journal. If a reset was in progress, its sequence numbers are reset, and
+/// [`Engine::record_restart`] must follow.
 pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -87,7 +87,7 @@ pub(crate) fn restore<D: Disk>(
     };
     let next_in = match stored.next_in {
         0 if canary::is(PlantedFault::ForgetReset) => 1,
-        // Something has arrived since the last reset, so the process ended with the connection.
+        // Something arrived since the last reset, so the connection ended with the process.
         number if config.session.reset_on.disconnect && number > 1 => RESET_DUE,
         number if number > 1 && canary::is(PlantedFault::ForgetInbound) => number - 1,
         number => number,
@@ -100,7 +100,7 @@ pub(crate) fn restore<D: Disk>(
     Ok(line)
 }
 
-/// All sessions of a configuration, as the journal left them.
+/// All sessions of a configuration, restored from the journal.
 pub(crate) fn restore_all<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -114,8 +114,8 @@ pub(crate) fn restore_all<D: Disk>(
         .collect()
 }
 
-/// Gives the lobby the addresses from which peers logged on in earlier runs: of configured sessions,
-/// and of those that a template makes when they log on.
+/// Passes the lobby the addresses from which peers logged on in earlier runs: of configured sessions, and of those that
+/// a template creates at logon.
 pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby: &mut Lobby) {
     let sessions = lines.iter().enumerate();
     let sessions: HashMap<_, _> = sessions.map(|(at, line)| (line.journal, at)).collect();
@@ -128,14 +128,14 @@ pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby:
     }
 }
 
-/// Whether its peer logs on with a password.
+/// Whether its peer needs a password to log on.
 fn compares_passwords(config: &SessionConfig) -> bool {
     let own = &config.session;
     let demanded = !(own.username.is_empty() && own.password.is_empty());
     config.access.users.is_some() || own.role == Role::Acceptor && demanded
 }
 
-/// Lets an acceptor's connections come; nothing for an initiator.
+/// Opens an acceptor's listener; does nothing for an initiator.
 pub(crate) fn open(
     lobby: &mut Lobby,
     host: &mut impl Host,
@@ -149,8 +149,8 @@ pub(crate) fn open(
 }
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Adds a session, or restores one that was removed, under the same name and with the sequence numbers it
-    /// had. A [`Handle`](crate::Handle) does so from other threads.
+    /// Adds a session, or restores a removed one with its sequence numbers. Other threads use a
+    /// [`Handle`](crate::Handle).
     ///
     /// # Errors
     ///
@@ -164,18 +164,18 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(added.map(|index| SessionId(index as u32)))
     }
 
-    /// Removes a session: it is logged out if it is on, and no peer can log on to it any more. Its sequence
-    /// numbers and messages stay in the journal.
+    /// Removes a session: it is logged out, and no peer can log on to it any more. Its sequence numbers and messages
+    /// stay in the journal.
     ///
     /// # Errors
     ///
-    /// As [`Engine::turn`].
+    /// See [`Engine::turn`].
     pub fn remove_session(&mut self, session: SessionId) -> Result<(), EngineError> {
         let now = self.host.now();
         self.remove(now, session)
     }
 
-    /// Adds a session; a way for connections to it only if it is `routed`.
+    /// Adds a session; it accepts connections only if it is `routed`.
     pub(crate) fn add(
         &mut self,
         now: Now,
@@ -208,11 +208,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(Err(AddError::TooMany(self.most_added)));
         }
         if !is_new && self.core.lines[index].link.is_some() {
-            // It was removed, and its Logout is not answered yet.
+            // The session was removed, and its Logout is not answered yet.
             self.disconnect(now, index, Ending::Session(DisconnectReason::LoggedOut))?;
         }
         self.record_restarts(now)?;
-        // Nothing of what is written may wait for a header that has grown.
+        // No written message may wait for a header that has grown.
         self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         self.release(now)?;
         if routed {
@@ -255,8 +255,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(index))
     }
 
-    /// Reports to the application each session whose sequence numbers [`restore`] has reset, and commits
-    /// it: before anything else is done with any of them.
+    /// Reports each session whose sequence numbers [`restore`] has reset to the application, and commits it, before
+    /// anything else happens to any session.
     pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
         while self.restarts_recorded < self.core.lines.len() {
             self.record_restart(now, self.restarts_recorded)?;
@@ -289,8 +289,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// A session that was removed has no connection any more: its memory goes, and with it keys and passwords
-    /// of users; its name and its sequence numbers stay.
+    /// A removed session has no connection: its memory is freed, including keys and passwords of users; its name and
+    /// its sequence numbers stay.
     pub(crate) fn bury(&mut self, now: Now, index: usize) {
         self.inputs[index] = Input::new(0);
         let line = &mut self.core.lines[index];
@@ -305,8 +305,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The session of a template: an existing one, or a new one. With `qualified`, the first of
-    /// that name that is not connected.
+    /// The session for a template: an existing one, or a new one. With `qualified`, the first one with that name that
+    /// is not connected.
     pub(crate) fn join_or_add(
         &mut self,
         now: Now,

@@ -1,4 +1,4 @@
-//! Why the connection of a session has ended.
+//! Why the connection of a session ended.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use super::refusal::Seconds;
 use crate::bucket::Rate;
 use crate::tls::TlsFailure;
 
-/// Why the connection of a session has ended.
+/// Why the connection of a session ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
@@ -23,37 +23,37 @@ pub enum Ending {
     Io(SystemError),
     /// TLS ended it.
     Tls(TlsFailure),
-    /// A longer message was announced than there may be.
+    /// A message with this length was announced, above the limit.
     TooLarge {
-        /// Bytes of the message.
+        /// Length of the message, bytes.
         bytes: u64,
-        /// `max_message`: bytes that a message may have.
+        /// `max_message`, bytes.
         most: usize,
     },
-    /// Slow consumer: too many bytes were waiting for the peer. The journal keeps them.
+    /// Slow consumer: too many bytes waited for the peer. The journal keeps them.
     SlowReader {
-        /// Bytes that wait.
+        /// Number of waiting bytes.
         bytes: u64,
-        /// `lag_bytes`: bytes that may wait.
+        /// `lag_bytes`: maximum number of waiting bytes.
         most: u64,
     },
-    /// Slow consumer: the peer read nothing for this long although bytes waited for it. The journal keeps them.
+    /// Slow consumer: the peer read nothing for this long while bytes waited for it. The journal keeps them.
     Stalled(Nanos),
     /// The peer exceeded its inbound rate limit.
     Throttled(Rate),
-    /// A message that waits for the peer is no longer stored.
+    /// A message waiting for the peer is no longer stored.
     NotStored(u64),
-    /// A message that the peer asks for, or that waits for it, could not be read from the journal: an event has
-    /// said why.
+    /// A message that the peer requests, or that waits for it, could not be read from the journal: an event has
+    /// reported why.
     NotRead(u64),
-    /// Bytes that arrived on a link are not a frame.
+    /// Data received on a link is not a frame.
     BadFrame {
-        /// Where it begins: bytes that the peer had sent over this connection before it.
+        /// Its offset: number of bytes received on this connection before it.
         at: u64,
         /// The fault.
         why: BadFrame,
     },
-    /// The application ended the connection of a link, for this reason.
+    /// The application closed the connection of a link, for this reason.
     Application(&'static str),
     /// An operator closed it.
     Operator,

@@ -8,27 +8,26 @@ use fixwire_protocol::session::Loss;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MessageLoss {
-    /// Refused when they were given: outside the session schedule, after which the sequence numbers restart.
+    /// Refused: outside the session schedule, after which sequence numbers restart.
     OutOfSchedule,
-    /// Refused when they were given: the engine starts, and resets the sequence numbers of the session.
+    /// Refused: the engine is starting, and resets the sequence numbers of the session.
     Restart,
-    /// Refused when they were given: a UserRequest(BE), of which the journal has no password, before the logon.
+    /// Refused: a UserRequest(BE) before the logon, whose password is not in the journal.
     UserRequest,
-    /// Refused when they were given: the session is not logged on, and its configuration refuses messages until it
-    /// is.
+    /// Refused: the session is not logged on, and its configuration refuses messages until then.
     NotLoggedOn,
-    /// Refused when they were given: the session has no connection, and its next Logon resets the sequence numbers,
-    /// or, with [`Loss::GapFill`], it resends nothing.
+    /// Refused: the session has no connection, and its next Logon resets the sequence numbers or, with
+    /// [`Loss::GapFill`], it resends nothing.
     Down(Loss),
-    /// They had their MsgSeqNums, and waited for a connection or for the socket of a slow peer, when the sequence
-    /// numbers were reset.
+    /// The messages had MsgSeqNums, and waited for a connection or for a slow peer's socket when the sequence numbers
+    /// were reset.
     Reset,
-    /// They had their MsgSeqNums, and waited for a connection; the session resends nothing.
+    /// The messages had MsgSeqNums and waited for a connection; the session resends nothing.
     NotResent,
 }
 
 impl MessageLoss {
-    /// They have MsgSeqNums, and stand in the journal.
+    /// Whether the messages have MsgSeqNums and are in the journal.
     #[must_use]
     pub fn is_numbered(self) -> bool {
         matches!(self, Self::Reset | Self::NotResent)

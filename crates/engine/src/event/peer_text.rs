@@ -4,9 +4,9 @@ use std::fmt::{self, Write};
 
 use fixwire_protocol::{Message, tag};
 
-/// The most bytes of one text that are kept.
+/// Maximum length of a kept text, bytes.
 const LONGEST: usize = 256;
-/// The most bytes of a CompID that are shown.
+/// Maximum length of a displayed CompID, bytes.
 const LONGEST_ID: usize = 64;
 
 /// Text that came from a peer or goes to one: at most 256 bytes of it, on one line, with everything but
@@ -15,14 +15,14 @@ const LONGEST_ID: usize = 64;
 pub struct PeerText(String);
 
 impl PeerText {
-    /// Makes bytes of a message fit to be shown; `...` replaces what is cut off.
+    /// Makes bytes of a message safe to display; `...` replaces the rest of a long text.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut text = String::new();
         for byte in bytes.iter().take(LONGEST) {
             match byte {
                 b' '..=b'~' => text.push(char::from(*byte)),
-                // Writing to memory does not fail.
+                // Writing to memory cannot fail.
                 _ => drop(write!(text, "\\x{byte:02x}")),
             }
         }
@@ -32,7 +32,7 @@ impl PeerText {
         Self(text)
     }
 
-    /// Whom a first message is from and for.
+    /// Sender and target of a first message.
     pub(crate) fn parties(message: &Message<'_>) -> Self {
         let fields = [
             ("BeginString=", tag::BEGIN_STRING),
@@ -54,7 +54,7 @@ impl PeerText {
         Self::new(&shown)
     }
 
-    /// Whether there is nothing to show.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -12,21 +12,21 @@ use crate::tls::{Spki, TlsFailure};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectionRefusal {
-    /// Too many connections have not logged on yet: this many may.
+    /// Too many connections without a Logon: this is the limit.
     TooManyPending(usize),
-    /// Too many of them are from this address: this many may be, and one more for each session of the address.
+    /// Too many of them from this address: this is the limit, plus one for each session of the address.
     TooManyFromAddress(usize),
     /// No complete Logon yet; displaced by a newer connection from an address that sessions belong to.
     MadeWay,
-    /// No complete Logon within LogonTimeout, which is this long.
+    /// No complete Logon within LogonTimeout, which has this value.
     Timeout(Nanos),
-    /// The peer closed it, or the system did.
+    /// The peer or the system closed it.
     Gone,
     /// The first bytes are not a message.
     Garbled,
-    /// The first message is longer than a Logon may be: this many bytes.
+    /// The first message is longer than a Logon may be: this is the limit, bytes.
     TooLarge(usize),
-    /// The first message is not a Logon that names both parties in a version we speak.
+    /// The first message is not a Logon with both CompIDs in a supported version.
     NotALogon,
     /// The TLS handshake failed.
     Tls(TlsFailure),
@@ -36,25 +36,25 @@ pub enum ConnectionRefusal {
     NotABalancer,
     /// The load balancer's PROXY header is invalid.
     Announcement(AnnounceFault),
-    /// The Logon names a session with other certificates. The public key of the presented one.
+    /// The Logon names a session with other certificates. The value is the public key of the presented one.
     Certificate(Option<Spki>),
     /// Unknown session: no session of this port has these CompIDs.
     UnknownSession,
     /// The address may not connect here, or not to that session.
     AddressNotAllowed,
-    /// Too many attempts from there, or altogether, have failed of late.
+    /// Too many attempts from the address, or in total, have failed recently.
     TooManyFailures(FailureLimit),
-    /// Too many wrong passwords came from there for that session, or for that session altogether.
+    /// Too many wrong passwords for the session, from the address or in total.
     LockedOut(FailureLimit),
-    /// Username or Password are wrong.
+    /// Wrong Username or Password.
     Credentials,
     /// The new password could not be stored.
     PasswordNotChanged,
-    /// The password is right, but has to be changed, and the Logon has no other one as NewPassword(925).
+    /// The password is correct but must be changed, and the Logon has no NewPassword(925), or the same one.
     PasswordMustChange,
     /// The CompIDs cannot be part of a session name.
     NoName,
-    /// No more sessions can be added than this many.
+    /// The limit of added sessions is reached: this value.
     TooManySessions(usize),
     /// The session is already connected.
     AlreadyConnected,
@@ -62,17 +62,18 @@ pub enum ConnectionRefusal {
     Stopping,
 }
 
-/// A limit on failed attempts to log on, with its value.
+/// A limit on failed logon attempts, with its value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum FailureLimit {
     /// `MaxFailedLogons`: in a minute, from all addresses.
     Total(u32),
-    /// `MaxFailedLogonsPerAddress`: in a minute, from one address; ten times as many from one that sessions belong to.
+    /// `MaxFailedLogonsPerAddress`: in a minute, from one address; ten times as many from an address that sessions
+    /// belong to.
     Address(u32),
     /// `MaxFailedLogonsPerSession`: wrong passwords in a minute, for one session.
     Session(u32),
-    /// This many wrong passwords from one address for one session lock it out for a time.
+    /// This number of wrong passwords from one address for one session locks the address out for a time.
     Passwords(u32),
 }
 
@@ -105,7 +106,7 @@ impl ConnectionRefusal {
 }
 
 impl ConnectionRefusal {
-    /// Its text, without particulars.
+    /// Its text, without the values.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::TooManyPending(_) => "too many connections without a Logon",
@@ -165,7 +166,7 @@ impl fmt::Display for ConnectionRefusal {
     }
 }
 
-/// Why a peer that has shown this certificate is not the session's.
+/// Why a peer with this certificate is not the session's.
 pub(crate) fn wrong_certificate(shown: Option<&Spki>) -> String {
     match shown {
         Some(spki) => {

@@ -6,12 +6,12 @@ use fixwire_protocol::{Message, Tag, tag};
 
 use super::PeerText;
 
-/// The fields of a Reject(3) or BusinessMessageReject(j) that say what is wrong with which message.
-/// Fields that are not there are empty.
+/// The fields of a Reject(3) or BusinessMessageReject(j) with the reason and the rejected message. Missing fields are
+/// empty.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RejectDetails {
-    /// It is a BusinessMessageReject(j).
+    /// Whether it is a BusinessMessageReject(j).
     pub is_business: bool,
     /// RefSeqNum(45).
     pub ref_seq_num: PeerText,

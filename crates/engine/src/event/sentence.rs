@@ -110,7 +110,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// The sentence about a session that its schedule has closed.
+/// The sentence for a session closed by its schedule.
 fn write_closed(opens: Option<Timestamp>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match opens {
         None => f.write_str("closed by the session schedule"),
@@ -122,7 +122,7 @@ fn write_closed(opens: Option<Timestamp>, f: &mut fmt::Formatter<'_>) -> fmt::Re
     }
 }
 
-/// The sentence about a field that the application may not write.
+/// The sentence for a field that the application may not write.
 fn write_refused(msg_type: char, error: AdminOutError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "35={msg_type} sent without ")?;
     match error {
@@ -131,7 +131,7 @@ fn write_refused(msg_type: char, error: AdminOutError, f: &mut fmt::Formatter<'_
     }
 }
 
-/// The sentences about gaps and resends; other events have none here.
+/// The sentences for gaps and resends; empty for other events.
 fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::GapDetected {
@@ -188,7 +188,7 @@ fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The sentences about a Logon or Logout that says otherwise than we do, or is in the way; other events have none here.
+/// The sentences for a Logon or Logout that differs from ours or conflicts with it; empty for other events.
 fn write_agreed(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::HeartBtIntDiffers { interval, .. } => write!(
@@ -207,7 +207,7 @@ fn write_agreed(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The sentences about messages that are not sent; other events have none here.
+/// The sentences for messages that are not sent; empty for other events.
 fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::NotSent { messages } => write!(
@@ -237,7 +237,7 @@ fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The sentences about logs; other events have none here.
+/// The sentences for logs; empty for other events.
 fn write_log(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::LogIncomplete { log, first, last } => write!(
@@ -255,7 +255,7 @@ fn write_log(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// Text behind a colon, if there is any.
+/// Text after a colon, if any.
 struct Said<'a>(&'a PeerText);
 
 impl fmt::Display for Said<'_> {

@@ -11,25 +11,25 @@ const SECOND: Nanos = Nanos(1_000_000_000);
 /// Receives events on the engine's thread.
 pub type EventSink = Box<dyn FnMut(Now, &Event) + Send>;
 
-/// Passes events on, so many of each kind a second for each session, and so many of each kind that are
-/// about no session. The count of suppressed events follows when the second is over.
+/// Passes events on: a limited number of each kind per second for each session, and of each kind without a session. The
+/// number of suppressed events follows at the end of the second.
 pub(crate) struct Events {
     sink: Option<EventSink>,
-    /// They get every event but those that strangers can cause without end.
+    /// Logs get every event, except those that unknown peers can cause without limit.
     logs: Vec<EventSink>,
     per_second: u32,
-    /// When the running second began.
+    /// Start of the current second.
     since: Mono,
-    /// The events raised in it.
+    /// Events raised in it, by kind.
     raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
-    /// Some of them were suppressed.
+    /// Whether some of them were suppressed.
     holds: bool,
 }
 
 #[derive(Default)]
 struct Raised {
     passed: u32,
-    /// Events that the sink did not get, and those that the logs did not.
+    /// Number of events that the sink missed, and that the logs missed.
     held: [u64; 2],
 }
 
@@ -68,7 +68,7 @@ impl Events {
         } else {
             raised.held[0] += 1;
             self.holds = true;
-            // A stranger may come again and again.
+            // An unknown peer may connect again and again.
             if matches!(event, Event::Refused { .. }) {
                 raised.held[1] += 1;
                 return;
@@ -77,12 +77,12 @@ impl Events {
         self.logs.iter_mut().for_each(|log| log(now, event));
     }
 
-    /// When [`pass_counts`](Self::pass_counts) has something to say.
+    /// The time at which [`pass_counts`](Self::pass_counts) has a count to report.
     pub(crate) fn due(&self) -> Option<Mono> {
         self.holds.then_some(self.since + SECOND)
     }
 
-    /// Reports how many events were suppressed since the current second began, and begins another one.
+    /// Reports how many events were suppressed since the current second began, and starts the next one.
     #[cold]
     pub(crate) fn pass_counts(&mut self, now: Now) {
         self.since = now.mono;

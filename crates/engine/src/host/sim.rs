@@ -1,10 +1,9 @@
 //! Simulated host: virtual clocks and a network that splits, stalls and breaks by its seed.
 //!
-//! Everything happens in one thread and is chosen by the seed, so a run can be reproduced exactly. A
-//! [`SimHost`] is one machine: its disk is a [`SimDisk`], its sockets are ends of the [`SimNet`]
-//! that it shares with other machines or with a peer that a test plays. Each thing that a machine
-//! does to the world counts as an operation of its disk, and after the operation at which
-//! [`SimDisk::stop_after`] stops it nothing of it reaches the world any more.
+//! Everything happens in one thread and is chosen by the seed, so a run can be reproduced exactly. A [`SimHost`] is one
+//! machine: its disk is a [`SimDisk`], its sockets are ends of the [`SimNet`] that it shares with other machines or
+//! with a peer played by a test. Each effect of a machine on the world counts as an operation of its disk; after the
+//! operation at which [`SimDisk::stop_after`] stops it, it has no more effects.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::VecDeque;
@@ -19,21 +18,21 @@ use super::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
 use crate::journal::sim::SimDisk;
 use crate::transport::Transport;
 
-/// 2026-03-02 08:00:00 UTC, when each world begins.
+/// 2026-03-02 08:00:00 UTC, the start time of each world.
 const BEGIN: i64 = 1_772_438_400_000_000_000;
 
-/// How the network handles bytes.
+/// How the network transports bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Weather {
-    /// Reads return any first part of what has arrived.
+    /// Reads return any first part of the available bytes.
     pub splits: bool,
     /// Writes accept any first part of their bytes.
     pub cuts: bool,
-    /// Bytes that one direction of a connection holds.
+    /// Capacity of one direction of a connection, bytes.
     pub room: usize,
 }
 
-/// A network with its clock. Clones are the same network.
+/// A network with its clock. Clones share the network.
 #[derive(Clone, Debug)]
 pub struct SimNet {
     state: Rc<RefCell<State>>,
@@ -45,14 +44,14 @@ struct State {
     weather: Weather,
     mono: u64,
     wall_offset: i64,
-    /// Whether dialling finds a listener.
+    /// Whether connection attempts reach a listener.
     reachable: bool,
-    /// Bytes that machines wrote after one of their syncs had failed.
+    /// Number of bytes that machines wrote after a failed sync.
     unsafe_bytes: u64,
-    /// How often anybody has written.
+    /// Number of writes by all machines.
     writes: u64,
     listeners: Vec<Listener>,
-    /// End `2 * n` of connection `n` is the dialler's, `2 * n + 1` the acceptor's.
+    /// End `2 * n` of connection `n` belongs to the initiator, `2 * n + 1` to the acceptor.
     ends: Vec<End>,
 }
 
@@ -64,21 +63,21 @@ struct Listener {
     waiting: VecDeque<ConnId>,
 }
 
-/// One end of a connection, with the bytes that come to it.
+/// One end of a connection, with the bytes sent to it.
 #[derive(Debug)]
 struct End {
     node: u32,
     arriving: VecDeque<u8>,
-    /// The other end has closed: the stream ends behind `arriving`.
+    /// Whether the other end has closed: the stream ends after `arriving`.
     finished: bool,
-    /// Reads and writes fail.
+    /// Whether reads and writes fail.
     broken: bool,
     closed: bool,
     /// Nothing arrives before this time.
     silent_until: u64,
-    /// A write was cut short.
+    /// Whether a write was cut short.
     wants_room: bool,
-    /// Dialled; the machine has not yet received the event.
+    /// Whether an attempt to connect succeeded whose event the machine has not received yet.
     dialling: bool,
 }
 
@@ -156,27 +155,27 @@ impl SimNet {
         }
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub fn advance(&self, time: Nanos) {
         self.state().mono += time.0;
     }
 
-    /// The wall clock is set, by so many nanoseconds; the monotonic clock is not.
+    /// Changes the wall clock by this number of nanoseconds; not the monotonic clock.
     pub fn step_wall(&self, nanos: i64) {
         self.state().wall_offset += nanos;
     }
 
-    /// Whether new connections can be made.
+    /// Whether new connections are possible.
     pub fn set_reachable(&self, reachable: bool) {
         self.state().reachable = reachable;
     }
 
-    /// How bytes travel from now on.
+    /// How bytes are transported from now on.
     pub fn set_weather(&self, weather: Weather) {
         self.state().weather = weather;
     }
 
-    /// A machine listens.
+    /// Opens a listener for a machine.
     pub fn listen(&self, node: u32, at: SocketAddr) -> ListenerId {
         let mut state = self.state();
         state.listeners.push(Listener {
@@ -188,14 +187,14 @@ impl SimNet {
         ListenerId(state.listeners.len() as u32 - 1)
     }
 
-    /// A connection that waits at a listener.
+    /// A connection waiting at a listener.
     pub fn accept(&self, listener: ListenerId) -> Option<ConnId> {
         let mut state = self.state();
         let listener = state.listeners.get_mut(listener.0 as usize)?;
         listener.waiting.pop_front()
     }
 
-    /// A machine connects to a port.
+    /// Connects a machine to a port.
     ///
     /// # Errors
     ///
@@ -215,7 +214,7 @@ impl SimNet {
         Ok(dialler)
     }
 
-    /// Reads what has arrived at an end: the count of bytes, 0 at the end of the stream.
+    /// Reads the bytes that have arrived at an end; returns their number, 0 at the end of the stream.
     ///
     /// # Errors
     ///
@@ -243,13 +242,13 @@ impl SimNet {
         Ok(count)
     }
 
-    /// How often anybody has written.
+    /// Number of writes by all machines.
     #[must_use]
     pub fn writes(&self) -> u64 {
         self.state().writes
     }
 
-    /// Writes a first part of the bytes to the other end: how many.
+    /// Writes a first part of the bytes to the other end; returns its length.
     ///
     /// # Errors
     ///
@@ -288,7 +287,7 @@ impl SimNet {
         }
     }
 
-    /// Breaks a connection: what was on its way is lost from any byte on, and both ends fail.
+    /// Breaks a connection: bytes in transit are lost from a random one on, and both ends fail.
     pub fn reset(&self, conn: ConnId) {
         let mut state = self.state();
         for conn in [conn, ConnId(conn.0 ^ 1)] {
@@ -297,7 +296,7 @@ impl SimNet {
         }
     }
 
-    /// Nothing arrives at this end for a time. The other direction works.
+    /// Delays all data to this end for a time. The other direction works.
     pub fn silence(&self, conn: ConnId, time: Nanos) {
         let mut state = self.state();
         let until = state.mono + time.0;
@@ -306,13 +305,13 @@ impl SimNet {
         }
     }
 
-    /// Bytes that have arrived at an end and were not read.
+    /// Number of bytes that have arrived at an end and were not read.
     #[must_use]
     pub fn unread(&self, conn: ConnId) -> usize {
         self.state().ends[conn.0 as usize].arriving.len()
     }
 
-    /// Whether an end is open, with nothing that its machine has not read.
+    /// Whether an end is open and its machine has read everything.
     #[must_use]
     pub fn is_settled(&self, conn: ConnId) -> bool {
         let state = self.state();
@@ -320,8 +319,8 @@ impl SimNet {
         end.arriving.is_empty() && !end.broken && !end.finished && !end.closed
     }
 
-    /// A machine was removed: its listeners with it. What it had written still travels; with its
-    /// `power` some of that is lost too, and the other ends receive nothing but an error.
+    /// Removes a machine and its listeners. Bytes that it had written still arrive; with `power` some of them are lost,
+    /// too, and the other ends only get an error.
     pub fn crash(&self, node: u32, power: bool) {
         let mut state = self.state();
         for listener in &mut state.listeners {
@@ -340,7 +339,7 @@ impl SimNet {
         }
     }
 
-    /// Connections that a machine has made or was given and that are still open.
+    /// Open connections of a machine.
     #[must_use]
     pub fn connections(&self, node: u32) -> usize {
         let state = self.state();
@@ -351,7 +350,7 @@ impl SimNet {
         open.count()
     }
 
-    /// Bytes that machines wrote although a sync of their journal had failed.
+    /// Number of bytes that machines wrote after a failed sync of their journal.
     #[must_use]
     pub fn bytes_after_failed_sync(&self) -> u64 {
         self.state().unsafe_bytes
@@ -413,7 +412,7 @@ impl SimHost {
         }
     }
 
-    /// Counts an operation; nothing is done by a machine that has stopped.
+    /// Counts an operation; a stopped machine does nothing.
     fn step(&self) -> io::Result<()> {
         if self.disk.step() {
             Ok(())
@@ -423,7 +422,7 @@ impl SimHost {
     }
 }
 
-/// Where everybody of a simulated network is.
+/// The address of all machines in a simulated network.
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 impl Host for SimHost {

@@ -1,4 +1,4 @@
-//! When and where an initiator connects: its hosts in turn, with growing pauses.
+//! When and where an initiator connects: its hosts in turn, with increasing pauses.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::config::{Connection, SessionConfig};
 use crate::host::{ConnId, Dial, SocketOptions};
 use crate::transport::{HostPolicy, Transport};
 
-/// The dialling of one initiator session.
+/// The connection attempts of one initiator session.
 ///
 /// ```text
 ///            due                       connected
@@ -26,35 +26,35 @@ pub(crate) struct Dialler {
     host: usize,
     /// When the first host was last tried.
     first_tried: Option<Mono>,
-    /// Attempts since the session was last logged on.
+    /// Number of attempts since the session was last logged on.
     failures: usize,
     state: State,
-    /// This is a time for the session.
+    /// Whether the session schedule allows connecting.
     is_open: bool,
 }
 
-/// When an attempt is due that waits for nothing.
+/// When an attempt without a pause is due.
 const AT_ONCE: Mono = Mono(0);
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
     /// The next attempt is at this time.
     Waiting(Mono),
-    /// An attempt is under way until this time.
+    /// An attempt is in progress until this time.
     Dialling(ConnId, Mono),
-    /// There is a connection.
+    /// Connected.
     Up,
     /// An operator logged the session out.
     Off,
 }
 
 impl Dialler {
-    /// That of an initiator session.
+    /// The dialler of an initiator session.
     pub(crate) fn of(config: &SessionConfig) -> Option<Self> {
         Self::to(&config.connection, &config.transport)
     }
 
-    /// That of an initiator.
+    /// The dialler of an initiator.
     pub(crate) fn to(connection: &Connection, transport: &Transport) -> Option<Self> {
         match connection {
             Connection::Acceptor { .. } => None,
@@ -71,7 +71,7 @@ impl Dialler {
         }
     }
 
-    /// The first attempt is due at once.
+    /// Makes the first attempt due at once.
     fn new(
         hosts: Vec<(String, u16)>,
         pauses: Vec<Duration>,
@@ -95,7 +95,7 @@ impl Dialler {
         self.state
     }
 
-    /// An attempt is under way, or the engine's next turn begins one.
+    /// Whether an attempt is in progress, or the engine's next turn begins one.
     pub(crate) fn is_connecting(&self) -> bool {
         matches!(self.state, State::Waiting(AT_ONCE) | State::Dialling(..))
     }
@@ -105,8 +105,8 @@ impl Dialler {
         (name, *port)
     }
 
-    /// The host and port of the next attempt. Under [`HostPolicy::Priority`] that is the first host when
-    /// it has been left alone long enough.
+    /// The host and port of the next attempt. Under [`HostPolicy::Priority`] that is the first host if its last attempt
+    /// is long enough ago.
     pub(crate) fn next<'a>(&'a mut self, now: Mono, options: &'a SocketOptions) -> Dial<'a> {
         if let (HostPolicy::Priority { start_over }, Some(tried)) =
             (self.transport.policy, self.first_tried)
@@ -127,12 +127,12 @@ impl Dialler {
         }
     }
 
-    /// How the connection is made.
+    /// The transport of the connection.
     pub(crate) fn transport(&self) -> &Transport {
         &self.transport
     }
 
-    /// When something must happen though nothing arrives.
+    /// When something must happen even if nothing arrives.
     pub(crate) fn due(&self) -> Option<Mono> {
         match self.state {
             State::Waiting(at) => Some(at).filter(|_| self.is_open),
@@ -149,13 +149,13 @@ impl Dialler {
         self.state = State::Up;
     }
 
-    /// The session is logged on: this host works, and the pauses begin anew when it ends.
+    /// The session is logged on: this host works, and the pauses start over when the connection ends.
     pub(crate) fn logged_on(&mut self) {
         self.failures = 0;
     }
 
-    /// An attempt failed or the connection ended. Goes to the next host unless the session was
-    /// logged on at this one; says how long the pause is.
+    /// An attempt failed or the connection ended. Moves to the next host unless the session was logged on at this one;
+    /// returns the pause.
     pub(crate) fn ended(&mut self, now: Mono, was_logged_on: bool) -> Nanos {
         let pause = self.pauses.get(self.failures).or(self.pauses.last());
         let pause = pause.map_or(Nanos(0), |pause| Nanos::from(*pause));
@@ -169,8 +169,8 @@ impl Dialler {
         pause
     }
 
-    /// The session's schedule lets it connect, or no longer: a new time begins with an attempt at
-    /// once and the first pause.
+    /// The session's schedule allows connecting, or no longer: a new trading session begins with an attempt at once and
+    /// the first pause.
     pub(crate) fn set_open(&mut self, now: Mono, open: bool) {
         self.is_open = open;
         if matches!(self.state, State::Waiting(_) | State::Dialling(..)) {
@@ -179,12 +179,12 @@ impl Dialler {
         }
     }
 
-    /// No further attempt.
+    /// No more attempts.
     pub(crate) fn off(&mut self) {
         self.state = State::Off;
     }
 
-    /// The next attempt is due at once, after [`off`](Self::off) too.
+    /// Makes the next attempt due at once, also after [`off`](Self::off).
     pub(crate) fn on(&mut self) {
         if matches!(self.state, State::Off | State::Waiting(_)) {
             self.state = State::Waiting(AT_ONCE);
@@ -260,7 +260,8 @@ mod tests {
         assert!(!dialler.is_connecting(), "it pauses");
     }
 
-    /// The hosts of attempts at these seconds; one marked `!` is logged on to before it ends.
+    /// The hosts of attempts at these seconds; after one marked `!` the session is logged on before the connection
+    /// ends.
     fn tried(policy: HostPolicy, attempts: &[(u64, bool)]) -> String {
         let mut dialler = dialler(&["a", "b", "c"], vec![Duration::ZERO], policy);
         let options = SocketOptions::default();
@@ -281,9 +282,9 @@ mod tests {
         };
         let dead = [0, 1, 2, 3, 4, 119, 125].map(|seconds| (seconds, false));
         assert_eq!(tried(HostPolicy::RoundRobin, &dead), "abcabca");
-        // At 4 s b is next, at 119 s c; the first was tried at 3 s, so 125 s begins anew.
+        // At 4 s b is next, at 119 s c; the first host was tried at 3 s, so at 125 s it is tried again.
         assert_eq!(tried(priority, &dead), "abcabca");
-        // The second works until 60 s: again the second. From 120 s on the first comes first.
+        // The second host works until 60 s: again the second. From 120 s on the first is preferred.
         let ends = [
             (0, false),
             (1, true),

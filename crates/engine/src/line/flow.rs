@@ -24,18 +24,18 @@ use crate::line::output::Gate;
 pub(crate) struct Inbound {
     bucket: Bucket,
     excess: Excess,
-    /// The connection is not read.
+    /// Whether reading the connection is paused.
     pub(crate) paused: bool,
 }
 
-/// Decision about a message that has come in.
+/// Decision about a received message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Pass {
-    /// It is accepted.
+    /// The message is accepted.
     Now,
-    /// It stays in the receive buffer until then.
+    /// The message stays in the receive buffer until this time.
     At(Mono),
-    /// The connection ends.
+    /// The connection is closed.
     Never,
 }
 
@@ -48,7 +48,7 @@ impl Inbound {
         }
     }
 
-    /// A message is in the receive buffer.
+    /// Handles a message in the receive buffer.
     pub(crate) fn arrives(&mut self, now: Mono) -> Pass {
         match self.excess {
             Excess::Reject => Pass::Now,
@@ -58,7 +58,7 @@ impl Inbound {
         }
     }
 
-    /// A message is about to be given to the application: whether it may.
+    /// Whether a message may be delivered to the application.
     #[cold]
     pub(crate) fn admits(&mut self, now: Mono, message: &Message<'_>) -> Result<(), Refusal> {
         let repeated = || message.get(tag::POSS_DUP_FLAG) == Some(b"Y");
@@ -72,7 +72,7 @@ impl Inbound {
 /// The outbound rate limit of a peer.
 pub(crate) struct Pacer {
     bucket: Bucket,
-    /// No message may be written before this.
+    /// No message may be written before this time.
     out_until: Option<Mono>,
 }
 
@@ -89,7 +89,7 @@ impl Pacer {
         self.out_until.is_some()
     }
 
-    /// How many messages may be written now.
+    /// Number of messages that may be written now.
     pub(crate) fn allowance(&mut self, now: Mono) -> u64 {
         let available = self.bucket.available(now);
         if available > 0 {
@@ -98,14 +98,14 @@ impl Pacer {
         available
     }
 
-    /// So many were written; when the next one may be, if not now.
+    /// Counts written messages; returns when the next one may be written, if not now.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) -> Option<Mono> {
         self.bucket.spend(now, count);
         self.out_until = (self.bucket.available(now) == 0).then(|| self.bucket.next());
         self.out_until
     }
 
-    /// Time has passed: when it has to be looked at again.
+    /// Updates the tokens; returns when to check again.
     pub(crate) fn elapse(&mut self, now: Mono) -> Option<Mono> {
         self.out_until = self.out_until.filter(|until| *until > now);
         self.out_until
@@ -128,7 +128,7 @@ impl Line {
         let counts = |entry: &Entry| !entry.is_discarded() && !is_admin(entry.msg_type());
         let mut left = self.allowance(now);
         let mut spent = 0;
-        // The first one that has to wait; behind it all new ones wait, and behind older ones too.
+        // The first message that must wait; all new ones wait after it, and after older ones, too.
         let late = entries.iter().position(|entry| {
             let late = counts(entry) && left == 0 && entry.number == MsgSeqNumSource::Next;
             if counts(entry) && !late {
@@ -160,7 +160,7 @@ impl Line {
             .map_or(u64::MAX, |pacer| pacer.allowance(now))
     }
 
-    /// So many were written.
+    /// Counts written messages.
     pub(crate) fn spend(&mut self, now: Mono, count: u64) {
         if let Some(pacer) = &mut self.pacer
             && let Some(until) = pacer.spend(now, count)
@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// The connection is not read before `until`: bytes that the host has to buffer for that.
+    /// The connection is not read before `until`; returns the number of bytes that the host must buffer.
     #[cold]
     pub(crate) fn pause(&mut self, until: Mono) -> Option<ConnId> {
         self.wake = self.wake.min(until);
@@ -178,7 +178,7 @@ impl Line {
         self.link.filter(|_| !was_paused).map(|link| link.conn)
     }
 
-    /// What throttle, pacer, log and a stalled socket have waited for, when any of it is due.
+    /// Actions of throttle, pacer, log and a stalled socket that are due.
     pub(crate) fn wake(&mut self, now: Mono, stall_time: Nanos) -> Option<Woken> {
         if now < self.wake {
             return None;
@@ -208,18 +208,17 @@ impl Line {
     }
 }
 
-/// Work of a session that was woken.
+/// The work for a woken session.
 pub(crate) enum Woken {
-    /// Its connection ends: the peer took nothing for too long.
+    /// The connection is closed: the peer read nothing for too long.
     Stalled,
-    /// It goes on.
+    /// The session continues.
     Goes {
-        /// An event is due about so many messages that were not logged.
+        /// An event about this number of unlogged messages is due.
         not_logged: Option<u64>,
         /// Waiting messages may be written.
         sends: bool,
-        /// This connection is read again. It is paused again, if that must be, by the first message for
-        /// that has no token.
+        /// This connection is read again. The first message without a token pauses it again, if necessary.
         reads: Option<ConnId>,
     },
 }

@@ -1,4 +1,4 @@
-//! The session schedule of one session, and how far it has been carried out.
+//! The session schedule of one session, and its progress.
 
 use fixwire_protocol::session::{PendingReply, Phase};
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
@@ -8,24 +8,24 @@ use super::dialler::State;
 use crate::host::ConnId;
 use crate::schedule::{Schedule, ScheduleState};
 
-/// How often the wall clock is looked at: it may have been set.
+/// Interval at which the wall clock is checked, since it may have been set.
 const LOOK_AGAIN: Nanos = Nanos(1_000_000_000);
-/// Sequence numbers that begin so far ahead of the clock were dated by a wrong one.
+/// Sequence numbers that began more than this after the current time were dated by a wrong clock.
 const WRONG_CLOCK: i64 = 86_400_000_000_000;
 
-/// The schedule of one session, and how far it has been followed.
+/// The schedule of one session, and its progress.
 #[derive(Debug)]
 pub(crate) struct Hours {
     pub(crate) schedule: Schedule,
-    /// The last answer of the schedule, and since when that holds.
+    /// The last answer of the schedule, and how long that has held.
     standing: Option<(Timestamp, ScheduleState)>,
-    /// The last reset time inside the session that needs no more attention.
+    /// The last reset time within the session that was handled.
     pub(crate) reset_seen: Option<Timestamp>,
-    /// Sequence numbers that begin far in the future count as begun at this moment.
+    /// Sequence numbers that began far in the future count as begun at this time.
     doubt: Option<Timestamp>,
-    /// State of the last event for the operator.
+    /// The state last reported to the operator.
     pub(crate) told: Option<bool>,
-    /// Outside the trading session: a message written now would be lost when the next one begins.
+    /// Whether it is outside the trading session: a message written now would be lost when the next one begins.
     pub(crate) shut: bool,
 }
 
@@ -41,12 +41,12 @@ impl Hours {
         }
     }
 
-    /// Whether the session may not be logged on, as far as the schedule was followed.
+    /// Whether logon is not allowed, as of the last check of the schedule.
     pub(crate) fn is_closed(&self) -> bool {
         self.told == Some(false)
     }
 
-    /// The schedule's answer now.
+    /// The schedule's current answer.
     pub(crate) fn look(&mut self, now: Timestamp) -> ScheduleState {
         match self.standing {
             Some((since, standing)) if since <= now && now < standing.until => standing,
@@ -54,7 +54,7 @@ impl Hours {
                 let standing = self.schedule.at(now);
                 self.standing = Some((now, standing));
                 if self.reset_seen.is_none() {
-                    // A reset that was due before the first look is not carried out.
+                    // A reset that was due before the first check is not executed.
                     self.reset_seen = standing.reset;
                 }
                 standing
@@ -62,7 +62,7 @@ impl Hours {
         }
     }
 
-    /// Sequence numbers that began at `began` are older than the current trading session.
+    /// Whether sequence numbers that began at `began` are older than the current trading session.
     pub(crate) fn is_stale(
         &mut self,
         now: Timestamp,
@@ -78,7 +78,7 @@ impl Hours {
         period.is_some_and(|period| counted < period)
     }
 
-    /// When to look again.
+    /// When to check again.
     pub(crate) fn due(&self, now: Now) -> Mono {
         let until = self
             .standing
@@ -88,28 +88,28 @@ impl Hours {
     }
 }
 
-/// The step of a session for its schedule.
+/// A session's next step by its schedule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     Nothing,
     LogOut,
-    /// Its sequence numbers are reset.
+    /// Its sequence numbers must be reset.
     Restart,
 }
 
-/// The change when a session opens or closes.
+/// A change when a session opens or closes.
 #[derive(Default)]
 pub(crate) struct Turned {
     /// Its trading session has begun or ended: the application is notified.
     pub(crate) runs: Option<bool>,
-    /// Logon is now allowed, or no longer: an event reports it.
+    /// Logon is now allowed, or no longer allowed: an event reports it.
     pub(crate) may_log_on: Option<bool>,
-    /// The attempt to connect that is given up.
+    /// The attempt to connect to give up.
     pub(crate) drops: Option<ConnId>,
 }
 
 impl Line {
-    /// The schedule's answer now, and the step; its sequence numbers began at `began`.
+    /// The schedule's current answer, and the next step; the session's sequence numbers began at `began`.
     pub(crate) fn follow_hours(
         &mut self,
         now: Timestamp,
@@ -131,7 +131,7 @@ impl Line {
         let older = standing.reset.is_some_and(|reset| began < reset);
         let step = match self.session.phase() {
             Phase::LoggedOn(up) if older && up.exchange == PendingReply::Settled => Step::Restart,
-            // Another exchange of Logons or Logouts is open: once it is over.
+            // While another exchange of Logons or Logouts is in progress, waits for its end.
             Phase::LoggedOn(_) if older => return Some((standing, Step::Nothing)),
             _ => Step::Nothing,
         };
@@ -139,7 +139,7 @@ impl Line {
         Some((standing, step))
     }
 
-    /// Lets the session dial and accept Logons, or not.
+    /// Allows the session to connect and to accept Logons, or not.
     pub(crate) fn open_or_close(&mut self, now: Mono, standing: ScheduleState) -> Turned {
         let may = standing.may_log_on;
         self.session.allow_logons(may);
@@ -232,7 +232,7 @@ mod tests {
         );
         assert!(!is_stale(&mut hours, noon + HOUR, began));
         assert!(is_stale(&mut hours, noon + DAY, began));
-        // If it is this clock that is wrong, what the journal says counts once it is right.
+        // If this clock is wrong, the time in the journal counts once the clock is right.
         assert!(!is_stale(&mut hours, began + HOUR, began));
         assert_eq!(hours.doubt, None);
     }

@@ -12,38 +12,38 @@ use fixwire_protocol::Mono;
 use crate::event::Ending;
 use crate::host::ConnId;
 
-/// The connection that belongs to a session.
+/// A session's connection.
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) conn: ConnId,
-    /// Where the peer of an acceptor has connected from.
+    /// The peer's address, for an acceptor.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) stage: Stage,
 }
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Clone, Copy)]
 pub(crate) enum Stage {
     /// The Logons are not exchanged.
     LoggingOn,
-    /// They are, and the application knows it.
+    /// The Logons are exchanged, and the application was notified.
     LoggedOn,
-    /// The session ended before this flush: messages committed until then are still sent, its Logout last.
+    /// The session ended before this flush: messages committed until then are still sent, the Logout last.
     Ended { before: u64 },
-    /// It has ended, and its last messages wait for the socket.
+    /// The session has ended, and its last messages wait for the socket.
     Leaving { before: u64, left: Leaving },
 }
 
-/// A connection that is closed as soon as the socket has accepted everything.
+/// A connection that is closed once the socket has accepted everything.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaving {
     pub(crate) why: Ending,
-    /// When it is closed anyway.
+    /// When it is closed in any case.
     pub(crate) until: Mono,
 }
 
 impl Link {
-    /// A connection on which nothing has been said.
+    /// A connection without messages so far.
     pub(crate) fn new(conn: ConnId, peer: Option<IpAddr>) -> Self {
         Self {
             conn,
@@ -65,7 +65,7 @@ impl Link {
         }
     }
 
-    /// Work that is left when its session has ended.
+    /// The work left when its session has ended.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         match self.stage {
@@ -81,7 +81,7 @@ impl Link {
         }
     }
 
-    /// The last messages of a session that has ended wait for the socket.
+    /// The last messages of an ended session wait for the socket.
     pub(crate) fn leave(&mut self, left: Leaving) {
         if let Stage::Ended { before } = self.stage {
             self.stage = Stage::Leaving { before, left };

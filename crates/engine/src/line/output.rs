@@ -1,9 +1,8 @@
-//! When bytes may be sent: right after their commit, or later from the journal.
+//! When bytes are sent: right after their commit, or later from the journal.
 //!
-//! The journal is the send queue. What was just committed is written from the outbox; as soon as a
-//! socket accepts only part of it, or a resend runs, later messages stay in the journal and the
-//! session remembers the MsgSeqNum of the first. They are read from there, in order, when the socket
-//! accepts more. So a slow consumer costs disk, not memory.
+//! The journal is the send queue. Committed messages are written from the outbox. As soon as a socket accepts only part
+//! of them, or a resend runs, later messages stay in the journal, and the session keeps the MsgSeqNum of the first.
+//! They are read from there, in order, when the socket accepts more. So a slow consumer costs disk space, not memory.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -15,48 +14,48 @@ use crate::event::Ending;
 use crate::host::{ConnId, Host};
 use crate::journal::{Disk, Journal, JournalId, Replay, Stored};
 
-/// Bytes that are read from the journal for one write.
+/// Number of bytes read from the journal for one write.
 const CHUNK: usize = 32 << 10;
 
-/// Messages that one connection has not yet sent.
+/// Messages that one connection has not sent yet.
 pub(crate) struct Output {
-    /// The end of what a write took only in part: `rest[at..]`.
+    /// The end of a partly accepted write: `rest[at..]`.
     rest: Vec<u8>,
     at: usize,
     behind: Option<Behind>,
-    /// Those of them whose secrets the journal does not have, as they are sent.
+    /// Waiting messages with secrets that the journal does not have, as they are sent.
     secrets: Vec<(u64, Vec<u8>)>,
-    /// Reads the messages that are behind.
+    /// Reads waiting messages from the journal.
     cursor: Option<Replay>,
-    /// The socket accepts nothing more until the host says so.
+    /// Whether the socket accepts nothing until the host reports it writable.
     blocked: bool,
-    /// Since when it accepts nothing.
+    /// Since when the socket has accepted nothing.
     since: Option<Mono>,
-    /// The MsgSeqNums of messages that a reset in the same write has made void.
+    /// MsgSeqNums of messages that a reset in the same write has made void.
     voided: Option<Range<u64>>,
-    /// An event has reported the slow consumer.
+    /// Whether an event has reported the slow consumer.
     pub(crate) is_slow: bool,
 }
 
-/// Committed messages that are still to be written.
+/// Committed messages that are not written yet.
 #[derive(Clone, Copy, Debug)]
 struct Behind {
     next: u64,
-    /// One past the last one.
+    /// The MsgSeqNum after the last one.
     end: u64,
     bytes: u64,
 }
 
-/// May a run of messages be written now?
+/// Whether messages may be written now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Gate {
-    /// Yes.
+    /// All messages.
     Open,
-    /// Only those of the session itself: the Logons are not exchanged.
+    /// Only session messages: the Logons are not exchanged.
     Admin,
-    /// Resent ones, new ones up to this MsgSeqNum and a Logon: a resend up to it runs, and later
-    /// messages wait behind it. Those up to it must go first, or the peer would see them after
-    /// their resent copies.
+    /// Only resent messages, new ones up to this MsgSeqNum, and a Logon: a resend up to it is running, and later
+    /// messages wait for its end. The ones up to it must go first; otherwise the peer would receive them after their
+    /// resent copies.
     Repeats(u64),
 }
 
@@ -76,13 +75,13 @@ impl Output {
         }
     }
 
-    /// Frees the memory: the session is removed.
+    /// Frees the memory of a removed session.
     pub(crate) fn shrink(&mut self) {
         self.reset();
         self.rest = Vec::new();
     }
 
-    /// The connection is closed; unsent bytes are in the journal.
+    /// The connection is closed; unsent messages are in the journal.
     pub(crate) fn reset(&mut self) {
         self.rest.clear();
         self.at = 0;
@@ -109,17 +108,17 @@ impl Output {
         self.secrets.clear();
     }
 
-    /// A message that waits has secrets, which the journal does not have.
+    /// Keeps a waiting message with secrets, which the journal does not have.
     pub(crate) fn keep_secret(&mut self, seq: u64, bytes: &[u8]) {
         self.secrets.push((seq, bytes.to_vec()));
     }
 
-    /// The sequence numbers are reset: what waits in the journal is void.
+    /// The sequence numbers were reset: messages waiting in the journal are void.
     pub(crate) fn void(&mut self) {
         self.forget();
     }
 
-    /// The MsgSeqNums of messages that were void as soon as they waited, since the last call.
+    /// MsgSeqNums of messages that became void as soon as they waited, since the last call.
     #[inline]
     pub(crate) fn take_voided(&mut self) -> Option<Range<u64>> {
         self.voided.take()
@@ -136,7 +135,7 @@ impl Output {
         self.since = None;
     }
 
-    /// When a socket that accepts nothing has done so for too long.
+    /// When a socket that accepts nothing has been stalled for too long.
     pub(crate) fn stalls_at(&mut self, now: Mono, patience: Nanos) -> Option<Mono> {
         if !self.blocked {
             self.since = None;
@@ -150,7 +149,7 @@ impl Output {
         self.behind.map_or(0, |behind| behind.end - behind.next)
     }
 
-    /// Lets a message wait in the journal although it could be written.
+    /// Makes a message wait in the journal although it could be written.
     pub(crate) fn defer_entry(&mut self, outbox: &Outbox, index: usize) {
         self.defer(outbox.entries()[index].seq, outbox.sealed(index).len());
     }
@@ -160,19 +159,19 @@ impl Output {
         self.blocked
     }
 
-    /// Something waits for the socket.
+    /// Whether messages wait for the socket.
     #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
         !self.rest.is_empty() || self.behind.is_some()
     }
 
-    /// Something can be written now: what waits, or what a resend would bring.
+    /// Whether something can be written now: waiting messages, or those of a resend.
     pub(crate) fn can_write(&self, gate: Gate, resends: bool) -> bool {
         let stored = self.behind_within(gate);
         !self.blocked && (!self.rest.is_empty() || stored || resends)
     }
 
-    /// A message waits in the journal that may be written.
+    /// Whether a message that waits in the journal may be written.
     pub(crate) fn behind_within(&self, gate: Gate) -> bool {
         self.behind.is_some_and(|behind| match gate {
             Gate::Open => true,
@@ -181,13 +180,12 @@ impl Output {
         })
     }
 
-    /// Bytes of messages that wait in the journal.
+    /// Number of bytes of messages that wait in the journal.
     pub(crate) fn lag(&self) -> u64 {
         self.behind.map_or(0, |behind| behind.bytes)
     }
 
-    /// Bytes that a write did not accept, and the MsgSeqNum of the first message that waits in the journal behind
-    /// them.
+    /// Bytes that a write did not accept, and the MsgSeqNum of the first message in the journal that waits after them.
     pub(crate) fn unwritten(&self) -> (usize, Option<u64>) {
         let next = self.behind.map(|behind| behind.next);
         (self.rest.len() - self.at, next)
@@ -206,7 +204,7 @@ impl Output {
         if gate == Gate::Open && self.rest.is_empty() && self.behind.is_none() {
             return self.send_now(host, conn, outbox, run);
         }
-        // Rare: each message for itself.
+        // Rare: one message at a time.
         for index in run {
             let entry = &outbox.entries()[index];
             if entry.is_discarded() {
@@ -215,10 +213,9 @@ impl Output {
             let allowed = match (gate, entry.number) {
                 (_, MsgSeqNumSource::Fixed(_)) => true,
                 (Gate::Open, MsgSeqNumSource::Next) => self.behind.is_none(),
-                // A Logon that is refused: the Reject and the Logout are sent, whatever else waits.
+                // For a refused Logon, the Reject and the Logout are sent, whatever else waits.
                 (Gate::Admin, MsgSeqNumSource::Next) => is_admin(entry.msg_type()),
-                // Nothing may come before a Logon: with NextExpectedMsgSeqNum(789) a resend can
-                // begin in the same turn.
+                // Nothing may precede a Logon: with NextExpectedMsgSeqNum(789) a resend can begin in the same turn.
                 (Gate::Repeats(upto), MsgSeqNumSource::Next) => {
                     self.behind.is_none() && (entry.seq <= upto || entry.msg_type() == b"A")
                 }
@@ -252,7 +249,7 @@ impl Output {
         Ok(())
     }
 
-    /// Keeps what is needed to go on after a write took only `count` bytes of a run.
+    /// Keeps the state needed to continue after a write accepted only `count` bytes of several messages.
     #[cold]
     fn cut_short(&mut self, outbox: &Outbox, run: Range<usize>, mut count: usize) {
         self.blocked = true;
@@ -277,7 +274,7 @@ impl Output {
             bytes: 0,
         });
         if seq < behind.next {
-            // The sequence numbers were reset in the same write: what waits was numbered before.
+            // The sequence numbers were reset in the same write: waiting messages were numbered before it.
             self.voided = Some(behind.next..behind.end);
             *behind = Behind {
                 next: seq,
@@ -290,8 +287,8 @@ impl Output {
         behind.bytes += len as u64;
     }
 
-    /// Writes what waits: the rest of the last write, then messages from the journal if `gate` lets
-    /// them, `most` of these.
+    /// Writes waiting messages: the rest of the last write, then up to `most` messages from the journal if `gate`
+    /// allows them.
     pub(crate) fn pump<D: Disk>(
         &mut self,
         host: &mut impl Host,
@@ -372,7 +369,7 @@ impl Output {
     }
 }
 
-/// Writes once; a socket that is full accepts nothing.
+/// Writes once; a full socket accepts nothing.
 #[inline]
 fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Ending> {
     match host.write(conn, bytes) {

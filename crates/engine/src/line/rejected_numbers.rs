@@ -1,18 +1,18 @@
-//! [`RejectedNumbers`]: which messages of ours a peer has rejected.
+//! [`RejectedNumbers`]: the MsgSeqNums of our messages that a peer has rejected.
 
-/// MsgSeqNums that the peer's Rejects(3) have referred to.
+/// MsgSeqNums to which the peer's Rejects(3) have referred.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RejectedNumbers {
-    /// Of which epoch they are.
+    /// Their epoch.
     epoch: u64,
-    /// The greatest of them.
+    /// The highest of them.
     last: u64,
-    /// A bit for each of the 64 up to it: the lowest is its own.
+    /// A bit for each of the 64 up to it; the lowest bit is its own.
     seen: u64,
 }
 
 impl RejectedNumbers {
-    /// Whether no Reject has referred to this one; from now on one has.
+    /// Whether no Reject has referred to this MsgSeqNum; records it.
     pub(crate) fn is_new(&mut self, epoch: u64, number: u64) -> bool {
         if epoch != self.epoch {
             *self = Self {

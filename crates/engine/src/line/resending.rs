@@ -1,4 +1,4 @@
-//! Progress of the answer to a ResendRequest.
+//! Progress of a resend.
 
 use fixwire_protocol::{MsgSeqNumSource, Outbox, Session};
 
@@ -7,16 +7,16 @@ use crate::journal::Replay;
 /// Stored messages being read for a resend.
 pub(crate) struct Resending {
     pub(crate) replay: Replay,
-    /// Up to here nothing is stored.
+    /// Nothing is stored before this MsgSeqNum.
     pub(crate) missing_to: u64,
 }
 
-/// Messages sent for a ResendRequest so far.
+/// Number of messages sent for a ResendRequest so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Resent {
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// The first MsgSeqNum that was not resent yet.
+    /// The first MsgSeqNum not resent yet.
     pub(crate) next: u64,
     pub(crate) messages: u64,
     pub(crate) gap_fills: u64,

@@ -1,4 +1,4 @@
-//! Limits how much is logged of messages that change no state of a session.
+//! Limits how many messages are logged that change no session state.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use fixwire_protocol::{Mono, Nanos};
 
 use crate::bucket::{Bucket, Rate};
 
-/// Time between two events about messages that are not logged.
+/// Interval between two events about unlogged messages.
 const REPORT_EVERY: Nanos = Nanos(10_000_000_000);
 
-/// How much of a session is logged, and what was not.
+/// The limit of one session's log, and the messages above it.
 #[derive(Debug)]
 pub(crate) struct Trail {
     bucket: Bucket,
-    /// Bytes an hour.
+    /// Bytes per hour.
     pub(crate) most: u32,
-    /// Messages that were not logged and that no event has reported.
+    /// Number of unlogged messages that no event has reported yet.
     pub(crate) left_out: u64,
-    /// When the next event may be.
+    /// Earliest time of the next event.
     pub(crate) report_at: Mono,
 }
 
 impl Trail {
-    /// So many bytes an hour, and as many at once.
+    /// This number of bytes per hour, with a burst of the same size.
     pub(crate) fn new(bytes_per_hour: u32) -> Self {
         let rate = Rate {
             count: bytes_per_hour,
@@ -37,7 +37,7 @@ impl Trail {
         }
     }
 
-    /// Whether a record of so many bytes may be written.
+    /// Whether a record of this size may be written.
     pub(crate) fn admits(&mut self, now: Mono, bytes: u64) -> bool {
         let admits = self.bucket.available(now) >= bytes;
         if admits {
@@ -51,7 +51,7 @@ impl Trail {
         (self.left_out > 0).then_some(self.report_at)
     }
 
-    /// How many messages were not logged since the last call; the next ones are reported later.
+    /// Number of unlogged messages since the last call; later ones are reported later.
     pub(crate) fn take(&mut self, now: Mono) -> Option<u64> {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {

@@ -1,4 +1,4 @@
-//! Which connections may wait for a Logon, and which are displaced.
+//! Which connections may wait for a Logon, and which ones are displaced.
 
 use std::io;
 use std::net::IpAddr;
@@ -11,12 +11,11 @@ use super::{Guest, Lobby};
 use crate::event::ConnectionRefusal;
 use crate::host::{Host, ListenerId};
 
-/// Time until an accept that failed is tried again.
+/// Time until a failed accept is retried.
 pub(crate) const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
 impl Lobby {
-    /// Accepts one of the connections that wait at a listener. An error closes the listener for
-    /// [`ACCEPT_PAUSE`].
+    /// Accepts a connection waiting at a listener. An error closes the listener for [`ACCEPT_PAUSE`].
     pub(crate) fn accept(
         &mut self,
         host: &mut impl Host,
@@ -44,14 +43,14 @@ impl Lobby {
         }))
     }
 
-    /// The next listener whose accept failed and is to be tried again.
+    /// The next listener to retry after a failed accept.
     pub(crate) fn retries(&self, now: Mono) -> Option<ListenerId> {
         let due = |not_before: Mono| not_before.0 > 0 && not_before <= now;
         let mut listeners = self.listeners.iter();
         listeners.find_map(|listening| due(listening.not_before).then_some(listening.id))
     }
 
-    /// Checks whether a load balancer has named the client of a guest. Answers which guest it displaces.
+    /// Checks whether a load balancer has announced the client of a guest. Returns the guest that it displaces.
     pub(super) fn announce(
         &mut self,
         host: &impl Host,
@@ -91,7 +90,7 @@ impl Lobby {
         if self.slots.iter().any(|slot| slot.guest.is_none()) {
             return Ok(None);
         }
-        // A load balancer announces its client at once, so a connection without an announcement is silent.
+        // A load balancer announces its client at once; a connection without an announcement is treated as silent.
         let is_silent = |other: &Guest| other.unannounced;
         let is_stranger = |other: &Guest| self.belonging(other.listener, other.from.ip()) == 0;
         let place = match guest.unannounced {
@@ -106,8 +105,8 @@ impl Lobby {
             .ok_or(ConnectionRefusal::TooManyPending(self.slots.len()))
     }
 
-    /// Whether a connection from this address may wait here for its Logon, and whose place it takes
-    /// when its address has its share already.
+    /// Whether a connection from this address may wait here for its Logon, and whose place it takes when its address
+    /// has used its share.
     fn may_wait(
         &mut self,
         now: Now,
@@ -132,14 +131,14 @@ impl Lobby {
             .ok_or(ConnectionRefusal::TooManyFromAddress(self.per_address))
     }
 
-    /// How many sessions of this port belong to an address.
+    /// Number of sessions of this port that belong to an address.
     fn belonging(&self, listener: ListenerId, ip: IpAddr) -> usize {
         let knows = |session| self.doorman.knows(session, ip);
         self.routes.belonging(listener, ip, knows)
     }
 
-    /// The place of the guest that has waited longest. One whose password is being compared has said
-    /// who it is, and keeps its place.
+    /// The guest that has waited longest. A guest whose password is being checked has identified itself, and keeps its
+    /// place.
     fn longest(&self, among: impl Fn(&Guest) -> bool) -> Option<usize> {
         let guests = self.slots.iter().enumerate();
         let guests = guests.filter_map(|(index, slot)| Some((index, slot.guest?)));
@@ -149,7 +148,7 @@ impl Lobby {
             .map(|(index, _)| index)
     }
 
-    /// Gives a connection a free place, if there is one.
+    /// Gives a connection a free place, if any.
     pub(crate) fn seat(&mut self, guest: Guest) -> Option<usize> {
         let index = self.slots.iter().position(|slot| slot.guest.is_none())?;
         self.slots[index].guest = Some(guest);

@@ -1,4 +1,4 @@
-//! Decides about a connection by its first message: every check that needs no session.
+//! Decides about a connection from its first message: every check that needs no session.
 
 use std::io::{self, ErrorKind};
 
@@ -15,15 +15,15 @@ use crate::host::{ConnId, Host};
 use crate::input::{Input, READ};
 use crate::tls::{self, Spki};
 
-/// How a TLS connection begins: a handshake record.
+/// The first byte of a TLS connection: a handshake record.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
 /// Decision about a guest that is not refused.
 pub(crate) enum Decision {
-    /// It waits: for more bytes, or for its password.
+    /// Waits for more bytes, or for its password check.
     Wait,
-    /// Its Logon is for this session or template, and has passed every check but the last: no other peer may
-    /// be on. The new password of `renewal` is stored before.
+    /// Its Logon is for this session or template, and has passed every check except the last: no other peer may be
+    /// logged on. The new password in `renewal` is stored before that.
     Enter {
         target: Target,
         renewal: Option<Question>,
@@ -31,8 +31,8 @@ pub(crate) enum Decision {
 }
 
 impl Lobby {
-    /// Reads once from a guest's connection. Answers also who has to make way for it: the client that a load
-    /// balancer announces may displace another guest.
+    /// Reads once from a guest's connection. Also returns a guest to displace: the client that a load balancer
+    /// announces may displace one.
     pub(crate) fn read(
         &mut self,
         host: &mut impl Host,
@@ -51,7 +51,7 @@ impl Lobby {
         }
     }
 
-    /// The next guest whose password was compared or stored, and what becomes of it.
+    /// The next guest whose password was checked or stored, and the decision.
     pub(crate) fn compared(
         &mut self,
         decoder: &mut Decoder,
@@ -67,7 +67,7 @@ impl Lobby {
         }
     }
 
-    /// The first message of a guest, when it is whole.
+    /// The first message of a guest, once complete.
     pub(crate) fn message<'a>(
         &'a self,
         decoder: &'a mut Decoder,
@@ -81,8 +81,8 @@ impl Lobby {
         }
     }
 
-    /// Stores the new password of a guest for the session that accepts its Logon. Nothing else keeps the guest
-    /// from entering then: its time does not run any more, and no other guest overtakes it.
+    /// Stores the new password of a guest for the session that accepts its Logon. From then on nothing else keeps the
+    /// guest out: its timeout stops, and no other guest overtakes it.
     pub(crate) fn store(
         &mut self,
         slot: usize,
@@ -114,7 +114,7 @@ impl Lobby {
         })
     }
 
-    /// A guest goes to its session, and what it has said into the session's buffer.
+    /// Passes a guest to its session, and its received bytes to the session's buffer.
     pub(crate) fn leave(&mut self, slot: usize, input: &mut Input) -> Option<Guest> {
         let place = &mut self.slots[slot];
         let guest = place.guest.take()?;
@@ -122,7 +122,7 @@ impl Lobby {
         Some(guest)
     }
 
-    /// Closes the connection of a guest without a message. Answers which one that was, and what to report.
+    /// Closes the connection of a guest without a message. Returns the connection and the event.
     pub(crate) fn refuse(
         &mut self,
         host: &mut impl Host,
@@ -133,13 +133,13 @@ impl Lobby {
         let Guest { conn, from, .. } = self.slots[slot].guest.take()?;
         let message = self.message(decoder, slot);
         let logon = message.map_or_else(PeerText::default, |it| PeerText::parties(&it));
-        // It may contain a password.
+        // The bytes may contain a password.
         self.slots[slot].input.wipe();
         host.close(conn);
         Some((conn, Event::Refused { from, why, logon }))
     }
 
-    /// Decision after a read: whose Logon it is, and whether it has the right password.
+    /// Decision after a read: the session of its Logon, and whether its password is right.
     fn decide(
         &mut self,
         host: &impl Host,
@@ -191,7 +191,7 @@ impl Lobby {
         }
     }
 
-    /// Result of the password threads.
+    /// Handles a result of the password threads.
     fn answered(
         &mut self,
         decoder: &mut Decoder,
@@ -212,12 +212,12 @@ impl Lobby {
                 return Err(ConnectionRefusal::Credentials);
             }
         };
-        // It may have been removed while the password was compared.
+        // The session may have been removed while the password was checked.
         let target = target.ok_or(ConnectionRefusal::UnknownSession)?;
         Ok(Decision::Enter { target, renewal })
     }
 
-    /// Whom the Logon of a guest is for.
+    /// The session or template of a guest's Logon.
     fn target(&self, decoder: &mut Decoder, slot: usize) -> Option<Target> {
         let listener = self.slots[slot].guest?.listener;
         let message = self.message(decoder, slot)?;
@@ -226,8 +226,8 @@ impl Lobby {
     }
 }
 
-/// The length of the first message, when a read has made it whole. While its password is being compared the
-/// guest waits; a connection that sends more than fits meanwhile is no peer.
+/// The length of the first message, if a read has completed it. While its password is being checked the guest waits; a
+/// connection that sends more than fits meanwhile is not a peer.
 fn first_message(
     input: &Input,
     filled: io::Result<usize>,
@@ -268,7 +268,7 @@ mod tests {
         format!("{whole}10={sum:03}\x01").into_bytes()
     }
 
-    /// No engine is needed to see what the lobby makes of a first message, in two parts.
+    /// The lobby's handling of a first message in two parts, tested without an engine.
     #[test]
     fn a_guest_waits_until_its_first_message_decides() {
         let net = SimNet::new(

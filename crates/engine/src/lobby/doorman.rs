@@ -6,11 +6,10 @@
 //!   parties known?  -> allowed from there?  -> locked out?  -> password  -> not already on?
 //! ```
 //!
-//! A connection takes a token of its address and one of everybody, and returns them when it logs
-//! on: so only attempts that fail count. What one stranger does never keeps a peer out that comes from
-//! another address: locks belong to an address and a session together, and an address that a session
-//! belongs to needs no token of everybody. It has more tokens of its own too, for a stranger may be
-//! behind the same address (NAT, a proxy).
+//! A connection takes a token of its address and a global one, and returns both when it logs on, so only failed
+//! attempts count. Unknown peers never lock out a peer from another address: locks belong to an address and a session
+//! together, and an address that a session belongs to needs no global token. It also has more tokens of its own, since
+//! unknown peers may share the address (NAT, a proxy).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,20 +22,20 @@ use crate::bucket::{Bucket, Rate};
 use crate::config::LogonLimits;
 use crate::event::FailureLimit;
 
-/// Entries of each table about strangers.
+/// Maximum number of entries in each table about unknown peers.
 const MOST_REMEMBERED: usize = 4096;
-/// Entries of a full table that are looked at to find one that is idle.
+/// Number of entries of a full table examined to find an idle one.
 const FEW: usize = 32;
-/// So many times more attempts may fail from an address that sessions belong to.
+/// Factor for failed attempts allowed from an address that sessions belong to.
 const MORE_FOR_PEERS: u32 = 10;
 /// Wrong passwords until an address is locked out of a session.
 const FREE_FAILURES: u32 = 5;
-/// The first lock; each further failure doubles it.
+/// Duration of the first lock; each further failure doubles it.
 const FIRST_LOCK: Nanos = Nanos(1_000_000_000);
-/// The longest lock.
+/// Longest lock.
 const LONGEST_LOCK: Nanos = Nanos(15 * 60 * 1_000_000_000);
 
-/// The address that is counted: a host has one IPv4 address, but 2^64 of IPv6.
+/// The counted address: a host has one IPv4 address, but 2^64 of IPv6.
 pub(super) fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -46,12 +45,12 @@ pub(super) fn source(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The key under which attempts to log on are counted.
+/// The key under which logon attempts are counted.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Target {
     /// A session.
     Session(usize),
-    /// A template, before there is a session.
+    /// A template whose session does not exist yet.
     Template(usize),
 }
 
@@ -61,7 +60,7 @@ struct Lock {
     until: Mono,
 }
 
-/// Remembers who tried, within bounds.
+/// Logon attempts, within bounds.
 pub(super) struct Doorman {
     limits: LogonLimits,
     everybody: Bucket,
@@ -72,7 +71,7 @@ pub(super) struct Doorman {
     locks: HashMap<(IpAddr, Target), Lock>,
     /// The address from which each session logged on last.
     known: HashMap<usize, IpAddr>,
-    /// How many sessions logged on last from each of these.
+    /// Number of sessions that last logged on from each address.
     known_from: HashMap<IpAddr, usize>,
 }
 
@@ -90,12 +89,12 @@ impl Doorman {
         }
     }
 
-    /// Whether a session logged on from this address last.
+    /// Whether a session last logged on from this address.
     pub(super) fn knows(&self, session: usize, address: IpAddr) -> bool {
         self.known.get(&session) == Some(&source(address))
     }
 
-    /// A new connection: whether it may try, or which limit is reached. Sessions may belong to the address.
+    /// A new connection: allowed, or the limit that is reached. `belongs` if sessions belong to the address.
     pub(super) fn connects(
         &mut self,
         now: Mono,
@@ -122,7 +121,7 @@ impl Doorman {
         Ok(())
     }
 
-    /// Whether this address is locked out of a session, or too many have tried to get into it: the limit.
+    /// Whether this address is locked out of a session, or too many attempts were made at it; the limit.
     pub(super) fn keeps_out(
         &mut self,
         now: Mono,
@@ -144,7 +143,7 @@ impl Doorman {
         ))
     }
 
-    /// A wrong password, or a user that does not exist.
+    /// A wrong password, or an unknown user.
     pub(super) fn failed(&mut self, now: Mono, address: IpAddr, target: Target) {
         let address = source(address);
         let rate = Rate::per_minute(self.limits.failures_per_minute_and_session);
@@ -172,7 +171,7 @@ impl Doorman {
         };
     }
 
-    /// A session has logged on from here: the attempt counts for nothing.
+    /// A session has logged on from here: the attempt does not count.
     pub(super) fn succeeded(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
@@ -184,7 +183,7 @@ impl Doorman {
         }
     }
 
-    /// A session that is not there yet logged on from here when the engine ran before.
+    /// A session that does not exist yet logged on from here in an earlier run.
     pub(super) fn know_of(&mut self, address: IpAddr) {
         *self.known_from.entry(source(address)).or_default() += 1;
     }
@@ -194,7 +193,7 @@ impl Doorman {
         self.known.get(&session).copied()
     }
 
-    /// A session logged on from here last. Answers from where it had before.
+    /// A session last logged on from here. Returns its previous address.
     pub(super) fn know(&mut self, address: IpAddr, session: usize) -> Option<IpAddr> {
         let address = source(address);
         let before = self.known.insert(session, address);
@@ -203,7 +202,7 @@ impl Doorman {
     }
 }
 
-/// One that was counted under `before` is counted under `now`.
+/// Counts an entry for `before` under `now`.
 pub(super) fn recount<K: Copy + Eq + Hash>(
     counts: &mut HashMap<K, usize>,
     before: Option<K>,
@@ -225,9 +224,8 @@ pub(super) fn recount<K: Copy + Eq + Hash>(
     }
 }
 
-/// The place of a key in a table that does not grow without end. When it is full, an entry is removed that
-/// is `idle`, or any. Only a few are looked at, so that a flood from ever new addresses does not cost a
-/// walk over the whole table for each of them.
+/// The entry of a key in a bounded table. When full, an `idle` entry is removed, or any. Only a few are examined, so
+/// that a flood from ever new addresses does not scan the whole table for each of them.
 fn remember<'a, K: Copy + Eq + Hash, V>(
     table: &'a mut HashMap<K, V>,
     key: K,
@@ -266,7 +264,7 @@ mod tests {
         })
     }
 
-    /// T7: token buckets of an address and of everybody.
+    /// T7: token buckets per address, and a global one.
     #[test]
     fn attempts_that_fail_are_limited_and_those_that_succeed_are_not() {
         let mut doorman = doorman();
@@ -288,7 +286,7 @@ mod tests {
             doorman.connects(later, stranger, false).is_ok()
                 && doorman.connects(later, stranger, false).is_err()
         );
-        // Many addresses together run into the limit of everybody; who is known does not.
+        // Many addresses together reach the global limit; known addresses do not.
         let mut admitted = 0;
         for host in 0..=255 {
             admitted += u32::from(
@@ -301,7 +299,7 @@ mod tests {
         assert!(doorman.connects(later, friend, false).is_ok());
     }
 
-    /// T7: a stranger behind a peer's address uses up its own tokens, not the peer's.
+    /// T7: an unknown peer at a peer's address uses up its own tokens, not the peer's.
     #[test]
     fn an_address_that_sessions_belong_to_has_ten_times_the_attempts() {
         let mut doorman = doorman();
@@ -313,7 +311,7 @@ mod tests {
             doorman.connects(now, peer, true).is_err(),
             "200 failures in a minute"
         );
-        // Where no session belongs to it, it is an address like any other.
+        // Without a session that belongs to it, it is an ordinary address.
         assert!(
             doorman.connects(now, peer, false).is_err(),
             "no attempts are left for everybody"
@@ -322,12 +320,12 @@ mod tests {
         assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
         logged_on(&mut doorman, ip("192.0.2.3"), 0);
         assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false).is_err());
-        // Of a session that a template will make.
+        // For a session that a template will create.
         doorman.know_of(peer);
         assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false).is_ok());
     }
 
-    /// T7: five failures lock an address out of one session, longer each time, at most 15 minutes.
+    /// T7: five failures lock an address out of one session, for increasing times up to 15 minutes.
     #[test]
     fn a_lock_grows_to_a_quarter_of_an_hour_and_is_for_one_address_and_session() {
         let mut doorman = doorman();
@@ -366,7 +364,7 @@ mod tests {
         assert!(doorman.keeps_out(now, stranger, target).is_none());
     }
 
-    /// T7: a flood of wrong passwords from everywhere does not keep out the address that is known.
+    /// T7: a flood of wrong passwords from everywhere does not lock out a known address.
     #[test]
     fn failures_of_many_addresses_close_a_session_to_strangers_only() {
         let mut doorman = doorman();

@@ -1,18 +1,17 @@
 //! The lobby: a bounded pool of connections that have not logged on.
 //!
-//! Before its Logon a peer looks like a stranger at the same address (NAT, a proxy, a load
-//! balancer), so a full pool would keep peers out. An address that sessions belong to therefore has
-//! places of its own: a new connection from there displaces the one that has waited longest,
-//! from the same address when that has its share, otherwise of a stranger.
+//! Before its Logon a peer cannot be distinguished from an unknown one at the same address (NAT, a proxy, a load
+//! balancer), so a full pool would lock peers out. An address that sessions belong to therefore has reserved places: a
+//! new connection from there displaces the one that has waited longest, from the same address if that has used its
+//! share, otherwise from an unknown one.
 //!
-//! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
-//! passed every check. The time for that counts from the first moment, not from the last byte. The
-//! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
-//! lock, password, not already on. A new password is stored last of all, when the session and the
-//! application would accept the Logon, and before it is answered.
+//! Nothing is answered and no session is changed before a Logon is complete and has passed every check. The time limit
+//! counts from the start, not from the last byte. The order of checks: address, rate, place, TLS, size, form, Logon,
+//! CompIDs, address again, certificate, lock, password, not already on. A new password is stored last of all, once the
+//! session and the application would accept the Logon, and before it is answered.
 //!
-//! The lobby closes its guests when it refuses them. It knows sessions by their index only: its owner
-//! raises the events and gives a connection to the session that its Logon is for.
+//! The lobby closes the connections of refused guests. It knows sessions by index only: its owner raises the events and
+//! passes a connection to the session of its Logon.
 
 mod admission;
 mod decision;
@@ -45,18 +44,18 @@ pub(crate) struct Lobby {
     routes: Routes,
     doorman: Doorman,
     wake_up: WakeUp,
-    /// Compares passwords; there when the first one has come.
+    /// Checks passwords; created for the first one.
     checker: Option<Checker>,
 }
 
 struct Listening {
     id: ListenerId,
-    /// As it was configured; sessions with port 0 and one address share a port.
+    /// As configured; sessions with port 0 and one address share a port.
     asked: SocketAddr,
     at: SocketAddr,
-    /// Outcome of a connection here before its Logon.
+    /// The transport of its connections before a Logon.
     transport: Transport,
-    /// After a failure nothing is accepted before this.
+    /// After a failure nothing is accepted before this time.
     not_before: Mono,
 }
 
@@ -72,14 +71,14 @@ pub(crate) struct Guest {
     pub(crate) conn: ConnId,
     pub(crate) from: SocketAddr,
     listener: ListenerId,
-    /// Until when it may wait.
+    /// Its time limit.
     pub(crate) deadline: Mono,
-    /// The ticket of its password, while that is compared.
+    /// The ticket of its password, during the check.
     asked: Option<u64>,
-    /// The session that no other guest may enter, while a new password for its Logon is stored: no check of
-    /// the session or the application has anything against it.
+    /// The session that no other guest may enter while a new password for its Logon is stored: the session and the
+    /// application accept the Logon.
     enters: Option<usize>,
-    /// `from` is a load balancer, and the client is not known yet.
+    /// Whether `from` is a load balancer whose client is not known yet.
     unannounced: bool,
 }
 
@@ -166,13 +165,13 @@ impl Lobby {
         self.know(address, session);
     }
 
-    /// A session logged on from here last.
+    /// A session last logged on from here.
     pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
         let before = self.doorman.know(address, session);
         self.routes.moved(session, before, Some(source(address)));
     }
 
-    /// A session that is not there yet logged on from here when the engine ran before.
+    /// A session that does not exist yet logged on from here in an earlier run.
     pub(crate) fn know_of(&mut self, address: IpAddr) {
         self.doorman.know_of(address);
     }
@@ -203,7 +202,7 @@ impl Lobby {
         late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
     }
 
-    /// How many guests there may be.
+    /// Maximum number of guests.
     pub(crate) fn places(&self) -> usize {
         self.slots.len()
     }

@@ -26,15 +26,15 @@ pub(super) struct Route {
     pub(super) access: Access,
     pub(super) username: Vec<u8>,
     pub(super) password: Secret,
-    /// Certificates of which the peer must show one, if there are any.
+    /// Accepted certificates of the peer, if restricted.
     pub(super) certificates: Vec<Pin>,
 }
 
-/// Result of a Logon's password.
+/// Result of checking a Logon's password.
 pub(super) enum Password {
     Right,
     Wrong,
-    /// Only a comparison on another thread can decide.
+    /// A check on another thread must decide.
     Compare(Question),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     if canary::is(PlantedFault::AnyPassword) {
         return Password::Right;
     }
-    // Both are looked at, whatever the first one says.
+    // Both are checked, whatever the result of the first.
     if !(demands(&route.username, tag::USERNAME) & demands(&route.password, tag::PASSWORD)) {
         return Password::Wrong;
     }
@@ -61,8 +61,8 @@ pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     ))
 }
 
-/// The sessions and templates that accept connections. Neither a Logon nor a connection costs more when there
-/// are more sessions, unless they have `AllowedRemoteAddresses`, which are looked at one by one.
+/// The sessions and templates that accept connections. The cost of a Logon or connection does not grow with their
+/// number, except for those with `AllowedRemoteAddresses`, which are searched one by one.
 #[derive(Default)]
 pub(super) struct Routes {
     /// The route of each session that has one.
@@ -71,22 +71,22 @@ pub(super) struct Routes {
     by_ids: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
     ports: HashMap<ListenerId, Port>,
-    /// Of the sessions that any address may connect to: how many logged on last from an address.
+    /// For sessions without address restrictions: how many last logged on from each address.
     known: HashMap<(ListenerId, IpAddr), usize>,
 }
 
-/// The sessions of one listener, beside those that are found by their CompIDs.
+/// The sessions of one listener, in addition to the index by CompIDs.
 #[derive(Default)]
 struct Port {
     templates: Vec<Route>,
-    /// How many sessions any address may connect to.
+    /// Number of sessions without address restrictions.
     open: usize,
     /// The sessions with `AllowedRemoteAddresses`.
     restricted: Vec<usize>,
 }
 
 impl Routes {
-    /// A template more, or a session that has no route; that logged on last from `known`.
+    /// Adds a template, or a session without a route that last logged on from `known`.
     pub(super) fn add(&mut self, route: Route, known: Option<IpAddr>) {
         let port = self.ports.entry(route.listener).or_default();
         let session = match route.target {
@@ -106,7 +106,7 @@ impl Routes {
         self.moved(session, None, known);
     }
 
-    /// The route of a session goes; it logged on last from `known`.
+    /// Removes the route of a session that last logged on from `known`.
     pub(super) fn remove(&mut self, session: usize, known: Option<IpAddr>) {
         self.moved(session, known, None);
         let Some(route) = self.sessions.get_mut(session).and_then(Option::take) else {
@@ -125,7 +125,7 @@ impl Routes {
         }
     }
 
-    /// A session logged on last from another address than `before`.
+    /// A session logged on from another address than `before`.
     pub(super) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
         let route = self.sessions.get(session).and_then(Option::as_ref);
         if let Some(route) = route.filter(|route| route.access.addresses.is_empty()) {
@@ -144,8 +144,8 @@ impl Routes {
         })
     }
 
-    /// How many sessions and templates of a listener belong to an address: those that name it in their
-    /// `AllowedRemoteAddresses`, and those that `knows` says logged on from it last.
+    /// Number of sessions and templates of a listener that belong to an address: by `AllowedRemoteAddresses`, and those
+    /// that last logged on from it, by `knows`.
     pub(super) fn belonging(
         &self,
         listener: ListenerId,
@@ -174,9 +174,9 @@ impl Routes {
             .filter_map(|session| self.sessions[*session].as_ref())
     }
 
-    /// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
-    /// those SubIDs and LocationIDs that it has. A session goes before a template, and the one with most of
-    /// them before the others; of templates, the first one.
+    /// The session or template of a listener for a Logon: with the same CompIDs, and the same SubIDs and LocationIDs
+    /// where configured. A session takes precedence over a template, and the session with most of these ids over
+    /// others; among templates, the first one.
     pub(super) fn find(
         &self,
         listener: ListenerId,
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// The same, by a look at each route.
+    /// The same, by a search through all routes.
     #[derive(Default)]
     struct Plain {
         routes: Vec<(Target, [usize; 4], Vec<u8>)>,

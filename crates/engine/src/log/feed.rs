@@ -20,46 +20,46 @@ use crate::journal::{is_fix_message, is_session};
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
 
-/// Events that may wait; further ones are counted instead. The engine never waits.
+/// Maximum number of waiting events; further ones are only counted. The engine never waits.
 const WAITING: usize = 4096;
-/// How long a line may wait to be written.
+/// Maximum delay of a line.
 const SOON: Duration = Duration::from_millis(20);
-/// Pause after a failure; each further one is twice as long.
+/// Pause after a failure; each further failure doubles it.
 const AGAIN: Duration = Duration::from_millis(250);
 /// The longest of these pauses.
 const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
-/// How long a log may catch up when the engine ends. The rest is caught up with after its next start.
+/// Time limit for a log to catch up when the engine stops. The rest follows after the next start.
 const ENDING: Duration = Duration::from_secs(5);
-/// Limit of events that wait to be reported to the operator.
+/// Maximum number of events waiting to be reported to the operator.
 const TOLD: usize = 16;
-/// Records between two looks at the events.
+/// Number of records between two checks for events.
 const RECORDS: usize = 1024;
 
-/// One log being made. Dropping it writes what is committed until then, as far as that can be done soon.
+/// One running log. When dropped it writes everything committed so far, within a time limit.
 pub struct Feed {
     events: SyncSender<(Timestamp, Event)>,
     ends: Arc<AtomicBool>,
     reopens: Arc<AtomicBool>,
     reports: Arc<Mutex<VecDeque<Event>>>,
-    /// Closed when the thread has ended.
+    /// Closed when the thread has exited.
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// The parts that a feed begins with.
+/// The parts of a new feed.
 #[derive(Clone)]
 pub struct FeedStart<'a> {
     /// The journal's folder.
     pub journal: &'a Path,
-    /// Its end: where a log begins that never was.
+    /// The journal's end, where a new log begins.
     pub end: JournalPosition,
     /// The names of its sessions, by their ids.
     pub sessions: Vec<String>,
-    /// The names of the engine's sessions, by theirs.
+    /// The names of the engine's sessions, by their ids.
     pub configured: Vec<String>,
-    /// Fields whose values are masked, beside those that always are.
+    /// Fields whose values are masked, in addition to the secrets that always are.
     pub masked: &'a [Tag],
-    /// Wakes the engine for the events of the log.
+    /// Wakes the engine for events of the log.
     pub wake_up: WakeUp,
 }
 
@@ -68,8 +68,8 @@ impl Feed {
     ///
     /// # Errors
     ///
-    /// Those of [`Log::open`], a cursor that cannot be written, or a thread that cannot start. An unavailable database
-    /// is no error.
+    /// The errors of [`Log::open`], a cursor that cannot be written, or a thread that cannot be started. An unavailable
+    /// database is not an error.
     pub fn start(log: &dyn Log, start: FeedStart<'_>) -> Result<Self, LogError> {
         let (target, kind) = (log.open(start.journal, &start.configured)?, log.kind());
         let (events, heard) = sync_channel(WAITING);
@@ -80,7 +80,7 @@ impl Feed {
         let cursor = start.journal.join(format!("log-{kind}.cursor"));
         let known = read_cursor(&cursor).filter(|at| *at <= start.end);
         if known.is_none() {
-            // Or what comes before the first line is written would be left out by the next start.
+            // Otherwise records before the first line would be skipped after the next start.
             write_cursor(&cursor, start.end)?;
         }
         let from = known.unwrap_or(start.end);
@@ -143,7 +143,7 @@ impl Feed {
         })
     }
 
-    /// Its files are opened anew soon.
+    /// Requests reopening of its files.
     pub fn reopen(&self) {
         self.reopens.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {
@@ -151,9 +151,9 @@ impl Feed {
         }
     }
 
-    /// The next event of it for the operator.
+    /// Its next event for the operator.
     pub fn report(&self) -> Option<Event> {
-        // Never waits: the thread holds it for an instant only.
+        // Never waits: the thread only holds the lock for an instant.
         self.reports.try_lock().ok()?.pop_front()
     }
 }
@@ -164,10 +164,10 @@ impl Drop for Feed {
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             if self.ended.recv_timeout(2 * ENDING) == Err(RecvTimeoutError::Timeout) {
-                // A database holds it. What it still does there is done as a whole or not at all.
+                // A database operation blocks the thread. It will be completed as a whole or not at all.
                 return;
             }
-            // A thread that panicked has said so already.
+            // A panicking thread has already reported it.
             let _ = thread.join();
         }
     }
@@ -182,13 +182,13 @@ struct Worker {
     originals: Originals,
     /// The journal's end when it began.
     end: JournalPosition,
-    /// The target accepts the records behind the tail.
+    /// Whether the target accepts the records after the tail.
     is_open: bool,
-    /// The last error, until it goes on.
+    /// The last error, until the log resumes.
     fault: Option<LogError>,
     /// The segments that were missing last time.
     missed: Option<(u32, u32)>,
-    /// The last segment that was missing when a resent message of it was looked for.
+    /// The last segment that was missing when a resent message in it was searched.
     gone: u32,
     cursor: PathBuf,
     /// The content of the cursor's file.
@@ -198,7 +198,7 @@ struct Worker {
     configured: Vec<String>,
     redactor: Redactor,
     ends: Arc<AtomicBool>,
-    /// The target's files are to be opened anew.
+    /// Whether the target's files must be reopened.
     reopens: Arc<AtomicBool>,
     reports: Arc<Mutex<VecDeque<Event>>>,
     wake_up: WakeUp,
@@ -241,9 +241,9 @@ impl Worker {
         }
     }
 
-    /// Goes on behind what the target has.
+    /// Continues after the target's last record.
     fn open(&mut self) -> Result<(), LogError> {
-        // No log is ahead of its journal, unless the system lost a part of that one.
+        // No log is ahead of its journal, unless the system lost a part of the journal.
         let most = self.end.max(self.tail.position());
         let from = self.target.open(self.kept)?.min(most);
         self.tail = Tail::new(&self.journal, from);
@@ -251,7 +251,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Logs what is available; whether it was anything.
+    /// Logs the available records; false without any.
     fn round(&mut self) -> Result<bool, LogError> {
         if !self.is_open {
             self.open()?;
@@ -267,7 +267,7 @@ impl Worker {
             worked = true;
             self.event(wall, &event);
         }
-        // What was read before a fault is passed on too.
+        // Data read before a fault is passed on, too.
         let read = self.records();
         self.tell_missed();
         let position = self.tail.position();
@@ -284,7 +284,7 @@ impl Worker {
         read.map(|()| worked)
     }
 
-    /// Logs records until there are no more, the target is full or it is time for the events.
+    /// Logs records until the end, until the target is full, or until events are due.
     fn records(&mut self) -> Result<(), LogError> {
         for _ in 0..RECORDS {
             if self.target.is_full() || !self.record()? {
@@ -294,7 +294,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Reports once which segments were missing: what is read again after a failure misses them again.
+    /// Reports once which segments were missing: reading again after a failure finds the same.
     fn tell_missed(&mut self) {
         if let Some((first, last)) = self.tail.missed()
             && self.missed != Some((first, last))
@@ -305,7 +305,7 @@ impl Worker {
         }
     }
 
-    /// Reports once that resent messages are missing because this segment, which had them, was removed.
+    /// Reports once that resent messages are missing because their segment was removed.
     fn tell_gone(&mut self, segment: u32) {
         if self.gone < segment {
             self.gone = segment;
@@ -314,7 +314,7 @@ impl Worker {
         }
     }
 
-    /// Logs the messages of the next record; false when no record is left.
+    /// Logs the messages of the next record; false at the end.
     fn record(&mut self) -> Result<bool, LogError> {
         let record = self
             .tail
@@ -334,13 +334,13 @@ impl Worker {
         }
         let name = |id: usize| self.sessions.get(id).map_or("", String::as_str);
         let mut log = |name: &str, incoming: bool, message: &[u8]| {
-            // The journal has no passwords of Logons; here none of any message remain.
+            // The journal has no passwords of Logons; here those of all other messages are masked.
             self.redactor.copy_any(0, message);
             let kept = self.redactor.kept(0, message);
             self.target.message(name, record.wall, incoming, kept);
             self.redactor.clear();
         };
-        // Frames of links have no line: they are not text.
+        // Frames of links are not text and get no line.
         if record.kind.is_inbound() && is_fix_message(record.body) {
             log(name(id), true, record.body);
         }
@@ -374,7 +374,7 @@ impl Worker {
             .event(session.map(String::as_str), wall, &event.to_string());
     }
 
-    /// Reports each fault once, however often it is met.
+    /// Reports each fault once, even if it recurs.
     fn fail(&mut self, error: LogError) {
         self.is_open = false;
         if self.fault.as_ref() != Some(&error) {
@@ -395,7 +395,7 @@ impl Worker {
     }
 }
 
-/// Where a log goes on: 8 bytes of position and their CRC-32C.
+/// A log's position: 8 bytes, and their CRC-32C.
 fn read_cursor(path: &Path) -> Option<JournalPosition> {
     let bytes = fs::read(path).ok()?;
     let bytes: &[u8; 12] = bytes.as_slice().try_into().ok()?;
@@ -408,7 +408,7 @@ fn read_cursor(path: &Path) -> Option<JournalPosition> {
 fn write_cursor(path: &Path, position: JournalPosition) -> Result<(), LogError> {
     let bits = position.bits().to_le_bytes();
     let bytes = [&bits[..], &crc32c::crc32c(&bits).to_le_bytes()].concat();
-    // In place: at no moment the file is empty.
+    // Written in place: the file is never empty.
     private()
         .open(path)
         .and_then(|file| file.write_all_at(&bytes, 0))

@@ -1,13 +1,12 @@
-//! Message and event logs beside the journal, whatever they are written to.
+//! Message and event logs in addition to the journal, for any target.
 //!
 //! ```text
 //! engine thread --journal--> segments --Tail--> feed thread --> Target: files, or tables of a database
 //!               --events---> bounded channel ----^
 //! ```
 //!
-//! The journal is the truth; a log is made from it, by a thread of its own that reads the journal's
-//! files. So no message waits for a log: when a disk or a database hangs, the log falls behind
-//! and catches up, also after a restart.
+//! Logs are derived from the journal, by a thread of their own that reads the journal's files. So no message waits for
+//! a log: when a disk or a database hangs, the log falls behind and catches up, also after a restart.
 
 mod feed;
 
@@ -20,28 +19,28 @@ use crate::journal::JournalPosition;
 
 pub use feed::{Feed, FeedStart};
 
-/// A log as it is configured.
+/// The configuration of a log.
 pub trait Log: fmt::Debug + Send + Sync {
-    /// Its name in events, in its thread and in the file in the journal's folder that says up to where it is written,
-    /// `log-KIND.cursor`: letters. An engine has one log of a kind.
+    /// Its name: in events, of its thread, and in the journal's folder, where the file `log-KIND.cursor` has its
+    /// position. Letters only; an engine has one log of a kind.
     fn kind(&self) -> &'static str;
 
-    /// Looks for what cannot work, without a look at the world.
+    /// Checks the configuration without accessing anything.
     ///
     /// # Errors
     ///
-    /// The first thing found.
+    /// The first error found.
     fn check(&self) -> Result<(), LogError> {
         Ok(())
     }
 
-    /// How many files it keeps open for each session, and as many for the engine.
+    /// Number of files it keeps open per session, and as many for the engine.
     fn files_of_a_session(&self) -> u64 {
         0
     }
 
-    /// Opens its target, for the engine whose journal is in this folder and whose configured sessions have
-    /// these names. The engine's thread calls it once, at the start.
+    /// Opens its target, for the engine with this journal folder and these configured session names. The engine's
+    /// thread calls it once, at the start.
     ///
     /// # Errors
     ///
@@ -49,23 +48,23 @@ pub trait Log: fmt::Debug + Send + Sync {
     fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn LogTarget>, LogError>;
 }
 
-/// Where a log goes. A thread of its own has it.
+/// The target of a log, used by a thread of its own.
 pub trait LogTarget: Send {
-    /// Makes it ready, at first and after every failure. Where it goes on: behind the last message that
-    /// it has; `from` when it cannot know.
+    /// Prepares it, at first and after every failure. Returns the position after its last message, or `from` when
+    /// unknown.
     ///
     /// # Errors
     ///
-    /// Why it cannot be written now. It is tried again later.
+    /// Why it cannot be written now. It is retried later.
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Logs a message that was received or sent.
     fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]);
 
-    /// Logs an event; of the engine when it has no session.
+    /// Logs an event; without a session, one of the engine.
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
-    /// Opens its files anew, under the same names; false when it has none.
+    /// Reopens its files under the same names; false when it has none.
     ///
     /// # Errors
     ///
@@ -74,19 +73,19 @@ pub trait LogTarget: Send {
         Ok(false)
     }
 
-    /// Whether it wants to write what it has before it accepts more.
+    /// Whether it must write its buffer before it accepts more.
     fn is_full(&self) -> bool;
 
-    /// Passes on what was given: of the journal all before `to`. What could not be passed on it keeps, or
-    /// forgets and asks for again in [`open`](Self::open).
+    /// Passes on its buffer: everything in the journal before `to`. On failure it keeps the rest, or drops it and
+    /// requests it again in [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// Why not all of it could be passed on.
+    /// Why not everything could be passed on.
     fn flush(&mut self, to: JournalPosition) -> Result<(), LogError>;
 }
 
-/// Why a log cannot be written. The journal goes on.
+/// Why a log cannot be written. The journal continues.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogError(pub String);
 

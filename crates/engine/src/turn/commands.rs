@@ -1,4 +1,4 @@
-//! Carries out commands of other threads.
+//! Executes commands of other threads.
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now, SessionId};
@@ -12,7 +12,7 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::dialler::State;
 use crate::log::Feed;
 
-/// Commands of other threads in one turn.
+/// Maximum number of commands of other threads in one turn.
 const COMMANDS_PER_TURN: usize = 64;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -33,7 +33,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 } => {
                     let mut body = self.core.outbox.begin(session, msg_type);
                     self.commands.take_fields(fields, &mut body);
-                    // One that does not fit is counted by the outbox.
+                    // The outbox counts a message that does not fit.
                     let _ = body.finish();
                     self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                     self.release_if_full(now)?;
@@ -64,7 +64,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             && let Some(dialler) = &mut line.dialler
         {
             if line.link.is_some() {
-                // The one before still has to end: two would share one session.
+                // The previous session must end first: two would share one session.
                 dialler.connected();
             } else {
                 dialler.on();
@@ -100,7 +100,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Logs out the sessions that the application wants to.
+    /// Logs out the sessions as the application requests.
     #[cold]
     pub(super) fn log_out_wanted(&mut self, now: Now) -> Result<(), EngineError> {
         for (session, text) in self.core.outbox.take_logouts() {
@@ -110,8 +110,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Resets the sequence numbers of a session, and asks its peer for the same. Both are committed before a
-    /// byte of it is sent.
+    /// Resets the sequence numbers of a session, and requests the same of its peer. Both are committed before a byte is
+    /// sent.
     pub(super) fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
@@ -130,7 +130,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sends a stored message as a new one that the peer may have had.
+    /// Sends a stored message as a new one with PossResend.
     fn send_again(&mut self, now: Now, session: SessionId, seq: u64) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = core.lines.get(session.0 as usize);
@@ -155,7 +155,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(());
         }
         self.stopping = Stopping::Until(now.mono + self.stop_timeout);
-        // The next turn closes the connections that have not logged on.
+        // The next turn closes the connections without a Logon.
         self.core.timers.engine(Mono(0));
         for session in 0..self.core.lines.len() {
             self.log_out(now, SessionId(session as u32), "")?;

@@ -13,7 +13,7 @@ use crate::journal::{Disk, RecordKind};
 use crate::line::link::{Leaving, Link};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// A connection becomes a session's.
+    /// A connection is attached to a session.
     pub(crate) fn attach(
         &mut self,
         now: Now,
@@ -21,7 +21,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
-        // The day may have changed since the last look.
+        // A new trading day may have begun since the last check.
         self.keep_hours(now, session)?;
         // Messages committed before belong to no connection: they must not precede the Logon on this one.
         self.release(now)?;
@@ -47,7 +47,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sets the options of a connection, which works without them too.
+    /// Sets the options of a connection; it also works without them.
     pub(crate) fn tune(
         &mut self,
         now: Now,
@@ -62,9 +62,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Ends a session's connection. When the session itself ended it and the socket has not accepted its
-    /// last messages, the Logout among them, the connection stays until it has, or for as long as the
-    /// answer to a Logout may take.
+    /// Ends a session's connection. When the session itself ended it and the socket has not accepted its last messages,
+    /// including the Logout, the connection stays until it has, at most for the Logout timeout.
     pub(crate) fn part(
         &mut self,
         now: Now,
@@ -95,7 +94,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.disconnect(now, session, why)
     }
 
-    /// Ends a session's connection at once: what is committed is written first, what is unread is dropped.
+    /// Ends a session's connection at once: committed messages are written first, unread data is dropped.
     pub(crate) fn disconnect(
         &mut self,
         now: Now,
@@ -162,7 +161,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);
         }
-        // An initiator that logs on with other sequence numbers does so without a pause.
+        // An initiator that logs on with new sequence numbers does so without a pause.
         self.set_pending_numbers(now, session)?;
         if self.core.lines[session].hours.is_some() {
             // A new trading session may wait for the end of this connection.

@@ -1,4 +1,4 @@
-//! Connects initiators: attempts begun, given up, and their results.
+//! Connects initiators: starts attempts, gives them up, and handles their results.
 
 use std::io::ErrorKind;
 
@@ -13,7 +13,7 @@ use crate::line::dialler::{Dialler, State};
 use crate::tls::{self, Spki};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Connects when an attempt is due, and gives one up that takes too long.
+    /// Connects when an attempt is due, and gives up one that takes too long.
     pub(crate) fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let line = &mut self.core.lines[session];
         let options = line.socket_options();
@@ -48,7 +48,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The outcome of an attempt to connect is known.
+    /// Handles the outcome of an attempt to connect.
     pub(crate) fn dialled(
         &mut self,
         now: Now,
@@ -57,7 +57,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         match self.host.dialled(conn) {
             Ok(peer) => {
-                // The session may have closed while this was on its way.
+                // The session may have closed while the attempt was in progress.
                 self.keep_hours(now, session)?;
                 if self.owner(conn) != Owner::Dialling(session) {
                     return Ok(());

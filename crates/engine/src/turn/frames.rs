@@ -1,4 +1,4 @@
-//! Connections of links: made, accepted, read, and ended.
+//! Connections of links: opened, accepted, read, and closed.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -18,11 +18,11 @@ use crate::line::link::Leaving;
 use crate::lobby::ACCEPT_PAUSE;
 use crate::tls::{self, Spki};
 
-/// Connections accepted from one listener in a turn.
+/// Maximum number of connections accepted from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Reads once from a link's connection and carries out the frames that have become whole.
+    /// Reads once from a link's connection and handles the complete frames.
     #[inline(never)]
     pub(super) fn read_frames(
         &mut self,
@@ -32,7 +32,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<usize, EngineError> {
         let most = read_most(self.core.sync_first);
         match self.link_inputs[link].fill(&mut self.host, conn, most) {
-            // The application has ended it, and only its last frames wait for the socket.
+            // The application has closed it, and only its last frames wait for the socket.
             Ok(count) if count > 0 && self.core.links[link].leaving().is_some() => {
                 self.link_inputs[link].clear();
             }
@@ -44,7 +44,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(1)
     }
 
-    /// Carries out the whole frames of a link's receive buffer and writes what they caused.
+    /// Handles the complete frames of a link's receive buffer and writes their effects.
     fn process_frames(&mut self, now: Now, link: usize, conn: ConnId) -> Result<(), EngineError> {
         let ending = loop {
             let bytes = self.link_inputs[link].unread();
@@ -54,7 +54,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 .as_mut()
                 .filter(|up| up.conn == conn && !up.is_closing)
             else {
-                // What it still says is for nobody.
+                // Further data is ignored.
                 break None;
             };
             let len = match at.framing.next(bytes) {
@@ -67,7 +67,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             };
             up.bytes_in += len as u64;
             if let (0, Some(dialler)) = (at.frames_in, &mut at.dialler) {
-                // This host works: the pauses begin anew when the connection ends.
+                // This host works: the pauses start over when the connection ends.
                 dialler.logged_on();
             }
             let (core, app) = (&mut self.core, &mut self.app);
@@ -91,7 +91,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// A connection becomes a link's.
+    /// A connection is attached to a link.
     fn attach_link(
         &mut self,
         now: Now,
@@ -99,7 +99,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
-        // Messages committed before belong to no connection, or to the one before.
+        // Messages committed before belong to no connection, or to the previous one.
         self.release(now)?;
         self.set_owner(conn, Owner::Link(link));
         let at = &mut self.core.links[link];
@@ -113,8 +113,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)
     }
 
-    /// Ends a link's connection. When the application wants it and the socket has not accepted its last frames, the
-    /// connection stays until it has, or for a short time.
+    /// Closes a link's connection. When the application closed it and the socket has not accepted its last frames, the
+    /// connection stays until it has, for a short time at most.
     #[inline(never)]
     pub(super) fn part_link(
         &mut self,
@@ -144,8 +144,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.end_link(now, link, why)
     }
 
-    /// Ends a link's connection at once: committed frames are written first, as far as the socket accepts them. The
-    /// application is notified how far that was.
+    /// Closes a link's connection at once: writes committed frames first, as far as the socket accepts them, and
+    /// notifies the application how many that were.
     pub(super) fn end_link(
         &mut self,
         now: Now,
@@ -188,8 +188,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Accepts the connections that wait at a link's listener: one, and others are closed. `None` when the
-    /// listener belongs to no link.
+    /// Accepts the connections waiting at a link's listener: one, and closes the others. `None` when the listener
+    /// belongs to no link.
     #[inline(never)]
     pub(super) fn accept_link(
         &mut self,
@@ -242,7 +242,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let why = "it sent no message, and another peer connects";
                 self.end_link(now, link, Ending::Application(why))?;
             }
-            // Who comes anew does not wait for the rest of the old connection.
+            // A reconnecting peer does not wait for the rest of the old connection.
             if let Some(leaving) = self.core.links[link].leaving() {
                 self.end_link(now, link, leaving.why)?;
             }
@@ -251,7 +251,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Due work of links. Answers when one is due next.
+    /// Due work of links. Returns when the next one is due.
     #[inline(never)]
     pub(super) fn elapse_links(&mut self, now: Now) -> Result<Mono, EngineError> {
         let mut next = Mono::NEVER;
@@ -292,7 +292,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Connects when an attempt is due, and gives one up that takes too long.
+    /// Connects when an attempt is due, and gives up one that takes too long.
     fn elapse_link_dialler(&mut self, now: Now, link: usize) {
         if self.is_stopping()
             && let Some(dialler) = &mut self.core.links[link].dialler
@@ -322,7 +322,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The outcome of an attempt to connect is known.
+    /// Handles the outcome of an attempt to connect.
     #[inline(never)]
     pub(super) fn link_dialled(
         &mut self,

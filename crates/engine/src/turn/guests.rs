@@ -1,4 +1,4 @@
-//! Accepts connections and Logons: carries out what the [lobby](crate::lobby) has decided.
+//! Accepts connections and Logons: executes the decisions of the [lobby](crate::lobby).
 
 use fixwire_passwords::Question;
 use fixwire_protocol::session::identify;
@@ -11,11 +11,11 @@ use crate::host::{Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
 
-/// Connections accepted from one listener in a turn.
+/// Maximum number of connections accepted from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Accepts the connections that wait at a listener.
+    /// Accepts the connections waiting at a listener.
     pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
         for _ in 0..ACCEPTS_PER_TURN {
             match self.lobby.accept(&mut self.host, now, listener) {
@@ -62,7 +62,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.carry_out(now, slot, decision)
     }
 
-    /// Takes the results of the password threads. Answers how many they were.
+    /// Takes the results of the password threads; returns their number.
     #[inline]
     pub(crate) fn take_compared(&mut self, now: Now) -> Result<usize, EngineError> {
         let mut count = 0;
@@ -73,8 +73,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(count)
     }
 
-    /// Closes the connections that have waited too long for their Logon; all of them when the engine
-    /// stops. Tries again to accept where that failed.
+    /// Closes the connections that have waited too long for their Logon; all of them when the engine stops. Retries
+    /// failed accepts.
     pub(crate) fn elapse_guests(&mut self, now: Now) {
         for slot in 0..self.lobby.places() {
             if self.is_stopping() {
@@ -121,8 +121,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// The Logon of a guest has passed every check but the last: no other connection may be on. When that holds,
-    /// its new password is stored first, and it comes here again.
+    /// The Logon of a guest has passed every check except the last: no other connection may be logged on. If so, its
+    /// new password is stored first, and this function is called again.
     fn enter(
         &mut self,
         now: Now,
@@ -147,7 +147,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.disconnect(now, session, Ending::Replaced)?;
         }
         let line = &self.core.lines[session];
-        // Who comes anew does not wait for the rest of the old connection.
+        // A reconnecting peer does not wait for the rest of the old connection.
         if let Some(leaving) = line.leaving() {
             self.disconnect(now, session, leaving.why)?;
         }
@@ -157,7 +157,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if let Some(Ok(())) = verdict {
                 return Ok(self.lobby.store(slot, session, question));
             }
-            // The session refuses the Logon in its own words, and nothing is stored.
+            // The session refuses the Logon itself, and nothing is stored.
         }
         self.core.lines[session].asked_ahead = verdict;
         if let Some(guest) = self.lobby.leave(slot, &mut self.inputs[session]) {
@@ -168,8 +168,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(()))
     }
 
-    /// The outcome if the session gets the Logon now: `None` when the session refuses it, otherwise
-    /// what the application says.
+    /// The outcome if the session gets the Logon now: `None` when the session refuses it, otherwise the application's
+    /// answer.
     fn ask_ahead(
         &mut self,
         now: Now,
@@ -185,7 +185,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(taken.then(|| self.app.on_logon_request(now, state.id(), &logon)))
     }
 
-    /// The session that a template makes, or has made, for the Logon of a guest.
+    /// The session that a template creates, or has created, for the Logon of a guest.
     fn session_of_template(
         &mut self,
         now: Now,

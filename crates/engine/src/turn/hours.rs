@@ -6,9 +6,9 @@
 //!   connected ----- no logon, or numbers are of an earlier session ----------> Logout, then as above
 //! ```
 //!
-//! The journal says when the sequence numbers began. A trading session resets them when they are older than
-//! itself, in one record; so it happens once whether the process was up, down or killed on the way,
-//! and a clock that is set back does not do it again.
+//! The journal has the time at which the sequence numbers began. A trading session resets older ones, in one record; so
+//! it happens once, whether the process was up, down or killed in between, and a clock that is set back does not repeat
+//! it.
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now};
@@ -25,8 +25,8 @@ use crate::schedule::ScheduleState;
 const CLOSING: &str = "Session closed: outside the session schedule";
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Carries out what the schedule of a session says now. Called when a connection is about to
-    /// become the session's, and about every second.
+    /// Executes the schedule of a session. Called when a connection is about to be attached to the session, and about
+    /// every second.
     pub(crate) fn keep_hours(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = &mut core.lines[session];
@@ -48,7 +48,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     Some(_) => RecordKind::Sent,
                     None => RecordKind::Reset,
                 };
-                // Neither a session that is down nor one that is settled ends by it.
+                // Neither a disconnected session nor one that was already closed ends by it.
                 let _: Verdict = line.session.reset(now, &mut core.outbox);
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, kind, None, &mut self.app)?;
@@ -60,7 +60,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Lets a session dial and accept Logons, or not.
+    /// Allows a session to connect and to accept Logons, or not.
     fn open_or_close(&mut self, now: Now, session: usize, standing: ScheduleState) {
         let line = &mut self.core.lines[session];
         let Turned {
@@ -89,7 +89,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// When the schedule of a session must be looked at again.
+    /// When the schedule of a session must be checked again.
     pub(crate) fn hours_due(&self, now: Now, session: usize) -> Mono {
         let hours = self.core.lines[session].hours.as_deref();
         hours.map_or(Mono::NEVER, |hours| hours.due(now))

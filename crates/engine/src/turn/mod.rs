@@ -29,7 +29,7 @@ use crate::host::{ConnId, Host, Mark, Ready};
 use crate::journal::Disk;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// One turn that sleeps at most `wait` when nothing is ready.
+    /// One turn, which sleeps at most `wait` when nothing is ready.
     pub(crate) fn turn_within(&mut self, wait: Nanos) -> Result<usize, EngineError> {
         if self.stopping == Stopping::Done {
             return Ok(0);
@@ -119,7 +119,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(work)
     }
 
-    /// Raises events, and lets the application know whether the journal runs on its reserve.
+    /// Raises events, and notifies the application whether the journal uses its reserve.
     #[cold]
     fn journal_troubles(&mut self, now: Now) -> Result<(), EngineError> {
         for trouble in self.core.journal.troubles(now.wall)? {
@@ -161,7 +161,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.serve_other(now, ready)
     }
 
-    /// The same of anything but bytes for a session.
+    /// The same for everything except data for a session.
     #[inline(never)]
     fn serve_other(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
         match ready {
@@ -203,10 +203,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             .unwrap_or_default()
     }
 
-    /// Writes what is committed, and closes the connections that fail while doing so. That is done at the end
-    /// of what one read, timer or command has caused, before something that must come after it (the Logon of a
-    /// connection, its end), and by [`Self::release_if_full`]. With `disk` what reads cause is written once,
-    /// after all of them.
+    /// Writes committed messages, and closes the connections that fail during that. Called after the effects of one
+    /// read, timer or command, before something that must follow it (the Logon of a connection, its end), and by
+    /// [`Self::release_if_full`]. With `disk` the effects of all reads are written once, after all of them.
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
@@ -232,7 +231,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Writes committed messages when they are many, before more is read.
+    /// Writes committed messages when there are many, before more is read.
     #[inline]
     pub(crate) fn release_if_full(&mut self, now: Now) -> Result<(), EngineError> {
         match self.core.is_full() {
@@ -241,9 +240,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    /// Writes what waits for sockets.
+    /// Writes messages waiting for sockets.
     fn pump(&mut self, now: Now) -> Result<(), EngineError> {
-        // New messages that wait for a sync go before those of a resend.
+        // New messages that wait for a sync precede those of a resend.
         self.release(now)?;
         let mut at = 0;
         while let Some(session) = self.core.busy.get(at).copied() {

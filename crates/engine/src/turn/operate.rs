@@ -1,7 +1,7 @@
-//! Carries out requests of other threads between two messages, and answers them.
+//! Executes requests of other threads between two messages, and answers them.
 //!
-//! The journal has a note of an operator's action before it is done, so that a reader knows later who
-//! wanted it. Sequence numbers are set by the record that says so.
+//! The journal gets a note of an operator's action before the action, so that a reader knows who requested it. The
+//! record that sets sequence numbers includes the note.
 
 use std::sync::mpsc::Sender;
 
@@ -19,11 +19,11 @@ use crate::operation::{OneLine, Operation, OperationError, Operator};
 use crate::operation::{check_fields, check_number, numbers_note};
 use crate::permit::{self, OperatorAccess, PermissionRequest};
 
-/// The most bytes of a command that its note has.
+/// Maximum length of a command in its note, bytes.
 const LONGEST_SHOWN: usize = 256;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Carries out a request. The caller may have given up.
+    /// Executes a request. The caller may have given up.
     pub(super) fn answer(&mut self, now: Now, number: u64) -> Result<(), EngineError> {
         match self.commands.request(number) {
             Some(Request::Add { config, answer }) => {
@@ -95,7 +95,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 return Ok(());
             }
         };
-        // The record that sets sequence numbers says who wanted it.
+        // The record that sets sequence numbers names the operator.
         let sets_now = matches!(operation, Operation::SetNumbers { .. }) && line.link.is_none();
         if !sets_now {
             let (journal, what) = (line.journal, operation.note(&by, &self.masked));
@@ -104,7 +104,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.carry_out_operation(now, session, operation, by, answer)
     }
 
-    /// Whether something can be done to a session now; the session if so.
+    /// The session, if the operation is possible now.
     fn check_operation(
         &self,
         session: SessionId,
@@ -161,7 +161,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                         "its fields are {bytes} bytes long, more than MaxMessageSize ({most} bytes)"
                     )));
                 }
-                // Its MsgSeqNum would be below the next Logon's: the peer would get it when it asks, or never.
+                // Its MsgSeqNum would be below that of the next Logon: the peer would receive it only on request, or
+                // never.
                 (!line.session.is_logged_on()).then_some(OperationError::NotLoggedOn)
             }
             _ => None,
@@ -182,7 +183,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         match operation {
             Operation::LogOn => self.log_on(session),
             Operation::LogOut { text } => {
-                // What waits for the end of the connection does not undo it.
+                // Operations waiting for the end of the connection do not cancel it.
                 if let Some(numbers) = &mut self.core.lines[index].numbers {
                     numbers.resumes = false;
                 }
@@ -209,7 +210,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let lost = self.core.lost();
                 let mut body = self.core.outbox.begin(session, &msg_type);
                 body.encoded(&fields);
-                // One that does not fit is counted by the outbox.
+                // The outbox counts a message that does not fit.
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                 if self.core.lost() > lost {
@@ -233,7 +234,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if line.link.is_none() {
                     return self.set_numbers(now, index, numbers);
                 }
-                // They are set, and the caller is answered, when the connection has ended.
+                // The sequence numbers are set, and the caller is answered, when the connection has ended.
                 line.numbers = Some(Box::new(numbers));
                 return self.log_out(now, session, "");
             }
@@ -244,7 +245,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Sets the sequence numbers of a session whose connection has ended, if that was requested.
+    /// Sets the sequence numbers of a session whose connection has ended, if requested.
     pub(super) fn set_pending_numbers(
         &mut self,
         now: Now,
@@ -277,7 +278,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             &mut self.app,
         )?;
         if core.journal.end() == end {
-            // They were so before.
+            // They already had these values.
             core.journal.note(now.wall, journal, &what)?;
         }
         let session = Some(id);
@@ -290,7 +291,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Gives the application a command. The note has what it begins with, and stands before what it has written.
+    /// Passes the application a command. The note has the beginning of the command, and precedes the application's
+    /// messages.
     fn command(
         &mut self,
         now: Now,
@@ -326,7 +328,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(done.map(|()| answer))
     }
 
-    /// Whether an operator may do something; a refusal is noted.
+    /// Whether an operator may do something; a refusal is recorded.
     fn permit(
         &mut self,
         now: Now,
@@ -352,7 +354,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Err(why))
     }
 
-    /// Writes down what is not done, and raises an event.
+    /// Records a refused operation, and raises an event.
     fn note_refusal(
         &mut self,
         now: Now,
@@ -375,7 +377,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Writes down what is about to be done, and raises an event.
+    /// Records an operation before it is executed, and raises an event.
     fn note_operation(
         &mut self,
         now: Now,
@@ -388,7 +390,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// What was done survives what the durability promises to survive.
+    /// The operation survives whatever the durability covers.
     fn secure(&mut self) -> Result<(), EngineError> {
         if self.core.sync_first {
             let end = self.core.journal.end();
@@ -398,7 +400,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 }
 
-/// What a command or query begins with.
+/// The beginning of a command or query.
 fn shown(kind: &str, text: &[u8]) -> String {
     let begin = text[..text.len().min(LONGEST_SHOWN)].escape_ascii();
     match text.len() {
