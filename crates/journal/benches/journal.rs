@@ -1,8 +1,8 @@
 //! What does one record cost, and how fast is a journal read after a restart?
 //!
-//! Input: an order of 212 bytes, alone and with an answer of 213 bytes. The pages ahead are made
-//! writable outside of the timed part, as the engine does behind its socket writes; the part with
-//! page faults is timed apart. Everything is hot in cache, so these are floors.
+//! Input: an order of 212 bytes, alone and with an answer of 213 bytes. The next pages are made writable outside the
+//! timed part, as the engine does after its socket writes; the part with page faults is timed separately. Everything is
+//! hot in cache, so these are floors.
 //!
 //! `cargo bench -p fixwire-journal --bench journal -- [records to recover, default 1000000]`
 

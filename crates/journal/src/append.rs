@@ -12,34 +12,33 @@ use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
-/// Bytes made writable at once: about five microseconds where the pages are in memory, as those of
-/// a new segment are.
+/// Number of bytes made writable at once: about five microseconds if the pages are in memory, as for a new segment.
 const PREFAULT: usize = 64 << 10;
-/// Bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
+/// Number of bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
 const PREFAULT_AHEAD: usize = 128 << 10;
-/// Bytes behind the last record that [`Journal::idle_work`] keeps in the cache of this core.
+/// Number of bytes after the last record that [`Journal::idle_work`] keeps in this core's cache.
 const PREFETCH_AHEAD: usize = 2 << 10;
 
 /// The event that a record describes, with the session's counters after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause<'a> {
-    /// The session it happened to.
+    /// The session of the event.
     pub session: JournalId,
     /// The kind of event.
     pub kind: RecordKind,
     /// The inbound message, or the text of a note.
     pub inbound: Option<&'a [u8]>,
-    /// MsgSeqNum that the session expects next.
+    /// Next MsgSeqNum that the session expects.
     pub next_in: u64,
-    /// MsgSeqNum that the session gives out next.
+    /// Next MsgSeqNum that the session sends.
     pub next_out: u64,
-    /// How often the session was reset. When it changes, the sequence numbers used before are forgotten.
+    /// Number of resets of the session. When it changes, earlier MsgSeqNums are dropped.
     pub epoch: u32,
 }
 
 /// The journal of one engine.
 ///
-/// One thread owns it. After [`Journal::open`] it allocates only when a segment is full.
+/// Owned by one thread. After [`Journal::open`] it allocates only when a segment is full.
 #[derive(Debug)]
 pub struct Journal<D: Disk> {
     pub(super) disk: D,
@@ -47,46 +46,46 @@ pub struct Journal<D: Disk> {
     pub(super) segments: Segments<D::Segment>,
     /// Salt of the last segment.
     pub(super) salt: u64,
-    /// Where the next record goes in the last segment.
+    /// Offset of the next record in the last segment.
     pub(super) at: usize,
-    /// The place of the last record in it.
+    /// Position of the last record.
     pub(super) last: usize,
     /// Index of the next record.
     pub(super) record: u64,
     pub(super) sessions: Vec<Known>,
-    /// The ids of their names.
+    /// Session ids by name.
     pub(super) names: HashMap<Box<str>, JournalId>,
     pub(super) synced: JournalPosition,
     pub(super) poisoned: bool,
     pub(super) prefaulted: usize,
-    /// Up to here the last segment was asked into the cache.
+    /// End of the part of the last segment that was prefetched into the cache.
     pub(super) prefetched: usize,
-    /// The header of the next segment, once it was asked for ahead.
+    /// The header of the next segment, once that was requested ahead.
     pub(super) next: Option<SegmentHeader>,
-    /// The place where recovery would begin.
+    /// The position at which recovery would begin.
     pub(super) start: Start,
-    /// A checkpoint of the application's state was taken at the start: until two are whole, notes are needed
+    /// A checkpoint of the application's state was used at the start: until two new ones are complete, notes are needed
     /// from this segment on.
     pub(super) recalled: Option<u32>,
-    /// Later segments that it could begin with.
+    /// Later segments at which it could begin.
     pub(super) checkpoints: VecDeque<Checkpoint>,
-    /// Old segments are to be looked at: when the last one was begun.
+    /// Whether old segments must be checked: since the last one was begun.
     pub(super) look: Option<Timestamp>,
-    /// Errors that were not reported yet.
+    /// Errors not reported yet.
     pub(super) troubles: Vec<Untold>,
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes one record: a cause and all the messages it made us send, in MsgSeqNum order.
-    /// Answers the place behind it, for [`Journal::sync`].
+    /// Writes one record: a cause and all messages sent because of it, in MsgSeqNum order. Returns the position after
+    /// it, for [`Journal::sync`].
     ///
     /// When this returns, the record survives the end of the process. On an error nothing was
     /// written; except for [`JournalError::Poisoned`] and a full disk a smaller record may follow.
     ///
     /// # Errors
     ///
-    /// [`JournalError::TooLarge`], [`JournalError::TooManyEffects`],
-    /// [`JournalError::UnknownSession`], [`JournalError::Poisoned`], and what making a new segment answers, which may be tried again.
+    /// [`JournalError::TooLarge`], [`JournalError::TooManyEffects`], [`JournalError::UnknownSession`],
+    /// [`JournalError::Poisoned`], and errors of creating a segment, which may be retried.
     #[inline]
     pub fn append<'a>(
         &mut self,
@@ -170,9 +169,8 @@ impl<D: Disk> Journal<D> {
         Ok(JournalPosition::new(segment_number, self.at as u32))
     }
 
-    /// The id of the session of this name, registered now if the journal does not know it. Names are
-    /// opaque; the same name has the same id after every restart. A name stays for as long as the journal:
-    /// there is room for any number of them.
+    /// The id of the session with this name, registered now if unknown. Names are opaque; a name keeps its id across
+    /// restarts. A name stays as long as the journal: any number of them fits.
     ///
     /// # Errors
     ///
@@ -182,7 +180,7 @@ impl<D: Disk> Journal<D> {
             self.sessions[id.0 as usize].index.reserve();
             return Ok(id);
         }
-        // A new segment begins with a checkpoint of those that are registered, and this one is not yet.
+        // A new segment begins with a checkpoint of the registered sessions, and this one is not registered yet.
         self.make_room(wall, RECORD + padded(name.len()))?;
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
@@ -204,8 +202,8 @@ impl<D: Disk> Journal<D> {
         Ok(id)
     }
 
-    /// Resets the session's sequence numbers to 1 without a message; messages sent before are no
-    /// longer served. A reset that a Logon brings is a change of [`Cause::epoch`] in its own record.
+    /// Resets the session's sequence numbers to 1 without a message; earlier messages are no longer resent. A reset by
+    /// a Logon is a change of [`Cause::epoch`] in its own record.
     ///
     /// # Errors
     ///
@@ -226,9 +224,8 @@ impl<D: Disk> Journal<D> {
         self.set(wall, session, numbers, "")
     }
 
-    /// Sets a session's sequence numbers, without a message; `text` says for a person who wanted it. A
-    /// MsgSeqNum that was used before needs another epoch: the message stored under it is then served no
-    /// longer.
+    /// Sets a session's sequence numbers, without a message; `text` names the operator. A MsgSeqNum that was used
+    /// before needs another epoch: the message stored under it is then no longer resent.
     ///
     /// # Errors
     ///
@@ -251,8 +248,8 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
-    /// Keeps a text that a person may want to read later, beside the records of a session. A session that
-    /// is [disabled](crate::DISABLED_BY) or [enabled](crate::ENABLED_BY) by it is so after a restart too.
+    /// Stores a text for people who read the records of a session. A session that such a text
+    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) stays so after a restart.
     ///
     /// # Errors
     ///
@@ -284,7 +281,8 @@ impl<D: Disk> Journal<D> {
         Ok(at)
     }
 
-    /// Notes from where a session's peer has logged on, which [`Journal::peer`] returns from then on, also after a restart.
+    /// Records the address from which a session's peer has logged on, which [`Journal::peer`] returns from then on,
+    /// also after a restart.
     ///
     /// # Errors
     ///
@@ -299,15 +297,14 @@ impl<D: Disk> Journal<D> {
         self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))
     }
 
-    /// Waits until everything before `upto` is on the disk, and answers the place up to which it is.
+    /// Waits until everything before `upto` is on disk, and returns the position up to which it is.
     ///
     /// # Errors
     ///
-    /// The I/O error, once. The journal is poisoned from then on and answers
-    /// [`JournalError::Poisoned`] to this and to every append: what is on the disk is unknown, and a
-    /// second try could succeed although the bytes are lost. Where no sync was before a segment was let go,
-    /// which durability `disk` never does, it is mapped again; when that fails, those behind it are synced
-    /// all the same, and a second try may succeed.
+    /// The I/O error, once. From then on the journal is poisoned, and this and every append return
+    /// [`JournalError::Poisoned`]: the content of the disk is unknown, and a second sync could succeed although data is
+    /// lost. If a segment was released without a sync, which durability `disk` never does, it is mapped again; when
+    /// that fails, later segments are still synced, and a second try may succeed.
     pub fn sync(&mut self, upto: JournalPosition) -> Result<JournalPosition, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
@@ -340,7 +337,7 @@ impl<D: Disk> Journal<D> {
             } else {
                 upto.offset() as usize
             };
-            // Whole pages: a system syncs nothing smaller.
+            // Whole pages: systems sync nothing smaller.
             let start = from / 4096 * 4096;
             if let Err(source) = segment.sync(start, to - start) {
                 self.poisoned = true;
@@ -354,10 +351,10 @@ impl<D: Disk> Journal<D> {
         unmapped.map_or(Ok(self.synced), Err)
     }
 
-    /// Small work that keeps the next appends cheap: makes the pages ahead writable and asks for the
-    /// next segment. The engine calls it when it has just written to its sockets.
+    /// Small work that keeps the next appends cheap: makes the next pages writable and requests the next segment. The
+    /// engine calls it right after its socket writes.
     ///
-    /// Answers whether it did anything. At most a few microseconds.
+    /// Returns whether it did anything. At most a few microseconds.
     pub fn idle_work(&mut self) -> bool {
         let segment = self.segments.back();
         let len = segment.bytes().len();
@@ -385,25 +382,25 @@ impl<D: Disk> Journal<D> {
         worked
     }
 
-    /// Behind the last record.
+    /// The position after the last record.
     #[must_use]
     pub fn end(&self) -> JournalPosition {
         JournalPosition::new(self.segments.last(), self.at as u32)
     }
 
-    /// The place of the last record that was appended since the journal was opened.
+    /// The position of the last record appended since the journal was opened.
     #[must_use]
     pub fn last_record(&self) -> JournalPosition {
         JournalPosition::new(self.segments.last(), self.last as u32)
     }
 
-    /// Up to where everything is known to be on the disk.
+    /// The position up to which everything is known to be on disk.
     #[must_use]
     pub fn synced(&self) -> JournalPosition {
         self.synced
     }
 
-    /// The first place that is still kept, and the place behind the last record.
+    /// The first position that is still kept, and the position after the last record.
     #[must_use]
     pub fn positions(&self) -> (JournalPosition, JournalPosition) {
         (
@@ -412,8 +409,8 @@ impl<D: Disk> Journal<D> {
         )
     }
 
-    /// Bytes of journal between two places, a segment's unused end included; 0 when `to` is not
-    /// behind `from`. What fell off the ring does not count.
+    /// Number of journal bytes between two positions, including unused ends of segments; 0 when `to` is not after
+    /// `from`. Bytes overwritten in the ring do not count.
     #[must_use]
     pub fn bytes_between(&self, from: JournalPosition, to: JournalPosition) -> u64 {
         let (first, end) = self.positions();
@@ -427,13 +424,13 @@ impl<D: Disk> Journal<D> {
         before(to) - before(from)
     }
 
-    /// Records ever written; the index of the next one.
+    /// Number of records ever written; the index of the next one.
     #[must_use]
     pub fn records_written(&self) -> u64 {
         self.record
     }
 
-    /// The sequence numbers of a session; `None` for a session that is not registered.
+    /// The sequence numbers of a session; `None` for an unregistered session.
     #[must_use]
     pub fn counters(&self, session: JournalId) -> Option<SequenceCounters> {
         self.sessions
@@ -441,8 +438,8 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
-    /// When a session's sequence numbers began, by the wall clock of that moment: when it was registered, or
-    /// last reset. A schedule decides by it to which trading session they belong.
+    /// When a session's sequence numbers began, by the wall clock at that time: at its registration or its last reset.
+    /// The schedule derives their trading session from it.
     #[must_use]
     pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
         self.sessions
@@ -456,12 +453,12 @@ impl<D: Disk> Journal<D> {
         known.map(|(at, known)| (JournalId(at as u32), known.name.as_str(), known.counters))
     }
 
-    /// The disk, for what a simulator wants to do to it.
+    /// The disk, for a simulator.
     pub fn disk_mut(&mut self) -> &mut D {
         &mut self.disk
     }
 
-    /// Makes sure that `length` bytes fit behind the last record, and that their pages are writable.
+    /// Makes sure that `length` bytes fit after the last record, and that their pages are writable.
     #[inline]
     fn make_room(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
         if self.at + length > self.prefaulted {
@@ -495,15 +492,15 @@ impl<D: Disk> Journal<D> {
         self.roll(wall, 0)
     }
 
-    /// Goes on in a new segment, for a record of so many bytes.
+    /// Continues in a new segment, for a record of this size.
     fn roll(&mut self, wall: Timestamp, needed: usize) -> Result<(), JournalError> {
         if self.config.synced_before_sent {
-            // So that what no sync covered is in one segment only.
+            // Unsynced data is then in one segment only.
             self.sync(self.end())?;
         }
         let number = self.segments.last() + 1;
         let header = self.next_header();
-        // Remembered before the attempt, so that a second one asks for the same.
+        // Stored before the attempt, so that a second one requests the same.
         self.next = Some(header);
         if self.disk.ring().is_some() {
             self.end_records();
@@ -536,7 +533,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Marks the end of the records in a segment of a ring, which may contain older bytes.
+    /// Marks the end of the records in a segment of a ring, which may contain older data.
     fn end_records(&mut self) {
         let segment = self.segments.back_mut();
         if segment.bytes().len() - self.at >= RECORD {
@@ -544,7 +541,7 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Bytes of a new segment that stores do not fault on.
+    /// Number of bytes of a new segment that are mapped without page faults.
     pub(super) fn ready_at_first(&self) -> usize {
         if self.disk.makes_ready() {
             self.config.segment_bytes

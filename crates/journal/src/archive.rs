@@ -12,16 +12,16 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How a compressed segment's file ends: one LZ4 frame with a checksum of its content.
+/// Suffix of a compressed segment's file: one LZ4 frame with a checksum of its content.
 pub(super) const COMPRESSED: &str = ".fwz";
-/// No segment is longer; of a file that is, no more is read.
+/// Maximum length of a segment; of a longer file no more is read.
 pub(super) const LONGEST: u64 = 1 << 30;
 
 pub(super) fn base_path(directory: &Path) -> PathBuf {
     directory.join("base")
 }
 
-/// Where the journal of a directory begins; `None` when nothing of it was ever retired.
+/// Where the journal of a directory begins; `None` when no segment was ever retired.
 pub(super) fn read_base(directory: &Path) -> Result<Option<Base>, JournalError> {
     let path = base_path(directory);
     let name = path.display().to_string();
@@ -50,7 +50,7 @@ pub(super) fn list_all(directory: &Path, oldest: u32) -> Result<Vec<u32>, Journa
     Ok(numbers)
 }
 
-/// The name of a segment's file, and a reader of its bytes.
+/// The name of a segment's file, and a reader for its content.
 pub(super) fn open_any(
     directory: &Path,
     number: u32,
@@ -70,8 +70,7 @@ pub(super) fn open_any(
     }
 }
 
-/// Reads a whole segment into `bytes`. A compressed one that cannot be read is damage, reported in bytes of the
-/// segment.
+/// Reads a whole segment into `bytes`. An unreadable compressed one is damage, reported as offset in the segment.
 pub(super) fn read_any(
     directory: &Path,
     number: u32,
@@ -96,8 +95,8 @@ fn compressed_path(directory: &Path, number: u32) -> PathBuf {
     segment_path(directory, number).with_extension(&COMPRESSED[1..])
 }
 
-/// Makes the journal begin at `first`, whose segment begins with a checkpoint; removes files that were
-/// closed before `remove_before`; compresses the others before `first`.
+/// Makes the journal begin at `first`, whose segment begins with a checkpoint; removes files that were closed before
+/// `remove_before`, and compresses the others before `first`.
 pub(super) fn retire(
     directory: &Path,
     first: Start,

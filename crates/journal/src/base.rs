@@ -4,8 +4,8 @@ use super::Damage;
 use super::segment::{long, word};
 use fixwire_protocol::time::Nanos;
 
-/// Retention of segments that no session needs: those without a message that a peer may still ask
-/// for. They are looked at whenever a new one is begun.
+/// Retention of segments that no session needs, which have no message that a peer may still request. Checked whenever a
+/// new segment is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Retention {
     /// How long records stay before their segment is removed; `None` for ever.
@@ -18,7 +18,7 @@ pub struct Retention {
     pub compress: bool,
 }
 
-/// A segment that reading may begin with, and what chains it to the one before.
+/// A segment at which reading may begin, and its link to the previous one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Start {
     /// Its number.
@@ -30,7 +30,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// The beginning of a journal of which nothing was retired.
+    /// The beginning of a journal without retired segments.
     pub const BEGIN: Self = Self {
         segment: 1,
         previous_salt: 0,
@@ -41,7 +41,7 @@ impl Start {
 /// Where the journal begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Base {
-    /// The first segment that is kept.
+    /// The first segment kept.
     pub oldest: Start,
     /// The first segment that recovery reads.
     pub first: Start,
@@ -49,11 +49,11 @@ pub struct Base {
 
 const MAGIC: [u8; 8] = *b"FXWBASE\x1a";
 const VERSION: u32 = 1;
-/// Bytes of the file.
+/// Size of the file, bytes.
 pub(super) const BASE: usize = 64;
 
 impl Base {
-    /// Nothing was ever retired.
+    /// The base of a journal without retired segments.
     pub const BEGIN: Self = Self {
         oldest: Start::BEGIN,
         first: Start::BEGIN,

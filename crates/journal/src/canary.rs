@@ -1,9 +1,9 @@
-//! Planted faults: a rig that does not detect them is no rig.
+//! Planted faults, which every rig must detect.
 //!
-//! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault
-//! is chosen for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
+//! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault is selected for the
+//! whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
 
-/// A step that the engine leaves out, or does wrong.
+/// A step that the engine skips or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum PlantedFault {
@@ -15,31 +15,31 @@ pub enum PlantedFault {
     SkipCrc,
     /// The last MsgSeqNum sent before a restart is used again.
     ReuseNumber,
-    /// After a second connection of a process, gaps are not asked for.
+    /// After the second connection of a process, gaps are not requested.
     SkipResend,
     /// A simulated disk does not sync the name of a new segment.
     SkipDirectorySync,
     /// A simulated disk does not sync where the journal begins before older segments go.
     SkipBaseSync,
-    /// Recovery does not store again what a sync that failed may have left out.
+    /// Recovery does not rewrite data that a failed sync may have left out.
     SkipStoreAgain,
-    /// With durability `disk`, what waits for a socket is not synced.
+    /// With durability `disk`, messages waiting for a socket are not synced.
     SkipBacklogSync,
-    /// With durability `disk`, the last messages of a session that ends are not synced.
+    /// With durability `disk`, the last messages of an ending session are not synced.
     SkipFarewellSync,
     /// Every fifth message leaves its effects in the journal, but is itself missing.
     EffectWithoutCause,
     /// A reset that was not answered is forgotten when the process ends.
     ForgetReset,
-    /// Every third note of the application is not given back to it at the start.
+    /// Every third note of the application is skipped at the start.
     ForgetNotes,
     /// Every fifth note of the application is left out of checkpoints.
     FoldShort,
     /// No Heartbeat is sent.
     SkipHeartbeat,
-    /// After a restart the last message of the peer is forgotten.
+    /// After a restart the last message of the peer is unknown.
     ForgetInbound,
-    /// Of every hundred messages that a session delivers, one makes nothing leave.
+    /// One of every hundred messages that a session delivers causes no message.
     LoseMessage,
     /// Every thousandth message of another engine's store is not imported.
     SkipStored,
@@ -104,7 +104,7 @@ impl PlantedFault {
 
 #[cfg(not(feature = "canary"))]
 mod planted {
-    /// Never.
+    /// Always false.
     #[inline(always)]
     pub const fn is(_: super::PlantedFault) -> bool {
         false
@@ -120,7 +120,7 @@ mod planted {
     static PLANTED: AtomicU8 = AtomicU8::new(0);
     static ASKED: OnceLock<()> = OnceLock::new();
 
-    /// Plants a fault from now on, in all threads; `None` takes it away.
+    /// Plants a fault from now on, in all threads; `None` removes it.
     pub fn plant(fault: Option<PlantedFault>) {
         ASKED.get_or_init(|| ());
         PLANTED.store(fault.map_or(0, |fault| fault as u8), Ordering::Relaxed);

@@ -6,22 +6,22 @@ use fixwire_protocol::time::Timestamp;
 /// The body of a [`Kind::Carried`](super::RecordKind::Carried) record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Carried<'a> {
-    /// MsgSeqNum and place of the session's last message; 0 for none since its reset.
+    /// MsgSeqNum and position of the session's last message; 0 for none since its reset.
     pub(super) last: (u64, JournalPosition),
     pub(super) began: Timestamp,
-    /// How many sessions the checkpoint has.
+    /// Number of sessions in the checkpoint.
     pub(super) of: u32,
-    /// An operator has disabled the session.
+    /// Whether an operator has disabled the session.
     pub(super) disabled: bool,
-    /// How many of its last messages wait for the next logon, [`MOST_WAITING`] at most.
+    /// Number of its last messages that wait for the next logon, at most [`MOST_WAITING`].
     pub(super) waiting: u64,
     pub(super) name: &'a str,
 }
 
-/// The most messages that a checkpoint says wait.
+/// Maximum number of waiting messages in a checkpoint.
 const MOST_WAITING: u64 = (u32::MAX >> 1) as u64;
 
-/// Bytes before the name.
+/// Number of bytes before the name.
 pub(super) const CARRIED: usize = 32;
 
 impl<'a> Carried<'a> {

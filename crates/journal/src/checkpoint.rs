@@ -1,7 +1,7 @@
 //! The checkpoint at the start of a segment: the state of every session.
 //!
-//! It is one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of their ids.
-//! Recovery may begin with it; where it does not, it is checked against the records before it.
+//! It is one record of kind [`Carried`](RecordKind::Carried) for each session, in the order of their ids. Recovery may
+//! begin with it; otherwise it is checked against the records before it.
 
 use super::base::Start;
 use super::carried::{CARRIED, Carried};
@@ -19,12 +19,12 @@ use fixwire_protocol::time::Timestamp;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Checkpoint {
     pub(super) start: Start,
-    /// When it was written: everything before is older.
+    /// When it was written: everything before it is older.
     pub(super) wall: Timestamp,
 }
 
 impl Checkpoint {
-    /// Of a segment's first bytes: its header and the head of its first record.
+    /// Number of bytes of a segment's header and the head of its first record.
     pub(super) fn peek(bytes: &[u8]) -> Option<Self> {
         let head = Head::read(bytes.get(..HEADER + RECORD)?, HEADER)?;
         (head.length != 0 && head.kind == RecordKind::Carried).then_some(Self {
@@ -39,8 +39,8 @@ impl Checkpoint {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Writes the checkpoint that a new segment begins with, unless it would take more than a quarter
-    /// of the segment or the room of the record for which the segment was begun.
+    /// Writes the checkpoint at the beginning of a new segment, unless it would take more than a quarter of the
+    /// segment, or the space of the record for which the segment was begun.
     pub(super) fn write_checkpoint(
         &mut self,
         wall: Timestamp,

@@ -1,4 +1,4 @@
-//! What a folder holds before it is opened: a journal, or the file store of another engine.
+//! Detects the content of a folder before it is opened: a journal, or the file store of another engine.
 
 use std::fs;
 use std::iter;
@@ -15,7 +15,7 @@ use super::segment::HEADER;
 use super::tail::{Open, Tail};
 use super::{JournalError, JournalPosition};
 
-/// How the names of the files end in which the engines of the QuickFIX family keep a session.
+/// Suffixes of the files in which the engines of the QuickFIX family store a session.
 const OTHER_STORES: [&str; 6] = [
     "senderseqnums",
     "targetseqnums",
@@ -25,18 +25,18 @@ const OTHER_STORES: [&str; 6] = [
     "session",
 ];
 
-/// What a folder holds.
+/// The content of a folder.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FolderContents {
-    /// Neither, or there is no such folder.
+    /// Neither, or the folder is missing.
     Nothing,
-    /// A journal, or what is left of one.
+    /// A journal, or remains of one.
     Journal,
     /// No journal, but a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n: one of its files.
     OtherStore(String),
 }
 
-/// Looks at the names in a folder; opens nothing. A folder that cannot be read counts as empty: opening it says why.
+/// Checks the names in a folder; opens nothing. An unreadable folder counts as empty: opening it reports the reason.
 #[must_use]
 pub fn contents(folder: &Path) -> FolderContents {
     if folder.join(LOCK).exists() || has_journal(folder).unwrap_or(false) {
@@ -72,8 +72,8 @@ pub fn refuse_other_store(folder: &Path) -> Result<(), JournalError> {
 }
 
 /// Refuses a journal that another build wrote: segments of another version, or notes and checkpoints of another version
-/// than this one of the application's state. Takes no lock and changes nothing; what else is wrong with the journal
-/// opening it says.
+/// than this one of the application's state. Takes no lock and changes nothing; other faults are reported by opening
+/// the journal.
 ///
 /// # Errors
 ///

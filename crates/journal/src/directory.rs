@@ -30,7 +30,7 @@ use std::sync::Arc;
 pub struct Directory {
     path: PathBuf,
     maker: Maker,
-    /// Retires old segments, when it has to.
+    /// Retires old segments if necessary.
     retiring: Retiring,
     news: SharedNews,
     reserve: SharedReserve,
@@ -39,29 +39,28 @@ pub struct Directory {
 }
 
 impl Drop for Directory {
-    /// Waits for what runs, the rest by its own `drop`: another process may open the directory next.
+    /// Waits for running work; the rest ends in its own `drop`. Another process may open the directory next.
     fn drop(&mut self) {
         self.folding.end();
     }
 }
 
 impl Directory {
-    /// Opens the directory, making it if it does not exist, and takes its locks.
+    /// Opens the directory, creating it if missing, and takes its locks.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Exposed`] when others than us own it or may enter it, [`JournalError::Locked`]
-    /// when another process has it, [`JournalError::Emptied`] when there was a journal and its files are
-    /// missing, else what the system answers.
+    /// [`JournalError::Exposed`] when another user owns it or may access it, [`JournalError::Locked`] when another
+    /// process has it open, [`JournalError::Emptied`] when it had a journal whose files are missing, or a system error.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
         Self::open_with(&path.into(), false)
     }
 
-    /// Opens a directory to begin a new journal in it, although another one has been there.
+    /// Opens a directory to begin a new journal in it, although it has had another one.
     ///
     /// # Errors
     ///
-    /// As [`Self::open`], and [`JournalError::NotEmpty`] when something of a journal is still there.
+    /// See [`Self::open`]; also [`JournalError::NotEmpty`] when files of a journal are still there.
     pub fn open_anew(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
         Self::open_with(&path.into(), true)
     }
@@ -78,7 +77,7 @@ impl Directory {
         let folder = lock_folder(path)?;
         let is_new = !path.join(LOCK).exists() && !has_journal(path)?;
         if is_new {
-            // Before the lock, so that a lock alone says that there was a journal.
+            // Before the lock, so that a lock alone is evidence of a journal.
             newest::write(path, 0)?;
         }
         let file = lock_file(path)?;
@@ -115,23 +114,23 @@ impl Directory {
         })
     }
 
-    /// Keeps a reserve for a full disk from now on. When the disk has no room for it,
-    /// [`JournalTrouble::OnReserve`](super::JournalTrouble) says so.
+    /// Keeps a reserve for a full disk from now on. [`JournalTrouble::OnReserve`](super::JournalTrouble) reports when
+    /// the disk has no room for it.
     ///
     /// # Errors
     ///
-    /// The system's error, when it is another one.
+    /// Any other system error.
     pub fn keep_reserve(&self, reserve: JournalReserve) -> Result<(), JournalError> {
         self.reserve.keep(reserve)
     }
 
-    /// Whether it holds no segment.
+    /// Whether it has no segment.
     pub fn is_empty(&self) -> Result<bool, JournalError> {
         Ok(list(&self.path)?.is_empty())
     }
 
-    /// Segments from this number on become part of the journal with [`Self::end_pending`], all at once.
-    /// Opening the directory before that removes them.
+    /// Segments from this number on become part of the journal together, with [`Self::end_pending`]. Opening the
+    /// directory before that removes them.
     pub fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
         let path = pending_path(&self.path, first);
         private()
@@ -140,7 +139,7 @@ impl Directory {
         sync_names(&self.path)
     }
 
-    /// Makes the pending segments, which are on the disk, part of the journal.
+    /// Makes the pending segments, which are on disk, part of the journal.
     pub fn end_pending(&self) -> Result<(), JournalError> {
         if let Some(first) = pending(&self.path)? {
             let path = pending_path(&self.path, first);
@@ -172,7 +171,7 @@ impl Disk for Directory {
             .map_err(JournalError::io("look at", &name))?
             .len();
         if len < HEADER as u64 {
-            // Too short to be mapped as a segment at all; a whole one is never shorter.
+            // Too short to be mapped as a segment; a complete one is never shorter.
             return Err(JournalError::Damaged(super::Damage {
                 file: name,
                 offset: len,
@@ -307,7 +306,7 @@ pub(super) fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
 }
 
-/// Removes segments that never became part of the journal, the last first, and then what says so.
+/// Removes segments that never became part of the journal, the last first, and then the file that marks them.
 fn undo_pending(path: &Path) -> Result<(), JournalError> {
     let Some(first) = pending(path)? else {
         return Ok(());

@@ -7,18 +7,17 @@ use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
-/// Wakes those that wait for the disk, such as an engine that sleeps; called from other threads.
+/// Wakes threads that wait for the disk, such as a sleeping engine; called from other threads.
 pub type DiskWakeUp = Arc<dyn Fn() + Send + Sync>;
 
 /// News about the files of a journal.
 #[derive(Debug, Default)]
 pub struct DiskNews {
-    /// The troubles.
+    /// The faults.
     pub troubles: Vec<JournalTrouble>,
-    /// A [`Disk::prepare`] that failed may be retried.
+    /// Whether a failed [`Disk::prepare`] may be retried.
     pub prepare_again: bool,
-    /// Segments may be retired that could not be before: a checkpoint has settled, or an earlier
-    /// [`Disk::retire`] has come to its end.
+    /// Whether more segments may be retired: a checkpoint is complete, or an earlier [`Disk::retire`] has finished.
     pub look_again: bool,
 }
 
@@ -30,25 +29,25 @@ pub trait Disk: Send {
     /// Whether checkpoints may be read on one thread while segments are read on another.
     const BESIDE: bool = false;
 
-    /// The numbers of all segments, ascending. Their names are on the disk when this returns: who made
-    /// them may have died before that.
+    /// The numbers of all segments, ascending. Their names are on disk when this returns: the process that created them
+    /// may have been killed before that.
     ///
     /// # Errors
     ///
-    /// When they cannot be listed, or something that is not ours has a segment's name.
+    /// When they cannot be listed, or a foreign file has a segment's name.
     fn segments(&mut self) -> Result<Vec<u32>, JournalError>;
 
-    /// Opens a segment that exists, with the length it has (which may be 0).
+    /// Opens an existing segment with its current length (which may be 0).
     ///
     /// # Errors
     ///
-    /// When it cannot be opened or mapped, is open to others than its owner, or is not the file any more that
-    /// was opened or made before.
+    /// When it cannot be opened or mapped, is accessible to other users, or is no longer the file that was opened or
+    /// created before.
     fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
 
-    /// Makes the next segment: `len` bytes, allocated, zero but for `header` at their start, and on
-    /// the disk with its name, and remembered as the [`newest`](Self::newest), when this returns. Replaces
-    /// a segment of that number, which a crash left unfinished. Waits for a [`prepare`](Self::prepare) of this number and takes its result.
+    /// Creates the next segment: `len` bytes, allocated, zero except for `header` at the start, on disk with its name,
+    /// and recorded as the [`newest`](Self::newest) when this returns. Replaces an unfinished segment with that number.
+    /// Waits for a [`prepare`](Self::prepare) of this number and uses its result.
     ///
     /// # Errors
     ///
@@ -68,51 +67,51 @@ pub trait Disk: Send {
         false
     }
 
-    /// How many segments are kept when they are memory that ends with the process; `None` when they
-    /// outlive it. Records of a ring are not checksummed, and its oldest segment makes room.
+    /// Number of segments kept when they are in memory and end with the process; `None` when they outlive it. Records
+    /// of a ring have no checksums, and its oldest segment is reused.
     fn ring(&self) -> Option<usize> {
         None
     }
 
-    /// Takes back the oldest segment of a ring, whose memory the next may use.
+    /// Takes back the oldest segment of a ring, whose memory the next one may use.
     fn recycle(&mut self, _segment: Self::Segment) {}
 
-    /// Takes back a segment that is not read now; [`open`](Self::open) maps it again. To take a map away is
-    /// slow: a disk may do it beside the engine. What was stored is not on the disk because of that.
+    /// Takes back a segment that is not read now; [`open`](Self::open) maps it again. Unmapping is slow: a disk may do
+    /// it in the background. This does not sync its data.
     fn let_go(&mut self, _segment: Self::Segment) {}
 
     /// Nothing more will be stored in this segment, which stays mapped.
     fn filled(&mut self, _segment: &Self::Segment) {}
 
-    /// Where the journal begins; `None` when nothing of it was ever retired.
+    /// Where the journal begins; `None` when no segment was ever retired.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is damaged.
+    /// When it is unreadable or damaged.
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         Ok(None)
     }
 
-    /// The newest segment that was made; `None` when nothing of the journal was written by a program that
-    /// remembers it, or nothing outlives the process.
+    /// The newest segment created; `None` when no program that records it has written the journal, or nothing outlives
+    /// the process.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is damaged.
+    /// When it is unreadable or damaged.
     fn newest(&mut self) -> Result<Option<u32>, JournalError> {
         Ok(None)
     }
 
-    /// Remembers the newest segment, on the disk. [`create`](Self::create) does so by itself.
+    /// Records the newest segment on disk. [`create`](Self::create) does so by itself.
     ///
     /// # Errors
     ///
-    /// The system's error.
+    /// The system error.
     fn set_newest(&mut self, _number: u32) -> Result<(), JournalError> {
         Ok(())
     }
 
-    /// Whether there is [`news`](Self::news). Asked in every turn.
+    /// Whether there is [`news`](Self::news). Called in every turn.
     #[inline]
     fn has_news(&self) -> bool {
         false
@@ -123,16 +122,16 @@ pub trait Disk: Send {
         DiskNews::default()
     }
 
-    /// Whom to wake when there is news.
+    /// The waker to call when there is news.
     fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
-    /// Lets the journal begin at `first`, whose open segment is given, and begins with a checkpoint:
-    /// puts that on the disk, then [`Base`]; then removes segments that were closed before
-    /// `remove_before`, and compresses the others before `first` when asked to. May continue in the background.
+    /// Makes the journal begin at `first`, whose open segment is passed and begins with a checkpoint: syncs that, then
+    /// writes [`Base`]; then removes segments that were closed before `remove_before`, and compresses the others before
+    /// `first` if configured. May continue in the background.
     ///
     /// # Errors
     ///
-    /// Of this attempt or of the last. A later one may succeed, unless it is [`JournalError::Unsynced`].
+    /// Errors of this attempt or of the last one. A later attempt may succeed, except after [`JournalError::Unsynced`].
     fn retire(
         &mut self,
         _segment: &mut Self::Segment,
@@ -143,16 +142,16 @@ pub trait Disk: Send {
         Ok(())
     }
 
-    /// Where checkpoints of the application's state are; `None` when nothing outlives the process.
+    /// Storage of the checkpoints of the application's state; `None` when nothing outlives the process.
     fn states(&mut self) -> Option<Box<dyn States>> {
         None
     }
 
-    /// Makes checkpoints from now on, beside the engine.
+    /// Makes checkpoints from now on, in the background.
     ///
     /// # Errors
     ///
-    /// When no thread can be started for it.
+    /// When its thread cannot be started.
     fn fold(&mut self, _fold: Fold) -> Result<(), JournalError> {
         Ok(())
     }
@@ -162,15 +161,15 @@ pub trait Disk: Send {
         None
     }
 
-    /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment
-    /// never pass for a record of this one.
+    /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment never look like a
+    /// record of this one.
     fn salt(&mut self) -> u64;
 
-    /// How a person finds this segment: its path.
+    /// The segment's name for people: its path.
     fn name(&self, number: u32) -> String;
 }
 
-/// A segment's bytes: one owner stores, what is stored stays.
+/// A segment's bytes: one owner stores; stored bytes stay.
 pub trait Segment: Send {
     /// All bytes.
     fn bytes(&self) -> &[u8];
@@ -181,11 +180,11 @@ pub trait Segment: Send {
     /// Stores a little-endian word after everything stored before it.
     fn publish(&mut self, at: usize, word: u32);
 
-    /// Waits until a range is on the disk.
+    /// Waits until a range is on disk.
     ///
     /// # Errors
     ///
-    /// When it may not be. Never retried.
+    /// When the sync failed. Never retried.
     fn sync(&mut self, at: usize, len: usize) -> io::Result<()>;
 
     /// A hint that this range will soon be stored to.

@@ -21,21 +21,21 @@ pub use text::{write_escaped, write_moment};
 
 mod text;
 
-/// How a dump looks.
+/// The format of a dump.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DumpFormat {
-    /// A line for each message: time, session, direction, MsgSeqNum, in brackets what marks it (queued,
-    /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` for SOH. A frame of a link
-    /// has its number on its connection, and its bytes as hexadecimal digits.
+    /// A line for each message: time, session, direction, MsgSeqNum, its status in brackets (queued, duplicate,
+    /// ignored, rejected, resent, gap fill), and the message with `|` for SOH. A frame of a link has its number on its
+    /// connection, and its bytes as hexadecimal digits.
     Text,
     /// The same as one JSON object per line.
     Json,
 }
 
-/// Shows a frame of a link to people: writes what is in it, on one line.
+/// Displays a frame of a link: writes its content on one line.
 pub type FrameDecoder = fn(frame: &[u8], out: &mut dyn Write) -> io::Result<()>;
 
-/// What shows any frame, by name: `hex` as hexadecimal digits, `text` as its printable characters, with
+/// The built-in decoder for any frame, by name: `hex` as hexadecimal digits, `text` as printable characters, with
 /// `\xNN` for other bytes.
 pub const FRAME_DECODERS: &[(&str, FrameDecoder)] = &[("hex", as_hex), ("text", as_text)];
 
@@ -47,18 +47,18 @@ fn as_text(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
     write_escaped(&mut out, frame, false)
 }
 
-/// Whether bytes of a record or an effect are a FIX message, and not a frame of a link.
+/// Whether the bytes of a record or an effect are a FIX message, not a frame of a link.
 #[must_use]
 pub fn is_fix_message(bytes: &[u8]) -> bool {
     bytes.starts_with(b"8=")
 }
 
-/// Which way a message went.
+/// Direction of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Direction {
-    /// The peer sent it.
+    /// Sent by the peer.
     In,
-    /// We sent it.
+    /// Sent by us.
     Out,
 }
 
@@ -67,19 +67,19 @@ pub enum Direction {
 pub struct DumpFilter {
     /// Only this session, by its name.
     pub session: Option<String>,
-    /// Only messages that went this way; hides registrations, resets and notes.
+    /// Only messages in this direction; hides registrations, resets and notes.
     pub direction: Option<Direction>,
-    /// Only from this moment on.
+    /// Only from this time on.
     pub from: Option<Timestamp>,
-    /// Only before this moment.
+    /// Only before this time.
     pub until: Option<Timestamp>,
-    /// Only from this MsgSeqNum, or number of a frame, on; hides entries without one.
+    /// Only from this MsgSeqNum or frame number on; hides entries without one.
     pub first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum, or number of a frame; hides entries without one.
+    /// Only up to this MsgSeqNum or frame number; hides entries without one.
     pub last_seq: Option<u64>,
     /// Only messages and notes that have all of these fields with these values.
     pub fields: Vec<(Tag, Vec<u8>)>,
-    /// Fields whose values are stars, beside the secrets that are never shown.
+    /// Fields whose values are masked, in addition to the secrets that are never shown.
     pub masked: Vec<Tag>,
 }
 
@@ -106,11 +106,11 @@ impl DumpFilter {
     }
 }
 
-/// Prints every record of a journal that the filter lets through, and answers what
-/// [`verify`](super::verify()) found on the way. Stops at the first damage.
+/// Prints every record of a journal that passes the filter, and returns the result of [`verify`](super::verify()).
+/// Stops at the first damage.
 ///
-/// The values of 554, 925, 96, 1402 and 1404 are shown as `***`; bytes that do not print are shown
-/// as `\xNN`, so a record never takes more than its lines.
+/// The values of 554, 925, 96, 1402 and 1404 are shown as `***`, and unprintable bytes as `\xNN`, so that a record
+/// never takes more than its lines.
 ///
 /// # Errors
 ///
@@ -124,11 +124,11 @@ pub fn dump(
     each_line(directory, filter, |line| line.write(out, format))
 }
 
-/// As [`dump`], but each line is given to `each`, whose errors are those of the output.
+/// Like [`dump`], but passes each line to `each`, whose errors are those of the output.
 ///
 /// # Errors
 ///
-/// As [`dump`].
+/// See [`dump`].
 pub fn each_line(
     directory: &Path,
     filter: &DumpFilter,
@@ -141,12 +141,12 @@ pub fn each_line(
     Ok(walked?.0)
 }
 
-/// As [`each_line`], of a journal that an engine may be writing, and without an end: whenever there is nothing
-/// further, `wait` is called before it looks again, and ends it by an error.
+/// Like [`each_line`], for a journal that an engine may be writing, and without an end: at the end of the records,
+/// `wait` is called before each retry; an error from it stops the dump.
 ///
 /// # Errors
 ///
-/// As [`dump`], and [`JournalError::Damaged`] for bytes that are not a record.
+/// See [`dump`]; also [`JournalError::Damaged`] for bytes that are not a record.
 pub fn follow(
     directory: &Path,
     filter: &DumpFilter,
@@ -170,7 +170,7 @@ pub fn follow(
     }
 }
 
-/// Settings of the lines.
+/// Display settings of the lines.
 struct Lines<'f> {
     filter: &'f DumpFilter,
     redactor: Option<RefCell<Redactor>>,
@@ -187,7 +187,7 @@ impl<'f> Lines<'f> {
         }
     }
 
-    /// The lines of a record that the filter lets through.
+    /// The lines of a record that pass the filter.
     fn of<N: AsRef<str>>(
         &mut self,
         record: &Record<'_>,
@@ -221,7 +221,7 @@ impl<'f> Lines<'f> {
     }
 }
 
-/// Shows what a record holds, and what it refers to.
+/// Displays the content of a record, and the messages to which it refers.
 fn print<N: AsRef<str>>(
     record: &Record<'_>,
     names: &[N],
@@ -237,7 +237,7 @@ fn print<N: AsRef<str>>(
     };
     match record.kind {
         RecordKind::Message if !is_fix_message(record.body) => {
-            // The counter is the number of the next one.
+            // The counter is the next MsgSeqNum.
             let number = record.counters.next_in.checked_sub(1);
             show(Shown::frame(session, "in", number, record.body))?;
         }
@@ -268,7 +268,7 @@ fn print<N: AsRef<str>>(
         RecordKind::Session => show(Shown::new(session, "session", None, "", record.body))?,
         RecordKind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
         RecordKind::Note => show(Shown::new(session, "note", None, "", record.body))?,
-        // Of a segment that was begun nothing is shown.
+        // The start of a segment is not displayed.
         RecordKind::Sent | RecordKind::Carried => {}
     }
     for Effect {
@@ -294,7 +294,7 @@ fn print<N: AsRef<str>>(
     Ok(())
 }
 
-/// Shows resent messages.
+/// Displays resent messages.
 fn show_resent(
     session: JournalId,
     resent: &Resent<'_>,
@@ -366,7 +366,7 @@ pub struct DumpLine<'a> {
 }
 
 impl DumpLine<'_> {
-    /// The message with its secrets; `None` when this is none.
+    /// The message with its secrets; `None` for other entries.
     #[must_use]
     pub fn raw_message(&self) -> Option<&[u8]> {
         let is_message = matches!(self.shown.what, "in" | "out")
@@ -375,14 +375,13 @@ impl DumpLine<'_> {
         is_message.then_some(self.shown.bytes)
     }
 
-    /// The bytes of a link's frame, with stars for the secrets that the application named; `None` when this is
-    /// none.
+    /// The bytes of a link's frame, with the application's secrets masked; `None` for other entries.
     #[must_use]
     pub fn frame(&self) -> Option<&[u8]> {
         self.shown.is_frame.then_some(self.shown.bytes)
     }
 
-    /// The number and the bytes of an application's note, its secrets with it; `None` when this is none.
+    /// The number and the bytes of an application's note, including secrets; `None` for other entries.
     #[must_use]
     pub fn kept(&self) -> Option<(u64, &[u8])> {
         let number = self.shown.seq.filter(|_| self.shown.what == "kept");
@@ -402,11 +401,11 @@ impl DumpLine<'_> {
         text
     }
 
-    /// Writes time, session, direction and MsgSeqNum, or a frame's number, and what marks the message.
+    /// Writes time, session, direction and MsgSeqNum or frame number, and the message's status.
     ///
     /// # Errors
     ///
-    /// The output's error.
+    /// When writing to the output fails.
     pub fn write_head(&self, out: &mut impl Write) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
@@ -425,11 +424,11 @@ impl DumpLine<'_> {
         Ok(())
     }
 
-    /// Writes the line of a frame as a decoder shows it, any other line as [`DumpFormat::Text`].
+    /// Writes the line of a frame as decoded, any other line as [`DumpFormat::Text`].
     ///
     /// # Errors
     ///
-    /// The output's error.
+    /// When writing to the output fails.
     pub fn write_decoded(&self, out: &mut impl Write, decoder: FrameDecoder) -> io::Result<()> {
         let Some(frame) = self.frame() else {
             return self.write(out, DumpFormat::Text);
@@ -443,7 +442,7 @@ impl DumpLine<'_> {
     ///
     /// # Errors
     ///
-    /// The output's error.
+    /// When writing to the output fails.
     pub fn write(&self, out: &mut impl Write, format: DumpFormat) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
@@ -511,7 +510,7 @@ impl DumpLine<'_> {
     }
 }
 
-/// A number in a message, behind its tag and `=`, if it is readable.
+/// A number in a message after its tag and `=`, if readable.
 fn number(message: &[u8], tag: &[u8]) -> Option<u64> {
     let field = message
         .split(|&byte| byte == 1)

@@ -1,19 +1,19 @@
-//! Errors of the journal, with what to do about them.
+//! Errors of the journal, with remedies.
 
 use super::JournalId;
 use std::fmt;
 use std::io;
 
-/// The place where a file is not what the journal wrote, with what was read there.
+/// The position at which a file is not what the journal wrote, with the content found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Damage {
-    /// The file, as the disk names it.
+    /// The file, by its name on the disk.
     pub file: String,
-    /// The first byte of the field that is wrong.
+    /// Offset of the first byte of the wrong field.
     pub offset: u64,
-    /// The content that was expected.
+    /// The expected content.
     pub expected: String,
-    /// The content that was found.
+    /// The content found.
     pub found: String,
 }
 
@@ -32,37 +32,36 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Why the journal does not do what it was asked.
+/// Why a journal operation failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// A file is not what the journal wrote, and the journal cannot know what is missing. No file was
-    /// changed.
+    /// A file is not what the journal wrote, and the missing data is unknown. No file was changed.
     Damaged(Damage),
-    /// Another build wrote a file in a version that this build does not read. No file was changed.
+    /// Another build wrote a file in a version that this build cannot read. No file was changed.
     OtherVersion {
         /// The file.
         file: String,
-        /// Its version, and of what.
+        /// Its version, and what has that version.
         found: String,
         /// The version that this build reads.
         reads: String,
     },
-    /// The operating system refused.
+    /// A system call failed.
     Io {
         /// The action that failed: a verb and its object, for example `map`.
         doing: &'static str,
         /// The file or directory.
         file: String,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
-    /// Records could not be synced: the content of the disk is unknown until a restart reads it. The system
-    /// reports it once, to the first caller.
+    /// Records could not be synced: the content of the disk is unknown until a restart reads it. Reported once, to the
+    /// first caller.
     Unsynced {
         /// The file.
         file: String,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
     /// Another process has this directory open.
@@ -70,28 +69,28 @@ pub enum JournalError {
         /// The directory.
         directory: String,
     },
-    /// There was a journal in this directory, and no segment of it is left.
+    /// The directory had a journal, and no segment of it is left.
     Emptied {
         /// The directory.
         directory: String,
     },
-    /// A new journal was to begin in a directory that has another engine's file store.
+    /// A new journal was to be created in a directory that has another engine's file store.
     OtherStore {
         /// The directory.
         directory: String,
         /// A file of that store.
         file: String,
     },
-    /// A new journal was to begin in a directory that has files of another one.
+    /// A new journal was to be created in a directory that has files of another one.
     NotEmpty {
         /// The directory.
         directory: String,
     },
-    /// The journal was to be salvaged, and opens as it is.
+    /// The journal was to be salvaged, but is intact.
     Sound {
         /// The directory.
         directory: String,
-        /// It does so only for an engine with durability `disk`.
+        /// Whether it is intact only for an engine with durability `disk`.
         at_disk: bool,
     },
     /// A salvage of the journal was interrupted: the files are neither the old journal nor the salvaged
@@ -99,59 +98,58 @@ pub enum JournalError {
     Salvaging {
         /// The directory.
         directory: String,
-        /// Where all of its files are, as they were before.
+        /// The folder with the original files.
         copy: String,
     },
-    /// Others than the owner could read or write the journal, or the owner is not us.
+    /// Other users can read or write the journal, or it belongs to another user.
     Exposed {
         /// The file or directory.
         file: String,
         /// Its permission bits.
         mode: u32,
-        /// Its owner, if it is not us: the name of the user, or `#` and the number.
+        /// Its owner, if it is another user: the name, or `#` and the number.
         owner: Option<String>,
     },
-    /// An earlier sync failed. What is on the disk is unknown until a restart reads it; nothing more
-    /// may be sent.
+    /// An earlier sync failed. The content of the disk is unknown until a restart reads it; nothing more may be sent.
     Poisoned,
-    /// A record that no segment has room for.
+    /// A record that fits into no segment.
     TooLarge {
-        /// Bytes of the record.
+        /// Size of the record, bytes.
         bytes: u64,
-        /// Bytes that a segment has room for.
+        /// Space in a segment, bytes.
         limit: u64,
     },
-    /// More messages out than a record counts: 65535.
+    /// More outgoing messages than a record can count: 65535.
     TooManyEffects {
-        /// How many there were.
+        /// Number of messages.
         effects: usize,
     },
-    /// A session that was not registered.
+    /// An unregistered session.
     UnknownSession(JournalId),
     /// The sessions of a checkpoint take more than a quarter of a segment, so no segment can be retired
     /// before the next one.
     TooManyNames {
-        /// How many sessions the journal has.
+        /// Number of sessions in the journal.
         sessions: u32,
-        /// Bytes of a checkpoint with all of them.
+        /// Size of a checkpoint with all of them, bytes.
         bytes: u64,
-        /// Bytes that it may have.
+        /// Maximum size, bytes.
         limit: u64,
     },
-    /// A checkpoint that was whole when the engine started is not what the ledger can go on from.
+    /// The ledger cannot continue from a checkpoint that was complete when the engine started.
     StateRefused {
         /// The file.
         file: String,
         /// The fault.
         why: String,
     },
-    /// The notes make another state than the engine had when it noted its hash.
+    /// The notes result in another state than the recorded hash says.
     StateDiffers {
         /// The last note in both.
         note: u64,
-        /// The hash that was noted.
+        /// The recorded hash.
         noted: u64,
-        /// That of the notes.
+        /// The hash of the state from the notes.
         folded: u64,
     },
     /// The application's notes before a segment were retired, and no checkpoint that covers them can be used.
@@ -159,11 +157,11 @@ pub enum JournalError {
         /// Files of checkpoints, each with the reason why it cannot be used.
         refused: Vec<(String, String)>,
     },
-    /// The configuration cannot work.
+    /// The configuration is invalid.
     Setting {
-        /// Name of the field of [`Config`](super::JournalConfig).
+        /// Name of the field in [`Config`](super::JournalConfig).
         name: &'static str,
-        /// The values that are allowed.
+        /// The allowed values.
         must: &'static str,
     },
 }
@@ -182,7 +180,7 @@ impl JournalError {
     }
 }
 
-/// A file of another user, or one that others may read.
+/// A file of another user, or one that other users may read.
 fn exposed(
     (file, mode): (&str, u32),
     owner: Option<&str>,

@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// How the file of a segment ends.
+/// Suffix of a segment's file.
 pub(super) const SUFFIX: &str = ".fwj";
-/// Suffix of the file name that says: segments from this number on are not part of the journal yet.
+/// Suffix of the file that marks segments from this number on as not yet part of the journal.
 const PENDING: &str = ".import";
 
 /// Lists the numbers of the segments of a journal, ascending.
@@ -21,7 +21,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
     Ok(numbers)
 }
 
-/// The number from which on segments are not part of the journal.
+/// The number of the first segment that is not part of the journal yet.
 pub(super) fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
     Ok(names(path, PENDING)?.first().copied())
 }
@@ -30,7 +30,7 @@ pub(super) fn pending_path(directory: &Path, first: u32) -> PathBuf {
     directory.join(format!("{first:08}{PENDING}"))
 }
 
-/// Lists the numbers of the files that end so, ascending.
+/// Lists the numbers of the files with this suffix, ascending.
 pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
     let name = path.display().to_string();
     let mut numbers = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
     directory.join(format!("{number:08}{SUFFIX}"))
 }
 
-/// Opens a file of ours, following no link.
+/// Opens a file of this user, following no link.
 pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
     let name = path.display().to_string();
     let file = OpenOptions::new()
@@ -80,7 +80,7 @@ pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalErro
     Ok(file)
 }
 
-/// That the folder is ours alone.
+/// Checks that only this user can access the folder.
 pub(super) fn check_folder(path: &Path) -> Result<(), JournalError> {
     let name = path.display().to_string();
     let facts = fs::metadata(path).map_err(JournalError::io("look at", &name))?;
@@ -99,7 +99,7 @@ fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// A user as `sudo -u` takes it: by name, or by number where this machine's list has none.
+/// A user as for `sudo -u`: by name, or by number without a name on this machine.
 fn user(uid: u32) -> String {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let found = users.lines().find_map(|line| {
@@ -110,7 +110,7 @@ fn user(uid: u32) -> String {
     found.unwrap_or_else(|| format!("#{uid}"))
 }
 
-/// Waits until the names of a directory are on the disk.
+/// Waits until the names in a directory are on disk.
 pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())

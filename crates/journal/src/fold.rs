@@ -1,4 +1,4 @@
-//! Folds the notes of closed segments into checkpoints, beside the engine.
+//! Folds the notes of closed segments into checkpoints, in the background.
 //!
 //! ```text
 //!   segment 1   segment 2   segment 3   segment 4   segment 5 (open)
@@ -6,10 +6,10 @@
 //!             2.fwk       3.fwk ..... 4.fwk: the last two are kept
 //! ```
 //!
-//! A checkpoint belongs before a segment: it is the fold of the notes of all segments before that one. It is due
-//! when a segment is closed and the notes since the last one take more bytes than a quarter of that; while further
-//! segments wait to be folded, more than all of it. A start takes the newest one and the notes behind it; should
-//! it be damaged, the one before: so the journal keeps the notes from the older one on.
+//! A checkpoint belongs to a segment: it folds the notes of all earlier segments. It is due when a segment is closed
+//! and the notes since the last checkpoint are larger than a quarter of that one; while further segments wait to be
+//! folded, when they are larger than all of it. A start uses the newest checkpoint and the notes after it; if that is
+//! damaged, the previous one. So the journal keeps the notes after the older one.
 
 use super::error::Damage;
 use super::record::EFFECT;
@@ -21,69 +21,69 @@ use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
 
-/// The checkpoints on a disk, and what a thread beside the engine reads to make them.
+/// The checkpoints on a disk, and the access of a background thread to the segments.
 pub trait States: Send {
     /// The numbers of the checkpoints, ascending.
     ///
     /// # Errors
     ///
-    /// The system's error, here and below.
+    /// The system error, here and below.
     fn list(&mut self) -> Result<Vec<u32>, JournalError>;
 
     /// The bytes of a checkpoint.
     fn read(&mut self, number: u32) -> Result<Vec<u8>, JournalError>;
 
-    /// How a person finds a checkpoint: its path.
+    /// The name of a checkpoint for people: its path.
     fn file_name(&self, number: u32) -> String;
 
-    /// Begins to write a checkpoint, aside.
+    /// Starts to write a checkpoint to a temporary file.
     fn begin(&mut self, number: u32) -> Result<(), JournalError>;
 
     /// Writes more of it.
     fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError>;
 
-    /// Puts it on the disk under its name.
+    /// Publishes it on disk under its name.
     fn finish(&mut self) -> Result<(), JournalError>;
 
-    /// Removes what was written aside.
+    /// Removes the temporary file.
     fn abandon(&mut self);
 
     /// Removes a checkpoint.
     fn remove(&mut self, number: u32) -> Result<(), JournalError>;
 
-    /// Gives every record of a segment that gets no more to `each`, in order, until that answers false.
+    /// Passes every record of a closed segment to `each`, in order, until `each` returns false.
     fn read_closed(
         &mut self,
         number: u32,
         each: &mut dyn FnMut(&Record<'_>) -> bool,
     ) -> Result<Closed, JournalError>;
 
-    /// The salt of a segment; `None` when there is no such segment.
+    /// The salt of a segment; `None` for a missing one.
     fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError>;
 
-    /// The salt of a segment, and the index of its first record; `None` without a record that is whole.
+    /// The salt of a segment, and the index of its first record; `None` without a complete record.
     fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError>;
 
-    /// Waits until these segments are on the disk, of the last one its first record.
+    /// Waits until these segments are on disk; of the last one only its first record.
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
 
-    /// Notes before this segment are in two checkpoints from now on.
+    /// From now on, notes before this segment are in two checkpoints.
     fn settle(&mut self, segment: u32);
 }
 
 /// Result of reading a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Closed {
-    /// Records may still be appended to it, or `each` has ended it.
+    /// More records may be appended to it, or `each` has stopped it.
     NotYet,
-    /// It was read. The segment behind it has this salt, and this index in its first record.
+    /// The whole segment was read. The next one has this salt, and this index in its first record.
     Read {
         /// The salt.
         salt: u64,
         /// The index.
         record: u64,
     },
-    /// It was retired; the journal begins with this one.
+    /// The segment was retired; the journal begins with this one.
     Gone {
         /// The first segment.
         first: u32,
@@ -93,42 +93,42 @@ pub enum Closed {
 /// Result of a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FoldStep {
-    /// Nothing: the next segment is open.
+    /// Nothing to do: the next segment is still open.
     Waits,
-    /// The notes of a segment are in the ledger, or nothing was there to be done.
+    /// The notes of a segment are in the ledger, or it had none.
     Folded,
     /// A checkpoint was made.
     Made {
         /// The segment that it precedes.
         segment: u32,
-        /// Its bytes.
+        /// Its size, bytes.
         bytes: u64,
     },
 }
 
-/// Notes on their way into checkpoints.
+/// The state of folding notes into checkpoints.
 pub struct Fold {
     ledger: Box<dyn Ledger>,
-    /// The checkpoint to begin with, until it was read.
+    /// The first checkpoint, until it is read.
     start: Option<u32>,
-    /// The segment to be folded next.
+    /// The next segment to fold.
     next: u32,
     /// The session of the notes.
     notes: Option<JournalId>,
     /// The number of the last note in the ledger.
     note: u64,
-    /// Bytes of notes since the last checkpoint, and its own.
+    /// Size of the notes since the last checkpoint, and of that checkpoint, bytes.
     since: u64,
     size: u64,
-    /// Checkpoints that are whole, ascending.
+    /// Complete checkpoints, ascending.
     kept: Vec<u32>,
-    /// Bytes of a block.
+    /// Block size, bytes.
     block: usize,
-    /// The state is not what the engine had: nothing more is folded.
+    /// Whether the state differs from the engine's: then nothing more is folded.
     differs: bool,
 }
 
-/// Whether a segment has records and gets no more.
+/// Whether a segment has records and is closed.
 fn is_closed(disk: &mut dyn States, number: u32) -> Result<bool, JournalError> {
     let mut is = false;
     disk.read_closed(number, &mut |_| {
@@ -139,7 +139,7 @@ fn is_closed(disk: &mut dyn States, number: u32) -> Result<bool, JournalError> {
 }
 
 impl Fold {
-    /// Goes on from a checkpoint, or without one from the first segment of the journal on.
+    /// Continues from a checkpoint, or without one from the journal's first segment.
     #[must_use]
     pub fn new(ledger: Box<dyn Ledger>, start: Option<u32>, first: u32) -> Self {
         Self {
@@ -156,24 +156,24 @@ impl Fold {
         }
     }
 
-    /// Writes blocks of so many bytes, at most 1 MiB.
+    /// Writes blocks of this size, at most 1 MiB.
     #[must_use]
     pub fn with_block(mut self, bytes: usize) -> Self {
         self.block = bytes;
         self
     }
 
-    /// The hash of what is folded, and the number of the last note in it.
+    /// The hash of the folded state, and the number of its last note.
     #[must_use]
     pub fn state(&self) -> (u64, u64) {
         (self.ledger.hash(), self.note)
     }
 
-    /// Does the next piece of work; `goes_on` is asked now and then.
+    /// Does the next piece of work; calls `goes_on` now and then.
     ///
     /// # Errors
     ///
-    /// [`JournalError::StateDiffers`], once: nothing is folded after it. Others may pass.
+    /// [`JournalError::StateDiffers`], once: nothing is folded after it. Other errors may be temporary.
     pub fn step(
         &mut self,
         disk: &mut dyn States,
@@ -219,7 +219,7 @@ impl Fold {
     }
 
     /// Whether enough was folded since the last checkpoint: a start is short when the next one comes soon, and when
-    /// the engine is ahead, writing it would leave it further ahead.
+    /// folding is behind the engine, writing one would delay it more.
     fn is_due(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
         if self.since >= self.size || self.since < self.size / 4 {
             return Ok(self.since >= self.size);
@@ -227,7 +227,7 @@ impl Fold {
         Ok(!is_closed(disk, self.next)?)
     }
 
-    /// Takes the checkpoint that the engine has started with, and finds the one before it.
+    /// Uses the checkpoint with which the engine started, and finds the previous one.
     fn load(&mut self, disk: &mut dyn States, number: u32) -> Result<(), JournalError> {
         let file = disk.file_name(number);
         let bytes = disk.read(number)?;
@@ -259,8 +259,7 @@ impl Fold {
         Ok(())
     }
 
-    /// Takes the notes of a record. Answers where the state is not what the engine had: the note, and both
-    /// hashes.
+    /// Folds the notes of a record. Returns where the state differs from the engine's: the note, and both hashes.
     fn take(&mut self, record: &Record<'_>) -> Option<(u64, [u64; 2])> {
         if record.session_name().is_some_and(is_notes) {
             self.notes = Some(record.session);
@@ -274,7 +273,7 @@ impl Fold {
             return (folded != hash).then_some((self.note, [hash, folded]));
         }
         for effect in record.effects {
-            // A segment that could not be read to its end is read again.
+            // An incompletely read segment is read again.
             if effect.session != notes || effect.seq <= self.note {
                 continue;
             }
@@ -289,7 +288,7 @@ impl Fold {
         None
     }
 
-    /// Writes a checkpoint that precedes the next segment, of this salt and first record.
+    /// Writes a checkpoint before the next segment, which has this salt and first record.
     fn write(
         &mut self,
         disk: &mut dyn States,
@@ -298,7 +297,7 @@ impl Fold {
     ) -> Result<FoldStep, JournalError> {
         let segment = self.next;
         let (name, version) = self.ledger.form();
-        // What comes before it must not be lost where it is not, and it belongs to the first record behind it.
+        // The data before it must be on disk, and it belongs to the first record after it.
         disk.sync(self.kept.last().copied().unwrap_or(segment - 1), segment)?;
         let head = Head {
             segment,
@@ -375,7 +374,7 @@ mod tests {
     };
     const NOW: Timestamp = Timestamp(1);
 
-    /// Counts notes. Its hash depends on a number that is of no state.
+    /// Counts notes. Its hash includes a number that is not part of the state.
     struct Count {
         notes: u64,
         seed: u64,
@@ -435,7 +434,7 @@ mod tests {
         disk.copy()
     }
 
-    /// The state that the first step of a ledger gets from the checkpoint, and how many notes it has then.
+    /// The ledger's state after the first step with the checkpoint, and its number of notes.
     fn load(seed: u64) -> (Result<FoldStep, JournalError>, u64) {
         let disk = with_checkpoint();
         let form = ("count", 1);
@@ -483,7 +482,7 @@ mod tests {
         }
         let form = ("count", 1);
         Journal::open_with_state(disk.clone(), CONFIG, form, &mut |_, _| Ok(())).unwrap();
-        // An application without a ledger takes any.
+        // An application without a ledger accepts any.
         Journal::open(disk, CONFIG).unwrap();
     }
 }

@@ -21,15 +21,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a segment was closed.
+/// Interval at which it checks whether a segment was closed.
 const LOOK: Duration = Duration::from_millis(100);
-/// Bytes of a segment that are read at a time.
+/// Read size for a segment, bytes.
 const CHUNK: usize = 1 << 20;
-/// In a segment that it had to wait for it works for so long at a time and rests for so long: a process on the same
+/// In a segment that it had to wait for, it alternately works and rests for these times, so that a process on the same
 /// core does not wait for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
-/// Rest behind each block of a checkpoint: memory and disk are the engine's too.
+/// Rest after each block of a checkpoint: the engine uses memory and disk, too.
 const BLOCK_REST: Duration = Duration::from_micros(500);
 /// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -38,15 +38,15 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The segment before which notes are in two checkpoints; 0 for none.
+    /// The segment before which all notes are in two checkpoints; 0 for none.
     settled: Arc<AtomicU32>,
-    /// Says so when that moves.
+    /// Called when that changes.
     news: Option<SharedNews>,
     /// The checkpoint being written.
     aside: Option<(u32, File)>,
     /// A piece of a segment.
     bytes: Vec<u8>,
-    /// The segment that is brought to the disk while it is read.
+    /// The segment that is synced while it is read.
     syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
 }
 
@@ -77,8 +77,7 @@ fn no_record(file: String, at: u64) -> JournalError {
 }
 
 impl Folder {
-    /// Gives the records of a segment to `each` until that answers false: whether it did not. Reads many at a
-    /// time.
+    /// Passes the records of a segment to `each` until it returns false; returns false then. Reads many at a time.
     fn read_records(
         &mut self,
         number: u32,
@@ -86,7 +85,7 @@ impl Folder {
         each: &mut dyn FnMut(&Record<'_>) -> bool,
     ) -> Result<bool, JournalError> {
         let Self { path, bytes, .. } = self;
-        // The place of the bytes in the segment, and that of the next record in them.
+        // The position of the buffer in the segment, and of the next record in the buffer.
         let (mut from, mut at) = (HEADER as u64, 0);
         bytes.clear();
         loop {
@@ -129,7 +128,7 @@ impl Folder {
         }
     }
 
-    /// Begins to bring a segment to the disk, which takes as long as to read it.
+    /// Starts to sync a segment, which takes as long as to read it.
     fn begin_sync(&mut self, number: u32) -> Result<(), JournalError> {
         if matches!(self.syncing, Some((begun, _)) if begun == number) {
             return Ok(());
@@ -145,7 +144,7 @@ impl Folder {
     fn end_sync(&mut self) -> Result<(), JournalError> {
         match self.syncing.take().map(|(_, thread)| thread.join()) {
             Some(Ok(synced)) => synced,
-            // `sync` does it again.
+            // `sync` syncs it again.
             Some(Err(_)) | None => Ok(()),
         }
     }
@@ -223,7 +222,7 @@ impl States for Folder {
 
     fn abandon(&mut self) {
         if let Some((number, _)) = self.aside.take() {
-            // What stays is written over by the next one of this number.
+            // A leftover file is overwritten by the next one with this number.
             let _ = remove(&self.file_aside(number));
         }
     }
@@ -279,7 +278,7 @@ impl States for Folder {
             false
         });
         match read {
-            // Whoever reads the journal says what is wrong with it.
+            // Readers of the journal report its faults.
             Ok(_) | Err(JournalError::Damaged(_)) => Ok(begins),
             Err(error) => Err(error),
         }
@@ -299,12 +298,12 @@ impl States for Folder {
     }
 }
 
-/// A checkpoint as its file says it is.
+/// A checkpoint as described in its file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredState {
     /// The file.
     pub file: String,
-    /// Its bytes.
+    /// Its size, bytes.
     pub bytes: u64,
     /// The name of the state.
     pub name: String,
@@ -314,12 +313,11 @@ pub struct StoredState {
     pub note: u64,
 }
 
-/// The checkpoints in the folder of a journal, each as it is or what is wrong with it. Takes no lock and changes
-/// nothing.
+/// The checkpoints in the folder of a journal, each with its content or its fault. Takes no lock and changes nothing.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or is open to others than its owner.
+/// When a file is unreadable, or accessible to other users.
 pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>>, JournalError> {
     let mut states = Vec::new();
     each_state(directory, |file, bytes, read| {
@@ -335,12 +333,12 @@ pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>
     Ok(states)
 }
 
-/// The oldest checkpoint of this name that is whole: its version and state. What it has made before the first note
-/// that the journal keeps is in it. Takes no lock and changes nothing.
+/// The oldest complete checkpoint with this name: its version and state, which includes everything before the first
+/// note that the journal keeps. Takes no lock and changes nothing.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or is open to others than its owner.
+/// When a file is unreadable, or accessible to other users.
 pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>)>, JournalError> {
     let mut oldest = None;
     each_state(directory, |_, _, read| {
@@ -351,14 +349,14 @@ pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>
     Ok(oldest)
 }
 
-/// A checkpoint to begin with.
+/// A checkpoint to start with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {
     /// The session of the notes; not every segment begins with its name.
     pub notes: JournalId,
     /// The number of the last note in it.
     pub note: u64,
-    /// Where the notes behind it begin.
+    /// The position of the notes after it.
     pub behind: JournalPosition,
     /// The version of the state.
     pub version: u32,
@@ -366,12 +364,12 @@ pub struct StateBefore {
     pub state: Vec<u8>,
 }
 
-/// The newest checkpoint of this name that is whole and has no note from this number on. Takes no lock and changes
+/// The newest complete checkpoint with this name that has no note from this number on. Takes no lock and changes
 /// nothing.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or is open to others than its owner.
+/// When a file is unreadable, or accessible to other users.
 pub fn state_before(
     directory: &Path,
     name: &str,
@@ -396,11 +394,10 @@ pub fn state_before(
     Ok(newest)
 }
 
-/// The head and the state of a checkpoint, or what is wrong with it.
+/// The header and the state of a checkpoint, or its fault.
 type StateRead = Result<(state::Head, Vec<u8>), Damage>;
 
-/// Gives the file, the bytes and what is in it of each checkpoint to `each`, the oldest first, until that answers
-/// false.
+/// Passes the file, the size and the content of each checkpoint to `each`, the oldest first, until it returns false.
 fn each_state(
     directory: &Path,
     mut each: impl FnMut(String, u64, StateRead) -> bool,
@@ -423,7 +420,7 @@ fn each_state(
     Ok(())
 }
 
-/// The thread that makes checkpoints, when there is one. Dropping it ends it.
+/// The thread that makes checkpoints, if any. Dropping it stops it.
 #[derive(Debug, Default)]
 pub(super) struct Folding {
     ends: Arc<AtomicBool>,
@@ -464,12 +461,12 @@ impl Folding {
         Ok(())
     }
 
-    /// Waits until the thread has ended; what it was at is begun anew by the next process.
+    /// Waits until the thread has exited; the next process starts its unfinished work again.
     pub(super) fn end(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A thread that panicked has said so already.
+            // A panicking thread has already reported it.
             let _ = thread.join();
         }
     }
@@ -482,7 +479,7 @@ impl Drop for Folding {
 }
 
 fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool) {
-    // It rests in a segment that it had to wait for: one that is closed before it is late.
+    // It rests only in a segment that it had to wait for: with an already closed one it is behind.
     let (began, rests) = (Cell::new(Instant::now()), Cell::new(false));
     let goes_on = || {
         if rests.get() && began.get().elapsed() > SPELL {

@@ -4,20 +4,19 @@ use super::JournalPosition;
 
 /// The outbound messages of one session since its last reset.
 ///
-/// Holds every `stride`-th message. When the room is full it forgets every other and doubles the
-/// stride, so its size never changes; from an entry one walks back from message to message along the
-/// links that the records hold.
+/// Has every `stride`-th message. When full it drops every second entry and doubles the stride, so its size never
+/// changes; from an entry, readers follow the links in the records from message to message.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<(u64, JournalPosition)>,
     room: usize,
     stride: u64,
-    /// Messages since the last entry.
+    /// Number of messages since the last entry.
     since: u64,
     last: (u64, JournalPosition),
-    /// The place of the first message, once the entries do not have it: or of one before it.
+    /// The position of the first message, or of an earlier one, if the entries do not have it.
     first: Option<JournalPosition>,
-    /// How often it was cleared.
+    /// Number of times it was cleared.
     generation: u64,
 }
 
@@ -34,13 +33,13 @@ impl Index {
         }
     }
 
-    /// Takes all its memory now, so that [`Self::push`] takes none later. A session that only the journal
-    /// remembers has what its messages needed when they were read.
+    /// Allocates all its memory now, so that [`Self::push`] allocates none. A session known only from the journal gets
+    /// the memory that its messages needed.
     pub(super) fn reserve(&mut self) {
         self.entries.reserve_exact(self.room - self.entries.len());
     }
 
-    /// An index that knows only the last message: those before it are no longer kept.
+    /// An index with only the last message: earlier ones are no longer kept.
     pub(super) fn resume(room: usize, last: (u64, JournalPosition)) -> Self {
         Self {
             last,
@@ -54,18 +53,18 @@ impl Index {
         self.last
     }
 
-    /// The place of the first message, or of one before it that is no longer kept; `None` without one.
+    /// The position of the first message, or of an earlier one that is no longer kept; `None` without one.
     pub(super) fn first(&self) -> Option<JournalPosition> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)
     }
 
-    /// Those before this one are no longer kept.
+    /// Messages before this one are no longer kept.
     pub(super) fn begin_at(&mut self, first: JournalPosition) {
         self.first = Some(first);
     }
 
-    /// Forgets everything: the sequence numbers are reset.
+    /// Clears it: the sequence numbers were reset.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.stride = 1;
@@ -97,7 +96,7 @@ impl Index {
     fn thin(&mut self) {
         self.first = self.first();
         let mut keep = false;
-        // Keeps the later of each pair: entries are at the end of their stride.
+        // Keeps the later one of each pair: entries are at the end of their stride.
         self.entries.retain(|_| {
             keep = !keep;
             !keep
@@ -105,8 +104,7 @@ impl Index {
         self.stride *= 2;
     }
 
-    /// The nearest known message at `oldest` or behind it whose MsgSeqNum is `seq` or
-    /// above; `None` without one.
+    /// The nearest known message at or after `oldest` with MsgSeqNum `seq` or above; `None` without one.
     #[inline]
     pub(super) fn at_or_above(
         &self,
@@ -116,14 +114,14 @@ impl Index {
         if self.last.0 < seq || self.last.0 == 0 || self.last.1 < oldest {
             return None;
         }
-        // MsgSeqNums and places rise together.
+        // MsgSeqNums and positions increase together.
         let at = self
             .entries
             .partition_point(|entry| entry.0 < seq || entry.1 < oldest);
         Some(self.entries.get(at).copied().unwrap_or(self.last))
     }
 
-    /// At most so many messages lie between two entries.
+    /// At most this number of messages lies between two entries.
     pub(super) fn stride(&self) -> u64 {
         self.stride
     }

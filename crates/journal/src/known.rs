@@ -1,4 +1,4 @@
-//! A session as the journal stores it.
+//! A session as stored in the journal.
 
 use super::RecordKind;
 use super::index::Index;
@@ -8,13 +8,13 @@ use fixwire_protocol::time::Timestamp;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The name under which the notes of an application without a [`Ledger`](fixwire_protocol::Ledger) are kept. No session
-/// is called so: names of sessions have an arrow.
+/// The session name for the notes of an application without a [`Ledger`](fixwire_protocol::Ledger). No real session has
+/// it: their names contain an arrow.
 pub const NOTES: &str = "notes of the application";
-/// How the names begin under which notes are kept.
+/// Prefix of the session names for notes.
 const NOTES_OF: &str = "notes of ";
 
-/// The name under which the notes of an application with this name and version of its state are kept.
+/// The session name for the notes of an application with this name and version of its state.
 #[must_use]
 pub fn notes_name((name, version): (&str, u32)) -> String {
     format!("{NOTES_OF}{name}, version {version}")
@@ -26,7 +26,7 @@ pub fn is_notes(name: &str) -> bool {
     name.starts_with(NOTES_OF)
 }
 
-/// Refuses notes of another application or version. Those of an application without a ledger state none.
+/// Refuses notes of another application or version. Notes of an application without a ledger name neither.
 pub(super) fn check_notes<'n>(
     mut names: impl Iterator<Item = &'n str>,
     form: (&str, u32),
@@ -43,29 +43,29 @@ pub(super) fn check_notes<'n>(
     }
 }
 
-/// The name for operations on no session in particular. No session has this name.
+/// The session name for operations without a session. No session has it.
 pub const OPERATORS: &str = "operators";
-/// Whether this is the name of a session that has a peer.
+/// Whether this is the name of a session with a peer.
 #[must_use]
 pub fn is_session(name: &str) -> bool {
     !is_notes(name) && name != OPERATORS
 }
 
-/// How the note begins that says from where a peer has logged on; its address follows.
+/// Prefix of the note with the address from which a peer has logged on.
 pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
-/// How the note begins that says that an operator has disabled a session; who that was follows.
+/// Prefix of the note that an operator has disabled a session; the operator follows.
 pub const DISABLED_BY: &str = "disabled by ";
-/// How the note begins that says that an operator has enabled a session again.
+/// Prefix of the note that an operator has enabled a session again; the operator follows.
 pub const ENABLED_BY: &str = "enabled by ";
 
-/// How the note begins that says that messages of a session wait for its next logon; the MsgSeqNum of the first follows.
+/// Prefix of the note that messages of a session wait for its next logon; the MsgSeqNum of the first follows.
 const WAITING_FROM: &str = "messages wait for the next logon, from MsgSeqNum ";
-/// The note that says that no message of a session waits for its next logon any more.
+/// The note that no message of a session waits for its next logon any more.
 const NOTHING_WAITS: &str = "no message waits for the next logon";
 
-/// The text of the [note](crate::Journal::note) that says from which MsgSeqNum on messages of a session wait for its next
-/// logon, if any do. [`Journal::waiting_from`](crate::Journal::waiting_from) returns it, also after a restart, until the
-/// sequence numbers are reset.
+/// The text of the [note](crate::Journal::note) with the MsgSeqNum from which on messages of a session wait for its
+/// next logon, if any. [`Journal::waiting_from`](crate::Journal::waiting_from) returns it, also after a restart, until
+/// the sequence numbers are reset.
 #[must_use]
 pub fn waiting_note(from: Option<u64>) -> String {
     match from {
@@ -74,11 +74,10 @@ pub fn waiting_note(from: Option<u64>) -> String {
     }
 }
 
-/// How the note begins that says which hash the application's state had; the number of the last note and the
-/// hash follow.
+/// Prefix of the note with the hash of the application's state; the number of the last note and the hash follow.
 const STATE_HASH: &str = "state hash ";
 
-/// Which hash a state of the application had after a note.
+/// The hash of an application's state after a note.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Stated {
     note: u64,
@@ -107,7 +106,7 @@ impl Stated {
         })
     }
 
-    /// The hash, when it is of a state of this form after this note.
+    /// The hash, if it is of a state with this form after this note.
     pub(super) fn hash_of(&self, form: (&str, u32), note: u64) -> Option<u64> {
         (*self == Self::new(form, note, self.hash)).then_some(self.hash)
     }
@@ -123,16 +122,16 @@ impl fmt::Display for Stated {
 /// The sequence numbers of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SequenceCounters {
-    /// MsgSeqNum expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum given out next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// How often the session was reset.
+    /// Number of resets of the session.
     pub epoch: u32,
 }
 
 impl SequenceCounters {
-    /// A session that never said anything.
+    /// A session without messages.
     pub const NEW: Self = Self {
         next_in: 1,
         next_out: 1,
@@ -145,18 +144,18 @@ impl SequenceCounters {
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) counters: SequenceCounters,
-    /// When its sequence numbers began: its registration, or its last reset.
+    /// When its sequence numbers began: at its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
-    /// Messages before this MsgSeqNum are no longer asked for; 0 until somebody says so.
+    /// Messages before this MsgSeqNum are no longer requested; 0 until this is reported.
     pub(super) needed_from: u64,
-    /// The address of its peer's last Logon, as far as the remaining segments know it.
+    /// The address of its peer's last Logon, if the remaining segments have it.
     pub(super) peer: Option<IpAddr>,
-    /// An operator has disabled it.
+    /// Whether an operator has disabled it.
     pub(super) disabled: bool,
     /// The MsgSeqNum from which on its messages wait for the next logon.
     pub(super) waiting_from: Option<u64>,
-    /// The hash of the application's state, as a clean stop left it.
+    /// The hash of the application's state at the last clean stop.
     pub(super) stated: Option<Stated>,
 }
 
@@ -175,7 +174,7 @@ impl Known {
         }
     }
 
-    /// Takes what a note says: from where the peer has logged on, whether an operator lets it, and what waits.
+    /// Applies a note: the peer's address, an operator's disable or enable, or waiting messages.
     pub(super) fn take_note(&mut self, text: &[u8]) {
         if let Some(address) = text.strip_prefix(LOGGED_ON_FROM.as_bytes()) {
             let address = str::from_utf8(address).ok();
@@ -195,21 +194,21 @@ impl Known {
         }
     }
 
-    /// How many of its last messages wait for the next logon.
+    /// Number of its last messages that wait for the next logon.
     pub(super) fn waiting(&self) -> u64 {
         let next = self.counters.next_out;
         self.waiting_from
             .map_or(0, |from| next.saturating_sub(from))
     }
 
-    /// The position that the next effect links back to.
+    /// The position to which the next effect links back.
     #[inline]
     pub(super) fn link(&mut self, seq: u64) -> JournalPosition {
         let (last, at) = self.index.last();
         if last == 0 || seq > last {
             return at;
         }
-        // The sequence numbers were set back without a reset: earlier messages cannot be asked for.
+        // The sequence numbers were set back without a reset: earlier messages cannot be requested.
         self.index.clear();
         JournalPosition::START
     }

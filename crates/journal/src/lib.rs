@@ -95,22 +95,22 @@ pub use verify::{StoredSession, Verified, stored_sessions, verify};
 pub use view::{Effects, Record};
 pub use watch::{Alteration, JournalTrouble, end_on_truncation};
 
-/// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`
-/// follows the configuration and may change from start to start; this number never does.
+/// Identifies a session in the journal: the order of its registration, from 0. The engine's `SessionId` follows the
+/// configuration and may change from start to start; this number never does.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct JournalId(pub u32);
 
 /// The journal's sizes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct JournalConfig {
-    /// Bytes of a new segment: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
+    /// Size of a new segment, bytes: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
     pub segment_bytes: usize,
     /// Index entries per session, 16 bytes each: at least 2.
     pub index_entries: usize,
-    /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. What a power cut
-    /// left of records that no sync covered is then cut off, although parts of it can be read.
+    /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. After a power failure, records
+    /// that no sync covered are cut off, even if parts of them are readable.
     pub synced_before_sent: bool,
-    /// Retention of segments that no session needs; `None` keeps all of them as they are.
+    /// Retention of segments that no session needs; `None` keeps all of them unchanged.
     pub retention: Option<Retention>,
 }
 

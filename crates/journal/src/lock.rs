@@ -6,11 +6,11 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// The name of the file that is locked beside the folder.
+/// The name of the lock file in the folder.
 pub(super) const LOCK: &str = "lock";
 
-/// Locks the folder itself, which cannot be removed under it as the file [`LOCK`] can be. `None`
-/// where the file system locks no folders (NFS); the file alone has to do there.
+/// Locks the folder itself, which cannot be removed like the file [`LOCK`]. `None` where the file system has no locks
+/// for folders (NFS); there the file alone must suffice.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
 ///
 /// # Errors
 ///
-/// The system's error.
+/// The system error.
 pub fn is_in_use(folder: &Path) -> Result<bool, JournalError> {
     let lock = folder.join(LOCK);
     let name = lock.display().to_string();

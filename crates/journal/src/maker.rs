@@ -1,5 +1,5 @@
-//! Makes segments: one at a time, ahead of their use, by a thread of its own that also takes away the maps of
-//! old ones and watches the files.
+//! Creates segments: one at a time, ahead of their use, in a thread of its own that also unmaps old ones and checks the
+//! files.
 
 use super::files::{segment_path, sync_names};
 use super::reserve::{SharedReserve, is_full};
@@ -17,24 +17,24 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Suffix of a segment's file until it is whole: such a file is not part of the journal.
+/// Suffix of a segment's file until it is complete: such a file is not part of the journal.
 const UNFINISHED: &str = "new";
 
-/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds, but over
-/// a hundred on a virtual machine whose host has to find the memory first.
+/// Number of bytes of a new segment brought into memory at a time: about twenty microseconds, but over a hundred on a
+/// virtual machine whose host must first find the memory.
 const STEP: usize = 64 << 10;
-/// The longest rest after a step.
+/// Longest rest after a step.
 const LONGEST_REST: Duration = Duration::from_millis(1);
-/// The rest while it is unknown how long segments last.
+/// The rest while the lifetime of segments is unknown.
 const FIRST_REST: Duration = Duration::from_micros(100);
-/// How often the files are looked at.
+/// Interval between two checks of the files.
 const ROUND: Duration = Duration::from_secs(1);
-/// Rounds until a segment that could not be made is tried again.
+/// Number of rounds until a failed creation of a segment is retried.
 const ROUNDS_UNTIL_AGAIN: u32 = 5;
 
-/// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
-/// segment's name never belongs to an unfinished file. Then it is [`newest`]. Rests between small steps
-/// of its longest part. On a full disk it is made of a file of the reserve.
+/// Creates a segment under a temporary name, and renames it when all of it is on disk, so that a segment's name never
+/// belongs to an unfinished file. Then it is recorded as the [`newest`]. Rests between small steps of the longest part.
+/// On a full disk it uses a file of the reserve.
 pub(super) fn make(
     directory: &Path,
     job: &Job,
@@ -60,7 +60,7 @@ pub(super) fn make(
     file.sync_all().map_err(JournalError::io("sync", &name))?;
     news.forget(|known| known == number);
     match fs::rename(&unfinished, &path) {
-        // It was made ahead before a restart, holds nothing, and has its name.
+        // It was created ahead before a restart, is empty, and already has its name.
         Err(error) if error.kind() == ErrorKind::NotFound && path.exists() => {}
         renamed => renamed.map_err(JournalError::io("rename", &name))?,
     }
@@ -72,8 +72,8 @@ pub(super) fn make(
         return Err(error);
     }
     let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
-    // The first store to a page that is not in memory takes the engine's thread several microseconds,
-    // and ten times as long where the machine is virtual and its host has to find the memory first.
+    // The first store to a page that is not in memory takes the engine's thread several microseconds, and ten times as
+    // long on a virtual machine whose host must first find the memory.
     for step in (0..len).step_by(STEP) {
         static ZEROS: [u8; STEP] = [0; STEP];
         let (from, upto) = (step.max(HEADER), (step + STEP).min(len));
@@ -86,20 +86,20 @@ pub(super) fn make(
     Ok(map)
 }
 
-/// A new file of so many bytes; none when the disk has no room for all of them.
+/// A new file of this size; `None` when the disk has no room for all of it.
 fn allocate(path: &Path, len: u64) -> Result<File, JournalError> {
     let name = path.display().to_string();
     let file = private().read(true).truncate(true).open(path);
     let file = file.map_err(JournalError::io("create", &name))?;
     if let Err(error) = fixwire_sys::allocate(&file, len) {
-        // Others need the room that it found.
+        // Other programs need the space that it took.
         let _ = fs::remove_file(path);
         return Err(JournalError::io("allocate", name)(error));
     }
     Ok(file)
 }
 
-/// A segment to be made.
+/// A segment to create.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub(super) number: u32,
@@ -111,23 +111,23 @@ pub(super) struct Job {
 #[derive(Debug)]
 enum Task {
     Make(Job),
-    /// A map of 64 MiB takes a millisecond to be taken away.
+    /// Unmapping 64 MiB takes a millisecond.
     Unmap(Map),
-    /// Pages that will be written to the disk now.
+    /// Pages to write to disk now.
     Release(FilePages),
 }
 
-/// A segment's number, and what came of making it.
+/// A segment's number, and the result of creating it.
 type Made = (u32, Result<Map, JournalError>);
 
-/// The thread that makes the next segment while the engine still writes to the one before.
+/// The thread that creates the next segment while the engine still writes to the previous one.
 #[derive(Debug)]
 pub(super) struct Maker {
-    /// Set when the engine waits for the segment that is being made.
+    /// Set when the engine waits for the segment being created.
     hurry: Arc<AtomicBool>,
     jobs: Option<Sender<Task>>,
     made: Receiver<Made>,
-    /// A result that was looked at before it was wanted.
+    /// A result that was received before it was needed.
     seen: Option<Made>,
     asked: Option<u32>,
     thread: Option<JoinHandle<()>>,
@@ -176,22 +176,22 @@ impl Maker {
         }
     }
 
-    /// Takes a map away, beside the engine.
+    /// Unmaps a segment in the background.
     pub(super) fn unmap(&self, map: Map) {
         if let Some(jobs) = &self.jobs {
-            // Without the thread it goes here.
+            // Without the thread it is unmapped here.
             let _ = jobs.send(Task::Unmap(map));
         }
     }
 
-    /// Takes the pages of a map that is full out of the page table, beside the engine.
+    /// Removes the pages of a full segment from the page table, in the background.
     pub(super) fn release(&self, map: &Map) {
         if let (Some(jobs), Some(pages)) = (&self.jobs, map.file_pages()) {
             let _ = jobs.send(Task::Release(pages));
         }
     }
 
-    /// Lets a segment that could not be made be asked for again.
+    /// Allows a failed creation to be requested again.
     pub(super) fn forget_failed(&mut self) {
         match self.made.try_recv() {
             Ok((_, Err(_))) => self.asked = None,
@@ -200,7 +200,7 @@ impl Maker {
         }
     }
 
-    /// The result for this number, waited for if it was asked for.
+    /// The result for this number; waits for it if it was requested.
     pub(super) fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
         self.asked.take_if(|asked| *asked == number)?;
         self.hurry.store(true, Ordering::Relaxed);
@@ -218,7 +218,7 @@ impl Drop for Maker {
         self.jobs = None;
         self.hurry.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so already.
+            // A panicking thread has already reported it.
             let _ = thread.join();
         }
     }
@@ -233,7 +233,7 @@ struct Work {
     done: Sender<Made>,
     /// When the last segment was begun.
     last: Option<Instant>,
-    /// Rounds since a segment could not be made.
+    /// Number of rounds since a segment could not be created.
     failed: Option<u32>,
 }
 
@@ -269,7 +269,7 @@ impl Work {
         }
     }
 
-    /// Makes a segment; false when it is no longer needed.
+    /// Creates a segment; false when it is no longer needed.
     fn carry_out(&mut self, job: &Job) -> bool {
         // Done in a quarter of the time that the segment before has lasted.
         let lasts = self.last.replace(Instant::now()).map(|last| last.elapsed());

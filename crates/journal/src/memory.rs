@@ -7,8 +7,8 @@ use crate::disk::DiskWakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
-/// A ring of segments in anonymous memory. Messages that fell off it are no longer served: the session
-/// answers for them with a gap fill.
+/// A ring of segments in anonymous memory. Overwritten messages are no longer resent: the session answers for them with
+/// a gap fill.
 #[derive(Debug)]
 pub struct Memory {
     kept: usize,
@@ -66,7 +66,7 @@ impl Disk for Memory {
     }
 
     fn salt(&mut self) -> u64 {
-        // Nothing here is checksummed, so any number will do.
+        // Nothing here has checksums, so any number will do.
         self.salt += 1;
         self.salt
     }
@@ -76,7 +76,7 @@ impl Disk for Memory {
     }
 }
 
-/// The two disks of the operating system, chosen by the setting for durability.
+/// The two disks of the operating system, selected by the durability setting.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,

@@ -9,8 +9,8 @@
 //!    20    12  zero
 //! ```
 //!
-//! A segment is on the disk with its name before this file names it, and this file names it before a
-//! record is written to it. So a crash leaves at most a segment too many, never one too few.
+//! A segment is on disk with its name before this file names it, and this file names it before a record is written to
+//! the segment. So a crash leaves at most one segment too many, never one too few.
 
 use super::files::{open_checked, pending, write_aside};
 use super::segment::word;
@@ -25,8 +25,7 @@ const VERSION: u32 = 1;
 /// Bytes of the file.
 const LENGTH: usize = 32;
 
-/// The number that the file has; `None` without a file: nothing of the journal was written by a program
-/// that makes one.
+/// The number in the file; `None` without a file: no program that creates one has written the journal.
 pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
     let path = directory.join(NEWEST);
     let name = path.display().to_string();
@@ -46,14 +45,14 @@ pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
         .map(Some)
 }
 
-/// Puts the number on the disk, in one step.
+/// Writes the number to disk, atomically.
 pub(super) fn write(directory: &Path, number: u32) -> Result<(), JournalError> {
     write_aside(directory, &directory.join(NEWEST), &mut |file| {
         file.write_all(&to_bytes(number))
     })
 }
 
-/// The newest segment that was made and is part of the journal; `None` when nothing says so.
+/// The newest segment that was created and is part of the journal; `None` when unknown.
 pub(super) fn newest_of(path: &Path) -> Result<Option<u32>, JournalError> {
     let newest = read(path)?;
     Ok(match pending(path)? {
@@ -107,7 +106,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<u32, Damage> {
     Ok(word(bytes, 16))
 }
 
-/// The fault when the newest segment is missing.
+/// The error for a missing newest segment.
 pub(super) fn newest_is_missing(file: String) -> Damage {
     Damage {
         file,

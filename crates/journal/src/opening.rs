@@ -1,4 +1,4 @@
-//! Opens a journal: reads its segments and its newest checkpoint, and then changes what has to be changed.
+//! Opens a journal: reads its segments and its newest checkpoint, and then makes the necessary changes.
 
 use super::base::Start;
 use super::error::Damage;
@@ -15,22 +15,22 @@ use std::fmt;
 /// The state found when the journal was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recovered {
-    /// Records that were read.
+    /// Number of records read.
     pub records: u64,
-    /// Their bytes.
+    /// Their size, bytes.
     pub bytes: u64,
-    /// The rest of an unfinished record after a crash, which was cut off.
+    /// An incomplete record after a crash, which was cut off.
     pub torn: Option<Torn>,
 }
 
-/// The unfinished end of a journal, zeroed when it was opened.
+/// The incomplete end of a journal, zeroed when it was opened.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Torn {
     /// The file.
     pub file: String,
-    /// Where the unfinished record began.
+    /// Offset of the incomplete record.
     pub offset: u64,
-    /// Bytes from there to the last one that was not zero.
+    /// Number of bytes from there to the last one that was not zero.
     pub bytes: u64,
     /// Why it is not a record.
     pub why: Damage,
@@ -55,37 +55,36 @@ impl fmt::Display for Torn {
     }
 }
 
-/// What is known of the segments, and how the last of them ends that holds something.
+/// The state of the segments, and the end of the last non-empty one.
 type Scanned<S> = (Segments<S>, Option<End>);
 
-/// Name and version of the state whose checkpoint is wanted, and what takes it.
+/// Name and version of the state of the wanted checkpoint, and its receiver.
 type Wanted<'a, 't> = ((&'a str, u32), &'a mut Take<'t>);
 
 impl<D: Disk> Journal<D> {
     /// Opens the journal of a disk, or begins one when the disk has no segment.
     ///
-    /// All segments are read, one mapped at a time, and every checksum is computed. An unfinished record at the end, with
-    /// nothing behind it, is cut off and reported in [`Recovered::torn`]. The order of events is: read
-    /// all, then change what must be changed, then sync; so a crash on the way changes nothing.
+    /// All segments are read, one mapped at a time, and every checksum is computed. An incomplete record at the end,
+    /// with nothing after it, is cut off and reported in [`Recovered::torn`]. The order is: read all, then make the
+    /// changes, then sync; so a crash in between changes nothing.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Damaged`] for anything else that the journal did not write: no file is changed
-    /// then. And what the disk answers.
+    /// [`JournalError::Damaged`] for anything else that the journal did not write: then no file is changed. Also errors
+    /// of the disk.
     pub fn open(disk: D, config: JournalConfig) -> Result<(Self, Recovered), JournalError> {
         let (journal, recovered, _) = Self::read(disk, config, None)?;
         Ok((journal, recovered))
     }
 
-    /// Opens the journal like [`open`](Self::open) for an application with this name and version of its state, and gives
-    /// the newest checkpoint to `take`; when that does not want it, the one before. Where two threads can do it, the
-    /// checkpoint is read and taken while the segments are read; so `take` may have been called although the journal cannot
-    /// be read.
+    /// Like [`open`](Self::open), for an application with this name and version of its state. Passes the newest
+    /// checkpoint to `take`, and if that rejects it, the previous one. If the disk supports two threads, the checkpoint
+    /// is read while the segments are read; so `take` may be called although the journal turns out to be unreadable.
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open), [`JournalError::OtherVersion`] for notes or a checkpoint of another version, and when
-    /// the checkpoints cannot be listed or read.
+    /// The errors of [`open`](Self::open), [`JournalError::OtherVersion`] for notes or a checkpoint of another version,
+    /// and when the checkpoints cannot be listed or read.
     pub fn open_with_state(
         disk: D,
         config: JournalConfig,
@@ -104,7 +103,7 @@ impl<D: Disk> Journal<D> {
         let form = wanted.as_ref().map(|wanted| wanted.0);
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
-        // Before the names: meanwhile no segment is made.
+        // Before the names are listed: meanwhile no segment is created.
         let newest = disk.newest()?;
         let mut numbers = disk.segments()?;
         numbers.retain(|&number| number >= start.segment);
@@ -195,7 +194,7 @@ impl<D: Disk> Journal<D> {
         Ok((journal, recovered, recalled))
     }
 
-    /// Reads these segments, and the checkpoint if it is wanted.
+    /// Reads these segments, and the checkpoint if requested.
     fn read_files(
         disk: &mut D,
         first: u32,
@@ -229,9 +228,9 @@ impl<D: Disk> Journal<D> {
         Ok(((segments, end), recalled))
     }
 
-    /// Opens and reads these segments, one after the other and without a change to any: what is known of those
-    /// up to the last that holds something, that one, which stays mapped, and how it ends. The ones behind it
-    /// were made ahead: they are made again when they are needed.
+    /// Opens and reads these segments in order, without changing any: returns the state up to the last non-empty one,
+    /// that segment, which stays mapped, and its end. Segments after it were created ahead, and are created again when
+    /// needed.
     fn read_all(
         disk: &mut D,
         first: u32,
@@ -279,7 +278,7 @@ impl<D: Disk> Journal<D> {
         Ok((Segments::recovered(first, kept, last), end))
     }
 
-    /// Makes the first segment.
+    /// Creates the first segment.
     fn begin(&mut self) -> Result<(), JournalError> {
         let header = SegmentHeader {
             number: 1,
@@ -303,8 +302,8 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Zeroes the last segment from its end to `until`, last bytes first, so that a crash on the way
-    /// leaves an unfinished record again.
+    /// Zeroes the last segment from its end to `until`, last bytes first, so that a crash in between leaves an
+    /// incomplete record again.
     fn cut(&mut self, until: usize) {
         const ZEROS: [u8; 4096] = [0; 4096];
         let (from, segment) = (self.at, self.segments.back_mut());
@@ -317,8 +316,8 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Stores the pages from `synced` on once more, with the bytes they have. After a sync that failed
-    /// the system takes them for written although they are not: the next sync would leave them out.
+    /// Rewrites the pages from `synced` on with their current content. After a failed sync the system considers them
+    /// written although they are not: the next sync would skip them.
     fn store_again(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         const PAGE: usize = 4096;
         let last = self.end();
@@ -344,8 +343,8 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// What earlier processes wrote may still be in the memory of the system only. Where nothing waits for
-    /// the disk, nothing is promised of what no sync has covered: the next sync goes on from there.
+    /// Data written by earlier processes may still be only in the system's memory. If nothing waits for the disk,
+    /// unsynced data has no guarantee: the next sync continues from there.
     fn sync_what_was_read(&mut self, synced: JournalPosition) -> Result<(), JournalError> {
         if !self.config.synced_before_sent {
             self.synced = self.synced.max(synced.min(self.end()));

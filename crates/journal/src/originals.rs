@@ -12,7 +12,7 @@ use super::tail::{Open, failed};
 use super::view::Record;
 use super::{JournalError, RecordKind};
 
-/// Segments that are kept open: a run of messages lies in one or two.
+/// Number of segments kept open: consecutive messages are in one or two.
 const OPEN: usize = 2;
 
 /// Messages sent for a ResendRequest.
@@ -34,7 +34,7 @@ pub enum Resent<'a> {
         /// The whole message.
         bytes: &'a [u8],
     },
-    /// Stored messages that the journal has no more: their segment was removed.
+    /// Stored messages that the journal no longer has: their segment was removed.
     Gone {
         /// The first MsgSeqNum.
         first: u64,
@@ -45,11 +45,11 @@ pub enum Resent<'a> {
     },
 }
 
-/// Reads what records refer to. Holds a few messages in memory; of a compressed segment all of it.
+/// Reads messages that records refer to. Has a few messages in memory; for a compressed segment all of it.
 #[derive(Debug)]
 pub struct Originals {
     directory: PathBuf,
-    /// The one used last comes last.
+    /// The most recently used one is last.
     open: Vec<(u32, Open)>,
     stored: Vec<u8>,
     resent: Vec<u8>,
@@ -71,12 +71,12 @@ impl Originals {
         }
     }
 
-    /// The message that came in: the record's body, or for [`RecordKind::Dequeued`] that of the record in
-    /// which it came in, `None` when this one was removed. `None` for records of other kinds.
+    /// The inbound message: the record's body, or for [`RecordKind::Dequeued`] the body of the record in which it was
+    /// received, `None` if that was removed. `None` for records of other kinds.
     ///
     /// # Errors
     ///
-    /// The system's error.
+    /// The system error.
     pub fn inbound<'a>(
         &'a mut self,
         record: &Record<'a>,
@@ -94,12 +94,12 @@ impl Originals {
         }
     }
 
-    /// Gives each message that was sent by a record of kind [`RecordKind::Resent`] to `each`, in their
-    /// order. Nothing for records of other kinds.
+    /// Passes each message sent by a record of kind [`RecordKind::Resent`] to `each`, in order. Does nothing for
+    /// records of other kinds.
     ///
     /// # Errors
     ///
-    /// The error of the system or of `each`.
+    /// The system error, or the error of `each`.
     pub fn resent(
         &mut self,
         record: &Record<'_>,
@@ -147,8 +147,8 @@ impl Originals {
         Ok(())
     }
 
-    /// Finds the places of the effects `first` to `last`, of which the last is at `at`, and puts
-    /// them into `places`, last one first. When some were removed, answers the last of these and its place.
+    /// Finds the positions of the effects `first` to `last` (`last` is at `at`), and stores them in `places`, the last
+    /// one first. If some were removed, returns the last of these and its position.
     fn find(
         &mut self,
         record: &Record<'_>,
@@ -168,7 +168,7 @@ impl Originals {
         Ok(None)
     }
 
-    /// Reads the record at `at` into `stored`; the length of its body, or `None` when it was removed.
+    /// Reads the record at `at` into `stored`; returns the length of its body, or `None` if it was removed.
     fn record(&mut self, at: JournalPosition) -> Result<Option<usize>, JournalError> {
         let Some(segment) = open(&mut self.open, &self.directory, at.segment())? else {
             return Ok(None);
@@ -193,7 +193,7 @@ impl Originals {
     }
 }
 
-/// The segment of this number, opened if need be; `None` when it was removed.
+/// The segment with this number, opened if necessary; `None` if it was removed.
 fn open<'a>(
     open: &'a mut Vec<(u32, Open)>,
     directory: &Path,
@@ -217,7 +217,7 @@ fn open<'a>(
     Ok(open.last().map(|(_, open)| open))
 }
 
-/// The effect at `at`, its message read into `message`; `None` when it was removed.
+/// The effect at `at`, its message read into `message`; `None` if it was removed.
 fn effect(
     kept: &mut Vec<(u32, Open)>,
     directory: &Path,
@@ -287,7 +287,7 @@ mod tests {
         journal.idle_work();
     }
 
-    /// What the only record of kind Resent says.
+    /// The content of the only record of kind Resent.
     fn resent(folder: &Path) -> Vec<String> {
         let mut tail = Tail::new(folder, JournalPosition::START);
         let mut originals = Originals::new(folder);
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(verify(&folder).unwrap().bad, None);
         fs::remove_file(folder.join("00000001.fwz")).unwrap();
         let gone = "Gone { first: 2, last: 4, segment: 1 }";
-        // The tail begins where the journal still is.
+        // The tail begins where the journal still exists.
         assert_eq!(resent(&folder), [gone]);
     }
 }

@@ -7,9 +7,9 @@ use super::{Damage, Disk, Journal, JournalError, JournalId, Segment};
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
-/// Records in the order of their writing. See [`Reading::records`](super::MappedJournal::records).
+/// Records in the order in which they were written. See [`Reading::records`](super::MappedJournal::records).
 pub struct Records<'a> {
-    /// The segments from that of `first` on.
+    /// The segments, starting with that of `first`.
     segments: Vec<&'a [u8]>,
     first: u32,
     at: JournalPosition,
@@ -17,7 +17,7 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Those from `at` to `end` in segments of which the first is that of the journal.
+    /// The records from `at` to `end` in these segments, which start with the journal's first.
     pub(super) fn new(
         first: u32,
         segments: Vec<&'a [u8]>,
@@ -73,16 +73,16 @@ impl<'a> Iterator for Records<'a> {
 }
 
 impl<D: Disk> Journal<D> {
-    /// The message that a session sent with this MsgSeqNum since its last reset; `None` when it never
-    /// did, or the message fell off the ring or was retired.
+    /// The message that a session sent with this MsgSeqNum since its last reset; `None` if there was none, or it was
+    /// overwritten in the ring or retired.
     ///
-    /// Costs a step for each message between two entries of the index; to read many messages in
-    /// order, [`Journal::replay`] is cheaper. Maps the segments that it reads, unless they are.
+    /// Costs a step for each message between two entries of the index; to read many messages in order,
+    /// [`Journal::replay`] is cheaper. Maps the segments it reads, if necessary.
     ///
     /// # Errors
     ///
-    /// When a segment that the journal keeps cannot be mapped, or is another file by now: whether there is
-    /// such a message is then unknown.
+    /// When a segment of the journal cannot be mapped, or is another file by now: then it is unknown whether the
+    /// message exists.
     pub fn outbound(
         &mut self,
         session: JournalId,
@@ -113,7 +113,7 @@ impl<D: Disk> Journal<D> {
         known.is_some_and(|known| known.disabled)
     }
 
-    /// The address of the last Logon of a session's peer, as far as the remaining segments know it.
+    /// The address of the last Logon of a session's peer, if the remaining segments have it.
     #[must_use]
     pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
         self.sessions.get(session.0 as usize)?.peer
@@ -125,7 +125,7 @@ impl<D: Disk> Journal<D> {
         self.sessions.get(session.0 as usize)?.waiting_from
     }
 
-    /// The message of a session before this one, by its MsgSeqNum and its place; `None` when it is not kept.
+    /// The MsgSeqNum and position of a session's message before this one; `None` if it is not kept.
     pub(super) fn before(
         &mut self,
         session: JournalId,
@@ -139,7 +139,7 @@ impl<D: Disk> Journal<D> {
         Ok(before.map(|(head, _)| (head.seq, at)))
     }
 
-    /// The bytes of a session's message, by its MsgSeqNum and its place; `None` when it is not kept.
+    /// The bytes of a session's message, by its MsgSeqNum and position; `None` if it is not kept.
     pub(super) fn message(
         &mut self,
         session: JournalId,
@@ -149,8 +149,7 @@ impl<D: Disk> Journal<D> {
         Ok(found.map(|(_, message)| message))
     }
 
-    /// The message in a record at this place that a session sent, with one of these MsgSeqNums; `None` when it is not
-    /// kept.
+    /// The message of a session in the record at this position with one of these MsgSeqNums; `None` if it is not kept.
     fn effect(
         &mut self,
         session: JournalId,
@@ -168,10 +167,10 @@ impl<D: Disk> Journal<D> {
             let message = bytes[at + EFFECT..].get(..head.length as usize)?;
             let is_zeros = (head.seq, head.length) == (0, 0);
             let is_it = head.session == session && seqs.contains(&head.seq) && !is_zeros;
-            // So a walk from message to message comes to an end.
+            // So that a walk from message to message ends.
             (is_it && head.previous < place).then_some((head, message))
         });
-        // Recovery or an append has seen it at this place: the file was changed since.
+        // Recovery or an append has seen it at this position: the file was changed since.
         let damage = || Damage {
             file: disk.name(place.segment()),
             offset: at as u64,

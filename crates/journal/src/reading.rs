@@ -4,11 +4,10 @@ use super::read::Records;
 use super::resent::Arrival;
 use super::{Disk, Journal, JournalError, JournalPosition, Record, RecordKind, Segment};
 
-/// All segments of a journal, mapped for as long as this lives. An engine never needs it: it reads a few
-/// segments at a time.
+/// All segments of a journal, mapped while this exists. An engine never needs it: it reads a few segments at a time.
 pub struct MappedJournal<'j, D: Disk> {
     journal: &'j Journal<D>,
-    /// Those that the journal itself does not keep mapped, from its first one on.
+    /// The segments that the journal itself does not keep mapped, from its first one on.
     older: Vec<D::Segment>,
 }
 
@@ -31,7 +30,7 @@ impl<D: Disk> Journal<D> {
 }
 
 impl<D: Disk> MappedJournal<'_, D> {
-    /// All records from a place on: [`JournalPosition::START`], or the `at` or `end` of a record.
+    /// All records from a position on: [`JournalPosition::START`], or the `at` or `end` of a record.
     #[must_use]
     pub fn records(&self, from: JournalPosition) -> Records<'_> {
         let (first, end) = self.journal.positions();
@@ -45,7 +44,7 @@ impl<D: Disk> MappedJournal<'_, D> {
         Records::new(first.segment(), segments, from.max(first), end)
     }
 
-    /// As [`Originals::inbound`](super::Originals::inbound), of a journal that is open.
+    /// Like [`Originals::inbound`](super::Originals::inbound), for an open journal.
     #[must_use]
     pub fn inbound<'a>(&'a self, record: &Record<'a>) -> Option<&'a [u8]> {
         if record.kind.is_inbound() {

@@ -9,22 +9,22 @@ use super::{Damage, Disk, Journal, JournalError, JournalId, JournalPosition, Rec
 use fixwire_protocol::{Ledger, Timestamp};
 use std::ops::RangeInclusive;
 
-/// Takes the state of a checkpoint, which has this version, or says why not.
+/// Loads the state of a checkpoint with this version, or returns why not.
 pub(super) type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
 
-/// The checkpoint that was taken, and those that were not.
+/// The checkpoint used, and the rejected ones.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Recalled {
     /// The segment that the accepted checkpoint precedes.
     pub segment: Option<u32>,
-    /// The last note that is in it, 0 without one.
+    /// Its last note, 0 without one.
     pub note: u64,
-    /// The files of newer ones, each with the reason why it was not taken.
+    /// The files of newer checkpoints, each with the reason why it was rejected.
     pub refused: Vec<(String, String)>,
 }
 
-/// Gives the newest checkpoint that is whole, and that precedes one of these `segments`, to `take`, with its version; when
-/// that does not want it, the one before. States of another name are not given, one of another version is refused.
+/// Passes the newest complete checkpoint that precedes one of these `segments` to `take`, with its version; if that
+/// rejects it, the previous one. Skips states with another name, and refuses one with another version.
 pub(super) fn recall(
     states: &mut dyn States,
     segments: &RangeInclusive<u32>,
@@ -82,7 +82,7 @@ pub(super) fn check_state(
     })
 }
 
-/// The checkpoint was taken while the journal was read, and the first record of its segment was not accepted although its
+/// The checkpoint was loaded while the journal was read, and the first record of its segment was rejected although its
 /// checksum is right.
 pub(super) fn not_held(file: String) -> JournalError {
     JournalError::Damaged(Damage {
@@ -94,8 +94,8 @@ pub(super) fn not_held(file: String) -> JournalError {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Gives the notes behind a checkpoint to `each` in their order, with their numbers. Reads each segment once,
-    /// from its beginning to its end.
+    /// Passes the notes after a checkpoint to `each`, in order, with their numbers. Reads each segment once, from
+    /// beginning to end.
     ///
     /// # Errors
     ///
@@ -149,8 +149,8 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    /// Notes which hash the application's state has after its last note, for the next fold and the next start
-    /// of an application with this form of state.
+    /// Records the hash of the application's state after its last note, for the next fold and the next start of an
+    /// application with this form of state.
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl<D: Disk> Journal<D> {
         self.note(wall, notes, &stated.to_string())
     }
 
-    /// The hash that a state of this form had after the last note, when a clean stop has noted it.
+    /// The hash of a state with this form after the last note, if a clean stop recorded it.
     #[must_use]
     pub fn stated_hash(&self, notes: JournalId, form: (&str, u32)) -> Option<u64> {
         let known = self.sessions.get(notes.0 as usize)?;
@@ -177,7 +177,7 @@ impl<D: Disk> Journal<D> {
         stated.hash_of(form, known.counters.next_out.checked_sub(1)?)
     }
 
-    /// Whether notes of this session came before the first segment that is left.
+    /// Whether this session has notes from before the first remaining segment.
     ///
     /// # Errors
     ///
@@ -193,11 +193,11 @@ impl<D: Disk> Journal<D> {
         Ok(notes.is_some_and(|record| record.counters.next_out > 1))
     }
 
-    /// From now on notes are folded into checkpoints, beside the engine; the ledger is empty.
+    /// From now on notes are folded into checkpoints in the background; the ledger is empty.
     ///
     /// # Errors
     ///
-    /// When no thread can be started for it.
+    /// When its thread cannot be started.
     pub fn fold(
         &mut self,
         ledger: Box<dyn Ledger>,

@@ -25,8 +25,8 @@
 //!    24          the outbound message; zeros up to a multiple of 8
 //! ```
 //!
-//! All integers are little-endian. A position holds the segment's number in its high half and the
-//! byte of that segment in its low half. Records start at multiples of 8.
+//! All integers are little-endian. A position has the segment's number in its high half and the offset in that segment
+//! in its low half. Records start at multiples of 8.
 
 use super::JournalId;
 use super::segment::{JournalPosition, long, word};
@@ -34,9 +34,9 @@ use crate::canary;
 use fixwire_protocol::time::Timestamp;
 use std::ops::Range;
 
-/// Bytes before a record's body.
+/// Number of bytes before a record's body.
 pub const RECORD: usize = 64;
-/// Bytes before an effect's message.
+/// Number of bytes before an effect's message.
 pub const EFFECT: usize = 24;
 
 pub(super) const CRC_AT: usize = 4;
@@ -54,28 +54,27 @@ const BODY_AT: usize = 60;
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RecordKind {
-    /// A message came in; its effects are what it caused.
+    /// An inbound message; the effects are the messages sent because of it.
     Message,
-    /// Messages were sent that no message caused: a Heartbeat, an application's own.
+    /// Messages sent without an inbound cause: a Heartbeat, an application's message.
     Sent,
     /// A session was registered; the body is its name.
     Session,
     /// The session's sequence numbers were reset or set without a message.
     Reset,
-    /// Something a person should be able to read later; the body is the text.
+    /// A text for people; it is the body.
     Note,
-    /// A session as it is, at the beginning of a segment: part of a checkpoint.
+    /// The state of a session at the beginning of a segment: part of a checkpoint.
     Carried,
-    /// A message was received above the expected MsgSeqNum and waits until the gap is filled.
+    /// A message received above the expected MsgSeqNum, which waits until the gap is filled.
     Queued,
-    /// A queued message was taken when its turn came; the body says where it came in.
+    /// A queued message was processed; the body has the position at which it was received.
     Dequeued,
-    /// A message was received whose MsgSeqNum had been received before.
+    /// A message received with an already received MsgSeqNum.
     Duplicate,
-    /// A message came in while the session was being ended, or there was no room to queue it; nothing
-    /// came of it.
+    /// A message received while the session was ending, or without room to queue it; it had no effect.
     Ignored,
-    /// Stored messages and gap fills were sent for a ResendRequest; the body says which.
+    /// Stored messages and gap fills sent for a ResendRequest; the body lists them.
     Resent,
 }
 
@@ -123,10 +122,10 @@ impl RecordKind {
     }
 }
 
-/// One message that was sent.
+/// One sent message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Effect<'a> {
-    /// To which session.
+    /// Its session.
     pub session: JournalId,
     /// Its MsgSeqNum.
     pub seq: u64,
@@ -151,7 +150,7 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Its bytes, with length and CRC still 0: they are stored after everything else.
+    /// Its bytes, with length and CRC still 0: those are stored last.
     #[inline]
     pub(super) fn to_bytes(self) -> [u8; RECORD] {
         let mut bytes = [0; RECORD];
@@ -168,7 +167,7 @@ impl Head {
         bytes
     }
 
-    /// Reads the fixed part at `at`; `None` when its kind is not one. `at + RECORD` is in `bytes`.
+    /// Reads the fixed part at `at`; `None` for an unknown kind. `at + RECORD` is in `bytes`.
     pub(super) fn read(bytes: &[u8], at: usize) -> Option<Self> {
         let kind = u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]]);
         Some(Self {
@@ -218,57 +217,57 @@ impl EffectHead {
     }
 }
 
-/// `len` rounded up to where the next item may start.
+/// `len` rounded up to the start of the next item.
 #[inline]
 pub(super) const fn padded(len: usize) -> usize {
     len.next_multiple_of(8)
 }
 
-/// Bytes of a record without effects whose body has so many.
+/// Size of a record without effects and with a body of this size.
 pub const fn record_bytes(body: usize) -> u64 {
     (RECORD + padded(body)) as u64
 }
 
-/// The CRC that a record of `length` bytes at `at` must have.
+/// The required CRC of a record of `length` bytes at `at`.
 #[inline]
 pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, length), &bytes[at + INDEX_AT..at + length])
 }
 
-/// The CRC that a record must have whose bytes were read from `at`.
+/// The required CRC of a record whose bytes were read from `at`.
 pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, record.len()), &record[INDEX_AT..])
 }
 
-/// Mixes what a record's CRC covers besides its bytes, so that a record copied to another place or
-/// left over from another segment is not one.
+/// Includes position and segment in a record's CRC, so that a record copied to another position or left over from
+/// another segment is invalid.
 #[inline]
 pub(super) fn seed(salt: u64, at: usize, length: usize) -> u32 {
     let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32
 }
 
-/// The content at a place where a record may begin.
+/// The content at a position where a record may begin.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Found {
-    /// A whole record, its effects inside of it.
+    /// A complete record, including its effects.
     Record(Head),
-    /// Nothing was published here: the length is 0 or there is no room for a record.
+    /// No record: the length is 0, or there is no space for one.
     Nothing,
-    /// Not a record.
+    /// Invalid data.
     Fault(Fault),
 }
 
-/// Why bytes are not a record.
+/// Why data is not a record.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Fault {
-    /// First byte of the field that is wrong, in the segment.
+    /// Offset of the first byte of the wrong field, in the segment.
     pub(super) at: usize,
     pub(super) expected: String,
     pub(super) found: String,
 }
 
-/// Whether a whole record of this salt is at `at`: the quick question, without a reason.
+/// Whether a complete record with this salt is at `at`: fast, without a reason.
 pub(super) fn is_record(bytes: &[u8], at: usize, salt: u64) -> bool {
     let room = bytes.len().saturating_sub(at);
     if room < RECORD {
@@ -367,12 +366,12 @@ pub(super) fn unpublished(bytes: &[u8], at: usize, end: usize, salt: u64) -> Opt
     Some(head)
 }
 
-/// Whether some of these bytes, which begin where a record must, was never written: the disk has an
-/// older version of its page. A flipped bit does not look like that; a power cut before the sync does.
+/// Whether a part of this data was never written: the disk has an older version of its page. A flipped bit does not
+/// look like that; a power failure before the sync does.
 pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> bool {
-    /// Fewer zeros are found in whole records too.
+    /// Complete records may contain shorter runs of zeros.
     const ENOUGH: usize = 32;
-    /// Fewer zeros at the border of a sector may be padding.
+    /// Shorter runs of zeros at the border of a sector may be padding.
     const AT_BORDER: usize = 8;
     const SECTOR: usize = 512;
     let Range { mut start, end } = place;
@@ -398,10 +397,10 @@ pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> boo
     has_hole || ends_at_border && !one_bit_explains(bytes, start, salt)
 }
 
-/// Longer records are not searched for a flipped bit, which takes time in the square of the length.
+/// Longer records are not searched for a flipped bit, since the time grows with the square of the length.
 const SEARCHED: usize = 8192;
 
-/// Whether one flipped bit may explain what is wrong with a record.
+/// Whether one flipped bit may explain an invalid record.
 fn one_bit_explains(bytes: &[u8], at: usize, salt: u64) -> bool {
     let (length, stored) = (word(bytes, at) as usize, word(bytes, at + CRC_AT));
     let fits = |length: &usize| (RECORD..=bytes.len() - at).contains(length);
@@ -415,8 +414,7 @@ fn one_bit_explains(bytes: &[u8], at: usize, salt: u64) -> bool {
             || checksum_fault(bytes, at, length, salt).at != at + CRC_AT)
 }
 
-/// Names the place of a wrong CRC: the very field or byte when one flipped bit explains it, else the
-/// record's CRC.
+/// Locates a wrong CRC: the exact field or byte if one flipped bit explains it, else the record's CRC.
 fn checksum_fault(bytes: &[u8], at: usize, length: usize, salt: u64) -> Fault {
     let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
     for bit in 3..32 {

@@ -13,7 +13,7 @@ use super::segment::{HEADER, JournalPosition, SegmentHeader, first_not_zero, lon
 use super::{JournalConfig, JournalError, JournalId, SequenceCounters};
 use std::collections::VecDeque;
 
-/// Where the records of a segment end, and the bytes after them if they are not zeros.
+/// The end of the records of a segment, and the bytes after it if they are not zeros.
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) at: usize,
@@ -21,35 +21,35 @@ pub(super) struct End {
     pub(super) bad: Option<Bad>,
 }
 
-/// Bytes behind the last record that are not zero.
+/// Non-zero bytes after the last record.
 #[derive(Debug)]
 pub(super) struct Bad {
     pub(super) damage: Damage,
-    /// Behind the last byte that is not zero.
+    /// Offset after the last non-zero byte.
     pub(super) until: usize,
-    /// Whether an unfinished record explains them: nothing valid follows.
+    /// Whether they are an incomplete record: nothing valid follows.
     pub(super) torn: bool,
 }
 
-/// Reads segments in their order and rebuilds what the journal knows.
+/// Reads segments in order and rebuilds the journal's state.
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) config: JournalConfig,
     pub(super) previous_salt: u64,
     pub(super) records: u64,
     pub(super) bytes: u64,
-    /// Up to where the journal was on the disk when its last record was written.
+    /// The position up to which the journal was on disk when its last record was written.
     pub(super) synced: JournalPosition,
     pub(super) sessions: Vec<Known>,
-    /// Records without their length, and the length they have.
+    /// Records without their length, and the length they must have.
     pub(super) unpublished: Vec<(JournalPosition, u32)>,
-    /// The index of the first record that is read.
+    /// The index of the first record to read.
     begin: u64,
-    /// The checkpoint that the journal begins with was not read to its end.
+    /// Whether the checkpoint at the beginning of the journal is incomplete so far.
     pub(super) awaiting: bool,
-    /// The checkpoint that is being read.
+    /// The checkpoint being read.
     pub(super) reading: Option<Checkpoint>,
-    /// Segments that begin with one.
+    /// Segments that begin with a checkpoint.
     pub(super) checkpoints: VecDeque<Checkpoint>,
 }
 
@@ -120,8 +120,8 @@ impl Scan {
                 Found::Fault(fault) => break fault,
             }
         };
-        // The first record of all is on the disk before anyone can depend on it; if it is published
-        // and not readable, there was a journal here.
+        // The first record of all is on disk before anything depends on it; if it is published and unreadable, there
+        // was a journal here.
         let lost_all = self.awaiting || self.records == self.begin && word(bytes, at) != 0;
         let torn = !lost_all
             && match self.follower(bytes, JournalPosition::new(number, at as u32), salt) {
@@ -151,9 +151,9 @@ impl Scan {
         })
     }
 
-    /// Accepts the record at `at` when only its length is missing: another page with a later
-    /// record was on the disk before the length was. The checksum proves it. Others behind it may lack
-    /// theirs too, up to that later record: then all of them are whole.
+    /// Accepts the record at `at` if only its length is missing: another page with a later record reached the disk
+    /// before the length. The checksum confirms it. Records after it may lack their lengths, too, up to that later
+    /// record: then all of them are complete.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = JournalPosition::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
@@ -177,7 +177,7 @@ impl Scan {
         true
     }
 
-    /// Records of this segment behind `hole`, where none can be read.
+    /// Records of this segment after `hole`, where none is readable.
     fn follower(&self, bytes: &[u8], hole: JournalPosition, salt: u64) -> Follower {
         let could_be = self.records..self.records + (bytes.len() / RECORD) as u64;
         let mut found = Follower::None;
@@ -294,12 +294,12 @@ impl Scan {
     }
 }
 
-/// The content behind a place where no record can be read.
+/// The content after a position without a readable record.
 enum Follower {
     /// No record.
     None,
-    /// Records, the first of them here, that were all written before the place was synced.
+    /// Records, the first of them here, that were all written before the position was synced.
     Unsynced { at: usize },
-    /// A record that was written when the place was on the disk, or may have been.
+    /// A record that was written when the position was on disk, or may have been.
     Synced,
 }

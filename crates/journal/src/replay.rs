@@ -3,44 +3,44 @@
 use super::segment::JournalPosition;
 use super::{Disk, Journal, JournalError, JournalId};
 
-/// Places that each of the two buffers holds.
+/// Capacity of each of the two buffers, positions.
 const ROOM: usize = 256;
 
 /// A range of MsgSeqNums being read, a few at a time; see [`Journal::replay`].
 ///
-/// The records link backwards, a replay goes forwards. So it walks back from an index entry and keeps
-/// the places it passes in `fine`; when entries are far apart, it first keeps every so many in
-/// `coarse` and walks back from those. Each message is passed about twice, in fixed memory.
+/// The records link backwards, a replay goes forwards. So it walks back from an index entry and keeps the positions it
+/// passes in `fine`; when entries are far apart, it first keeps every n-th position in `coarse` and walks back from
+/// those. Each message is passed about twice, in fixed memory.
 #[derive(Debug)]
 pub struct Replay {
     session: JournalId,
     generation: u64,
     next: u64,
     to: u64,
-    /// The place of the last message that was answered.
+    /// The position of the last message returned.
     found: JournalPosition,
     coarse: Descent,
     fine: Descent,
 }
 
 impl Replay {
-    /// The first MsgSeqNum that was not answered yet.
+    /// The first MsgSeqNum not returned yet.
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.next
     }
 
-    /// The place of the last message that was answered: its effect.
+    /// The position of the last message returned: its effect.
     pub fn place(&self) -> JournalPosition {
         self.found
     }
 
-    /// Begins anew to look for places.
+    /// Restarts the search for positions.
     fn forget(&mut self) {
         (self.coarse.len, self.fine.len) = (0, 0);
     }
 
-    /// The last MsgSeqNum that was asked for.
+    /// The last requested MsgSeqNum.
     #[must_use]
     pub fn last_number(&self) -> u64 {
         self.to
@@ -54,7 +54,7 @@ pub enum Stored<'a> {
     Message {
         /// Its MsgSeqNum.
         seq: u64,
-        /// The whole message, as it went on the wire.
+        /// The complete message, as on the wire.
         bytes: &'a [u8],
     },
     /// MsgSeqNums without a message, both ends included: a gap to fill.
@@ -66,13 +66,13 @@ pub enum Stored<'a> {
     },
 }
 
-/// Places in falling order, of which the lowest are kept.
+/// Positions in descending order; only the lowest are kept.
 #[derive(Debug)]
 struct Descent {
     places: Box<[(u64, JournalPosition); ROOM]>,
-    /// Pushed and not taken; more than `ROOM` never.
+    /// Number pushed and not taken; at most `ROOM`.
     len: usize,
-    /// Where the next is pushed.
+    /// Index of the next push.
     top: usize,
 }
 
@@ -92,7 +92,7 @@ impl Descent {
         self.len = (self.len + 1).min(ROOM);
     }
 
-    /// Takes away what is below `seq`; answers the lowest that is left.
+    /// Removes the positions below `seq`; returns the lowest remaining one.
     fn lowest_from(&mut self, seq: u64) -> Option<(u64, JournalPosition)> {
         while self.len > 0 {
             let lowest = self.places[(self.top + ROOM - 1) % ROOM];
@@ -107,8 +107,8 @@ impl Descent {
 }
 
 impl<D: Disk> Journal<D> {
-    /// Begins to read the messages of a session, from one MsgSeqNum to another, both included. Allocates the
-    /// fixed memory of the reading, 8 KiB.
+    /// Starts to read the messages of a session, from one MsgSeqNum to another, both included. Allocates the fixed
+    /// memory for it, 8 KiB.
     #[must_use]
     pub fn replay(&self, session: JournalId, from: u64, to: u64) -> Replay {
         Replay {
@@ -126,14 +126,14 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// The next item of a replay: a message, or a range of sequence numbers without one; `None` at its end. The
-    /// journal may be appended to between two calls. After a reset of the session everything that is
-    /// left is missing. Maps the segments that it reads, unless they are.
+    /// The next item of a replay: a message, or a range of sequence numbers without one; `None` at its end. The journal
+    /// may be appended to between two calls. After a reset of the session all remaining messages are missing. Maps the
+    /// segments it reads, if necessary.
     ///
     /// # Errors
     ///
-    /// When a segment that the journal keeps cannot be mapped, or is another file by now: its messages are
-    /// then neither there nor missing. A later call tries the same again.
+    /// When a segment of the journal cannot be mapped, or is another file by now: its messages are then neither
+    /// available nor missing. A later call retries.
     pub fn next_of(&mut self, replay: &mut Replay) -> Result<Option<Stored<'_>>, JournalError> {
         let (from, to) = (replay.next, replay.to);
         if from > to {
@@ -141,7 +141,7 @@ impl<D: Disk> Journal<D> {
         }
         let place = self
             .first_from(replay, from)
-            // Places up to which it came are not the lowest.
+            // Whether the positions are not the lowest of their range.
             .inspect_err(|_| replay.forget())?;
         Ok(match place.filter(|place| place.0 <= to) {
             Some((seq, at)) if seq == from => {

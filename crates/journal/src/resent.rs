@@ -1,4 +1,4 @@
-//! Record bodies that refer to other records: resent messages, and the inbound place of queued ones.
+//! Record bodies that refer to other records: resent messages, and the positions at which queued ones were received.
 //!
 //! ```text
 //! resent                                              dequeued
@@ -15,22 +15,22 @@
 //!                                                                  multiple of 8
 //! ```
 //!
-//! The effects of a run are found from its last one, by the link that each has to the one before. A
-//! resent message is that of its effect with PossDupFlag(43) = Y, OrigSendingTime(122), and the time
-//! of the record as SendingTime(52): see [`repeat`](fixwire_protocol::repeat::repeat).
+//! The effects of a run are found from its last one, by their links to the previous ones. A resent message is the one
+//! in its effect with PossDupFlag(43) = Y, OrigSendingTime(122), and the time of the record as SendingTime(52): see
+//! [`repeat`](fixwire_protocol::repeat::repeat).
 
 use super::record::{RecordKind, padded};
 use super::segment::{JournalPosition, long};
 use fixwire_protocol::Precision;
 
-/// Bytes before the first run.
+/// Number of bytes before the first run.
 const RUNS: usize = 8;
-/// Bytes of a run before its gap fill.
+/// Number of bytes of a run before its gap fill.
 pub const RUN: usize = 32;
-/// Messages in one run, at most: far more than one turn of an engine resends.
+/// Maximum number of messages in a run: far more than one turn of an engine resends.
 const LONGEST_RUN: u64 = 1 << 16;
 
-/// A part of what one record says was resent.
+/// A part of a record of resent messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Run<'a> {
     /// Stored messages.
@@ -48,14 +48,14 @@ pub(super) enum Run<'a> {
     },
 }
 
-/// The runs of a body, up to the first that is none.
+/// The runs of a body, up to the first invalid one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Runs<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Runs<'a> {
-    /// Reads the digits of SendingTime(52) and what follows.
+    /// Reads the digits of SendingTime(52) and the rest.
     pub(super) fn of(body: &'a [u8]) -> Option<(Precision, Self)> {
         let precision = match long(body.get(..RUNS)?, 0) {
             0 => Precision::Seconds,
@@ -96,11 +96,11 @@ impl<'a> Iterator for Runs<'a> {
     }
 }
 
-/// Writes the body of a record that says what was resent.
+/// Writes the body of a record of resent messages.
 #[derive(Debug, Default)]
 pub struct Wrote {
     bytes: Vec<u8>,
-    /// Where the run of messages begins that the next one may belong to.
+    /// Offset of the run to which the next message may belong.
     open: Option<usize>,
     messages: u64,
 }
@@ -120,7 +120,7 @@ impl Wrote {
         self.messages = 0;
     }
 
-    /// A stored message, the one whose effect is at `at`, was sent.
+    /// Adds a resent message, whose effect is at `at`.
     #[inline]
     pub fn message(&mut self, seq: u64, at: JournalPosition) {
         self.messages += 1;
@@ -137,7 +137,7 @@ impl Wrote {
         self.run(seq, seq, at.bits(), 0);
     }
 
-    /// A gap fill from `first` up to `next`, exclusive, was sent.
+    /// Adds a gap fill from `first` to `next`, exclusive.
     pub fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
         self.messages += 1;
         self.open = None;
@@ -154,33 +154,33 @@ impl Wrote {
         }
     }
 
-    /// The body, to be given back to [`Wrote::put_back`].
+    /// The body, to be returned with [`Wrote::put_back`].
     pub fn take_body(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Takes the memory of a body back.
+    /// Takes back the memory of a body.
     pub fn put_back(&mut self, body: Vec<u8>) {
         self.bytes = body;
     }
 
-    /// Messages and gap fills in it.
+    /// Number of messages and gap fills in it.
     pub fn messages(&self) -> u64 {
         self.messages
     }
 }
 
-/// Where a queued message came in: the body of a record that says that its turn has come.
+/// The position at which a queued message was received: the body of a record that it was processed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Arrival {
     /// Its MsgSeqNum.
     pub number: u64,
-    /// The record that has it.
+    /// The record with it.
     pub at: JournalPosition,
 }
 
 impl Arrival {
-    /// As a record has it: the MsgSeqNum, then the place, 8 bytes each.
+    /// In the form of a record: the MsgSeqNum, then the position, 8 bytes each.
     #[must_use]
     pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
@@ -189,7 +189,7 @@ impl Arrival {
         bytes
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads the output of [`to_bytes`](Self::to_bytes).
     #[must_use]
     pub fn read(body: &[u8]) -> Option<Self> {
         (body.len() == 16).then(|| Self {
@@ -199,8 +199,7 @@ impl Arrival {
     }
 }
 
-/// What the body of such a record at `here` should be, when it is not; nothing refers to what comes
-/// later.
+/// The error in the body of such a record at `here`, if any; a record only refers to earlier ones.
 pub(super) fn fault(kind: RecordKind, body: &[u8], here: JournalPosition) -> Option<&'static str> {
     match kind {
         RecordKind::Dequeued => {

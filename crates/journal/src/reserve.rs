@@ -1,4 +1,4 @@
-//! The reserve: segments that are allocated before they are needed, so that a full disk leaves room for cancels.
+//! The reserve: segments allocated in advance, so that a full disk leaves room for cancels.
 //!
 //! ```text
 //!   00000007.fwj       written now
@@ -9,8 +9,8 @@
 //!   room again:     00000001.reserve is allocated again                the journal runs on the disk
 //! ```
 //!
-//! A reserve file is one segment and [`SLACK`] long. The slack is given back with the file: what is written beside a
-//! segment (`newest`) then finds room, although the disk is full.
+//! A reserve file has the size of a segment plus [`SLACK`]. The slack is freed together with the file: small files next
+//! to a segment (`newest`) then find room, although the disk is full.
 
 use super::files::{open_checked, remove};
 use super::watch::{JournalTrouble, SharedNews};
@@ -21,21 +21,21 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Most segments of a reserve.
+/// Maximum number of segments in a reserve.
 pub const MOST_RESERVE: u32 = 16;
-/// Bytes of a reserve file beside those of its segment.
+/// Size of a reserve file beyond that of its segment, bytes.
 const SLACK: u64 = 64 << 10;
-/// Suffix of a reserve file: no part of the journal.
+/// Suffix of a reserve file, which is not part of the journal.
 pub(super) const RESERVE_SUFFIX: &str = "reserve";
 
-/// What is kept free on the disk of a journal, and when its operator hears that the disk fills up.
+/// Free space reserved on the disk of a journal, and the threshold for a warning.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct JournalReserve {
-    /// Segments that are allocated ahead for a full disk: at most [`MOST_RESERVE`]; 0 for none.
+    /// Number of segments allocated in advance for a full disk: at most [`MOST_RESERVE`]; 0 for none.
     pub segments: u32,
-    /// Bytes of one.
+    /// Segment size, bytes.
     pub segment_bytes: usize,
-    /// An alarm is raised when fewer bytes are free; 0 for none.
+    /// A warning is raised when fewer bytes are free; 0 for never.
     pub warn_below: u64,
 }
 
@@ -53,16 +53,16 @@ pub(super) struct Reserve {
 #[derive(Debug, Default)]
 struct State {
     keeps: JournalReserve,
-    /// The disk is full: it was reported, and not yet that it has room again.
+    /// Whether a full disk was reported, and not yet that it has room again.
     is_used: bool,
-    /// The disk fills up: it was reported, and not yet that it has room again.
+    /// Whether low space was reported, and not yet that the disk has room again.
     is_low: bool,
-    /// The newest segment, when the file that names it could not be written.
+    /// The newest segment, if the file that names it could not be written.
     late_newest: Option<u32>,
 }
 
 impl Reserve {
-    /// None is kept until [`Self::keep`].
+    /// No reserve until [`Self::keep`].
     pub(super) fn new(path: PathBuf, news: SharedNews) -> Self {
         Self {
             path,
@@ -71,11 +71,11 @@ impl Reserve {
         }
     }
 
-    /// Keeps a reserve from now on: allocates what is missing of it, removes what is too much.
+    /// Keeps a reserve from now on: allocates missing files and removes excess ones.
     ///
     /// # Errors
     ///
-    /// The system's error, unless it is that the disk is full: that is reported.
+    /// The system error, except for a full disk, which is reported as trouble.
     pub(super) fn keep(&self, keeps: JournalReserve) -> Result<(), JournalError> {
         let mut state = self.state();
         state.keeps = keeps;
@@ -90,8 +90,8 @@ impl Reserve {
         Ok(())
     }
 
-    /// A file of `len` bytes for a segment although the disk is full, under this name; `None` when the reserve is
-    /// used up. `made` is the segment itself, when it was made ahead before a restart and holds nothing.
+    /// A file of `len` bytes for a segment although the disk is full, under this name; `None` when the reserve is used
+    /// up. `made` is the segment itself, if it was created ahead before a restart and is empty.
     pub(super) fn give(
         &self,
         (made, unfinished): (&Path, &Path),
@@ -117,8 +117,7 @@ impl Reserve {
         })
     }
 
-    /// Remembers that the file which names the newest segment could not be written; false when there is no reserve:
-    /// then nothing runs on it.
+    /// Remembers that the file naming the newest segment could not be written; false without a reserve.
     pub(super) fn newest_is_late(&self, number: u32, full: &JournalError) -> bool {
         let mut state = self.state();
         if !is_full(full) || state.keeps.segments == 0 {
@@ -129,8 +128,8 @@ impl Reserve {
         true
     }
 
-    /// Called every second on a helper's thread: restores the reserve when the disk has room, unless a segment is
-    /// waited for, which comes first. Raises an alarm when the disk fills up.
+    /// Called every second on a helper thread: restores the reserve when the disk has room, unless a segment is needed
+    /// first. Raises a warning when the disk fills up.
     pub(super) fn round(&self, waits_for_segment: bool) {
         let mut state = self.state();
         if state
@@ -155,7 +154,7 @@ impl Reserve {
 
     fn restore(&self, state: &mut State) {
         let wanted = state.keeps.segment_bytes as u64 + SLACK;
-        // Without that many bytes free an attempt would only take them from others for a moment.
+        // With fewer bytes free, an attempt would only take space from others for a moment.
         if self.missing(state.keeps) > 0 && self.free().is_some_and(|free| free < wanted) {
             return;
         }
@@ -181,13 +180,13 @@ impl Reserve {
                 below,
             });
         } else if state.is_low && free / 5 >= below / 4 {
-            // A quarter more than the threshold: a disk at the threshold is not reported again and again.
+            // A quarter more than the threshold, so that a disk near the threshold is not reported again and again.
             state.is_low = false;
             self.news.tell(JournalTrouble::EnoughSpace { folder, free });
         }
     }
 
-    /// Reports, once, that the journal runs on the reserve.
+    /// Reports, once, that the journal uses the reserve.
     fn is_used(&self, state: &mut State, full: &JournalError) {
         if state.is_used {
             return;
@@ -216,7 +215,7 @@ impl Reserve {
             let allocated = file.set_len(len.min(self.length(number)));
             let allocated = allocated.and_then(|()| fixwire_sys::allocate(&file, len));
             if let Err(error) = allocated {
-                // A part of one is of no use, and others need the room.
+                // A part of a file is useless, and others need the space.
                 let _ = remove(&path);
                 return Err(JournalError::io("allocate", name)(error));
             }
@@ -244,12 +243,12 @@ impl Reserve {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // What a thread that panicked left is looked at again in the next round.
+        // State left by a panicking thread is checked again in the next round.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether the disk, or what this user may have of it, is full.
+/// Whether the disk, or this user's quota on it, is full.
 pub(super) fn is_full(error: &JournalError) -> bool {
     let JournalError::Io { source, .. } = error else {
         return false;
@@ -307,7 +306,7 @@ mod tests {
                 .collect()
         }
 
-        /// What was said of the reserve.
+        /// The reports about the reserve.
         fn said(&self) -> Vec<bool> {
             let news = self.news.take().troubles;
             news.iter().filter_map(JournalTrouble::on_reserve).collect()

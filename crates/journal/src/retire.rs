@@ -1,4 +1,4 @@
-//! Retires old segments: which may be removed, and where the journal begins then.
+//! Retires old segments: decides which may be removed, and where the journal then begins.
 //!
 //! ```text
 //!   removed      archive            live: recovery reads these
@@ -6,10 +6,10 @@
 //!             oldest              first          both are in the file `base`
 //! ```
 //!
-//! Each segment begins with a checkpoint when the journal retires old ones: the name, the counters and
-//! the last message of every session. Retiring moves the beginning to such a segment: it is synced, then
-//! `base` is replaced in one step, and only then files go. A crash leaves the old or
-//! the new beginning, and files before it that are not read.
+//! When old segments are retired, each segment begins with a checkpoint: the name, the counters and the last message of
+//! every session. Retiring moves the beginning of the journal to such a segment: it is synced, then `base` is replaced
+//! atomically, and only then files are removed. A crash leaves the old or the new beginning, and files before it that
+//! are not read.
 
 use super::base::{Base, Retention, Start};
 use super::checkpoint::Checkpoint;
@@ -19,8 +19,8 @@ use super::{Disk, DiskNews, Journal, JournalError, JournalId, JournalTrouble};
 use fixwire_protocol::time::{Nanos, Timestamp};
 
 impl Base {
-    /// The base after retiring everything before `first`, and removing what was closed before
-    /// `remove_before`. `look` finds the checkpoint that a segment begins with.
+    /// The base after retiring everything before `first`, and removing segments closed before `remove_before`. `look`
+    /// finds the checkpoint at the beginning of a segment.
     pub(super) fn next(
         before: Option<Self>,
         first: Start,
@@ -41,23 +41,22 @@ impl Base {
     }
 }
 
-/// Limit of failures that are kept until they are reported.
+/// Maximum number of failures kept until they are reported.
 const MOST_UNTOLD: usize = 16;
 
 impl<D: Disk> Journal<D> {
-    /// Looks for segments that no session needs, and keeps what goes wrong for
-    /// [`troubles`](Self::troubles).
+    /// Checks for segments that no session needs, and keeps errors for [`troubles`](Self::troubles).
     #[cold]
     pub(super) fn retire_and_tell(&mut self, policy: Retention, now: Timestamp) {
         let retired = self.retire(policy, now);
-        // Those records would pass for synced the next time.
+        // Those records would count as synced the next time.
         self.poisoned |= matches!(retired, Err(JournalError::Unsynced { .. }));
         if let Err(error) = retired {
             self.keep_untold(Untold::Retiring(error));
         }
     }
 
-    /// Keeps what went wrong until it is asked for, which not everybody does.
+    /// Keeps errors until they are requested, which not every caller does.
     pub(super) fn keep_untold(&mut self, untold: Untold) {
         if self.troubles.len() == MOST_UNTOLD {
             self.troubles.remove(0);
@@ -65,14 +64,13 @@ impl<D: Disk> Journal<D> {
         self.troubles.push(untold);
     }
 
-    /// Looks for segments that no session needs, and lets the disk retire them.
+    /// Checks for segments that no session needs, and retires them.
     fn retire(&mut self, policy: Retention, now: Timestamp) -> Result<(), JournalError> {
         let before = |age: Nanos| {
             let age = i64::try_from(age.0).unwrap_or(i64::MAX);
             Timestamp(now.0.saturating_sub(age))
         };
-        // Notes do not age, but those that are in two checkpoints are needed no more. The segments that
-        // these precede.
+        // Notes do not expire, but those in two checkpoints are no longer needed. The segments before which they are.
         let settled = self.disk.settled().or(self.recalled);
         let (mut needed, mut noted) = (None::<u32>, None);
         for session in 0..self.sessions.len() {
@@ -113,8 +111,8 @@ impl<D: Disk> Journal<D> {
             .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
-    /// Messages of a session before this MsgSeqNum are no longer asked for: a link that has written its frames
-    /// keeps no segment. Holds until the session's next reset.
+    /// Messages of a session before this MsgSeqNum are no longer requested: a link with all frames written keeps no
+    /// segment. Applies until the session's next reset.
     #[inline]
     pub fn release_before(&mut self, session: JournalId, seq: u64) {
         if let Some(known) = self.sessions.get_mut(session.0 as usize) {
@@ -122,7 +120,7 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// The segment of the first message of a session from this MsgSeqNum on, or of one before it.
+    /// The segment of a session's first message from this MsgSeqNum on, or of an earlier one.
     fn segment_of(&mut self, session: usize, seq: u64) -> Result<Option<u32>, JournalError> {
         let begin = self.positions().0;
         let Some(mut place) = self.sessions[session].index.at_or_above(seq, begin) else {
@@ -151,7 +149,7 @@ impl<D: Disk> Journal<D> {
         if first >= begin {
             return Ok(Some(first.segment()));
         }
-        // Its first messages were removed: where those begin that are left, the messages say. Once.
+        // Its first messages were removed; the remaining ones show where they begin. Done once.
         let Some(mut place) = index.at_or_above(0, begin) else {
             return Ok(None);
         };
@@ -172,18 +170,18 @@ impl<D: Disk> Journal<D> {
         self.keep_untold(Untold::Reading(error));
     }
 
-    /// Whether [`troubles`](Self::troubles) may report something: looked at in every turn.
+    /// Whether [`troubles`](Self::troubles) may report something: checked in every turn.
     #[inline]
     pub fn has_troubles(&self) -> bool {
         !self.troubles.is_empty() || self.disk.has_news()
     }
 
-    /// Faults of the files since the last call. The journal itself goes on. Looks at old
-    /// segments again when the disk has news that some more may be retired.
+    /// Faults of the files since the last call. The journal itself continues. Checks old segments again when more of
+    /// them may be retired.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Unsynced`]: it does not.
+    /// [`JournalError::Unsynced`], after which the journal does not continue.
     #[cold]
     pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<JournalTrouble>, JournalError> {
         let DiskNews {
@@ -222,7 +220,7 @@ mod tests {
     use fixwire_protocol::outbox::NOTE_ROOM;
     use std::time::{Duration, Instant};
 
-    /// Counts notes; its state has so many bytes more.
+    /// Counts notes; its state is larger by this number of bytes.
     #[derive(Default)]
     struct Count(u64, usize);
 
@@ -314,7 +312,7 @@ mod tests {
             }
             journal.idle_work();
             assert_eq!(journal.troubles(now).unwrap(), []);
-            // From the older of two checkpoints on notes are needed, and nothing else is.
+            // Notes from the older of two checkpoints on are needed, and nothing else.
             let [.., settled, _] = made[..] else { continue };
             assert_eq!(journal.positions().0.segment(), settled);
             assert_eq!(disk.read(settled - 1), None);

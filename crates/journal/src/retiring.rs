@@ -1,4 +1,4 @@
-//! The thread that retires old segments of a directory: one piece of work at a time.
+//! The thread that retires old segments of a directory: one task at a time.
 
 use super::JournalError;
 use super::watch::SharedNews;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::JoinHandle;
 
-/// Nothing is retired now.
+/// Idle.
 const IDLE: u8 = 0;
-/// A thread is at work.
+/// A thread is working.
 const WORKS: u8 = 1;
-/// And more is to be retired than it was given.
+/// A thread is working, and more was requested since.
 const ASKED: u8 = 2;
 
-/// Retires old segments beside the engine. Dropping it waits for that.
+/// Retires old segments in the background. Dropping it waits for the thread.
 #[derive(Debug, Default)]
 pub(super) struct Retiring {
     thread: Option<JoinHandle<Result<(), JournalError>>>,
     state: Arc<AtomicU8>,
 }
 
-/// Says that the thread has ended, however it does.
+/// Called when the thread has exited for any reason.
 struct Ends {
     state: Arc<AtomicU8>,
     news: SharedNews,
@@ -35,13 +35,13 @@ impl Drop for Ends {
 }
 
 impl Retiring {
-    /// Begins `work` unless an earlier one still runs: then the news say when to look again. Answers what the
-    /// earlier one has come to.
+    /// Starts `work` unless an earlier one is running: then the news report when to try again. Returns the result of
+    /// the earlier one.
     ///
     /// # Errors
     ///
-    /// Of the earlier work, or when no thread can be started for this one. After [`JournalError::Unsynced`] nothing
-    /// is begun.
+    /// The error of the earlier work, or of starting a thread for this one. After [`JournalError::Unsynced`] nothing is
+    /// started.
     pub(super) fn begin(
         &mut self,
         news: &SharedNews,
@@ -54,7 +54,7 @@ impl Retiring {
             return Ok(());
         }
         let last = match self.thread.take() {
-            // A thread that panicked has said so already.
+            // A panicking thread has already reported it.
             Some(thread) => thread.join().unwrap_or(Ok(())),
             None => Ok(()),
         };

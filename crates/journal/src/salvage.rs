@@ -1,4 +1,4 @@
-//! Salvages a damaged journal: cuts at the damage, and reports what is lost.
+//! Salvages a damaged journal: cuts it at the damage, and reports the loss.
 //!
 //! ```text
 //!   kept                 damage    still read, but no part of the journal any more
@@ -6,9 +6,8 @@
 //!                       cut       each session continues with the sequence numbers of the last one
 //! ```
 //!
-//! Records behind the damage cannot be appended to those before it: something between the two is
-//! missing. But its records show the highest sequence numbers, so none is used twice, and no
-//! order is asked for that has been delivered.
+//! Records after the damage cannot be appended to those before it, since something between them is missing. But they
+//! show the highest sequence numbers, so that none is used twice and no delivered order is requested again.
 
 mod behind;
 mod plan;
@@ -36,7 +35,7 @@ use super::{
     SequenceCounters, Start, newest,
 };
 
-/// The name of the file that is in a journal while it is being salvaged; it holds where the copy is.
+/// The name of the file that marks a journal during salvage; it has the path of the copy.
 pub(super) const MARK: &str = "salvage";
 
 /// The actions of a salvage, done or planned.
@@ -44,35 +43,34 @@ pub(super) const MARK: &str = "salvage";
 pub struct Salvaged {
     /// Why the journal does not open.
     pub damage: Damage,
-    /// Where all files were copied to before anything was changed; `None` when nothing was changed.
+    /// The copy of all files, made before any change; `None` when nothing was changed.
     pub copy: Option<PathBuf>,
-    /// The first segment that the journal has now, when messages before it can no longer be resent.
+    /// The journal's new first segment, if earlier messages can no longer be resent.
     pub begins_at: Option<u32>,
-    /// The place behind the last record that was kept; `None` when none was.
+    /// The position after the last record kept; `None` without one.
     pub kept_to: Option<JournalPosition>,
-    /// Records that were kept.
+    /// Number of records kept.
     pub kept: u64,
-    /// Records that are lost, as far as their sequence numbers are known.
+    /// Number of lost records, as far as their sequence numbers are known.
     pub lost: u64,
-    /// Those of them that can still be read in the copy.
+    /// Number of lost records that are still readable in the copy.
     pub readable: u64,
-    /// Sessions with sequence numbers among the lost records.
+    /// Sessions with lost records.
     pub sessions: Vec<LostSession>,
-    /// Sessions without: their sequence numbers are unchanged, as far as can be known.
+    /// Sessions without lost records, as far as known: their sequence numbers are unchanged.
     pub others: Vec<(String, SequenceCounters)>,
-    /// Notes of the application that are lost.
+    /// Number of lost notes of the application.
     pub notes: u64,
 }
 
 /// The loss of a session.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LostSession {
-    /// Its name; `None` when the record with the name is lost. Such a session is not in the journal any
-    /// more.
+    /// Its name; `None` if the record with the name is lost. Such a session is no longer in the journal.
     pub name: Option<String>,
-    /// Its sequence numbers where the journal was cut.
+    /// Its sequence numbers at the cut.
     pub kept: SequenceCounters,
-    /// Its sequence numbers behind the last readable record: it continues with these.
+    /// Its sequence numbers after the last readable record: it continues with these.
     pub next: SequenceCounters,
     /// When those sequence numbers began.
     pub began: Timestamp,
@@ -104,21 +102,21 @@ impl LostSession {
     }
 }
 
-/// Makes the journal of a directory open again. Copies all of its files first, to a folder beside it that
-/// is named after `now`; with `dry_run` nothing is changed at all.
+/// Makes the journal of a directory usable again. First copies all of its files to a folder next to it, named after
+/// `now`; with `dry_run` nothing is changed.
 ///
-/// Records before the damage are kept, those behind it are not; where the journal has a whole
-/// [checkpoint](super::Retention) behind the damage, and no notes of an application, it begins there
-/// instead, and only what could be resent from before is lost. Each session goes on with the highest
-/// sequence numbers found in any record, lost or not.
+/// Keeps the records before the damage, and drops the ones after it. If the journal has a complete
+/// [checkpoint](super::Retention) after the damage, and no notes of an application, it begins there instead, and only
+/// older messages for resends are lost. Each session continues with the highest sequence numbers found in any record,
+/// lost or not.
 ///
-/// `durability` is that of the engine that wrote it: with [`Durability::Disk`] some journals open that are
-/// refused otherwise. `None` when it is unknown; those are then refused here.
+/// `durability` is that of the engine that wrote it: with [`Durability::Disk`] some journals are usable that are
+/// otherwise refused. `None` if unknown; those are then refused here.
 ///
 /// # Errors
 ///
-/// [`JournalError::Locked`] while an engine has it, [`JournalError::Sound`] when it opens as it is,
-/// [`JournalError::Salvaging`] when an earlier salvage was broken off, and what the system answers.
+/// [`JournalError::Locked`] while an engine has it open, [`JournalError::Sound`] if it is intact,
+/// [`JournalError::Salvaging`] after an interrupted salvage, or a system error.
 pub fn salvage(
     directory: &Path,
     durability: Option<Durability>,
@@ -154,7 +152,7 @@ pub fn salvage(
     Ok(salvaged)
 }
 
-/// Refuses a journal that is half salvaged: its sequence numbers may be those of the cut.
+/// Refuses a half-salvaged journal: its sequence numbers may be those of the cut.
 pub(super) fn refuse_mark(directory: &Path) -> Result<(), JournalError> {
     match fs::read(directory.join(MARK)) {
         Ok(copy) => Err(JournalError::Salvaging {
@@ -175,7 +173,7 @@ fn mark(directory: &Path, copy: &Path) -> Result<(), JournalError> {
     })
 }
 
-/// Copies every file of the journal to a new folder beside it, and puts them on the disk.
+/// Copies every file of the journal to a new folder next to it, and syncs them.
 fn copy(directory: &Path, now: Timestamp) -> Result<PathBuf, JournalError> {
     let directory = fs::canonicalize(directory)
         .map_err(JournalError::io("look at", directory.display().to_string()))?;
@@ -193,7 +191,7 @@ fn copy(directory: &Path, now: Timestamp) -> Result<PathBuf, JournalError> {
         ))?;
     let copied = copy_files(&directory, &target);
     if copied.is_err() {
-        // A part of a copy is none. What cannot be removed was never marked as one.
+        // An incomplete copy is useless. If it cannot be removed, it was never marked as a copy.
         let _ = fs::remove_dir_all(&target);
     }
     copied.map(|()| target)
@@ -205,7 +203,7 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), JournalError> {
         let entry = entry.map_err(JournalError::io("list", &name))?;
         let path = entry.path();
         let failed = || JournalError::io("copy", path.display().to_string());
-        // What is kept for a full disk holds nothing.
+        // The reserve for a full disk contains nothing.
         let is_reserve = path.extension().is_some_and(|it| it == RESERVE_SUFFIX);
         if entry.file_type().map_err(failed())?.is_file() && !is_reserve {
             let copy = to.join(entry.file_name());
@@ -218,8 +216,8 @@ fn copy_files(from: &Path, to: &Path) -> Result<(), JournalError> {
     to.parent().map_or(Ok(()), sync_names)
 }
 
-/// Leaves of the files what the plan keeps. Ends with the file that names the newest segment, so that
-/// until then the journal does not open.
+/// Changes the files according to the plan. The file that names the newest segment comes last, so that until then the
+/// journal does not open.
 fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
     let kept_part = plan.kept.as_ref();
     let last = kept_part.map(|kept| kept.end.segment());
@@ -269,7 +267,7 @@ fn cut(directory: &Path, plan: &Plan) -> Result<(), JournalError> {
     newest::write(directory, last.unwrap_or(0))
 }
 
-/// Opens the kept part, and lets each session continue with its highest sequence numbers.
+/// Opens the kept part, and sets each session to its highest sequence numbers.
 fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), JournalError> {
     let usual = JournalConfig {
         index_entries: 2,
@@ -285,7 +283,7 @@ fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), J
     let (mut journal, _) = Journal::open(disk, config)?;
     for session in sessions {
         let Some(name) = &session.name else { continue };
-        // Where their epoch is another, that is when they began.
+        // If their epoch differs, this is when they began.
         let wall = session.began;
         let id = journal.register(wall, name)?;
         journal.set(wall, id, session.next, "")?;
@@ -331,7 +329,7 @@ impl Plan {
             if last.name.as_deref().is_some_and(is_notes) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {
-                // Operations on no session have no sequence numbers.
+                // The session for operations without a session has no sequence numbers.
             } else if before.is_none() || kept != last.counters {
                 salvaged.sessions.push(LostSession {
                     name: last.name.clone(),

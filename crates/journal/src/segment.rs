@@ -12,17 +12,17 @@
 //!    40    24  zero
 //! ```
 //!
-//! All integers are little-endian. The header holds nothing that depends on when the journal rolls,
-//! so that another thread can write it, and sync it, before the segment is needed. What chains the
-//! segments is the previous salt here and the index of each record.
+//! All integers are little-endian. Nothing in the header depends on when the previous segment ends, so that another
+//! thread can write and sync it before the segment is needed. The previous salt here and the index of each record link
+//! the segments.
 
 use super::error::{Damage, JournalError};
 
-/// Bytes of a segment's header: the offset of its first record.
+/// Size of a segment's header: the offset of its first record.
 pub const HEADER: usize = 64;
-/// The first bytes of every segment.
+/// Magic bytes at the start of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
-/// The layout of segments, the only one that this code reads.
+/// The version of the segment format, the only one that this code reads.
 pub const VERSION: u32 = 1;
 /// Segments are a multiple of this many bytes.
 pub const SEGMENT_GRAIN: usize = 4096;
@@ -35,27 +35,27 @@ const SALT_AT: usize = 24;
 const PREVIOUS_SALT_AT: usize = 32;
 const ZERO_AT: usize = 40;
 
-/// A place in the journal: which segment, and which byte of it. Later places are greater.
+/// A position in the journal: segment and offset. Later positions are greater.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct JournalPosition(u64);
 
 impl JournalPosition {
-    /// Before everything; no record is here.
+    /// Before everything; there is no record here.
     pub const START: Self = Self(0);
 
-    /// Byte `offset` of segment `segment`.
+    /// Offset `offset` in segment `segment`.
     #[must_use]
     pub const fn new(segment: u32, offset: u32) -> Self {
         Self((segment as u64) << 32 | offset as u64)
     }
 
-    /// From its 64 bits, as records hold it.
+    /// From its 64-bit form, as in records.
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// The segment in the high half, the byte in the low half.
+    /// The segment in the high half, the offset in the low half.
     #[must_use]
     pub const fn bits(self) -> u64 {
         self.0
@@ -67,7 +67,7 @@ impl JournalPosition {
         (self.0 >> 32) as u32
     }
 
-    /// The byte of the segment.
+    /// The offset in the segment.
     #[must_use]
     pub const fn offset(self) -> u32 {
         self.0 as u32
@@ -103,11 +103,11 @@ impl SegmentHeader {
         bytes
     }
 
-    /// Reads the header of the segment that should have this number and follow this salt.
+    /// Reads the header of a segment with this expected number and previous salt.
     ///
     /// # Errors
     ///
-    /// [`JournalError::OtherVersion`], or [`JournalError::Damaged`] with the first field that is not as it must be.
+    /// [`JournalError::OtherVersion`], or [`JournalError::Damaged`] with the first wrong field.
     pub fn read(
         bytes: &[u8],
         number: u32,
@@ -178,7 +178,7 @@ impl SegmentHeader {
     }
 }
 
-/// Refuses a header of another version. No version is 0: that is damage.
+/// Refuses a header of another version. Version 0 does not exist: that is damage.
 pub(super) fn check_version(head: &[u8; HEADER], file: &str) -> Result<(), JournalError> {
     match word(head, VERSION_AT) {
         VERSION => Ok(()),
@@ -197,7 +197,7 @@ pub(super) fn check_version(head: &[u8; HEADER], file: &str) -> Result<(), Journ
 }
 
 impl SegmentHeader {
-    /// The fields of a header whose checksum is right, at any place; `None` when it is damaged.
+    /// The fields of a header with a valid checksum, at any position; `None` if damaged.
     pub(super) fn parse(head: &[u8; HEADER]) -> Option<Self> {
         let whole = head[..8] == MAGIC
             && word(head, VERSION_AT) == VERSION
@@ -231,7 +231,7 @@ pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
 
 /// The offset of the first byte that is not zero.
 pub(super) fn first_not_zero(bytes: &[u8]) -> Option<usize> {
-    // By the page first: almost always all are zero.
+    // By page first: almost always all bytes are zero.
     let page = bytes
         .chunks(4096)
         .position(|page| page.iter().any(|&byte| byte != 0))?;

@@ -7,34 +7,33 @@
 //!                  read                   newest
 //! ```
 //!
-//! The newest stay mapped: nothing that an append needs is ever looked for. Of the older ones a reader maps
-//! what it asks for, and those that were read last stay so until others are asked for. A ring of memory has
-//! no files, so all of its segments are newest ones.
+//! The newest stay mapped: an append never has to map anything. Readers map the older ones they need, and those read
+//! last stay mapped until others are needed. A ring of memory has no files, so all of its segments count as newest.
 
 use super::segment::{HEADER, SegmentHeader};
 use super::{Damage, Disk, JournalError, Segment};
 use std::collections::VecDeque;
 
-/// Newest segments that stay mapped: the one that is written, and the one before, which messages wait in that
-/// have just been sent.
+/// Number of newest segments that stay mapped: the current one, and the one before, where recently sent messages may
+/// wait.
 const NEWEST: usize = 2;
-/// Older segments that are mapped at a time: a resend needs two, to go from one to the one before, and two
-/// resends of different days shall not take them from each other.
+/// Maximum number of older segments mapped at a time: a resend needs two consecutive ones, and two resends of different
+/// days should not unmap each other's.
 const READ: usize = 4;
 
-/// A segment that is kept, mapped or not.
+/// A segment of the journal, mapped or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     /// Its length in bytes.
     pub(super) length: u32,
-    /// The salt in its header: another file does not have it.
+    /// The salt in its header, which identifies the file.
     pub(super) salt: u64,
 }
 
-/// The segments of a journal, from the first that recovery would read to the one that is written.
+/// The segments of a journal, from the first that recovery would read to the current one.
 #[derive(Debug)]
 pub(super) struct Segments<S> {
-    /// Mapped; the last of all is the last of these.
+    /// Mapped segments; the last one is the current one.
     newest: VecDeque<S>,
     /// Number of the last segment.
     last: u32,
@@ -42,14 +41,14 @@ pub(super) struct Segments<S> {
     first: u32,
     /// From the first to the last.
     kept: VecDeque<Kept>,
-    /// Mapped for readers. The one used last comes last.
+    /// Mapped for readers. The most recently used one is last.
     read: Vec<(u32, S)>,
-    /// How many of the newest stay mapped.
+    /// Number of newest segments that stay mapped.
     most: usize,
 }
 
 impl<S: Segment> Segments<S> {
-    /// None yet; the first one will have this number.
+    /// Empty; the first segment will have this number.
     pub(super) fn new(first: u32) -> Self {
         Self {
             newest: VecDeque::with_capacity(NEWEST + 1),
@@ -61,7 +60,7 @@ impl<S: Segment> Segments<S> {
         }
     }
 
-    /// Those of which recovery has read all, and of which the last is mapped.
+    /// The segments after recovery has read them; only the last one is mapped.
     pub(super) fn recovered(first: u32, kept: VecDeque<Kept>, last: Option<S>) -> Self {
         Self {
             last: first + kept.len() as u32 - 1,
@@ -71,29 +70,29 @@ impl<S: Segment> Segments<S> {
         }
     }
 
-    /// Number of the first.
+    /// Number of the first segment.
     pub(super) fn first(&self) -> u32 {
         self.first
     }
 
-    /// Number of the last.
+    /// Number of the last segment.
     #[inline]
     pub(super) fn last(&self) -> u32 {
         self.last
     }
 
-    /// How many there are, mapped or not.
+    /// Number of segments, mapped or not.
     pub(super) fn len(&self) -> usize {
         self.kept.len()
     }
 
-    /// The one that is written.
+    /// The current segment.
     #[inline]
     pub(super) fn back(&self) -> &S {
         self.newest.back().expect("a journal has a segment")
     }
 
-    /// The one that is written.
+    /// The current segment.
     #[inline]
     pub(super) fn back_mut(&mut self) -> &mut S {
         self.newest.back_mut().expect("a journal has a segment")
@@ -104,7 +103,7 @@ impl<S: Segment> Segments<S> {
         self.most = usize::MAX;
     }
 
-    /// Adds the next one, which is written from now on; answers one that need not be mapped any more.
+    /// Adds the next segment, which is now the current one; returns one that need not stay mapped.
     pub(super) fn push(&mut self, segment: S, salt: u64) -> Option<S> {
         let length = segment.bytes().len() as u32;
         self.kept.push_back(Kept { length, salt });
@@ -117,7 +116,7 @@ impl<S: Segment> Segments<S> {
         }
     }
 
-    /// The first one is kept no longer; answers it if it is mapped.
+    /// Drops the first segment; returns it if it is mapped.
     pub(super) fn pop_first(&mut self) -> Option<S> {
         self.kept.pop_front()?;
         self.first += 1;
@@ -129,7 +128,7 @@ impl<S: Segment> Segments<S> {
         Some(self.read.remove(at).1)
     }
 
-    /// The segment of this number, mapped now if it is not; `None` when it is not kept.
+    /// The segment with this number, mapped if necessary; `None` if it is not kept.
     ///
     /// # Errors
     ///
@@ -153,7 +152,7 @@ impl<S: Segment> Segments<S> {
         match self.read.iter().position(|(known, _)| *known == number) {
             Some(at) => self.read[at..].rotate_left(1),
             None => {
-                // Before the next is mapped: so there are never more.
+                // Before the next one is mapped, so that there are never more.
                 if self.read.len() == READ {
                     self.read.remove(0);
                 }
@@ -165,7 +164,7 @@ impl<S: Segment> Segments<S> {
         Ok(self.read.last_mut().map(|(_, segment)| segment))
     }
 
-    /// The segment of this number if it stays mapped; `None` for older ones.
+    /// The segment with this number if it stays mapped; `None` for older ones.
     pub(super) fn newest(&self, number: u32) -> Option<&S> {
         let at = (self.last - number.min(self.last)) as usize;
         self.newest
@@ -175,7 +174,7 @@ impl<S: Segment> Segments<S> {
             .filter(|_| number <= self.last)
     }
 
-    /// The length of all segments before this one.
+    /// The total length of all earlier segments.
     pub(super) fn bytes_before(&self, number: u32) -> u64 {
         let whole = number.saturating_sub(self.first) as usize;
         let lengths = self.kept.iter().take(whole);
@@ -288,7 +287,7 @@ mod tests {
 
             let (mut journal, recovered) = Journal::open(disk.clone(), config).unwrap();
             assert_eq!(recovered.records, MESSAGES + 1);
-            // To sync all of them, as durability `disk` does, is to read them once more.
+            // Syncing all of them, as durability `disk` does, would read them once more.
             let most = if synced_before_sent { 1 + READ } else { 2 };
             assert_eq!(disk.mapped().1, most);
             resend(&mut journal, id, || ());
@@ -381,7 +380,7 @@ mod tests {
         assert_eq!(journal.outbound(id, seq).unwrap(), Some(&message(seq)[..]));
     }
 
-    /// Reads messages of other segments until those that were mapped are let go.
+    /// Reads messages of other segments until the earlier ones are unmapped.
     fn resend_some(journal: &mut Journal<SimDisk>, id: JournalId, from: u64) {
         let mut replay = journal.replay(id, from, MESSAGES);
         while journal.next_of(&mut replay).unwrap().is_some() {}
@@ -398,7 +397,7 @@ mod tests {
 
     #[test]
     fn few_files_of_a_real_journal_are_mapped() {
-        // Those, the one that is made ahead, and one that is being taken away.
+        // These, the one created ahead, and one being unmapped.
         const MOST: usize = NEWEST + READ + 2;
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("journal");
@@ -419,7 +418,7 @@ mod tests {
         resend(&mut journal, id, || most = most.max(mapped_files(&folder)));
         assert!((READ..=MOST).contains(&most), "{most}");
 
-        // Segment 2 is none of those that are mapped, and goes away under us.
+        // Segment 2 is not mapped, and is removed meanwhile.
         fs::rename(folder.join("00000002.fwj"), root.path().join("2")).unwrap();
         let error = journal.outbound(id, 20).unwrap_err().to_string();
         assert!(error.contains("00000002.fwj"), "{error}");
@@ -430,7 +429,7 @@ mod tests {
         assert_eq!(journal.outbound(id, 20).unwrap(), Some(&message(20)[..]));
     }
 
-    /// Kilobytes of a file that are in the page table; `None` when it is not mapped.
+    /// Number of kilobytes of a file in the page table; `None` when it is not mapped.
     fn in_page_table(file: &str) -> Option<u64> {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let mut lines = maps.lines().skip_while(|line| !line.ends_with(file));

@@ -1,11 +1,11 @@
-//! A disk in memory that loses what a real one may lose in a crash.
+//! A disk in memory that loses in a crash what a real disk may lose.
 //!
-//! It keeps two images of each segment: what the system holds in memory (`cached`) and what is really
-//! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
-//! 512 bytes of it, one of the two. The end of the process alone keeps everything cached.
+//! It keeps two images of each segment: the system's cache (`cached`) and the content of the disk (`durable`). A sync
+//! copies one to the other; a power cut picks for each page, and each 512 bytes of it, one of the two. The end of the
+//! process alone keeps everything cached.
 //!
-//! As on a real one, another thread may make the next segment ahead, in steps between the operations of
-//! the engine: it succeeds, is late, or fails.
+//! As on a real disk, another thread may create the next segment ahead, in steps between the operations of the engine:
+//! it succeeds, is late, or fails.
 
 mod copy;
 mod segment;
@@ -26,8 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;
 
-/// A disk whose operations are counted, and which can stop or fail at any of them. Clones are the
-/// same disk.
+/// A disk whose operations are counted, and which can stop or fail at any of them. Clones share the disk.
 #[derive(Clone, Debug, Default)]
 pub struct SimDisk {
     state: Arc<Mutex<State>>,
@@ -37,25 +36,25 @@ pub struct SimDisk {
 struct State {
     files: BTreeMap<u32, File>,
     operations: u64,
-    /// From this operation on nothing happens any more.
+    /// From this operation on, nothing has an effect.
     stop_at: Option<u64>,
-    /// The sync with this number, from 0, fails; the ones after it succeed.
+    /// The sync with this number, from 0, fails; later ones succeed.
     fail_sync: Option<u64>,
     syncs: u64,
-    /// New segments that there is room for; unlimited when `None`.
+    /// Number of new segments that fit; unlimited if `None`.
     room: Option<u32>,
     salts: u64,
-    /// Draws the pages that the system writes by itself; 0 when it never does.
+    /// Random source for pages that the system writes by itself; 0 for never.
     write_back: u64,
-    /// Where the journal begins: as the system says, and as the disk does.
+    /// Where the journal begins: in the cache, and on disk.
     base: [Option<Base>; 2],
-    /// The newest segment that was made: as the system says, and as the disk does.
+    /// The newest segment created: in the cache, and on disk.
     newest: [Option<u32>; 2],
-    /// Removed files whose names are still on the disk.
+    /// Removed files whose names are still on disk.
     removed: BTreeMap<u32, File>,
-    /// Segments that are no longer files: removed or compressed. Only a judge reads them.
+    /// Segments that are no longer files: removed or compressed. Only checks read them.
     attic: BTreeMap<u32, File>,
-    /// Draws what the thread does that makes segments ahead; 0 without one.
+    /// Random source for the thread that creates segments ahead; 0 without one.
     maker: u64,
     /// The disk that it works on.
     job: Option<Job>,
@@ -63,35 +62,35 @@ struct State {
     mapped: segment::Mapped,
 }
 
-/// A segment that is made ahead.
+/// A segment being created ahead.
 #[derive(Clone, Debug)]
 struct Job {
     number: u32,
     len: usize,
     header: [u8; HEADER],
-    /// How many steps were done, of [`STEPS`].
+    /// Number of steps done, of [`STEPS`].
     steps: u32,
-    /// It finds no room.
+    /// Whether it finds no space.
     fails: bool,
 }
 
-/// Steps in which a segment is made: create, allocate, header, sync, rename, sync of the directory.
+/// Number of steps to create a segment: create, allocate, header, sync, rename, sync of the directory.
 const STEPS: u32 = 6;
-/// The step that gives the file its name, counted from 1.
+/// The step that renames the file, from 1.
 const RENAME: u32 = 5;
 
 #[derive(Clone, Debug)]
 struct File {
     cached: Vec<u8>,
     durable: Vec<u8>,
-    /// Pages that a sync would write. After a sync that failed they are clean all the same.
+    /// Pages that a sync would write. After a failed sync they count as clean nevertheless.
     dirty: Vec<bool>,
-    /// Whether its name survives a power cut.
+    /// Whether its name survives a power failure.
     named: bool,
 }
 
 impl File {
-    /// A segment that is whole on the disk, its name not yet.
+    /// A segment that is complete on disk, but its name is not.
     fn made(len: usize, header: &[u8; HEADER]) -> Self {
         let mut bytes = vec![0; len];
         bytes[..HEADER].copy_from_slice(header);
@@ -114,8 +113,7 @@ impl File {
 }
 
 impl State {
-    /// Counts an operation; false when the machine has stopped. The thread that makes segments gets on
-    /// meanwhile.
+    /// Counts an operation; false when the machine has stopped. Meanwhile the thread that creates segments progresses.
     fn goes_on(&mut self) -> bool {
         self.operations += 1;
         let goes_on = self.stop_at.is_none_or(|stop| self.operations <= stop);
@@ -148,13 +146,13 @@ impl State {
         }
     }
 
-    /// A segment gets its name, in place of one that has it.
+    /// Renames a segment, replacing one with that name.
     fn name(&mut self, number: u32, mut file: File) {
         file.named = self.files.get(&number).is_some_and(|old| old.named);
         self.files.insert(number, file);
     }
 
-    /// The names of the directory are on the disk.
+    /// Syncs the names in the directory.
     fn sync_names(&mut self) {
         for file in self.files.values_mut() {
             file.named = true;
@@ -163,7 +161,7 @@ impl State {
     }
 }
 
-/// Whether something happens that does one time in eight, by a seed; never when that is 0.
+/// Whether an event with probability one in eight happens, by a seed; never for 0.
 fn one_in_eight(seed: &mut u64) -> bool {
     if *seed == 0 {
         return false;
@@ -189,21 +187,19 @@ impl SimDisk {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Stores, publishes, syncs and steps of creation so far.
+    /// Number of stores, publications, syncs and creation steps so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.state().operations
     }
 
-    /// The machine stops after so many operations from now: later ones change nothing, and those that
-    /// can fail do.
+    /// Stops the machine after this number of operations: later ones change nothing, and those that can fail do.
     pub fn stop_after(&self, operations: u64) {
         let mut state = self.state();
         state.stop_at = Some(state.operations + operations);
     }
 
-    /// Counts an operation of something else of the machine, such as its network; false when the
-    /// machine has stopped.
+    /// Counts another operation of the machine, such as of its network; false when the machine has stopped.
     #[must_use]
     pub fn step(&self) -> bool {
         self.state().goes_on()
@@ -223,31 +219,28 @@ impl SimDisk {
         state.fail_sync.is_some_and(|nth| state.syncs > nth)
     }
 
-    /// From now on the system writes stored pages to the disk at moments of its own, drawn from this
-    /// seed; 0 ends it.
+    /// From now on the system writes stored pages to disk at random times, by this seed; 0 ends it.
     pub fn write_back(&self, seed: u64) {
         self.state().write_back = seed;
     }
 
-    /// From now on a thread makes segments ahead, at a speed and with failures drawn from this seed; 0
-    /// ends it.
+    /// From now on a thread creates segments ahead, with random speed and failures, by this seed; 0 ends it.
     pub fn make_ahead(&self, seed: u64) {
         self.state().maker = seed;
     }
 
-    /// The `nth` sync from now, 0 for the next, fails; those after it succeed.
+    /// The `nth` sync from now, 0 for the next, fails; later ones succeed.
     pub fn fail_sync(&self, nth: u64) {
         let mut state = self.state();
         state.fail_sync = Some(state.syncs + nth);
     }
 
-    /// Only so many more segments can be made.
+    /// Allows only this number of new segments.
     pub fn set_room(&self, segments: Option<u32>) {
         self.state().room = segments;
     }
 
-    /// The process ended, and starts again: stored data survives. The journal must have been
-    /// dropped.
+    /// The process was killed and starts again: stored data survives. The journal must have been dropped.
     pub fn end_process(&self) {
         let mut state = self.state();
         state.stop_at = None;
@@ -256,8 +249,8 @@ impl SimDisk {
         state.checkpoints.end_process();
     }
 
-    /// The power was cut: of the data that was not synced, `choose` picks what survives. It is called with a
-    /// number of choices and answers one of them, from 0. The journal must have been dropped.
+    /// A power failure: `choose` picks which unsynced data survives. It gets a number of choices and returns one of
+    /// them, from 0. The journal must have been dropped.
     pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
         self.end_process();
         let mut state = self.state();
@@ -317,7 +310,7 @@ impl SimDisk {
             .map(|file| file.cached.clone())
     }
 
-    /// Replaces the bytes of a segment: damage, or a file that is not ours. `None` removes it.
+    /// Replaces the bytes of a segment: damage, or a foreign file. `None` removes it.
     pub fn write(&self, number: u32, bytes: Option<Vec<u8>>) {
         let mut state = self.state();
         match bytes {
@@ -376,8 +369,8 @@ impl Disk for SimDisk {
                 return Err(JournalError::io("allocate", self.name(number))(full));
             }
             for step in done + 1..=STEPS {
-                // The last steps are the name, and the sync of the directory; those before happen under
-                // another name, which opening ignores.
+                // The last steps are the rename and the sync of the directory; earlier steps use a temporary name,
+                // which opening ignores.
                 if !state.goes_on() {
                     drop(state);
                     return Err(self.stopped(number));
@@ -468,7 +461,7 @@ impl Disk for SimDisk {
             .map(|file| *file.0)
             .collect();
         for number in gone {
-            // A segment is packed into another file before it goes, or it just goes.
+            // A segment is compressed into another file before it is removed, or only removed.
             if number >= oldest && !(compress && state.goes_on()) {
                 continue;
             }

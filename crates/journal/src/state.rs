@@ -21,26 +21,26 @@
 //!     8          the bytes
 //! ```
 //!
-//! All integers are little-endian. The file is written under another name, synced, and named: one with its
-//! name is whole, unless it was damaged since.
+//! All integers are little-endian. The file is written under a temporary name, synced, and renamed: a file with its
+//! final name is complete, unless it was damaged later.
 
 use super::JournalId;
 use super::error::Damage;
 use super::record::seed;
 use super::segment::{long, word};
 
-/// How its name ends.
+/// Suffix of its name.
 pub(super) const SUFFIX: &str = ".fwk";
-/// The longest name of a state.
+/// Longest name of a state, bytes.
 pub const NAME: usize = 32;
-/// Bytes of the state in a block.
+/// Size of a block of the state, bytes.
 pub(super) const BLOCK: usize = 1 << 20;
 
 const MAGIC: [u8; 8] = *b"FXWSTAT\x1a";
 const VERSION: u32 = 1;
 const HEADER: usize = 128;
 const NAME_AT: usize = 64;
-/// Bytes before those of a block.
+/// Number of bytes before a block's data.
 const HEAD: usize = 8;
 
 /// The header of a checkpoint.
@@ -131,7 +131,7 @@ impl Head {
     }
 }
 
-/// Writes a checkpoint in pieces of a block at most.
+/// Writes a checkpoint in pieces of at most a block.
 pub(super) struct Writer<'p> {
     put: &'p mut dyn FnMut(&[u8]),
     salt: u64,
@@ -154,7 +154,7 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// A piece of the state.
+    /// Appends a piece of the state.
     pub(super) fn piece(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.limit + HEAD - self.block.len();
@@ -177,7 +177,7 @@ impl<'p> Writer<'p> {
         self.block.truncate(HEAD);
     }
 
-    /// Says that the file is whole. Answers its length.
+    /// Marks the file as complete. Returns its length.
     pub(super) fn end(mut self) -> u64 {
         if self.block.len() > HEAD {
             self.block();
@@ -195,7 +195,7 @@ fn block_crc(salt: u64, at: usize, bytes: &[u8]) -> u32 {
 ///
 /// # Errors
 ///
-/// The first byte that is not as it was written.
+/// The first wrong byte.
 pub(super) fn read(
     mut bytes: Vec<u8>,
     segment: u32,

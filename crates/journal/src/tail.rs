@@ -15,13 +15,13 @@ use super::{JournalError, view::Record};
 /// The byte of the salt in a segment's header.
 const SALT_AT: usize = 24;
 
-/// The first block that is read; each that is used up is followed by one twice as long.
+/// Size of the first block read; each further one is twice as large.
 const FIRST_BLOCK: usize = 4096;
-/// The longest block, unless a record is longer.
+/// Maximum block size, unless a record is longer.
 const LONGEST_BLOCK: usize = 1 << 18;
 
-/// Reads records as they are committed. Takes no lock, maps nothing, and holds one block or record in memory; of
-/// a compressed segment all of it.
+/// Reads records as they are committed. Takes no lock, maps nothing, and has one block or record in memory; for a
+/// compressed segment all of it.
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
@@ -31,8 +31,7 @@ pub struct Tail {
     missed: Option<(u32, u32)>,
 }
 
-/// Bytes of the open segment as they were when they were read. What was not committed then may have been
-/// written since.
+/// Bytes of the open segment as of their reading. Data uncommitted then may have been written since.
 #[derive(Debug, Default)]
 struct Block {
     at: u64,
@@ -42,14 +41,14 @@ struct Block {
 }
 
 impl Block {
-    /// So many bytes at this place, if all of them were read.
+    /// This number of bytes at this position, if all of them were read.
     fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
         let from = usize::try_from(at.checked_sub(self.at)?).ok()?;
         self.bytes.get(from..from.checked_add(len)?)
     }
 
-    /// Reads from this place on, at least so many bytes. The place behind what was read before gets a longer
-    /// block: records are read one after the other.
+    /// Reads at least this number of bytes from this position. The position after the last block gets a larger one:
+    /// records are read in sequence.
     fn read(&mut self, open: &Open, at: u64, least: usize) -> io::Result<()> {
         let goes_on = !self.bytes.is_empty() && at > self.at;
         self.next = match goes_on {
@@ -71,7 +70,7 @@ impl Block {
     }
 }
 
-/// A segment that is read.
+/// The segment being read.
 #[derive(Debug)]
 pub(super) struct Open {
     bytes: Bytes,
@@ -104,12 +103,12 @@ impl Open {
         self.len
     }
 
-    /// The start value of its records' checksums.
+    /// The start value for its records' checksums.
     pub(super) fn salt(&self) -> u64 {
         self.salt
     }
 
-    /// Reads `into.len()` bytes from `at` on; whether there are so many.
+    /// Reads `into.len()` bytes from `at` on; false if there are fewer.
     pub(super) fn read(&self, at: u64, into: &mut [u8]) -> io::Result<bool> {
         let there = at.saturating_add(into.len() as u64) <= self.len;
         if there {
@@ -122,7 +121,7 @@ impl Open {
 #[derive(Debug)]
 enum Bytes {
     File(File),
-    /// Of a compressed file.
+    /// For a compressed file.
     Whole(Vec<u8>),
 }
 
@@ -154,24 +153,23 @@ impl Tail {
         }
     }
 
-    /// The first and the last of the segments that were removed before they were read to their end;
-    /// `None` without any.
+    /// The first and the last of the segments that were removed before they were read completely; `None` without any.
     #[must_use]
     pub fn missed(&self) -> Option<(u32, u32)> {
         self.missed
     }
 
-    /// Behind the last record that was read.
+    /// The position after the last record read.
     #[must_use]
     pub fn position(&self) -> JournalPosition {
         self.at
     }
 
-    /// The next record; `None` when nothing further is committed yet.
+    /// The next record; `None` when no further one is committed yet.
     ///
     /// # Errors
     ///
-    /// The system's error, and [`JournalError::Damaged`] for bytes that are not a record.
+    /// The system error, and [`JournalError::Damaged`] for bytes that are not a record.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, JournalError> {
         let length = loop {
             if self.open.is_none() && !self.open_segment()? {
@@ -184,7 +182,7 @@ impl Tail {
             let Some(next) = self.next_segment()? else {
                 return Ok(None);
             };
-            // The next segment has records, so this one gets no more; one may have come just now.
+            // The next segment has records, so this one gets no more; one may have arrived just now.
             if self.length()? == 0 {
                 self.at = next.at;
                 self.open = next.open;
@@ -228,8 +226,7 @@ impl Tail {
         Ok(Some(record))
     }
 
-    /// Opens the segment of the position, or when it was removed the first one behind it; false when it is
-    /// not there yet.
+    /// Opens the segment of the position, or if it was removed, the first later one; false when it does not exist yet.
     fn open_segment(&mut self) -> Result<bool, JournalError> {
         let (bytes, len) = loop {
             if let Some(found) = find(&self.directory, self.at.segment())? {
@@ -278,8 +275,8 @@ impl Tail {
         Ok(length(&self.block))
     }
 
-    /// Reads the record of this length at the position; whether its checksum is right. False as well for a
-    /// length that no record there can have.
+    /// Reads the record with this length at the position; true if its checksum is right. False also for an impossible
+    /// length.
     fn read_record(&mut self, length: usize) -> Result<bool, JournalError> {
         let at = u64::from(self.at.offset());
         let Some(open) = &self.open else {
@@ -301,7 +298,7 @@ impl Tail {
         Ok(is_whole(&self.block))
     }
 
-    /// A reader of the next segment, if that has a record.
+    /// A reader of the next segment, if it has a record.
     fn next_segment(&self) -> Result<Option<Self>, JournalError> {
         let from = JournalPosition::new(self.at.segment() + 1, HEADER as u32);
         let mut next = Self::new(&self.directory, from);

@@ -17,54 +17,52 @@ use std::path::Path;
 /// The contents of a journal, and its faults.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Verified {
-    /// Files read.
+    /// Number of files read.
     pub segments: u32,
-    /// Whole records before the first wrong byte.
+    /// Number of complete records before the first wrong byte.
     pub records: u64,
-    /// Bytes of these records.
+    /// Size of these records, bytes.
     pub bytes: u64,
     /// The registered sessions, by their ids.
     pub sessions: Vec<String>,
-    /// The first byte that is not as the journal wrote it. Opening the journal cuts off an unfinished
-    /// record at its end; verifying names it all the same, because a flipped bit looks alike.
+    /// The first byte that is not as the journal wrote it. Opening the journal cuts off an incomplete record at its
+    /// end; verify reports it nevertheless, because a flipped bit looks the same.
     pub bad: Option<Damage>,
-    /// Whether `bad` is such an unfinished record, which opening the journal would cut off.
+    /// Whether `bad` is such an incomplete record, which opening the journal would cut off.
     pub torn: bool,
 }
 
-/// Reads all segments of a directory and checks every byte: headers, records, the chain between the
-/// segments, and that everything behind the last record of a segment is zero.
+/// Reads all segments of a directory and checks every byte: headers, records, the links between the segments, and that
+/// everything after the last record of a segment is zero.
 ///
-/// Takes no lock and changes nothing. While an engine writes to the journal, its newest record may
-/// look unfinished.
+/// Takes no lock and changes nothing. While an engine writes to the journal, its newest record may look incomplete.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, or is open to others than its owner. What is wrong inside of the files
-/// is in [`Verified::bad`].
+/// When a file is unreadable, or accessible to other users. Faults inside the files are in [`Verified::bad`].
 pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
     Ok(walk(directory, |_, _| Ok(()))?.0)
 }
 
-/// A session as a journal has it.
+/// A session in a journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredSession {
     /// Its name.
     pub name: String,
     /// Its sequence numbers; during a reset, those with which the next start begins.
     pub counters: SequenceCounters,
-    /// An operator has disabled it.
+    /// Whether an operator has disabled it.
     pub disabled: bool,
-    /// When something of it was written last.
+    /// Time of its last record.
     pub last: Option<Timestamp>,
 }
 
-/// The sessions of a journal that no engine has open, by their ids; what else is wrong with it is beside them.
-/// Takes no lock and changes nothing.
+/// The sessions of a journal that no engine has open, ordered by id; also other faults of the journal. Takes no lock
+/// and changes nothing.
 ///
 /// # Errors
 ///
-/// As [`verify`].
+/// See [`verify`].
 pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified), JournalError> {
     let mut last = Vec::new();
     let (verified, known) = walk(directory, |record, names| {
@@ -96,8 +94,8 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     Ok((sessions.collect(), verified))
 }
 
-/// Reads all records of a directory in order, and passes each whole one to `each` with the names of the
-/// sessions so far. Answers the state of the sessions at the end, too.
+/// Reads all records of a directory in order, and passes each complete one to `each` with the names of the sessions so
+/// far. Also returns the state of the sessions at the end.
 pub(super) fn walk(
     directory: &Path,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
@@ -107,7 +105,7 @@ pub(super) fn walk(
         ..JournalConfig::default()
     };
     let base = read_base(directory)?;
-    // Before the names: an engine may make a segment meanwhile.
+    // Before the names are listed: an engine may create a segment meanwhile.
     let newest = newest_of(directory)?.unwrap_or(0);
     let oldest = base.map_or(Start::BEGIN, |base| base.oldest);
     let mut scan = Scan::new(config, base.map(|base| base.oldest));

@@ -12,15 +12,15 @@ use fixwire_protocol::time::Timestamp;
 pub struct Record<'a> {
     /// Its position.
     pub at: JournalPosition,
-    /// The place behind it.
+    /// The position after it.
     pub end: JournalPosition,
-    /// How many records were written before it.
+    /// Number of earlier records.
     pub index: u64,
     /// When it was written.
     pub wall: Timestamp,
-    /// Up to where the journal was known to be on the disk then.
+    /// The position up to which the journal was known to be on disk then.
     pub synced: JournalPosition,
-    /// The session it happened to.
+    /// The session of the event.
     pub session: JournalId,
     /// The kind of event.
     pub kind: RecordKind,
@@ -33,7 +33,7 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record whose fixed part was read at `at` of this segment, its shape checked.
+    /// The record with its fixed part at `at` of this segment, whose structure was checked.
     pub(super) fn view(bytes: &'a [u8], segment: u32, at: usize, head: &Head) -> Self {
         let end = at + head.length as usize;
         let effects = at + RECORD + padded(head.body as usize);
@@ -68,7 +68,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The messages that were sent in one record, in the order of their writing.
+/// The messages sent in one record, in the order of writing.
 #[derive(Clone, Copy, Debug)]
 pub struct Effects<'a> {
     bytes: &'a [u8],
@@ -92,7 +92,7 @@ impl<'a> Iterator for Effects<'a> {
     }
 }
 
-/// The records of one segment's bytes, as far as they have a shape.
+/// The structurally valid records in one segment's bytes.
 pub(super) fn records_of(bytes: &[u8], number: u32) -> impl Iterator<Item = Record<'_>> {
     let mut at = HEADER;
     std::iter::from_fn(move || {

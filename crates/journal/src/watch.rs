@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Files looked at in one round: a journal may have thousands.
+/// Number of files checked in one round: a journal may have thousands.
 const ROUND: usize = 64;
 
 /// Faults of a journal's files while the journal itself still works.
@@ -34,48 +34,48 @@ pub enum JournalTrouble {
         /// The fault.
         why: String,
     },
-    /// The next segment could not be made ahead of its use.
+    /// The next segment could not be created ahead.
     NotMade {
         /// The error.
         error: String,
     },
-    /// The next segment has been made after [`JournalTrouble::NotMade`].
+    /// The next segment was created after [`JournalTrouble::NotMade`].
     Made,
-    /// The disk has no room for the next segment: the journal runs on its reserve.
+    /// The disk has no room for the next segment: the journal uses its reserve.
     OnReserve {
         /// The journal's folder.
         folder: String,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
-        /// Bytes of a segment.
+        /// Segment size, bytes.
         wanted: u64,
-        /// Segments of the reserve.
+        /// Number of segments in the reserve.
         segments: u32,
-        /// The system's error.
+        /// The system error.
         error: String,
     },
-    /// The disk has room again after [`JournalTrouble::OnReserve`]: the reserve is whole.
+    /// The disk has room again after [`JournalTrouble::OnReserve`]: the reserve is complete.
     ReserveRestored {
         /// The journal's folder.
         folder: String,
     },
-    /// The disk fills up.
+    /// The disk is filling up.
     LowSpace {
         /// The journal's folder.
         folder: String,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
-        /// The threshold in bytes.
+        /// The threshold, bytes.
         below: u64,
     },
     /// The disk has room again after [`JournalTrouble::LowSpace`].
     EnoughSpace {
         /// The journal's folder.
         folder: String,
-        /// Bytes that are free.
+        /// Free bytes.
         free: u64,
     },
-    /// Messages that the journal has could not be read.
+    /// Stored messages could not be read.
     NotRead {
         /// The error.
         error: String,
@@ -86,12 +86,12 @@ pub enum JournalTrouble {
         file: String,
         /// The change to it.
         how: Alteration,
-        /// Further files that it happened to at the same time.
+        /// Number of further files with a change at the same time.
         more: usize,
     },
 }
 
-/// Errors that were not reported yet.
+/// Errors not reported yet.
 #[derive(Debug)]
 pub(super) enum Untold {
     /// Old segments could not be retired.
@@ -100,24 +100,24 @@ pub(super) enum Untold {
     Reading(JournalError),
 }
 
-/// A change to a file that is in use.
+/// A change to a file in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Alteration {
-    /// It is no longer there under its name.
+    /// It no longer exists under its name.
     Removed,
     /// Another file has its name.
     Replaced,
-    /// It has another length.
+    /// Its length changed.
     Resized {
-        /// Its length in bytes when the journal opened it.
+        /// Its length when the journal opened it, bytes.
         from: u64,
-        /// Its length in bytes now.
+        /// Its current length, bytes.
         to: u64,
     },
 }
 
 impl JournalTrouble {
-    /// Whether the journal runs on its reserve from now on, when this says anything of it.
+    /// Whether the journal uses its reserve from now on; `None` for other faults.
     #[must_use]
     pub fn on_reserve(&self) -> Option<bool> {
         match self {
@@ -214,13 +214,12 @@ impl fmt::Display for Alteration {
     }
 }
 
-/// Lets this process say why it ends, instead of only ending, when a file of this journal is truncated
-/// while in use: one line on the standard error stream, and exit code 1. For programs, which
-/// alone may decide what a signal does.
+/// When a file of this journal is truncated while in use, lets this process report it before it ends: one line on
+/// standard error, and exit code 1. For programs, which alone may decide how signals are handled.
 ///
 /// # Errors
 ///
-/// The system's error.
+/// The system error.
 pub fn end_on_truncation(directory: &Path) -> io::Result<()> {
     let name = directory.display().to_string();
     let name = name.escape_debug();
@@ -230,7 +229,7 @@ pub fn end_on_truncation(directory: &Path) -> io::Result<()> {
     ))
 }
 
-/// A file as the journal knows it.
+/// A file as known to the journal.
 #[derive(Clone, Debug)]
 struct Watched {
     /// The segment's number, 0 for the lock.
@@ -250,7 +249,7 @@ impl Watched {
                 to: facts.len(),
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Alteration::Removed),
-            // What cannot be looked at now may be there later.
+            // A file that cannot be checked now may be accessible later.
             _ => None,
         }
     }
@@ -261,7 +260,7 @@ impl Watched {
 pub(super) struct News {
     is_there: AtomicBool,
     list: Mutex<Vec<JournalTrouble>>,
-    /// The next segment may be asked for again.
+    /// Whether the next segment may be requested again.
     again: AtomicBool,
     /// More segments may be retired than before.
     look: AtomicBool,
@@ -276,7 +275,7 @@ impl fmt::Debug for News {
 }
 
 impl News {
-    /// Whether there is something to take. Asked in every turn.
+    /// Whether there is news. Called in every turn.
     #[inline]
     pub(super) fn is_there(&self) -> bool {
         self.is_there.load(Ordering::Relaxed)
@@ -297,7 +296,7 @@ impl News {
         self.ring();
     }
 
-    /// The next segment, which could not be made, may be asked for again.
+    /// The creation of the next segment, which failed, may be requested again.
     pub(super) fn ask_again(&self) {
         self.again.store(true, Ordering::SeqCst);
         self.ring();
@@ -316,12 +315,12 @@ impl News {
         }
     }
 
-    /// Wakes the owner whenever there is something.
+    /// Wakes the owner whenever there is news.
     pub(super) fn wake_with(&self, wake_up: DiskWakeUp) {
         let _ = self.wake_up.set(wake_up);
     }
 
-    /// How the file of a segment differs from the one that is watched under its number, if it does.
+    /// The difference between the file of a segment and the watched file with its number, if any.
     pub(super) fn alteration(&self, number: u32) -> Option<Alteration> {
         let files = locked(&self.files);
         files
@@ -330,7 +329,7 @@ impl News {
             .alteration()
     }
 
-    /// Watches a file as it is now; the segment of this number, or the lock with 0.
+    /// Watches a file in its current state; the segment with this number, or the lock for 0.
     pub(super) fn watch(&self, number: u32, path: &Path) {
         let Ok(facts) = fs::symlink_metadata(path) else {
             return;
@@ -346,13 +345,13 @@ impl News {
         files.push(file);
     }
 
-    /// Forgets segments, which we ourselves remove or replace next.
+    /// Stops watching segments that the owner is about to remove or replace.
     pub(super) fn forget(&self, which: impl Fn(u32) -> bool) {
         locked(&self.files).retain(|file| file.number == 0 || !which(file.number));
     }
 
-    /// Checks some of the files, from place `from` on and always the newest, and reports what is
-    /// wrong with them; answers where to go on. Each file is reported once.
+    /// Checks some of the files, from index `from` on and always the newest, and reports faults; returns where to
+    /// continue. Each file is reported once.
     pub(super) fn look(&self, from: usize) -> usize {
         let all = locked(&self.files).clone();
         let from = if from < all.len() { from } else { 0 };
@@ -365,7 +364,7 @@ impl News {
     }
 
     fn tell_altered(&self, suspects: &[&Watched]) {
-        // The owner may have removed them itself since they were copied: then it has forgotten them.
+        // The owner may have removed them itself since they were copied: then it no longer watches them.
         let mut altered = Vec::new();
         let mut files = locked(&self.files);
         files.retain(|file| {

@@ -1,13 +1,13 @@
-//! Text of a dump's lines: secrets masked, bytes escaped, moments written out.
+//! Text of a dump's lines: secrets masked, bytes escaped, times formatted.
 
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};
 
-/// Writes bytes so that they stay on their line: `|` for SOH, `\xNN` for what does not print; in JSON its escapes.
+/// Writes bytes so that they stay on their line: `|` for SOH, `\xNN` for unprintable bytes; in JSON its escapes.
 ///
 /// # Errors
 ///
-/// The output's error.
+/// When writing to the output fails.
 pub fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
     for &byte in bytes {
         match byte {
@@ -32,11 +32,11 @@ pub(super) fn write_hex(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a moment as `2026-08-21T13:30:00.123456789Z`.
+/// Writes a time as `2026-08-21T13:30:00.123456789Z`.
 ///
 /// # Errors
 ///
-/// The output's error.
+/// When writing to the output fails.
 pub fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
     let seconds = moment.0.div_euclid(1_000_000_000);
     let nanos = moment.0.rem_euclid(1_000_000_000);

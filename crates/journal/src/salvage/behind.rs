@@ -1,4 +1,4 @@
-//! Reads what records behind the damage still show.
+//! Reads the remaining information in records after the damage.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::super::segment::{long, word};
 use super::super::view::Record;
 use super::super::{JournalId, RecordKind, SequenceCounters};
 
-/// A session as its last record leaves it.
+/// A session after its last record.
 #[derive(Clone, Debug)]
 pub(super) struct Last {
     /// Its name, if a record has it.
@@ -20,24 +20,24 @@ pub(super) struct Last {
     pub(super) began: Timestamp,
 }
 
-/// Everything that still reads behind the damage.
+/// All readable information after the damage.
 #[derive(Debug, Default)]
 pub(super) struct Behind {
     pub(super) sessions: BTreeMap<JournalId, Last>,
-    /// Records that read.
+    /// Number of readable records.
     pub(super) readable: u64,
-    /// Behind the index of the last one.
+    /// The index after the last one.
     next_record: u64,
 }
 
 impl Behind {
-    /// Records that are lost when the journal ends before record `next`.
+    /// Number of records lost when the journal ends before record `next`.
     pub(super) fn lost(&self, next: u64) -> u64 {
         self.next_record.saturating_sub(next)
     }
 
-    /// Takes the records of a segment from byte `from` on, at any place. `known` answers what the
-    /// journal before the damage says of a session. Answers how many there were.
+    /// Reads the records of a segment from byte `from` on, at any position. `known` returns a session's state in the
+    /// journal before the damage. Returns the number of records.
     pub(super) fn read(
         &mut self,
         bytes: &[u8],
@@ -49,7 +49,7 @@ impl Behind {
     ) -> u64 {
         let (before, mut at) = (self.readable, from);
         while at + RECORD <= bytes.len() {
-            // Most places are zeros or the middle of a record: the checksum is computed for few.
+            // Most positions are zeros or the middle of a record: the checksum is computed for few.
             if word(bytes, at) == 0 || long(bytes, at + 8) < first || !is_record(bytes, at, salt) {
                 at += 8;
                 continue;

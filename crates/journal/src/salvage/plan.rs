@@ -16,31 +16,31 @@ use super::super::{Damage, JournalConfig, JournalError, JournalId, JournalPositi
 use super::behind::{Behind, Last};
 use crate::is_notes;
 
-/// The plan for a journal that does not open.
+/// The plan for a journal that cannot be opened.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// Why it does not.
     pub(super) damage: Damage,
-    /// Where the file `base` says that it begins.
+    /// Its beginning according to the file `base`.
     pub(super) base: Option<Start>,
-    /// The parts that are not kept.
+    /// The parts to drop.
     pub(super) behind: Behind,
-    /// The parts that are kept, if any.
+    /// The parts to keep, if any.
     pub(super) kept: Option<Kept>,
-    /// The journal begins later than it did.
+    /// Whether the journal begins later than before.
     pub(super) skipped: bool,
 }
 
-/// Segments in a row whose records can be read.
+/// Consecutive segments with readable records.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) start: Start,
-    /// Behind the last record.
+    /// Offset after the last record.
     pub(super) end: JournalPosition,
-    /// Bytes of the last segment.
+    /// Size of the last segment, bytes.
     pub(super) last_length: usize,
     pub(super) sessions: Vec<Last>,
-    /// Behind the index of the last record.
+    /// Index after the last record.
     pub(super) next_record: u64,
     pub(super) repairs: Vec<Repair>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Repair {
     pub(super) zeros: Vec<Range<usize>>,
 }
 
-/// The plan; `None` when the journal opens as it is.
+/// The plan; `None` if the journal is intact.
 pub(super) fn plan(
     directory: &Path,
     synced_before_sent: bool,
@@ -112,7 +112,7 @@ pub(super) fn plan(
     }))
 }
 
-/// A value, or why its file is damaged.
+/// A value, or the damage of its file.
 fn split<T>(result: Result<T, JournalError>) -> Result<(Option<T>, Option<Damage>), JournalError> {
     match result {
         Ok(value) => Ok((Some(value), None)),
@@ -129,17 +129,17 @@ impl Kept {
 }
 
 impl Plan {
-    /// The session of this id, as the records that are kept leave it.
+    /// The session with this id after the kept records.
     pub(super) fn session(&self, id: JournalId) -> Option<&Last> {
         self.kept.as_ref()?.sessions.get(id.0 as usize)
     }
 }
 
-/// How far records can be read from one place.
+/// The result of reading records from one position on.
 struct Run {
     kept: Option<Kept>,
     damage: Option<Damage>,
-    /// The segment in which they cannot be read further.
+    /// The segment in which reading stopped.
     stopped: Option<u32>,
 }
 
@@ -150,7 +150,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads records from `start` on as far as they go.
+    /// Reads records from `start` on, as far as possible.
     fn run(&self, start: Start) -> Result<Run, JournalError> {
         let begin = Some(start).filter(|start| *start != Start::BEGIN);
         let mut scan = Scan::new(self.config, begin);
@@ -160,7 +160,7 @@ impl Reader<'_> {
             stopped: None,
         };
         let mut repairs: Vec<Repair> = Vec::new();
-        // Where records ended in something that is not zero.
+        // The end of the records, if non-zero bytes follow.
         let mut open_end: Option<(u32, usize, usize, Bad)> = None;
         let mut end = None;
         for number in start.segment.. {
@@ -212,7 +212,7 @@ impl Reader<'_> {
                     open_end = Some((before, from, length, bad));
                     continue;
                 }
-                // The records go on here: nothing is missing between.
+                // The records continue here: nothing is missing in between.
                 run.damage.get_or_insert(bad.damage);
                 zero(&mut repairs, before, length, from..bad.until);
             }
@@ -229,7 +229,7 @@ impl Reader<'_> {
             zero(&mut repairs, number, length, from..length);
         }
         if let Some((end, last_length)) = end.filter(|_| !scan.awaiting) {
-            // Segments behind are not kept, whatever they are.
+            // Later segments are not kept, whatever their content.
             repairs.retain(|repair| repair.number <= end.segment());
             let sessions = scan.sessions.into_iter().map(|known| Last {
                 name: Some(known.name),
@@ -259,8 +259,8 @@ impl Reader<'_> {
         Ok(bytes)
     }
 
-    /// Puts a damaged header or a wrong length right, in memory, if the first record proves by its CRC
-    /// that the segment is this one.
+    /// Corrects a damaged header or a wrong length, in memory, if the CRC of the first record proves that the segment
+    /// is this one.
     fn mend(
         &self,
         bytes: &mut Vec<u8>,
@@ -271,7 +271,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let file = segment_path(self.directory, number).display().to_string();
-        // Who wrote another version must salvage it.
+        // A build with another version must salvage it.
         if let Err(other @ JournalError::OtherVersion { .. }) = check_version(head, &file) {
             return Err(other);
         }
@@ -279,7 +279,7 @@ impl Reader<'_> {
         if whole
             .is_some_and(|header| (header.number, header.previous_salt) != (number, previous_salt))
         {
-            // It says itself that it is another one.
+            // The header itself names another version.
             return Ok(None);
         }
         let said = word(head, 20) as usize;
@@ -290,7 +290,7 @@ impl Reader<'_> {
         };
         let own = long(head, 24);
         let by_next = self.salt_by_next(number)?;
-        // One flipped bit can be found where no other segment knows the salt.
+        // One flipped bit can be found if no other segment knows the salt.
         let flipped = (0..64).map(|bit| own ^ 1 << bit);
         let mut salts = [own].into_iter().chain(by_next).chain(flipped);
         bytes.resize(length, 0);
@@ -312,7 +312,7 @@ impl Reader<'_> {
         }))
     }
 
-    /// The salt of a segment as the next one says it.
+    /// The salt of a segment according to the next one.
     fn salt_by_next(&self, number: u32) -> Result<Option<u64>, JournalError> {
         if !self.numbers.contains(&(number + 1)) {
             return Ok(None);
@@ -332,7 +332,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The first segment behind this one that begins with a checkpoint.
+    /// The first later segment that begins with a checkpoint.
     fn checkpoint_behind(&self, number: u32) -> Option<Start> {
         let later = self.numbers.iter().filter(|&&later| later > number);
         later.copied().find_map(|number| {
@@ -342,7 +342,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Readable records behind the part that is kept.
+    /// Readable records after the kept part.
     fn behind(&self, kept: Option<&Kept>) -> Result<Behind, JournalError> {
         let mut behind = Behind::default();
         let (end, first) = kept.map_or((JournalPosition::START, 0), |kept| {
@@ -380,7 +380,7 @@ impl Run {
     }
 }
 
-/// Adds a range that is to become zeros.
+/// Adds a range to be zeroed.
 fn zero(repairs: &mut Vec<Repair>, number: u32, length: usize, range: Range<usize>) {
     match repairs.iter_mut().find(|repair| repair.number == number) {
         Some(repair) => repair.zeros.push(range),

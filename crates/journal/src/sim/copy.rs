@@ -15,11 +15,11 @@ use crate::files::segment_path;
 use crate::newest::{self, NEWEST};
 
 impl SimDisk {
-    /// Writes its files into a directory of the operating system, which then has the same journal.
+    /// Writes its files into a directory of the operating system, as the same journal.
     ///
     /// # Errors
     ///
-    /// The system's error.
+    /// The system error.
     pub fn write_to(&self, directory: &Path) -> Result<(), JournalError> {
         DirBuilder::new()
             .recursive(true)
@@ -51,7 +51,7 @@ impl SimDisk {
         Ok(())
     }
 
-    /// A disk of its own with the same bytes.
+    /// A separate disk with the same content.
     #[must_use]
     pub fn copy(&self) -> Self {
         let state = self.state();

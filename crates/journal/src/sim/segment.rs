@@ -5,7 +5,7 @@ use std::io;
 use super::{PAGE, SimDisk};
 use crate::{Disk, JournalError, Segment};
 
-/// An open segment of a [`SimDisk`]. What it holds goes back to the disk when it is dropped.
+/// An open segment of a [`SimDisk`]. Its data returns to the disk when it is dropped.
 #[derive(Debug)]
 pub struct SimSegment {
     pub(super) disk: SimDisk,
@@ -15,17 +15,17 @@ pub struct SimSegment {
     pub(super) dirty: Vec<bool>,
 }
 
-/// How many segments are open, as a process has them mapped.
+/// Number of open segments, as mapped by a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mapped {
     now: usize,
     most: usize,
-    /// No more can be: the address space is used up.
+    /// The address space is used up: no more can be open.
     limit: Option<usize>,
 }
 
 impl SimDisk {
-    /// How many segments are open now, and how many were at most at a time, since this was asked last.
+    /// Number of segments open now, and the maximum since the last call.
     #[must_use]
     pub fn mapped(&self) -> (usize, usize) {
         let mapped = &mut self.state().mapped;
@@ -33,7 +33,7 @@ impl SimDisk {
         (mapped.now, most)
     }
 
-    /// From now on at most so many segments can be open at a time.
+    /// From now on at most this number of segments can be open at a time.
     pub fn limit_mapped(&self, limit: Option<usize>) {
         self.state().mapped.limit = limit;
     }
@@ -89,7 +89,7 @@ impl Segment for SimSegment {
             if !state.goes_on() {
                 return;
             }
-            // Others read what is not on the disk yet.
+            // Others can read data that is not on disk yet.
             if let Some(file) = state.files.get_mut(&self.number)
                 && let Some(cached) = file.cached.get_mut(at..at + bytes.len())
             {

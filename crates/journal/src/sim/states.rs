@@ -1,4 +1,4 @@
-//! The checkpoints of a simulated disk. Folding is a piece of work of the world, which does its steps.
+//! The checkpoints of a simulated disk. The world runs the steps of folding.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,9 +16,9 @@ const BLOCK: usize = 256;
 /// The checkpoints of a disk.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
-    /// As the system says, and as the disk does after a power cut at worst.
+    /// In the cache, and on disk after the worst power failure.
     pub(super) images: [BTreeMap<u32, Vec<u8>>; 2],
-    /// The checkpoint being written, under another name.
+    /// The checkpoint being written, under a temporary name.
     aside: Option<(u32, Vec<u8>)>,
     settled: Option<u32>,
     /// The journal has not received it yet.
@@ -39,7 +39,7 @@ impl Checkpoints {
         self.has_settled = false;
     }
 
-    /// Of the files whose names no sync covered, `choose` picks those that survive.
+    /// `choose` picks which files with unsynced names survive.
     pub(super) fn cut_power(&mut self, choose: &mut impl FnMut(usize) -> usize) {
         let [cached, durable] = &mut self.images;
         let numbers: Vec<u32> = cached.keys().chain(durable.keys()).copied().collect();
@@ -57,20 +57,20 @@ impl Checkpoints {
 }
 
 impl SimDisk {
-    /// Does the next step of folding; `None` when nothing is folded.
+    /// Does the next step of folding; `None` when nothing is left.
     ///
     /// # Errors
     ///
     /// News that the thread of a real journal would report.
     pub fn fold_step(&self) -> Option<Result<FoldStep, JournalError>> {
-        // The disk is not held while the step uses it.
+        // The disk is not locked while the step uses it.
         let mut fold = self.state().checkpoints.fold.take()?;
         let step = fold.step(&mut self.clone(), &|| true);
         self.state().checkpoints.fold = Some(fold);
         Some(step)
     }
 
-    /// The number of the last note that is folded, and the hash of what the notes up to it make.
+    /// The number of the last folded note, and the hash of the state after it.
     #[must_use]
     pub fn folded(&self) -> Option<(u64, u64)> {
         let state = self.state();
@@ -78,13 +78,13 @@ impl SimDisk {
         fold.map(Fold::state).map(|(hash, note)| (note, hash))
     }
 
-    /// The bytes of the checkpoints, by their numbers.
+    /// The checkpoints, by number.
     #[must_use]
     pub fn checkpoints(&self) -> BTreeMap<u32, Vec<u8>> {
         self.state().checkpoints.images[0].clone()
     }
 
-    /// Replaces a checkpoint's bytes: damage, or a file that is not ours. `None` removes it.
+    /// Replaces a checkpoint's bytes: damage, or a foreign file. `None` removes it.
     pub fn write_checkpoint(&self, number: u32, bytes: Option<Vec<u8>>) {
         let mut state = self.state();
         for image in &mut state.checkpoints.images {
@@ -103,7 +103,7 @@ impl SimDisk {
         self.state().checkpoints.settled
     }
 
-    /// Does something to the disk, unless the machine has stopped.
+    /// Performs an operation on the disk, unless the machine has stopped.
     fn unless_stopped<T>(
         &self,
         number: u32,
