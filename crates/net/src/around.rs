@@ -1,4 +1,4 @@
-//! Wraps a host in another one, for measurements and for injected faults.
+//! Wraps a host in another one, for measurements and for fault injection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,85 +8,84 @@ use fixwire_protocol::{Message, Nanos, Now, Outbox};
 use crate::transport::Transport;
 use crate::{ConnId, Dial, Host, ListenerId, Mark, PeerInfo, Ready, SocketOptions, WakeUp};
 
-/// A host that does some of the work itself and leaves the rest to another one: it is a [`Host`] whose methods are
-/// those of the host within, but for what is named here.
+/// A host that changes some methods of an inner host: it is a [`Host`] that forwards all others.
 ///
 /// ```text
 /// engine > Host::write > HostAround::on_write, when the host around has one > Host::write of the host within
 /// engine > Host::dial                                                       > Host::dial of the host within
 /// ```
 pub trait HostAround {
-    /// The host within.
+    /// The inner host.
     type Within: Host;
 
-    /// The host within.
+    /// The inner host.
     fn within(&self) -> &Self::Within;
 
-    /// The host within, to do something with it.
+    /// The inner host, for changes.
     fn within_mut(&mut self) -> &mut Self::Within;
 
-    /// In place of [`Host::now`].
+    /// Replaces [`Host::now`].
     #[inline]
     fn on_now(&mut self) -> Now {
         self.within_mut().now()
     }
 
-    /// In place of [`Host::read`].
+    /// Replaces [`Host::read`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// See there.
     #[inline]
     fn on_read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         self.within_mut().read(conn, into)
     }
 
-    /// In place of [`Host::write`].
+    /// Replaces [`Host::write`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// See there.
     #[inline]
     fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         self.within_mut().write(conn, bytes)
     }
 
-    /// In place of [`Host::handled`].
+    /// Replaces [`Host::handled`].
     #[inline]
     fn on_handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
         self.within_mut().handled(message, outbox, from);
     }
 
-    /// In place of [`Host::handled_frame`].
+    /// Replaces [`Host::handled_frame`].
     #[inline]
     fn on_handled_frame(&mut self, frame: &[u8], outbox: &Outbox, from: usize) {
         self.within_mut().handled_frame(frame, outbox, from);
     }
 
-    /// In place of [`Host::mark`].
+    /// Replaces [`Host::mark`].
     #[inline]
     fn on_mark(&mut self, mark: Mark<'_>) {
         self.within_mut().mark(mark);
     }
 
-    /// In place of [`Host::close`].
+    /// Replaces [`Host::close`].
     #[inline]
     fn on_close(&mut self, conn: ConnId) {
         self.within_mut().close(conn);
     }
 
-    /// In place of [`Host::poll`].
+    /// Replaces [`Host::poll`].
     ///
     /// # Errors
     ///
-    /// As there.
+    /// See there.
     #[inline]
     fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         self.within_mut().poll(wait, ready)
     }
 }
 
-// Every method of a host, also one that has a default.
+// Every method of a host, including those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl<H: HostAround> Host for H {
     #[inline]
@@ -173,7 +172,7 @@ mod tests {
     use std::cell::RefCell;
     use std::sync::Arc;
 
-    /// Notes what it is called for, and answers otherwise than the defaults of [`Host`] do.
+    /// Records its calls, and returns other values than the defaults of [`Host`].
     #[derive(Default)]
     struct Called(RefCell<Vec<&'static str>>);
 
@@ -273,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Does one thing itself.
+    /// Changes one method.
     struct Around(Called);
 
     impl HostAround for Around {

@@ -1,7 +1,7 @@
-//! File descriptors: how many the settings may need, and what goes without when they run short.
+//! File descriptors: the number that the settings may need, and the restrictions when they run short.
 //!
-//! The system numbers descriptors from zero and takes the lowest free one, so the number of a new one
-//! says how few are left below the limit. The last ones are kept for what the engine cannot do without:
+//! The system numbers descriptors from zero and assigns the lowest free one, so the number of a new one shows how many
+//! are left below the limit. The last ones are reserved for essential uses of the engine:
 //!
 //! ```text
 //!   0 ............................ limit - reserve ....... limit - reserve / 2 ....... limit
@@ -15,20 +15,20 @@ use std::os::fd::{AsFd, AsRawFd};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// The most descriptors that are kept back; of a low limit an eighth is.
+/// Maximum number of reserved descriptors; of a low limit, an eighth.
 const RESERVE: u64 = 64;
-/// The most descriptors that this process may have; `u64::MAX` for no limit.
+/// Maximum number of descriptors of this process; `u64::MAX` for no limit.
 #[must_use]
 pub fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Raises the limit of this process to the most that it may have without privileges (`ulimit -Hn`), and
-/// answers the limit then. Programs that still call `select` must not do so.
+/// Raises the limit of this process to the maximum without privileges (`ulimit -Hn`), and returns the new limit.
+/// Programs that still call `select` must not do so.
 ///
 /// # Errors
 ///
-/// When the system refuses.
+/// When the system call fails.
 pub fn raise_limit() -> io::Result<u64> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(
@@ -44,17 +44,17 @@ pub fn raise_limit() -> io::Result<u64> {
 /// The purpose of a descriptor.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Purpose {
-    /// A connection that was accepted or is made.
+    /// An accepted connection or a connection attempt.
     Connection,
-    /// A log file; a log that cannot be written waits and goes on later.
+    /// A log file; a log that cannot be written waits and continues later.
     Log,
 }
 
-/// Whether a new descriptor leaves the reserve alone. When not, it has to be closed again.
+/// Whether a new descriptor is outside the reserve. If not, it must be closed again.
 ///
 /// # Errors
 ///
-/// "Too many open files", as the system says it.
+/// The system's text for "Too many open files".
 pub fn check_reserve(new: impl AsFd, purpose: Purpose) -> io::Result<()> {
     let new = u64::try_from(new.as_fd().as_raw_fd()).unwrap_or(0);
     match new < last_for(purpose, limit()) {
@@ -63,7 +63,7 @@ pub fn check_reserve(new: impl AsFd, purpose: Purpose) -> io::Result<()> {
     }
 }
 
-/// The first descriptor that is too high.
+/// The first descriptor above the limit.
 #[must_use]
 pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
     let reserve = (limit / 8).min(RESERVE);
@@ -73,16 +73,16 @@ pub fn last_for(purpose: Purpose, limit: u64) -> u64 {
     }
 }
 
-/// The settings may need more descriptors than there are.
+/// The settings may need more descriptors than available.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Shortage {
-    /// The number they may need, with what is kept for the journal.
+    /// The number that they may need, including those reserved for the journal.
     pub needed: u64,
     /// The limit.
     pub limit: u64,
-    /// So many sessions of templates fit; no more are made.
+    /// Number of template sessions that fit; no more are created.
     pub dynamic: u64,
-    /// All configured sessions can be connected at once.
+    /// Whether all configured sessions can be connected at once.
     pub configured_fit: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The world below the engine: clocks and sockets.
 //!
-//! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another.
-//! Everything is non-blocking but [`Host::poll`], which may sleep.
+//! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another. Everything is
+//! non-blocking except [`Host::poll`], which may sleep.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ pub use wake_up::WakeUp;
 use crate::tls::PeerCertificate;
 use crate::transport::Transport;
 
-/// A connection of the host: an index, given again after [`Host::close`].
+/// A connection of the host: an index, which is reused after [`Host::close`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ConnId(pub u32);
 
@@ -34,12 +34,12 @@ pub struct ConnId(pub u32);
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ListenerId(pub u32);
 
-/// How the engine's thread waits in a turn that found no work.
+/// Idle strategy of the engine's thread.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Wait {
-    /// Looks again at once: the shortest response, and one core kept busy.
+    /// Polls at once: the shortest response time; one core is always busy.
     Spin,
-    /// Offers the core to other threads, then looks again.
+    /// Offers the core to other threads, then polls.
     Yield,
     /// Sleeps until a socket is ready, a timer is due or a command arrives.
     #[default]
@@ -51,11 +51,11 @@ pub enum Wait {
 pub enum Ready {
     /// A connection may be waiting.
     Accept(ListenerId),
-    /// [`Host::read`] may have something, the end of the stream and errors included.
+    /// [`Host::read`] may have data, or the end of the stream or an error.
     Read(ConnId),
-    /// A connection whose last write was cut short takes more.
+    /// A connection whose last write was partial accepts more.
     Write(ConnId),
-    /// A dialled connection is established or has failed: [`Host::dialled`] reports it.
+    /// A connection attempt has succeeded or failed: [`Host::dialled`] reports it.
     Dialled(ConnId),
 }
 
@@ -64,7 +64,7 @@ pub enum Ready {
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub nodelay: bool,
-    /// SO_SNDBUF, bytes; `None` leaves it to the system, as below.
+    /// SO_SNDBUF, bytes; `None` for the system default, as below.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF, bytes.
     pub receive_buffer: Option<usize>,
@@ -81,7 +81,7 @@ pub struct SocketOptions {
 }
 
 impl SocketOptions {
-    /// Sets all but TCP_NODELAY and SO_BUSY_POLL, which belong to an established connection.
+    /// Sets all options except TCP_NODELAY and SO_BUSY_POLL, which need an established connection.
     fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -108,7 +108,7 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Sets SO_BUSY_POLL, for which the system may want a capability.
+    /// Sets SO_BUSY_POLL, for which the system may require a capability.
     fn set_busy_poll(&self, socket: &socket2::Socket) -> io::Result<()> {
         let Some(micros) = self.busy_poll else {
             return Ok(());
@@ -125,14 +125,14 @@ impl SocketOptions {
     }
 }
 
-/// Where to connect to, and how.
+/// A connection to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Dial<'a> {
     /// A host name or address.
     pub host: &'a str,
     /// Its port.
     pub port: u16,
-    /// The address to connect from; `None` leaves it to the system.
+    /// The local address; `None` for the system's choice.
     pub local: Option<SocketAddr>,
     /// Proxy and TLS.
     pub transport: &'a Transport,
@@ -140,13 +140,12 @@ pub struct Dial<'a> {
     pub options: &'a SocketOptions,
 }
 
-/// Facts about the other end of a connection beside the address it came from.
+/// Facts about the other end of a connection, in addition to its address.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerInfo<'a> {
-    /// The client that a load balancer has named, if any; the outer `None` while its PROXY
-    /// header has not come.
+    /// The client announced by a load balancer, if any; the outer `None` until its PROXY header has arrived.
     pub announced: Option<Option<SocketAddr>>,
-    /// Its certificate, once TLS has verified it.
+    /// Its certificate, once verified by TLS.
     pub certificate: Option<&'a PeerCertificate>,
 }
 
@@ -158,8 +157,8 @@ pub struct PeerInfo<'a> {
 /// something is sent otherwise:                                  Sealed > Journalled
 /// ```
 ///
-/// A message that the application does not get has `Parsed` and `Checked` only. [`Host::write`] follows, once for all
-/// that a read has caused.
+/// A message that is not delivered to the application only has `Parsed` and `Checked`. [`Host::write`] follows, once
+/// for all effects of a read.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark<'a> {
     /// Framed and decoded this message.
@@ -174,36 +173,35 @@ pub enum Mark<'a> {
     Journalled,
 }
 
-/// The world of an engine.
+/// The environment of an engine.
 pub trait Host {
     /// The two clocks.
     fn now(&mut self) -> Now;
 
-    /// Listens at an address; returns the address with the port that was chosen for port 0. TLS and
-    /// PROXY headers of the transport are carried out behind [`read`](Host::read).
+    /// Listens on an address; returns it with the port chosen for port 0. TLS and PROXY headers of the transport are
+    /// handled inside [`read`](Host::read).
     ///
     /// # Errors
     ///
-    /// The system's: address in use, not ours, not permitted.
+    /// System errors: address in use, not local, not permitted.
     fn listen(
         &mut self,
         at: SocketAddr,
         transport: &Transport,
     ) -> io::Result<(ListenerId, SocketAddr)>;
 
-    /// Accepts one waiting connection; `None` when none waits.
+    /// Accepts one waiting connection; `None` without any.
     ///
     /// # Errors
     ///
-    /// The system's, for example too many open files. The listener stays usable.
+    /// System errors, for example too many open files. The listener stays usable.
     fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>>;
 
-    /// Starts to connect; [`Ready::Dialled`] follows when the connection is established, proxy and TLS
-    /// included.
+    /// Starts to connect; [`Ready::Dialled`] follows when the connection is established, including proxy and TLS.
     ///
     /// # Errors
     ///
-    /// When it cannot even start.
+    /// When it cannot be started.
     fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId>;
 
     /// Result of [`dial`](Host::dial): the peer's address. After an error the connection must
@@ -211,11 +209,11 @@ pub trait Host {
     ///
     /// # Errors
     ///
-    /// Why there is no connection; `WouldBlock` when that is not yet known.
+    /// The error; `WouldBlock` when the outcome is not known yet.
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
 
-    /// Facts about the other end beside the address that [`accept`](Host::accept) or
-    /// [`dialled`](Host::dialled) gave.
+    /// Facts about the other end, in addition to the address from [`accept`](Host::accept) or
+    /// [`dialled`](Host::dialled).
     fn peer(&self, conn: ConnId) -> PeerInfo<'_> {
         let _ = conn;
         PeerInfo {
@@ -228,58 +226,55 @@ pub trait Host {
     ///
     /// # Errors
     ///
-    /// The system's; the connection stays usable.
+    /// System errors; the connection stays usable.
     fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()>;
 
-    /// Reads what has arrived: the count of bytes, 0 at the end of the stream.
+    /// Reads received data: returns its length, 0 at the end of the stream.
     ///
     /// # Errors
     ///
     /// `WouldBlock` when nothing has arrived; anything else ends the connection.
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize>;
 
-    /// Writes a first part of the bytes: how many. When it is not all, [`Ready::Write`] follows.
+    /// Writes a first part of the bytes; returns its length. After a partial write, [`Ready::Write`] follows.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` when nothing could be taken; anything else ends the connection.
+    /// `WouldBlock` when nothing was accepted; any other error ends the connection.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Whether the system has taken everything that [`write`](Host::write) has. When not, as with TLS,
+    /// Whether the system has accepted everything passed to [`write`](Host::write). If not, as with TLS,
     /// [`Ready::Write`] follows as soon as it has; a close before that drops the rest.
     fn is_flushed(&self, conn: ConnId) -> bool {
         let _ = conn;
         true
     }
 
-    /// Does not report a connection as readable until this is taken back; what has arrived is reported
-    /// then. A host that does so nevertheless only costs time.
+    /// Stops reporting a connection as readable until this is undone; received data is reported then. A host may ignore
+    /// this at the cost of time.
     fn hold(&mut self, _conn: ConnId, _held: bool) {}
 
-    /// A message of a session has been handled: the record of it and of what it caused is committed, and
-    /// nothing of that has been written yet. The messages it caused are in the outbox from entry `from` on. For hosts
-    /// that measure.
+    /// A message of a session was handled: the record of it and its effects is committed, and none of its effects is
+    /// written yet. The resulting messages are in the outbox from entry `from` on. For hosts that measure.
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
 
-    /// The same of a frame of a link.
+    /// The same for a frame of a link.
     #[inline]
     fn handled_frame(&mut self, _frame: &[u8], _outbox: &Outbox, _from: usize) {}
 
-    /// The engine has done one step of the work on a message. For hosts that measure; costs nothing where it does
-    /// nothing.
+    /// The engine has completed a step of the work on a message. For hosts that measure; free of cost otherwise.
     #[inline]
     fn mark(&mut self, _mark: Mark<'_>) {}
 
-    /// Closes a connection after what was written to it.
+    /// Closes a connection after the data already written.
     fn close(&mut self, conn: ConnId);
 
-    /// Collects what is ready into `ready`, which is cleared first. Waits at most `wait` when
-    /// nothing is.
+    /// Collects the ready items into `ready`, which is cleared first. Waits at most `wait` if there are none.
     ///
     /// # Errors
     ///
-    /// The system's; the engine cannot go on.
+    /// System errors; the engine cannot continue.
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()>;
 
     /// A function that ends a running or the next [`poll`](Host::poll) at once.

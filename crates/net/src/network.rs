@@ -6,13 +6,12 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// Addresses that begin with the same bits: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
+/// Addresses with a common prefix: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network(IpNet);
 
 impl Network {
-    /// Whether an address belongs to it. An IPv4 address that came through an IPv6 socket is the
-    /// IPv4 address.
+    /// Whether it contains an address. An IPv4 address received on an IPv6 socket counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
@@ -52,7 +51,7 @@ impl FromStr for Network {
     }
 }
 
-/// Whether a list lets an address in; an empty list lets everybody in.
+/// Whether a list allows an address; an empty list allows all.
 pub fn allows(list: &[Network], address: IpAddr) -> bool {
     list.is_empty() || list.iter().any(|network| network.contains(address))
 }

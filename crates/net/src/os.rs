@@ -1,9 +1,9 @@
 //! The operating system: non-blocking sockets, polled by epoll or simply tried.
 //!
-//! An engine that never sleeps and has few connections does not ask which of them is readable: it
-//! reads them all each turn, one system call between the peer's bytes and the parser. The poller does
-//! not even know these connections, which saves its work for each packet; it is asked every
-//! [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn reports who is ready.
+//! An engine that never sleeps and has few connections reads all of them each turn without polling: one system call
+//! between the peer's bytes and the parser. These connections are not registered with the poller, which saves work for
+//! each packet; it is polled every [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn reports the
+//! ready connections.
 
 mod announce;
 mod dial;
@@ -35,22 +35,22 @@ use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Tls;
 use crate::transport::Transport;
 
-/// Connections that are read without asking the poller first.
+/// Maximum number of connections that are read without polling.
 const DIRECT_CONNECTIONS: usize = 8;
-/// Turns from one question to the poller to the next while reading directly.
+/// Turns between two polls while reading directly.
 const DIRECT_TURNS: u32 = 128;
-/// Bytes of a closing connection that are thrown away, so that closing does not reset it.
+/// Number of unread bytes of a closing connection that are discarded, so that closing does not reset it.
 const DRAIN: usize = 64 << 10;
 
-/// Nanoseconds for which one reading of the wall clock serves: a clock that is set is noticed after
-/// this, and a turn that spins reads one clock instead of two.
+/// Nanoseconds for which one reading of the wall clock is used: a change of the clock is noticed after this, and a
+/// spinning turn reads one clock instead of two.
 const SYNC_CLOCKS: u64 = 500_000;
 
-/// Connections that the system completes while the engine is busy.
+/// Number of connections that the system completes while the engine is busy.
 const BACKLOG: i32 = 1024;
 
 const WAKE: Token = Token(usize::MAX);
-/// Tokens from here on are listeners, below it connections.
+/// First token of listeners; connections have lower ones.
 const LISTENERS: usize = 1 << 40;
 
 /// Sockets, clocks and files of the operating system.
@@ -65,18 +65,18 @@ pub struct Os {
     turns: u32,
     sockets: Vec<Option<Socket>>,
     free: Vec<u32>,
-    /// Established connections, in no order.
+    /// Established connections, in no particular order.
     open: Vec<ConnId>,
-    /// Connections that may be readable; the truth is `Socket::readable`.
+    /// Connections that may be readable; `Socket::readable` decides.
     hot: Vec<ConnId>,
-    /// Connections whose last write was cut short and that take more now.
+    /// Connections whose last write was partial and that accept more now.
     unblocked: Vec<ConnId>,
-    /// Dialled connections whose outcome is not reported yet.
+    /// Connection attempts whose outcome is not reported yet.
     outcomes: Vec<ConnId>,
-    /// Dialled connections that wait until their peers have ended the handshake, and how long at most.
+    /// Outgoing connections whose peers have not finished the handshake, and their time limit.
     pausing: Vec<(ConnId, Instant)>,
     listeners: Vec<Listener>,
-    /// Connections with bytes that were read and that the system still holds.
+    /// Connections with bytes that were read but are still in the kernel's buffer.
     untaken: Vec<ConnId>,
     waste: Waste,
     resolver: Resolver,
@@ -88,7 +88,7 @@ struct Listener {
     socket: TcpListener,
     ready: bool,
     tls: Option<Tls>,
-    /// Connections begin with a PROXY header.
+    /// Whether connections begin with a PROXY header.
     announced: bool,
 }
 
@@ -96,20 +96,20 @@ struct Socket {
     link: Link,
     generation: u32,
     readable: bool,
-    /// It is not to be read now.
+    /// Whether reading is paused.
     held: bool,
-    /// The peer will send no more: a short read is not the last one.
+    /// Whether the peer will send no more: then a short read is not the last one.
     ending: bool,
-    /// The last write was cut short.
+    /// Whether the last write was partial.
     blocked: bool,
-    /// The poller knows it.
+    /// Whether it is registered with the poller.
     watched: bool,
     one_way: OneWay,
-    /// The client's address, when it is not that of the connection.
+    /// The client's address, if it differs from the connection's.
     client: Option<SocketAddr>,
 }
 
-/// How far a connection is. Plain TCP is [`Link::Open`] and pays for nothing else.
+/// The state of a connection. Plain TCP is [`Link::Open`] and has no extra cost.
 enum Link {
     Resolving(Box<Plan>),
     Connecting {
@@ -118,10 +118,10 @@ enum Link {
         others: Vec<SocketAddr>,
         plan: Box<Plan>,
     },
-    /// A dialled connection in its proxy or TLS handshake; true when it is established.
+    /// An outgoing connection in its proxy or TLS handshake; true when it is established.
     Settling(Box<Guarded>, SocketAddr, bool),
     Open(TcpStream),
-    /// Open, with a PROXY header to come or with TLS.
+    /// Open, with a PROXY header to come, or with TLS.
     Guarded(Box<Guarded>),
     Failed(Option<io::Error>),
 }
@@ -138,11 +138,11 @@ impl Link {
 }
 
 impl Os {
-    /// A world without connections. How the engine waits decides how sockets are polled.
+    /// A host without connections. The idle strategy decides how sockets are polled.
     ///
     /// # Errors
     ///
-    /// When the system gives no poller.
+    /// When the system cannot create a poller.
     pub fn new(wait: Wait) -> io::Result<Self> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
@@ -201,7 +201,7 @@ impl Os {
         }
     }
 
-    /// Connections are few enough to be read without asking which of them is readable.
+    /// Whether connections are few enough to be read without polling.
     fn is_direct(&self) -> bool {
         self.never_sleeps && self.open.len() <= DIRECT_CONNECTIONS
     }
@@ -219,7 +219,7 @@ impl Os {
         Ok(())
     }
 
-    /// Registers an open connection with the poller; it reports at once what has arrived before.
+    /// Registers an open connection with the poller, which reports data already received at once.
     fn watch(&mut self, conn: ConnId) -> io::Result<()> {
         let Self { poll, sockets, .. } = self;
         if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
@@ -243,7 +243,7 @@ impl Os {
         Ok(())
     }
 
-    /// Connections that the poller does not know are tried again when their last write was cut short.
+    /// Connections outside the poller are retried when their last write was partial.
     fn unblock_unwatched(&mut self) {
         let Self {
             open,
@@ -312,7 +312,7 @@ impl Os {
 }
 
 impl Socket {
-    /// A write that was cut short can go on: what was accepted before has been taken.
+    /// A partial write can continue: the accepted part has been taken.
     fn flushes(&mut self) -> bool {
         if let Link::Guarded(guarded) = &mut self.link
             && !guarded.flush()
@@ -341,7 +341,7 @@ impl Host for Os {
                 mono: Mono(mono),
             };
         }
-        // A clock set before 1970 stamps 1970.
+        // A clock before 1970 gives the time stamp 1970.
         let wall = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
@@ -510,8 +510,8 @@ impl Host for Os {
             Link::Resolving(_) | Link::Connecting { .. } | Link::Failed(_) => None,
         };
         if let Some(mut stream) = stream {
-            // Unread bytes would turn the close into a reset, and the peer might lose our last
-            // words. Errors do not matter any more.
+            // Unread bytes would turn the close into a reset, and the peer might lose our last messages. Errors no
+            // longer matter.
             let _ = stream.shutdown(Shutdown::Write);
             let mut waste = [0; 4096];
             let mut drained = 0;
@@ -580,7 +580,7 @@ impl Host for Os {
     fn wake_up(&self) -> WakeUp {
         let waker = Arc::clone(&self.waker);
         Arc::new(move || {
-            // A full counter means that the engine is being woken already.
+            // A full counter means that the engine is already being woken.
             let _ = waker.wake();
         })
     }

@@ -1,7 +1,7 @@
-//! How bytes travel between a session and its peer: TLS, proxies, local addresses, socket options.
+//! The transport between a session and its peer: TLS, proxies, local addresses, socket options.
 //!
-//! Plain values, made in code or by the settings reader. [`Transport::default`] is a plain TCP
-//! connection with the system's socket options.
+//! Plain values, set in code or by the settings reader. [`Transport::default`] is a plain TCP connection with the
+//! system's socket options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,38 +12,36 @@ use crate::SocketOptions;
 use crate::network::Network;
 use crate::tls::{Pin, Tls};
 
-/// Everything about a session's connections that is not its peer's address. It is made by
-/// [`Transport::default`], and what differs is set then.
+/// All connection options of a session except its peer's address. Create it with [`Transport::default`], then change
+/// individual fields.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Transport {
-    /// TLS, made by [`Tls::acceptor`] or [`Tls::initiator`]; `None` sends and takes plain text.
+    /// TLS, from [`Tls::acceptor`] or [`Tls::initiator`]; `None` for plain text.
     pub tls: Option<Tls>,
-    /// Certificates of which the peer must show one. Empty takes any that `tls` accepts.
+    /// Accepted certificates of the peer. Empty: every one that `tls` accepts.
     pub certificates: Vec<Pin>,
-    /// Load balancers in front of an acceptor. With any, every connection has to come from one of
-    /// them and begin with a PROXY header, version 1 or 2, that names the client's address.
+    /// Load balancers in front of an acceptor. If not empty, every connection must come from one of them and begin with
+    /// a PROXY header, version 1 or 2, with the client's address.
     pub balancers: Vec<Network>,
     /// The proxy of an initiator.
     pub proxy: Option<Proxy>,
-    /// The local address of an initiator, for each of its hosts; port 0 lets the system choose. Hosts
-    /// beyond the end have the last one. Empty leaves it to the system.
+    /// Local addresses of an initiator, for each of its hosts; port 0 is chosen by the system. Further hosts use the
+    /// last one. Empty: chosen by the system.
     pub local: Vec<Option<SocketAddr>>,
-    /// Which host an initiator tries next.
+    /// The next host that an initiator tries.
     pub policy: HostPolicy,
-    /// SO_REUSEADDR of a listener: its port can be had again at once after a restart.
+    /// SO_REUSEADDR of a listener: its port can be bound again at once after a restart.
     pub reuse_address: bool,
-    /// SO_KEEPALIVE; `None` leaves it to the system.
+    /// SO_KEEPALIVE; `None` for the system default.
     pub keep_alive: Option<bool>,
-    /// SO_OOBINLINE; `None` leaves it to the system.
+    /// SO_OOBINLINE; `None` for the system default.
     pub oob_inline: Option<bool>,
-    /// SO_LINGER, whole seconds: how long closing waits for what is unsent; `None` leaves it to the
-    /// system.
+    /// SO_LINGER, whole seconds: how long closing waits for unsent data; `None` for the system default.
     pub linger: Option<Duration>,
-    /// IP_TOS or IPV6_TCLASS; `None` leaves it to the system.
+    /// IP_TOS or IPV6_TCLASS; `None` for the system default.
     pub traffic_class: Option<u8>,
-    /// SO_BUSY_POLL, microseconds: how long a read that finds nothing polls the network card; `None`
-    /// leaves it to the system.
+    /// SO_BUSY_POLL, microseconds: how long a read without data polls the network card; `None` for the system default.
     pub busy_poll: Option<u32>,
 }
 
@@ -67,14 +65,14 @@ impl Default for Transport {
 }
 
 impl Transport {
-    /// Whether a listener can serve both: what happens before the Logon is the same.
+    /// Whether one listener can serve both: their handling before the Logon is the same.
     pub fn shares_listener(&self, other: &Self) -> bool {
         self.tls == other.tls
             && self.balancers == other.balancers
             && self.reuse_address == other.reuse_address
     }
 
-    /// The socket options that it sets, with TCP_NODELAY and the system's buffers.
+    /// Its socket options, with TCP_NODELAY and the system's buffers.
     pub fn socket_options(&self) -> SocketOptions {
         SocketOptions {
             nodelay: true,
@@ -98,15 +96,15 @@ impl Transport {
     }
 }
 
-/// Which host an initiator tries after one failed or ended.
+/// The next host that an initiator tries after one failed or disconnected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum HostPolicy {
-    /// The next one, after the last the first. One that worked is tried again first.
+    /// The next one, after the last the first. A working one is tried again first.
     RoundRobin,
-    /// The first one before all: others are tried in order while it fails, and once this much time
-    /// has passed since it was last tried, the next attempt is the first host's again.
+    /// The first one is preferred: others are tried in turn while it fails, and once its last attempt is this long ago,
+    /// it is tried again.
     Priority {
-        /// How long the first host is left alone.
+        /// Minimum time between two attempts at the first host.
         start_over: Duration,
     },
 }
@@ -120,7 +118,7 @@ pub struct Proxy {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// Who we are to it; empty says nothing.
+    /// User name for the proxy; empty for none.
     pub user: String,
     /// The password of `user`.
     pub password: Password,
@@ -135,11 +133,11 @@ pub enum ProxyKind {
     Http11,
     /// SOCKS 4: the peer is an IPv4 address.
     Socks4,
-    /// SOCKS 4a: the proxy looks the peer's name up.
+    /// SOCKS 4a: the proxy resolves the peer's name.
     Socks4a,
-    /// SOCKS 5 (RFC 1928), with a name and password (RFC 1929); the proxy looks names up.
+    /// SOCKS 5 (RFC 1928), with user and password (RFC 1929); the proxy resolves names.
     Socks5,
 }
 
-/// A password of a proxy, a key store or a database.
+/// The password of a proxy, a key store or a database.
 pub type Password = Secret<String>;

@@ -1,7 +1,7 @@
-//! The PROXY header that a load balancer puts before a connection to name the client.
+//! The PROXY header of a load balancer at the start of a connection, which announces the client.
 //!
-//! Version 1 is a line of text, version 2 is binary. Exactly the header is taken from the stream;
-//! what follows it is the client's.
+//! Version 1 is a line of text, version 2 is binary. Exactly the header is removed from the stream; the rest is the
+//! client's.
 //!
 //! ```text
 //! 1   PROXY TCP4 192.0.2.1 198.51.100.2 56324 5001 CR LF            at most 107 bytes
@@ -12,9 +12,9 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// The longest line of version 1, its end included.
+/// Longest line of version 1, including its end.
 const LONGEST_LINE: usize = 107;
-/// The longest header of version 2 that is taken; the specification's own parts need 536.
+/// Longest accepted header of version 2; the specification's own parts need 536 bytes.
 pub const LONGEST: usize = 4096;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
@@ -23,8 +23,8 @@ const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 pub enum Announced {
     /// The header is not complete.
     More,
-    /// A header of so many bytes, and the client's address; `None` when the balancer speaks for
-    /// itself or does not know it.
+    /// A header of this length, and the client's address; `None` when the balancer speaks for itself or does not know
+    /// it.
     Client(usize, Option<SocketAddr>),
 }
 
@@ -32,11 +32,11 @@ pub enum Announced {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AnnounceFault {
-    /// The connection begins with something else.
+    /// The connection begins with other data.
     Absent,
     /// It is longer than any header.
     TooLong,
-    /// It begins as a header and is none.
+    /// It begins like a header but is invalid.
     Malformed,
     /// The connection ended within it.
     CutShort,
@@ -67,7 +67,7 @@ impl From<AnnounceFault> for io::Error {
 ///
 /// # Errors
 ///
-/// [`AnnounceFault`] as soon as the bytes cannot become a header any more.
+/// [`AnnounceFault`] as soon as the bytes cannot become a valid header.
 ///
 /// # Source
 ///
@@ -132,7 +132,7 @@ fn binary(bytes: &[u8]) -> Result<Announced, AnnounceFault> {
         return Ok(Announced::More);
     };
     let port = |at: usize| Some(u16::from_be_bytes([*body.get(at)?, *body.get(at + 1)?]));
-    // The families of TCP and UDP over IPv4 and IPv6; others have no address that we could name.
+    // The families of TCP and UDP over IPv4 and IPv6; others have no IP address.
     let client = match (command, fixed[1] >> 4) {
         (0, _) => None,
         (_, 1) => {

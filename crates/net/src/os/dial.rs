@@ -23,9 +23,9 @@ use crate::descriptors::{Purpose, check_reserve};
 use crate::tls::Stream;
 use crate::{ConnId, Dial, Host, SocketOptions};
 
-/// How long a peer may take to end a handshake of TLS 1.3 before our first message follows. A message that
-/// arrives in one piece with our last words of the handshake stays unread in QuickFIX/J until more comes.
-/// Most peers send a session ticket when they are ready.
+/// How long a peer may take to finish a TLS 1.3 handshake before our first message follows. A message that arrives
+/// together with our last handshake data stays unread in QuickFIX/J until more arrives. Most peers send a session
+/// ticket when they are ready.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// State of a connection that is being made.
@@ -43,7 +43,7 @@ impl Plan {
         let socket = Raw::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
         check_reserve(&socket, Purpose::Connection)?;
         socket.set_nonblocking(true)?;
-        // Buffers count when the connection is made, and the rest does no harm.
+        // Buffer sizes must be set before connecting; the other options do no harm.
         self.options.set(&socket)?;
         if let Some(local) = self.local {
             // The port of a connection that has just ended may be used again.
@@ -96,7 +96,7 @@ impl Os {
         Ok(conn)
     }
 
-    /// Tries the addresses in turn until one lets us start.
+    /// Tries the addresses in turn until an attempt can be started.
     fn connect(&mut self, conn: ConnId, mut addresses: Vec<SocketAddr>, mut last: io::Error) {
         let Self { sockets, poll, .. } = self;
         let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
@@ -136,7 +136,7 @@ impl Os {
         }
     }
 
-    /// The poller has news of a connection that is being made.
+    /// The poller reports a connection attempt.
     pub(super) fn connecting(&mut self, conn: ConnId) {
         let Some(socket) = self.socket(conn) else {
             return;
@@ -169,7 +169,7 @@ impl Os {
         }
     }
 
-    /// Goes on with the talk with a proxy and the handshake.
+    /// Continues the exchange with a proxy, and the handshake.
     fn settle(&mut self, conn: ConnId) {
         let Some(socket) = self.socket(conn) else {
             return;
@@ -199,7 +199,7 @@ impl Os {
         self.outcomes.push(conn);
     }
 
-    /// Connections whose peer has had time enough to end its handshake.
+    /// Connections whose peers have had enough time to finish the handshake.
     pub(super) fn end_pauses(&mut self) {
         if self.pausing.is_empty() {
             return;
@@ -298,8 +298,7 @@ impl Os {
         };
         let taken = guarded.read(into);
         socket.readable = taken.more;
-        // Decrypted bytes that are buffered are not reported by a poller. A connection that was read without asking may
-        // be listed.
+        // A poller does not report buffered decrypted bytes. A connection read without polling may be listed.
         if taken.more && !hot.contains(&conn) {
             hot.push(conn);
         }

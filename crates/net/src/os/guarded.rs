@@ -1,12 +1,12 @@
-//! A connection with something before or around its messages: a PROXY header, a proxy, TLS.
+//! A connection with more than messages: a PROXY header, a proxy, TLS.
 //!
 //! ```text
 //! accepted:  [ PROXY header ]  [ TLS handshake ]  messages
 //! dialled:   [ talk with a proxy ]  [ TLS handshake ]  messages
 //! ```
 //!
-//! What comes before TLS is looked at before it is taken, so that nothing of what follows is taken
-//! with it. How long all of it may take is the engine's to say.
+//! Data before TLS is inspected before it is removed from the stream, so that nothing after it is removed with it. The
+//! engine limits the total time.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use super::announce::{self, AnnounceFault, Announced};
 use super::tunnel::{self, Tunnel, TunnelAnswer};
 use crate::tls::{PeerCertificate, Stream, Taken};
 
-/// A connection that is not only a stream.
+/// A connection that is more than a stream.
 #[derive(Debug)]
 pub struct Guarded {
     /// The stream.
@@ -26,18 +26,18 @@ pub struct Guarded {
     /// Bytes that arrived before TLS.
     held: Vec<u8>,
     tls: Option<Box<Stream>>,
-    /// The client's address, when a load balancer has named it.
+    /// The client's address, if announced by a load balancer.
     client: Option<SocketAddr>,
 }
 
 /// The steps before TLS or messages.
 #[derive(Debug)]
 pub enum Before {
-    /// Nothing, or nothing any more.
+    /// No step, or none left.
     Nothing,
-    /// The PROXY header of a balancer.
+    /// The PROXY header of a load balancer.
     Announcement,
-    /// The talk with a proxy.
+    /// The exchange with a proxy.
     Tunnel(Box<Tunnel>),
 }
 
@@ -53,12 +53,12 @@ impl Guarded {
         }
     }
 
-    /// Nothing but messages will come, and nothing is around them.
+    /// Whether only plain messages follow.
     pub fn is_plain(&self) -> bool {
         self.tls.is_none() && matches!(self.before, Before::Nothing)
     }
 
-    /// The client's address from the load balancer. `Err` while it has not arrived.
+    /// The client's address from the load balancer; `Err` until it has arrived.
     pub fn client(&self) -> Result<Option<SocketAddr>, ()> {
         match self.before {
             Before::Announcement => Err(()),
@@ -71,7 +71,7 @@ impl Guarded {
         self.tls.as_ref()?.certificate()
     }
 
-    /// Goes on with what comes before the messages: whether they may come now.
+    /// Continues the steps before messages; true when messages may follow.
     pub fn settle(&mut self) -> io::Result<bool> {
         match self.begin() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
@@ -83,8 +83,8 @@ impl Guarded {
         }
     }
 
-    /// The connection is established; whether the peer may still be busy with the end of the handshake, for
-    /// it has not said a word since.
+    /// Whether the peer may still be finishing the handshake, since it has sent nothing after it. The connection is
+    /// established.
     pub fn may_be_busy(&mut self) -> io::Result<bool> {
         let Self { tls, stream, .. } = self;
         match tls {
@@ -114,7 +114,7 @@ impl Guarded {
         }
     }
 
-    /// Writes a first part of the bytes: how many, and whether the stream has taken them all.
+    /// Writes a first part of the bytes; returns its length, and whether the stream has accepted all bytes.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
         match &mut self.tls {
             Some(tls) => tls.write(&mut self.stream, bytes),
@@ -125,15 +125,14 @@ impl Guarded {
         }
     }
 
-    /// Writes what was accepted before: whether nothing waits any more. An error shows with the next
-    /// read or write.
+    /// Writes data accepted earlier; true when nothing is left. An error shows at the next read or write.
     pub fn flush(&mut self) -> bool {
         let Self { tls, stream, .. } = self;
         tls.as_mut()
             .is_none_or(|tls| tls.flush(stream).unwrap_or(true))
     }
 
-    /// Says goodbye.
+    /// Sends the close notification.
     pub fn close(mut self) -> TcpStream {
         if let (Some(tls), Before::Nothing) = (&mut self.tls, &self.before) {
             tls.close(&mut self.stream);
@@ -197,7 +196,7 @@ impl Guarded {
     }
 }
 
-/// Adds what has arrived to `held`, without taking it from the stream.
+/// Adds received data to `held`, without removing it from the stream.
 fn look(
     stream: &TcpStream,
     held: &mut Vec<u8>,
@@ -214,7 +213,7 @@ fn look(
     }
 }
 
-/// Takes from the stream what was looked at.
+/// Removes the inspected data from the stream.
 fn take(stream: &mut TcpStream, count: usize) -> io::Result<()> {
     let mut bytes = vec![0; count];
     stream.read_exact(&mut bytes)

@@ -1,10 +1,10 @@
 //! Connections that only receive: their answers leave over another connection.
 //!
-//! An answer carries the acknowledgement of what it answers. Where none goes back, Linux acknowledges
-//! within the read itself that empties the socket: a segment, and the peer's handling of it on a loopback
-//! device, come between a message and its reader (0.7 us of a round trip of 6). So what comes on such a
-//! connection is read with `MSG_PEEK`, and taken from the system after the writes that it causes. The
-//! acknowledgement is not put off longer than that, which a peer with Nagle's algorithm would wait for.
+//! An answer carries the TCP acknowledgement of the message. Without answers on the connection, Linux acknowledges
+//! within the read that empties the socket: a segment, and the peer's handling of it on a loopback device, delay the
+//! message to its reader (0.7 us of a round trip of 6). So data on such a connection is read with `MSG_PEEK`, and
+//! removed from the kernel after the resulting writes. The acknowledgement is not delayed longer than that, since a
+//! peer with Nagle's algorithm would wait for it.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -14,8 +14,7 @@ use rustix::net::{RecvFlags, recv};
 
 use super::{Link, Os, Socket};
 
-/// Where bytes that are taken would go: the system looks at its length only and writes nothing, so its
-/// pages never become memory.
+/// Target of removed bytes: the system only checks its length and writes nothing, so its pages never use memory.
 #[derive(Debug)]
 pub(super) struct Waste(Box<[u8]>);
 
@@ -28,14 +27,14 @@ impl Default for Waste {
 /// How one connection is read.
 #[derive(Debug, Default)]
 pub(super) struct OneWay {
-    /// Nothing was written since the last bytes were read.
+    /// Whether nothing was written since the last read.
     silent: bool,
-    /// Bytes that were read and that the system still holds.
+    /// Number of bytes that were read but are still in the kernel's buffer.
     untaken: usize,
 }
 
 impl OneWay {
-    /// Reads what has arrived. What was read before is taken first: it must not be read twice.
+    /// Reads received data. Removes earlier data first: it must not be read twice.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -63,19 +62,19 @@ impl OneWay {
         Ok(count)
     }
 
-    /// Whether bytes that were read are still to be taken.
+    /// Whether bytes that were read must still be removed.
     #[inline]
     pub(super) fn is_untaken(&self) -> bool {
         self.untaken > 0
     }
 
-    /// An answer, or anything else, goes the other way.
+    /// Data is written on this connection.
     #[inline]
     pub(super) fn has_written(&mut self) {
         self.silent = false;
     }
 
-    /// Takes what was read.
+    /// Removes data that was read.
     #[inline]
     fn take(&mut self, stream: &impl AsFd, waste: &mut Waste) -> io::Result<()> {
         while self.untaken > 0 {
@@ -92,7 +91,7 @@ impl OneWay {
 }
 
 impl Socket {
-    /// Takes from the system what was read and left there. A failure is the next read's, and said.
+    /// Removes data from the kernel that was read and left there. A failure is reported by the next read.
     pub(super) fn take(&mut self, waste: &mut Waste) -> bool {
         if let Link::Open(stream) = &self.link
             && let Err(error) = self.one_way.take(stream, waste)
@@ -105,7 +104,7 @@ impl Socket {
 }
 
 impl Os {
-    /// Takes what was read on all connections.
+    /// Removes data that was read on all connections.
     #[inline]
     pub(super) fn take_all(&mut self) {
         while let Some(conn) = self.untaken.pop() {
@@ -119,8 +118,7 @@ impl Os {
 }
 
 impl Drop for Os {
-    /// What is unread when a socket closes would turn that into a reset, and the peer might lose our
-    /// last words.
+    /// Unread data at a close would turn it into a reset, and the peer might lose our last messages.
     fn drop(&mut self) {
         self.take_all();
     }

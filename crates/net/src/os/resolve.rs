@@ -5,18 +5,18 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Lookups at a time; one more fails at once and is tried again by the back-off.
+/// Maximum number of concurrent lookups; another one fails at once and is retried after the back-off.
 const MOST: usize = 16;
 
-/// An answer: for which question, and the addresses.
+/// An answer: the id of the question, and the addresses.
 pub struct Resolution {
-    /// As given to [`Resolver::ask`].
+    /// As passed to [`Resolver::ask`].
     pub key: u64,
     /// The addresses, at least one, or why the lookup failed.
     pub addresses: io::Result<Vec<SocketAddr>>,
 }
 
-/// Asks the system's resolver without waiting for it.
+/// Queries the system's resolver without blocking.
 pub struct Resolver {
     sender: Sender<Resolution>,
     receiver: Receiver<Resolution>,
@@ -24,7 +24,7 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Nothing is asked yet, no thread runs.
+    /// Without queries or threads.
     pub fn new() -> Self {
         let (sender, receiver) = channel();
         Self {

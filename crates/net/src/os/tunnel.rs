@@ -1,7 +1,7 @@
-//! The handshake with a proxy that connects for us: HTTP CONNECT, SOCKS 4, 4a and 5.
+//! The handshake with a proxy: HTTP CONNECT, SOCKS 4, 4a and 5.
 //!
-//! Bytes in, bytes out: it is given what has arrived and returns what to write. It takes exactly its
-//! replies from the stream; what follows them is the peer's.
+//! Bytes in, bytes out: it gets the received data and returns the data to write. It removes exactly the proxy's replies
+//! from the stream; the rest is the peer's.
 //!
 //! ```text
 //! HTTP       CONNECT host:port ... ->  <- status line, header, empty line
@@ -17,10 +17,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::transport::{Proxy, ProxyKind};
 
-/// The longest answer of a proxy.
+/// Longest reply of a proxy, bytes.
 pub const LONGEST: usize = 8 << 10;
 
-/// A talk with a proxy.
+/// An exchange with a proxy.
 #[derive(Debug)]
 pub struct Tunnel {
     proxy: Proxy,
@@ -31,7 +31,7 @@ pub struct Tunnel {
     say: Vec<u8>,
 }
 
-/// The answer that comes next.
+/// The next expected reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Waits {
     ForStatus,
@@ -41,23 +41,23 @@ enum Waits {
     ForSocks5,
 }
 
-/// Meaning of an answer.
+/// Meaning of a reply.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum TunnelAnswer {
-    /// It is not complete.
+    /// It is incomplete.
     More,
-    /// It had so many bytes; there is something to say.
+    /// It had this length; the next request follows.
     Next(usize),
-    /// It had so many bytes, and the peer is connected.
+    /// It had this length, and the peer is connected.
     Through(usize),
 }
 
 impl Tunnel {
-    /// The talk that leads to this host.
+    /// The exchange for a connection to this host.
     ///
     /// # Errors
     ///
-    /// A host, user or password that the proxy's protocol has no room for.
+    /// A host, user or password that does not fit into the proxy's protocol.
     pub fn new(proxy: &Proxy, host: &str, port: u16) -> io::Result<Self> {
         let mut tunnel = Self {
             proxy: proxy.clone(),
@@ -80,7 +80,7 @@ impl Tunnel {
         Ok(tunnel)
     }
 
-    /// Where the proxy is.
+    /// The proxy's address.
     pub fn proxy(&self) -> (&str, u16) {
         (&self.proxy.host, self.proxy.port)
     }
@@ -90,11 +90,11 @@ impl Tunnel {
         &mut self.say
     }
 
-    /// Reads an answer from the first bytes that have arrived.
+    /// Reads a reply from the received bytes.
     ///
     /// # Errors
     ///
-    /// The proxy refuses, or speaks another protocol.
+    /// The proxy refuses, or uses another protocol.
     pub fn hear(&mut self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         match self.waits {
             Waits::ForStatus => self.status(bytes),
@@ -128,7 +128,7 @@ impl Tunnel {
     fn status(&self, bytes: &[u8]) -> io::Result<TunnelAnswer> {
         let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
         let Some(end) = end else {
-            // Anything but HTTP is distinguished from a slow answer at once.
+            // Other data than HTTP is detected at once, not after a timeout.
             let begins = bytes
                 .iter()
                 .zip(b"HTTP/1.")
@@ -175,7 +175,7 @@ impl Tunnel {
         };
         self.say = vec![4, 1];
         self.say.extend(self.port.to_be_bytes());
-        // 0.0.0.x says that the name follows.
+        // 0.0.0.x means that the name follows.
         self.say.extend(address.unwrap_or([0, 0, 0, 1]));
         self.say.extend(self.proxy.user.bytes());
         self.say.push(0);
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Plays a proxy: what it must receive, then what it answers, each answer byte by byte.
+    /// Simulates a proxy: the requests it must receive and its replies, sent byte by byte.
     fn talk(kind: ProxyKind, user: &str, host: &str, play: &[(&[u8], &[u8])]) -> io::Result<()> {
         let mut tunnel = Tunnel::new(&proxy(kind, user, "pass"), host, 5001)?;
         for (index, (said, answer)) in play.iter().enumerate() {

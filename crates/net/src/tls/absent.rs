@@ -7,19 +7,19 @@ use super::failure::TlsFailure;
 use super::options::{TlsError, TlsOptions, TlsPart};
 use super::pin::PeerCertificate;
 
-/// Cannot be made.
+/// Cannot be created.
 #[derive(Debug)]
 pub struct Context(Infallible);
 
-/// Cannot be made.
+/// Cannot be created.
 #[derive(Debug)]
 pub struct Stream(Infallible);
 
 /// Result of a read.
 pub struct Taken {
-    /// Bytes, or why not.
+    /// The number of bytes, or the error.
     pub result: io::Result<usize>,
-    /// There may be more at once.
+    /// Whether more may be available at once.
     pub more: bool,
 }
 
@@ -63,12 +63,12 @@ impl Stream {
         match self.0 {}
     }
 
-    /// Whether the peer may still say something of its own accord.
+    /// Whether the peer may still send data after the handshake.
     pub fn may_hear_tickets(&self) -> bool {
         match self.0 {}
     }
 
-    /// Listens once to what the peer says after the handshake.
+    /// Reads once for data after the handshake.
     pub fn listen(&mut self, _: &mut (impl Read + Write)) -> io::Result<()> {
         match self.0 {}
     }
@@ -78,12 +78,12 @@ impl Stream {
         match self.0 {}
     }
 
-    /// Writes what is encrypted and waits.
+    /// Writes encrypted data that waits.
     pub fn flush(&mut self, _: &mut impl Write) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// Says goodbye.
+    /// Sends the close notification.
     pub fn close(&mut self, _: &mut impl Write) {
         match self.0 {}
     }

@@ -1,11 +1,11 @@
-//! Reads the few parts of a certificate that the TLS library does not give, also of version 1.
+//! Reads the few parts of a certificate that the TLS library does not provide, also for version 1.
 
-/// The parts of a certificate that are looked at.
+/// The parts of a certificate in use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct CertificateParts<'a> {
-    /// Seconds since 1970 from which it is valid.
+    /// Start of its validity, seconds since 1970.
     pub(super) not_before: i64,
-    /// Seconds since 1970 until which it is valid.
+    /// End of its validity, seconds since 1970.
     pub(super) not_after: i64,
     /// Its SubjectPublicKeyInfo, with its outer tag.
     pub(super) spki: &'a [u8],
@@ -59,7 +59,7 @@ pub(super) fn certificate_parts(der: &[u8]) -> Option<CertificateParts<'_>> {
     })
 }
 
-/// An element: its tag, its content, all of it, and what is behind it.
+/// An element: its tag, its content, the whole element, and the rest after it.
 type Element<'a> = (u8, &'a [u8], &'a [u8], &'a [u8]);
 
 /// The first element.
@@ -105,7 +105,7 @@ fn time(tag: u8, text: &[u8]) -> Option<i64> {
     let (minute, second) = (part(6)?, part(8)?);
     let fits = (1..=12).contains(&month) && (1..=31).contains(&day) && hour < 24 && minute < 60;
     (fits && second <= 60).then(|| {
-        // Days since 1970 of the proleptic Gregorian calendar, in years that begin in March.
+        // Days since 1970 in the proleptic Gregorian calendar, in years that begin in March.
         let (year, month) = match month {
             1 | 2 => (year - 1, month + 9),
             _ => (year, month - 3),

@@ -1,4 +1,4 @@
-//! TLS errors: why a connection failed, with a text that says what to do.
+//! TLS errors: why a connection failed, with a text that names the remedy.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -9,31 +9,31 @@ use std::io::{self, ErrorKind};
 pub enum TlsFailure {
     /// The peer's bytes are not TLS.
     NotTls,
-    /// The peer supports no TLS version that we allow.
+    /// The peer supports no allowed TLS version.
     Version,
-    /// The peer supports no cipher suite, key exchange or signature that we allow.
+    /// The peer supports no allowed cipher suite, key exchange or signature.
     Suites,
     /// The peer presented no certificate.
     NoCertificate,
-    /// The peer requires a certificate of ours, and none is configured.
+    /// The peer requires a client certificate, and none is configured.
     CertificateRequired,
-    /// The peer's certificate, or one above it, has expired.
+    /// The peer's certificate, or one of its issuers, has expired.
     Expired,
-    /// The peer's certificate, or one above it, is not valid yet.
+    /// The peer's certificate, or one of its issuers, is not valid yet.
     NotYetValid,
-    /// No authority that we trust has issued the peer's certificate.
+    /// The peer's certificate was not issued by a trusted authority.
     UnknownAuthority,
-    /// The peer's certificate is an authority's own, as a self-signed one usually is, and is not itself trusted.
+    /// The peer's certificate is that of an authority, as a self-signed one usually is, and is not trusted itself.
     NotItselfTrusted,
     /// The peer's certificate is of X.509 version 1.
     OldVersion,
-    /// The peer's certificate, or one above it, is revoked.
+    /// The peer's certificate, or one of its issuers, is revoked.
     Revoked,
-    /// There are revocation lists, and none is of the certificate's issuer.
+    /// No revocation list covers the certificate's issuer.
     NoRevocationList,
     /// The peer's certificate does not allow its role (ExtendedKeyUsage).
     Purpose,
-    /// The certificate is not for the host that we connected to.
+    /// The certificate is not for the requested host.
     Name,
     /// The certificate cannot be read, or a signature is wrong.
     BadCertificate,
@@ -41,15 +41,15 @@ pub enum TlsFailure {
     Alert(u8),
     /// The peer closed the connection during the handshake.
     Closed,
-    /// The handshake is larger than any handshake.
+    /// The handshake exceeds the size limit.
     TooLarge,
-    /// A record of the peer cannot be decrypted, or its authentication is wrong.
+    /// A record of the peer cannot be decrypted or authenticated.
     Undecipherable,
-    /// A message of the peer has no form that TLS allows.
+    /// A message of the peer is malformed.
     Malformed,
-    /// The peer broke the rules of TLS: a message that is not allowed where it came, or not together with others.
+    /// The peer violated TLS: a message is not allowed at this point or in this combination.
     Protocol,
-    /// The library of TLS failed for another reason, on this side.
+    /// The TLS library failed for another, local reason.
     Library,
     /// This build has no TLS.
     NotBuilt,
@@ -140,7 +140,7 @@ impl From<TlsFailure> for io::Error {
 }
 
 impl TlsFailure {
-    /// The failure that an error of a host carries, if it is one of TLS.
+    /// The TLS failure in an error of a host, if any.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>().copied()
     }

@@ -1,6 +1,6 @@
 //! Loads certificates, keys and revocation lists from files.
 //!
-//! PEM and PKCS#12 are read; a Java key store is named as one, with the command that converts it.
+//! Reads PEM and PKCS#12; an error for a Java key store names the command that converts it.
 
 use std::fs;
 use std::io::Read;
@@ -12,13 +12,13 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 
 use super::options::{Authority, Identity, TlsError, TlsPart};
 
-/// The largest file that is read.
+/// Maximum size of a file, bytes.
 const LARGEST: u64 = 64 << 20;
-/// The most files of a folder.
+/// Maximum number of files in a folder.
 const MOST_FILES: usize = 10_000;
 
-/// Public keys that everybody has the private key of: SHA-256 of the SubjectPublicKeyInfo. One is of
-/// the sample key store in QuickFIX/J.
+/// SHA-256 of the SubjectPublicKeyInfo of public keys whose private keys are published. One is from the sample key
+/// store in QuickFIX/J.
 const KNOWN_KEYS: [[u8; 32]; 1] = [[
     0xc7, 0x81, 0x29, 0x93, 0x70, 0xa4, 0xe9, 0x4a, 0x8e, 0x96, 0x67, 0xb9, 0xb2, 0x6b, 0x95,
     0x9d, //
@@ -61,7 +61,7 @@ pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>
     Ok((chain, key))
 }
 
-/// The certificates of authorities; `System` ones that cannot be read are left out.
+/// The certificates of authorities; unreadable `System` ones are skipped.
 pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
     let part = TlsPart::Authorities;
     let mut all = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
                 for file in files(path, part)? {
                     match pem_certificates(&file, part) {
                         Ok(found) => all.extend(found),
-                        // A folder may hold other things.
+                        // A folder may contain other files.
                         Err(_) if file != *path => {}
                         Err(error) => return Err(error),
                     }
@@ -90,7 +90,7 @@ pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
     Ok(all)
 }
 
-/// Revocation lists of files and folders.
+/// Revocation lists in files and folders.
 pub(super) fn revocation_lists(
     from: &[PathBuf],
 ) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
@@ -152,7 +152,7 @@ fn pem_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     })
 }
 
-/// A file, or the files of a folder in the order of their names.
+/// A file, or the files in a folder, sorted by name.
 fn files(path: &Path, part: TlsPart) -> Result<Vec<PathBuf>, TlsError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -192,7 +192,7 @@ fn read(file: &Path, part: TlsPart) -> Result<Vec<u8>, TlsError> {
     Ok(bytes)
 }
 
-/// Names a key store in Java's own format, and the sample one of QuickFIX/J.
+/// Detects a key store in Java's own format, and the sample one of QuickFIX/J.
 fn refuse_java(bytes: &[u8], file: &Path, part: TlsPart) -> Result<(), TlsError> {
     if super::pin::sha256(bytes) == KNOWN_STORE {
         return Err(TlsError::of_file(part, file, KNOWN));

@@ -5,9 +5,9 @@
 //! Tls --> Stream: bytes of the socket <--> bytes of messages            for each connection
 //! ```
 //!
-//! Only suites with forward secrecy and authenticated encryption exist here; there is no resumption,
-//! so every connection shows its certificate, and no renegotiation, compression or early data.
-//! Certificates, keys and revocation lists are read when the engine starts.
+//! Only suites with forward secrecy and authenticated encryption are supported; there is no resumption, so every
+//! connection presents its certificate, and no renegotiation, compression or early data. Certificates, keys and
+//! revocation lists are read when the engine starts.
 
 mod failure;
 mod options;
@@ -46,7 +46,7 @@ use context::Context;
 #[cfg(feature = "tls")]
 pub use stream::{Stream, Taken};
 
-/// One side of TLS, its files read. Clones share it.
+/// One side of TLS, with its files loaded. Clones share it.
 #[derive(Clone)]
 pub struct Tls {
     options: Arc<TlsOptions>,
@@ -58,7 +58,7 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// [`TlsError`]: a file that cannot be read or used, or a build without TLS.
+    /// [`TlsError`]: an unreadable or unusable file, or a build without TLS.
     pub fn acceptor(options: TlsOptions) -> Result<Self, TlsError> {
         let context = Arc::new(Context::acceptor(&options)?);
         let options = Arc::new(options);
@@ -69,25 +69,25 @@ impl Tls {
     ///
     /// # Errors
     ///
-    /// As [`Tls::acceptor`].
+    /// See [`Tls::acceptor`].
     pub fn initiator(options: TlsOptions) -> Result<Self, TlsError> {
         let context = Arc::new(Context::initiator(&options)?);
         let options = Arc::new(options);
         Ok(Self { options, context })
     }
 
-    /// The options it was made of.
+    /// The options from which it was made.
     #[must_use]
     pub fn options(&self) -> &TlsOptions {
         &self.options
     }
 
-    /// A connection that was accepted.
+    /// For an accepted connection.
     pub fn accept(&self) -> Result<Stream, TlsFailure> {
         self.context.accept()
     }
 
-    /// A connection to this host.
+    /// For a connection to this host.
     pub fn connect(&self, host: &str) -> Result<Stream, TlsFailure> {
         let name = self.options.server_name.as_deref().unwrap_or(host);
         self.context.connect(name)

@@ -8,30 +8,30 @@ use fixwire_protocol::Secret;
 /// Options of one side of TLS connections.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TlsOptions {
-    /// Our certificate and its key. An acceptor needs one; an initiator shows it when asked.
+    /// Our certificate and its key. An acceptor needs one; an initiator presents it on request.
     pub identity: Option<Identity>,
-    /// Who may have issued the peer's certificate.
+    /// Accepted issuers of the peer's certificate.
     pub authorities: Vec<Authority>,
     /// Files, or folders of files, with revocation lists (PEM or DER). With any, every certificate of
     /// the peer's chain must be covered by one.
     pub revocation_lists: Vec<PathBuf>,
-    /// Client certificates: whether an acceptor asks its peers for them.
+    /// Whether an acceptor requests client certificates.
     pub client_certificates: ClientCertificates,
-    /// TLS 1.2 may be used.
+    /// Whether TLS 1.2 is allowed.
     pub tls12: bool,
-    /// TLS 1.3 may be used.
+    /// Whether TLS 1.3 is allowed.
     pub tls13: bool,
     /// Cipher suites by their IANA names; see [`Suite`]. Empty: every one of [`Suite::ALL`].
     pub suites: Vec<Suite>,
-    /// The name an initiator expects in the peer's certificate and asks for (server name indication);
-    /// `None` is the host that it connects to.
+    /// The name that an initiator expects in the peer's certificate and sends (server name indication); `None` for the
+    /// host that it connects to.
     pub server_name: Option<String>,
-    /// An initiator says the name it asks for.
+    /// Whether an initiator sends the server name.
     pub send_name: bool,
-    /// The peer's certificate must be for the name. Switch it off only where
-    /// [`Transport::certificates`](crate::transport::Transport) says which one it must be.
+    /// Whether the peer's certificate must be for the name. Disable it only if
+    /// [`Transport::certificates`](crate::transport::Transport) names the accepted certificates.
     pub check_name: bool,
-    /// The peer's certificate must have been issued by an authority, be valid and not revoked.
+    /// Whether the peer's certificate must be issued by an authority, valid and not revoked.
     pub check_chain: bool,
 }
 
@@ -53,12 +53,12 @@ impl Default for TlsOptions {
     }
 }
 
-/// A certificate with the certificates between it and its authority, and its private key.
+/// A certificate with its chain up to the authority, and its private key.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Identity {
-    /// PEM files, or one that holds both.
+    /// PEM files, or one with both.
     Pem {
-        /// The certificate first, then those above it.
+        /// The certificate first, then its issuers.
         chain: PathBuf,
         /// The key: PKCS#8, PKCS#1 or SEC1, not encrypted.
         key: PathBuf,
@@ -72,7 +72,7 @@ pub enum Identity {
     },
 }
 
-/// Where certificates of authorities are.
+/// Source of the certificates of authorities.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Authority {
     /// A PEM file, or a folder of them.
@@ -84,30 +84,30 @@ pub enum Authority {
         /// Its password.
         password: Secret<String>,
     },
-    /// Those that the system trusts.
+    /// The authorities trusted by the system.
     System,
 }
 
-/// Client certificates: whether an acceptor asks its peers for them.
+/// Whether an acceptor requests client certificates.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ClientCertificates {
-    /// No certificate.
+    /// Not requested.
     #[default]
     NotAsked,
-    /// A certificate that holds, or none.
+    /// Optional: a valid certificate, or none.
     Optional,
-    /// A certificate that holds.
+    /// Required: a valid certificate.
     Required,
 }
 
-/// A cipher suite that can be used: each has forward secrecy and authenticated encryption.
+/// A supported cipher suite: each has forward secrecy and authenticated encryption.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Suite {
     /// Its IANA name.
     pub name: &'static str,
-    /// How OpenSSL calls it.
+    /// Its OpenSSL name.
     pub openssl: &'static str,
-    /// It is one of TLS 1.3.
+    /// Whether it belongs to TLS 1.3.
     pub tls13: bool,
 }
 
@@ -120,7 +120,7 @@ const fn suite(name: &'static str, openssl: &'static str, tls13: bool) -> Suite 
 }
 
 impl Suite {
-    /// Every one there is.
+    /// All supported suites.
     pub const ALL: [Self; 9] = [
         suite("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384", true),
         suite("TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", true),
@@ -161,9 +161,9 @@ impl Suite {
         ),
     ];
 
-    /// The suites that a list of names selects: IANA or OpenSSL names, between `:`, `,` or spaces.
-    /// OpenSSL's groups (`HIGH`, `ALL`, `ECDHE`) select every suite, `!` and `-` remove a suite;
-    /// names of suites that we never use select nothing.
+    /// The suites selected by a list of names: IANA or OpenSSL names, separated by `:`, `,` or spaces. OpenSSL's groups
+    /// (`HIGH`, `ALL`, `ECDHE`) select every suite, `!` and `-` remove a suite; names of unsupported suites select
+    /// nothing.
     #[must_use]
     pub fn select(text: &str) -> Vec<Self> {
         const GROUPS: [&str; 8] = [
@@ -196,14 +196,14 @@ impl Suite {
     }
 }
 
-/// The part that cannot be used, and why.
+/// The unusable part, and the reason.
 #[derive(Debug)]
 pub struct TlsError {
-    /// Which of the options.
+    /// The part of the options.
     pub part: TlsPart,
-    /// The file, if it is about one.
+    /// The file, if any.
     pub file: Option<PathBuf>,
-    /// The fault, and what to do.
+    /// The fault and the remedy.
     pub note: String,
 }
 

@@ -1,7 +1,7 @@
 //! Pins: the certificates that belong to a session.
 //!
-//! A peer is known by its public key or by a name that an authority has put in its certificate, never
-//! by the subject's common name.
+//! A peer is identified by its public key or by a name that an authority has put in its certificate, never by the
+//! subject's common name.
 
 use std::fmt;
 
@@ -16,15 +16,14 @@ pub struct PeerCertificate {
     pub uris: Vec<String>,
 }
 
-/// A property that a certificate must have.
+/// A required property of a certificate.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Pin {
-    /// `sha256:` and 64 hexadecimal digits: of its SubjectPublicKeyInfo. Survives a renewal with the
-    /// same key.
+    /// `sha256:` and 64 hexadecimal digits: hash of its SubjectPublicKeyInfo. Survives a renewal with the same key.
     Spki([u8; 32]),
-    /// `dns:` and a name among its SubjectAltNames, in any case. Wildcards have no meaning.
+    /// `dns:` and one of its SubjectAltNames, ignoring case. No wildcards.
     Dns(String),
-    /// `uri:` and a URI among its SubjectAltNames, byte for byte.
+    /// `uri:` and one of its SubjectAltName URIs, byte for byte.
     Uri(String),
 }
 
@@ -32,7 +31,7 @@ impl Pin {
     /// The syntax that [`parse`](Self::parse) accepts, as in "expected …".
     pub const EXPECTED: &str = "certificates as sha256:…, dns:… or uri:…, separated by commas";
 
-    /// Reads a list with commas between.
+    /// Parses a comma-separated list.
     #[must_use]
     pub fn parse_list(text: &str) -> Option<Vec<Self>> {
         text.split(',')
@@ -40,7 +39,7 @@ impl Pin {
             .collect()
     }
 
-    /// Reads one.
+    /// Parses one pin.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, value) = text.split_once(':')?;
@@ -80,13 +79,12 @@ impl Pin {
     }
 }
 
-/// Whether a peer may be a session's: it has shown one of the session's certificates, if the session
-/// names any.
+/// Whether a peer may use a session: it has presented one of the session's certificates, if the session names any.
 pub fn allowed(pins: &[Pin], shown: Option<&PeerCertificate>) -> bool {
     pins.is_empty() || shown.is_some_and(|shown| pins.iter().any(|pin| pin.fits(shown)))
 }
 
-/// The public key of a certificate as [`Pin`] reads it.
+/// The public key of a certificate in [`Pin`] notation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spki(pub [u8; 32]);
 
@@ -111,7 +109,7 @@ pub(super) fn peer_certificate(
     der: &rustls::pki_types::CertificateDer<'_>,
 ) -> Option<PeerCertificate> {
     let Ok(certificate) = webpki::EndEntityCert::try_from(der) else {
-        // One of version 1 has no names; only without further checks it comes here.
+        // A version 1 certificate has no names; it only gets here without further checks.
         return super::der::certificate_parts(der).map(|parts| PeerCertificate {
             spki: sha256(parts.spki),
             ..PeerCertificate::default()

@@ -1,8 +1,7 @@
 //! One TLS connection over a non-blocking stream.
 //!
-//! Reads and writes are those of a [`Host`](crate::Host): they do what can be done now. What the
-//! peer has sent is read in few steps at a time, so that one connection does not keep the others
-//! waiting, and a handshake has a largest size.
+//! Reads and writes are those of a [`Host`](crate::Host): they do what is possible now. Received data is read in small
+//! steps, so that one connection does not delay the others, and the size of a handshake is limited.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -16,14 +15,14 @@ use super::failure::TlsFailure;
 use super::pin::PeerCertificate;
 use super::unasked::NoCertificate;
 
-/// Reads from the stream in one call of [`Stream::read`].
+/// Maximum number of reads from the stream in one call of [`Stream::read`].
 const READS: usize = 8;
-/// Alerts with which peers refuse an initiator that shows no certificate.
+/// Alerts with which peers refuse an initiator without a certificate.
 const HANDSHAKE_FAILURE: u8 = 40;
 const BAD_CERTIFICATE: u8 = 42;
 const CERTIFICATE_UNKNOWN: u8 = 46;
 const CERTIFICATE_REQUIRED: u8 = 116;
-/// Bytes that a handshake may have, certificates and all.
+/// Maximum size of a handshake, bytes, including certificates.
 const LONGEST_HANDSHAKE: usize = 128 << 10;
 
 /// A TLS connection without its stream.
@@ -32,17 +31,17 @@ pub struct Stream {
     tls: Connection,
     certificate: Option<PeerCertificate>,
     handshake_bytes: usize,
-    /// The peer has said something since the handshake.
+    /// Whether the peer has sent anything since the handshake.
     heard: bool,
-    /// Of an initiator without a certificate.
+    /// For an initiator without a certificate.
     unasked: Option<Arc<NoCertificate>>,
 }
 
 /// Result of a read.
 pub struct Taken {
-    /// Bytes, 0 at the end of the stream, or why not.
+    /// The number of bytes, 0 at the end of the stream, or the error.
     pub result: io::Result<usize>,
-    /// There may be more at once.
+    /// Whether more may be available at once.
     pub more: bool,
 }
 
@@ -69,7 +68,7 @@ impl Stream {
             match self.tls.reader().read(into) {
                 Ok(count) => return end(Ok(count), count > 0),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                // Closed without a goodbye; messages say by themselves where they end.
+                // Closed without a notification; the end of a message is known from the message itself.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return end(Ok(0), false),
                 Err(error) => return end(Err(error), false),
             }
@@ -81,7 +80,7 @@ impl Stream {
         end(Err(ErrorKind::WouldBlock.into()), true)
     }
 
-    /// Goes on with the handshake as far as possible: whether it is complete.
+    /// Continues the handshake as far as possible; true when it is complete.
     pub fn settle(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
         self.flush(stream)?;
         while self.tls.is_handshaking() {
@@ -91,19 +90,19 @@ impl Stream {
                 Err(error) => return Err(error),
             }
         }
-        // Our last words of the handshake.
+        // Our last handshake data.
         self.flush(stream)
     }
 
-    /// After the last words of the handshake, which are ours, the peer may still say something of its own
-    /// accord (session tickets); whether it has not yet.
+    /// Whether the peer has not sent anything since the end of the handshake. Our data ends it, but the peer may still
+    /// send session tickets.
     pub fn may_hear_tickets(&self) -> bool {
         let is_ours = matches!(self.tls, Connection::Client(_))
             && self.tls.protocol_version() == Some(ProtocolVersion::TLSv1_3);
         is_ours && !self.heard
     }
 
-    /// Listens once to what the peer says after the handshake.
+    /// Reads once for data after the handshake.
     pub fn listen(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         match self.take(stream) {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
@@ -111,7 +110,7 @@ impl Stream {
         }
     }
 
-    /// Reads once from the stream, decrypts, and answers what must be answered.
+    /// Reads once from the stream, decrypts, and sends necessary answers.
     fn take(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         let shaking = self.tls.is_handshaking();
         let count = match self.tls.read_tls(stream) {
@@ -129,7 +128,7 @@ impl Stream {
         let processed = self.tls.process_new_packets();
         let flushed = self.flush(stream);
         if let Err(error) = processed {
-            // The alert with the reason for the peer has been sent, as far as possible.
+            // The alert with the reason was sent to the peer, as far as possible.
             return Err(self.reason(&error).into());
         }
         flushed?;
@@ -161,8 +160,8 @@ impl Stream {
         }
     }
 
-    /// Writes a first part of the bytes: how many, and whether the stream has taken all of them.
-    /// Nothing is accepted while it has not taken what was accepted before.
+    /// Writes a first part of the bytes; returns its length, and whether the stream has accepted all of them. Accepts
+    /// nothing until earlier data was accepted.
     pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<(usize, bool)> {
         if !self.flush(stream)? {
             return Err(ErrorKind::WouldBlock.into());
@@ -181,7 +180,7 @@ impl Stream {
         Ok((taken, true))
     }
 
-    /// Writes what is encrypted and waits: whether nothing waits any more.
+    /// Writes encrypted data that waits; true when nothing is left.
     pub fn flush(&mut self, stream: &mut impl Write) -> io::Result<bool> {
         while self.tls.wants_write() {
             match self.tls.write_tls(stream) {
@@ -195,7 +194,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Says goodbye, as far as the stream takes it.
+    /// Sends the close notification, as far as the stream accepts it.
     pub fn close(&mut self, stream: &mut impl Write) {
         self.tls.send_close_notify();
         // The connection ends either way.
@@ -218,7 +217,7 @@ fn reason(error: &Error) -> TlsFailure {
             | PeerIncompatible::ServerDoesNotSupportTls12Or13
             | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
             | PeerIncompatible::SupportedVersionsExtensionRequired
-            // Clients of TLS 1.0 and 1.1 have no such extension.
+            // Clients with TLS 1.0 and 1.1 lack this extension.
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired,
         ) => TlsFailure::Version,
         Error::PeerIncompatible(_) => TlsFailure::Suites,

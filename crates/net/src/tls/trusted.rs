@@ -1,4 +1,4 @@
-//! The peer's certificate: issued by an authority that is trusted, or trusted itself.
+//! The peer's certificate: issued by a trusted authority, or trusted itself.
 //!
 //! ```text
 //!   chain up to an authority of SocketCAFile ............ the library decides: names, dates, purpose, revocation
@@ -6,8 +6,8 @@
 //!   SocketInsecureSkipVerify=Y .......................... any, also one of version 1; the peer must have its key
 //! ```
 //!
-//! A certificate that `openssl req -x509` makes is an authority's by its own word (CA:TRUE). The library refuses such
-//! a one as the peer's own, although it is named in the file; peers without an authority exchange just these.
+//! A certificate created by `openssl req -x509` declares itself an authority (CA:TRUE). The library refuses such a
+//! certificate of a peer, although the settings name it; peers without an authority exchange exactly these.
 
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ use webpki::RawPublicKeyEntity;
 
 use super::der::certificate_parts;
 
-/// Certificates that are trusted as they are, and how signatures of their keys are verified.
+/// Directly trusted certificates, and the verification of signatures with their keys.
 #[derive(Debug)]
 pub(super) struct Trusted {
-    /// Those of SocketCAFile; none where revocation lists must cover each certificate.
+    /// The certificates in SocketCAFile; none if revocation lists must cover each certificate.
     pub(super) certificates: Vec<CertificateDer<'static>>,
     pub(super) provider: Arc<CryptoProvider>,
 }
 
 impl Trusted {
-    /// Whether this certificate itself is trusted and valid now; `None` when it is not one of them.
+    /// Whether this certificate itself is trusted and valid now; `None` for other certificates.
     fn holds(&self, certificate: &CertificateDer<'_>, now: UnixTime) -> Option<Result<(), Error>> {
         let is_known = |known: &CertificateDer<'_>| known.as_ref() == certificate.as_ref();
         if !self.certificates.iter().any(is_known) {
@@ -48,7 +48,7 @@ impl Trusted {
         })
     }
 
-    /// Verifies that the peer has the key of its certificate, whatever version that has.
+    /// Verifies that the peer has the key of its certificate, whatever its version.
     fn signature(
         &self,
         message: &[u8],
@@ -115,7 +115,7 @@ impl ServerCertVerifier for ServerCheck {
         let Some(chain) = &self.chain else {
             return Ok(ServerCertVerified::assertion());
         };
-        // The name is the last thing that is checked.
+        // The name is checked last.
         let refused = match chain.verify_server_cert(certificate, above, name, ocsp, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
@@ -127,7 +127,7 @@ impl ServerCertVerifier for ServerCheck {
             .holds(certificate, now)
             .unwrap_or(Err(refused))?;
         if self.check_name {
-            // One of version 1 has no names that count.
+            // A version 1 certificate has no valid names.
             let no_name = |_| Error::from(CertificateError::NotValidForName);
             let parsed = ParsedCertificate::try_from(certificate).map_err(no_name)?;
             verify_server_name(&parsed, name)?;

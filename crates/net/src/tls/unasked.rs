@@ -1,4 +1,4 @@
-//! An initiator without a certificate: whether the peer asked for one.
+//! An initiator without a certificate: whether the peer requested one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,12 +7,12 @@ use rustls::SignatureScheme;
 use rustls::client::ResolvesClientCert;
 use rustls::sign::CertifiedKey;
 
-/// Shows no certificate, and remembers that one was asked for. Of one connection.
+/// Presents no certificate, and records that one was requested. For one connection.
 #[derive(Debug, Default)]
 pub(super) struct NoCertificate(AtomicBool);
 
 impl NoCertificate {
-    /// Whether the peer asked for a certificate.
+    /// Whether the peer requested a certificate.
     pub(super) fn was_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -25,7 +25,7 @@ impl ResolvesClientCert for NoCertificate {
     }
 
     fn has_certs(&self) -> bool {
-        // Only then the library asks for one.
+        // The library calls this only on a request.
         true
     }
 }
