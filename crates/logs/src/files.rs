@@ -15,23 +15,23 @@ use fixwire_sys::private;
 use super::line::Lines;
 use crate::store::{Family, SessionName};
 
-/// What belongs to no session is logged under this name.
+/// Session name for events of the engine itself.
 const ENGINE: &str = "GLOBAL";
-/// Bytes of all files that wait, about; those of a file that cannot be written too.
+/// Approximate maximum of waiting bytes over all files, including unwritable ones.
 const FULL: usize = 1 << 20;
 
 /// Logs in files: two for each session, one of messages and one of events.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FileLog {
-    /// The folder; made when it does not exist.
+    /// The folder; created if missing.
     pub folder: PathBuf,
-    /// Whose names and lines.
+    /// The engine whose file names and line format are used.
     pub layout: Family,
-    /// Heartbeats are logged.
+    /// Whether Heartbeats are logged.
     pub heartbeats: bool,
-    /// Times have milliseconds, in the layout of QuickFIX/J; the others have their own digits.
+    /// Whether times have milliseconds, in the layout of QuickFIX/J; the other layouts have a fixed precision.
     pub milliseconds: bool,
-    /// Messages have times, in the layout of QuickFIX/J; in the others they always do.
+    /// Whether messages have times, in the layout of QuickFIX/J; in the other layouts they always do.
     pub stamp_messages: bool,
 }
 
@@ -67,13 +67,13 @@ struct Files {
     log: FileLog,
     lines: Lines,
     outputs: BTreeMap<PathBuf, Output>,
-    /// Bytes that wait in all of them.
+    /// Number of waiting bytes in all of them.
     waiting: usize,
-    /// Up to where it was given the journal; `None` before the first time.
+    /// Journal position up to which it has received records; `None` before the first time.
     given: Option<JournalPosition>,
 }
 
-/// A file, opened when there is something for it.
+/// A file, opened on first use.
 #[derive(Default)]
 struct Output {
     file: Option<File>,
@@ -83,7 +83,7 @@ struct Output {
 impl Files {
     /// # Errors
     ///
-    /// When the folder cannot be made, or two sessions would share a file.
+    /// When the folder cannot be created, or two sessions would share a file.
     fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
         DirBuilder::new()
             .recursive(true)
@@ -142,7 +142,7 @@ impl Output {
     }
 }
 
-/// Writes what waits. After a failure what was not written waits still, be it half a line.
+/// Writes waiting lines. After a failure the unwritten rest still waits, even half a line.
 fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
     let mut written = 0;
     let result = loop {
@@ -161,7 +161,7 @@ fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
 }
 
 impl LogTarget for Files {
-    /// Whatever it was given is in a file or waits, so nothing has to come again.
+    /// All received lines are written or waiting, so none must be sent again.
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
         Ok(self.given.unwrap_or(from))
     }
@@ -185,12 +185,12 @@ impl LogTarget for Files {
         self.waiting += waiting.len() - before;
     }
 
-    /// What waits for a file that cannot be written goes into the new one.
+    /// Lines waiting for an unwritable file go into the new one.
     fn reopen(&mut self) -> Result<bool, LogError> {
         let mut result = Ok(true);
         for (path, output) in &mut self.outputs {
             if output.file.take().is_some() {
-                // One that cannot be opened is tried again with the next line for it.
+                // A file that cannot be opened is retried with its next line.
                 result = result.and(output.open(path).map(|_| true));
             }
         }
@@ -206,7 +206,7 @@ impl LogTarget for Files {
         let mut result = Ok(());
         self.waiting = 0;
         for (path, output) in &mut self.outputs {
-            // One that fails holds up no other.
+            // A failing file does not delay the others.
             result = result.and(output.write_out(path));
             self.waiting += output.waiting.len();
         }
@@ -214,12 +214,12 @@ impl LogTarget for Files {
     }
 }
 
-/// Whether MsgType(35) is 0. It is the third field of every message.
+/// Whether MsgType(35), the third field of every message, is 0.
 pub(super) fn is_heartbeat(message: &[u8]) -> bool {
     message.split(|byte| *byte == 1).nth(2) == Some(b"35=0")
 }
 
-/// The name prefix of a session's files. A name that is not a session's leads to no other folder either.
+/// The name prefix of a session's files. Even an invalid session name does not lead to another folder.
 fn stem(session: &str, layout: Family) -> String {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') {
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A disk with room for so many bytes, which takes three at once.
+    /// A disk with room for this number of bytes, which accepts three at a time.
     struct Disk(usize, Vec<u8>);
 
     impl Write for Disk {
@@ -305,7 +305,7 @@ mod tests {
             let to = JournalPosition::new(1, to);
             let error = files.flush(to).unwrap_err().to_string();
             assert!(error.contains("FIX.4.2-A-C.messages"), "{error}");
-            // Nothing comes again.
+            // Nothing is sent again.
             assert_eq!(files.open(JournalPosition::START), Ok(to));
             assert_eq!([lines(0), lines(1), lines(2)], [round, 0, round]);
         }

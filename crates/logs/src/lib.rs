@@ -1,8 +1,8 @@
-//! Message and event logs beside the journal, in the layouts that QuickFIX users have tools for, and the file
+//! Message and event logs in addition to the journal, in the layouts for which QuickFIX users have tools, and the file
 //! stores of that family.
 //!
-//! A log here is what the engine feeds from its journal; see [`fixwire_engine::log`]. After a kill the last lines
-//! of files may be there twice; a database has each message once.
+//! The engine feeds these logs from its journal; see [`fixwire_engine::log`]. After a kill the last lines of files may
+//! be duplicated; a database has each message once.
 #![forbid(unsafe_code)]
 
 mod files;

@@ -1,4 +1,4 @@
-//! Formats the lines of a log as each engine writes them.
+//! Formats log lines in the layout of each engine.
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ impl Lines {
         }
     }
 
-    /// A message on a line of its own: SOH stays, as tools expect it.
+    /// A message on its own line: SOH stays, as tools expect it.
     pub(super) fn message(&mut self, wall: Timestamp, message: &[u8], out: &mut Vec<u8>) {
         if self.layout != Family::QuickfixJ || self.stamp_messages {
             self.moment(wall, out);
@@ -36,7 +36,7 @@ impl Lines {
         out.push(b'\n');
     }
 
-    /// An event on a line of its own.
+    /// An event on its own line.
     pub(super) fn event(&mut self, wall: Timestamp, text: &str, out: &mut Vec<u8>) {
         self.moment(wall, out);
         write_safe(text.as_bytes(), false, out);
@@ -64,15 +64,14 @@ impl Lines {
     }
 }
 
-/// Writes text that stays on its line and sends nothing to a terminal: control characters, and bytes
-/// that are not characters, as `\xNN`.
+/// Writes text that stays on its line and does not control a terminal: control characters and invalid bytes as `\xNN`.
 pub(super) fn write_safe(bytes: &[u8], keep_soh: bool, out: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
             if !c.is_control() || c == '\x01' && keep_soh {
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             } else {
-                // Writing to memory does not fail.
+                // Writing to memory cannot fail.
                 let _ = write!(out, "\\x{:02x}", u32::from(c));
             }
         }

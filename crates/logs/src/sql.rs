@@ -1,8 +1,8 @@
 //! Logs in the tables of a database.
 //!
-//! The tables are those of QuickFIX and QuickFIX/J: `messages_log` and `event_log`. One more,
-//! `fixwire_log_position`, says up to where the journal is written, and changes in the transaction that
-//! writes the rows. So each message is there once, whatever ends when.
+//! The tables are those of QuickFIX and QuickFIX/J: `messages_log` and `event_log`. A further one,
+//! `fixwire_log_position`, has the journal position already written, and changes in the transaction that writes the
+//! rows. So each message is there exactly once, whatever fails when.
 
 mod names;
 #[cfg(feature = "postgresql")]
@@ -21,26 +21,24 @@ use fixwire_protocol::Secret;
 
 use names::check_table;
 
-/// Logs in tables of a database, in the layout of QuickFIX. Needs a build with the feature `sqlite` or
-/// `postgresql`.
+/// Logs in database tables, in the layout of QuickFIX. Requires a build with the feature `sqlite` or `postgresql`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SqlLog {
     /// `sqlite:PATH` or `postgresql://USER@HOST:PORT/DATABASE`, without a password.
     pub database: String,
     /// The password for PostgreSQL.
     pub password: Option<Secret<String>>,
-    /// Table of the messages that came in: letters, digits and `_`; for PostgreSQL perhaps behind a
-    /// schema and a dot.
+    /// Table for incoming messages: letters, digits and `_`; for PostgreSQL optionally with a schema and a dot.
     pub incoming_table: String,
-    /// Table of the sent messages; it may be the same one.
+    /// Table for outgoing messages; it may be the same.
     pub outgoing_table: String,
-    /// Table of the events.
+    /// Table for events.
     pub event_table: String,
-    /// Heartbeats are logged.
+    /// Whether Heartbeats are logged.
     pub heartbeats: bool,
 }
 
-/// Which database.
+/// The database.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Database<'a> {
     Sqlite(&'a Path),
@@ -61,12 +59,11 @@ impl SqlLog {
         }
     }
 
-    /// Whether this build can make such a log.
+    /// Whether this build supports such a log.
     ///
     /// # Errors
     ///
-    /// An address that is none or has a password, a name that no table can have, a feature that is not
-    /// compiled in.
+    /// An invalid address or one with a password, an invalid table name, or a feature that is not compiled in.
     pub fn check(&self) -> Result<(), LogError> {
         let database = self.database()?;
         for name in [
@@ -91,11 +88,11 @@ impl SqlLog {
         Ok(())
     }
 
-    /// Where it goes, for the engine whose journal is in this folder.
+    /// The target for the engine with this journal folder.
     ///
     /// # Errors
     ///
-    /// Those of [`SqlLog::check`], and what is wrong with a database that is a file.
+    /// The errors of [`SqlLog::check`], and faults of a database that is a file.
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
     fn target(&self, journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
@@ -119,7 +116,7 @@ impl SqlLog {
         Ok(Box::new(rows))
     }
 
-    /// Nothing is compiled in.
+    /// No database is compiled in.
     #[cfg(not(any(feature = "postgresql", feature = "sqlite")))]
     fn target(&self, _journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;
@@ -154,7 +151,7 @@ impl Log for SqlLog {
 }
 
 impl Database<'_> {
-    /// Whether a build with or without these features has logs in it.
+    /// Whether a build with or without these features includes logs.
     fn compiled_in(self, sqlite: bool, postgresql: bool) -> Result<(), LogError> {
         let (name, feature) = match self {
             Self::Sqlite(_) if !sqlite => ("SQLite", "sqlite"),

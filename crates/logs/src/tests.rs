@@ -24,7 +24,7 @@ const NAME: &str = "FIX.4.2:A->B";
 const OTHER: &str = "FIX.4.2:A->C";
 const SECOND: i64 = 1_000_000_000;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What can be retired is.
+/// Everything that can be retired is.
 const RETIRE: Retention = Retention {
     keep: Some(Nanos(0)),
     resend: Some(Nanos(0)),
@@ -69,7 +69,7 @@ struct World {
     root: TempDir,
     journal: Journal<Directory>,
     id: JournalId,
-    /// The sessions that a feed knows when it begins.
+    /// The sessions that a feed knows at its start.
     names: Vec<String>,
 }
 
@@ -141,7 +141,7 @@ impl World {
         fs::read_to_string(self.root.path().join(name)).unwrap_or_default()
     }
 
-    /// Makes it impossible to log the messages of a session until the folder that this answers goes.
+    /// Makes it impossible to log the messages of a session until the returned folder is removed.
     fn block(&self, session: &str) -> PathBuf {
         let name = format!("log/FIX.4.2-{session}.messages.current.log");
         let blocked = self.root.path().join(name);
@@ -165,7 +165,7 @@ impl World {
         assert_eq!(found, seqs.collect::<Vec<_>>());
     }
 
-    /// Trades until the third segment was retired; then none is any more.
+    /// Trades until the third segment was retired; then nothing more is retired.
     fn retire(mut self) -> Self {
         let third = self.root.path().join("journal/00000003.fwj");
         while self.journal.end().segment() < 5 || third.exists() {
@@ -183,7 +183,7 @@ impl World {
 fn what_is_committed_is_logged_once_over_segments_and_restarts() {
     let mut world = World::new();
     world.trade();
-    // A log that never was begins at the end.
+    // A new log begins at the journal's end.
     let feed = world.feed();
     (0..100).for_each(|_| world.trade());
     drop(feed);
@@ -259,7 +259,7 @@ fn a_session_that_cannot_be_logged_repeats_no_line_of_another() {
     drop(feed);
     world.assert_logged("A-B", 1..=2);
     world.assert_logged("A-C", 1..=1);
-    // The next start goes on behind all that.
+    // The next start continues after all of that.
     let end = world.journal.end();
     assert_eq!(read_cursor(&world.cursor()), Some(end));
 }

@@ -2,13 +2,13 @@
 
 use fixwire_engine::log::LogError;
 
-/// The table that says up to where a journal is written.
+/// The table with the written position of each journal.
 pub(super) const POSITIONS: &str = "fixwire_log_position";
 /// Longest name of a table or schema: PostgreSQL cuts longer ones.
 const LONGEST_NAME: usize = 63;
 
-/// Names are written into statements as they are, so that upper and lower case mean what they mean to the
-/// database, as with QuickFIX. So they have nothing but letters, digits and `_`.
+/// Names are inserted into statements unchanged, so that upper and lower case have their meaning for the database, as
+/// with QuickFIX. Therefore they may contain only letters, digits and `_`.
 pub(super) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
     let is_plain = |part: &str| {
         let first = part.bytes().next();

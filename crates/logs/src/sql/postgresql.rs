@@ -14,18 +14,18 @@ use fixwire_engine::journal::JournalPosition;
 use fixwire_engine::log::LogError;
 use fixwire_protocol::Secret;
 
-/// How long a connection may take.
+/// Timeout of a connection attempt.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long the server's machine may be silent before the connection counts as gone.
+/// How long the server may be silent before the connection counts as lost.
 const SILENT: Duration = Duration::from_secs(15);
-/// How long a statement or a lock may take, and whose time zone rows are in. What takes longer is tried again.
+/// Timeout of a statement or a lock, and the time zone of rows. After a timeout it is retried.
 const OPTIONS: &str =
     "-c statement_timeout=15000 -c lock_timeout=5000 -c timezone=UTC -c synchronous_commit=on";
 
-/// One database.
+/// A database.
 pub(super) struct Postgresql {
     config: Config,
-    /// Who and where, for errors.
+    /// User and address, for errors.
     name: String,
     tables: Tables,
     open: Option<Open>,
@@ -33,7 +33,7 @@ pub(super) struct Postgresql {
 
 struct Open {
     client: Client,
-    /// How rows are inserted into each table, and which columns of the session it has.
+    /// The insert statement of each table, and its session columns.
     inserts: Vec<(String, Vec<usize>)>,
 }
 
@@ -48,16 +48,16 @@ impl From<Error> for Fault {
     }
 }
 
-/// How to connect.
+/// Connection settings.
 ///
 /// # Errors
 ///
-/// When the address is none, has a password, or asks for TLS.
+/// When the address is invalid, has a password, or requires TLS.
 pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result<Config, LogError> {
     let refuse = |why: String| LogError(format!("the database of the log: {why}"));
     let mut config: Config = address
         .parse()
-        // The library's text has a part of the address at most, but that may be the password.
+        // The library's text quotes at most a part of the address, but that may be the password.
         .map_err(|_| refuse("not the address of a PostgreSQL database".into()))?;
     if config.get_password().is_some() {
         return Err(refuse("set its password in SqlLogPassword".into()));
@@ -119,7 +119,7 @@ impl Postgresql {
             .collect();
         for (name, create) in &wanted {
             let there = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[name])?;
-            // One who may write a table need not be one who may make it.
+            // A user who may write a table may lack the right to create it.
             if !there.get::<_, bool>(0) {
                 change.batch_execute(create)?;
             }
@@ -179,7 +179,7 @@ impl Postgresql {
             if rows.is_empty() {
                 continue;
             }
-            // One statement, so one round trip, for all rows of a table.
+            // One statement, and so one round trip, for all rows of a table.
             let times: Vec<SystemTime> = rows.iter().map(|row| moment(row.wall.0)).collect();
             let texts: Vec<&str> = rows.iter().map(|row| &row.text[..]).collect();
             let column = |at: &usize| -> Vec<&str> {
@@ -278,7 +278,7 @@ fn moment(nanos: i64) -> SystemTime {
     }
 }
 
-/// The error, without the values of a row, which the server's details may show.
+/// The error, without the values of a row, which the server's details may contain.
 fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = match *error.code() {

@@ -17,28 +17,28 @@ use super::super::line::write_safe;
 use super::table::{SESSION, Tables};
 use crate::store::SessionName;
 
-/// Bytes that are written at once, about.
+/// Approximate number of bytes written at once.
 const FULL: usize = 1 << 20;
-/// Events that wait for a database that is away; further ones are counted instead.
+/// Maximum number of events waiting for an unavailable database; further ones are only counted.
 const EVENTS: usize = 4096;
 
 /// A row to be written.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Which of [`Tables::names`].
+    /// Index in [`Tables::names`].
     pub(super) table: usize,
     pub(super) wall: Timestamp,
     pub(super) session: Session,
     pub(super) text: String,
 }
 
-/// Whose row it is: the values of [`SESSION`].
+/// The session of the row: the values of [`SESSION`].
 pub(super) type Session = Arc<[String; SESSION.len()]>;
 
-/// A database that takes rows.
+/// A database that stores rows.
 pub(super) trait Backend: Send {
-    /// Connects unless it is connected, looks at the tables, makes what is missing, and answers up to
-    /// where this journal is written: `from` when the database does not know.
+    /// Connects if necessary, checks the tables, creates missing ones, and returns the journal position already
+    /// written: `from` if unknown.
     fn open(&mut self, journal: &str, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Writes rows and moves the position, both or neither. An error when the position is not `from`:
@@ -59,7 +59,7 @@ pub(super) struct Rows {
     /// The journal's name in the database.
     journal: String,
     heartbeats: bool,
-    /// Up to where the database has the journal.
+    /// The journal position that the database has reached.
     written: JournalPosition,
     rows: Vec<Row>,
     bytes: usize,
@@ -88,7 +88,7 @@ impl Rows {
     fn push(&mut self, table: usize, session: &str, wall: Timestamp, bytes: &[u8], keep_soh: bool) {
         let mut safe = Vec::with_capacity(bytes.len());
         write_safe(bytes, keep_soh, &mut safe);
-        // Text without bytes that are not characters.
+        // Text without invalid bytes.
         let text = String::from_utf8_lossy(&safe).into_owned();
         self.bytes += text.len();
         let session = match self.sessions.get(session) {
@@ -110,7 +110,7 @@ impl Rows {
 
 impl LogTarget for Rows {
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError> {
-        // The messages come again out of the journal, the events do not.
+        // Messages are read from the journal again, events are not.
         let events = self.tables.events;
         self.rows.retain(|row| row.table == events);
         self.rows.truncate(EVENTS);
@@ -151,7 +151,7 @@ impl LogTarget for Rows {
     }
 }
 
-/// The parts of a session's name; a name without parts goes whole into SenderCompID.
+/// The parts of a session's name; a name without parts goes into SenderCompID as a whole.
 fn parts(name: &str) -> [String; SESSION.len()] {
     let Ok(session) = SessionName::parse(name) else {
         let mut parts = <[String; SESSION.len()]>::default();
@@ -171,8 +171,8 @@ fn parts(name: &str) -> [String; SESSION.len()] {
     ]
 }
 
-/// A journal's name in databases: 32 random digits in a file of its folder, made once. A folder's
-/// name would not do, for a journal may be begun anew in the same folder.
+/// A journal's name in databases: 32 random digits in a file in its folder, created once. A folder's name would not do,
+/// since a new journal may be created in the same folder.
 pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
     let path = journal.join("log-sql.id");
     let failed = |doing: &str, error: std::io::Error| {
@@ -182,7 +182,7 @@ pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
         Ok(text) if text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()) => {
             return Ok(text);
         }
-        // Empty or torn: no position was ever kept under it.
+        // Empty or incomplete: no position was ever stored under it.
         Ok(_) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(failed("read", error)),

@@ -19,7 +19,7 @@ const BUSY: Duration = Duration::from_secs(2);
 /// At the start no caller waits.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
-/// One file.
+/// A database file.
 pub(super) struct Sqlite {
     path: PathBuf,
     tables: Tables,
@@ -29,11 +29,11 @@ pub(super) struct Sqlite {
 
 struct Open {
     connection: Connection,
-    /// How a row is inserted into each table, and which columns of the session it has.
+    /// The insert statement of each table, and its session columns.
     inserts: Vec<(String, Vec<usize>)>,
 }
 
-/// Why a file cannot be used: another process's lock passes, anything else does not.
+/// Why a file cannot be used: a lock is temporary, anything else is not.
 enum Fault {
     Sql(rusqlite::Error),
     Wrong(LogError),
@@ -46,11 +46,11 @@ impl From<rusqlite::Error> for Fault {
 }
 
 impl Sqlite {
-    /// Opens the file, which is made when it does not exist.
+    /// Opens the file, creating it if missing.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, is not a database, or has other tables. A lock is no error: it passes.
+    /// When it cannot be opened, is not a database, or has other tables. A lock is not an error: it is temporary.
     pub(super) fn new(path: &Path, tables: Tables) -> Result<Self, LogError> {
         let mut made = Self {
             path: path.to_owned(),
@@ -74,8 +74,8 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(patience)?;
-        // Readers and the log do not wait for each other. What a loss of power takes from the end is
-        // written again, for the position goes with it.
+        // Readers and the log do not block each other. Rows lost in a power failure are written again, since the
+        // position is lost with them.
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -203,7 +203,7 @@ fn columns(database: &Connection, table: &str) -> rusqlite::Result<Vec<Column>> 
         let in_key = row.get::<_, i64>(3)? != 0;
         Ok(Column {
             name: row.get(0)?,
-            // A key that counts by itself may be declared NOT NULL.
+            // An autoincrement key may be declared NOT NULL.
             needed: not_null && default.is_none() && !in_key,
         })
     })?;
@@ -221,7 +221,7 @@ fn insert(table: &str, found: &[usize]) -> String {
     format!("INSERT INTO {table} (time, text{names}) VALUES (?1, ?2{places})")
 }
 
-/// `2026-08-21 13:30:00.123456`, in UTC: what the functions of SQLite take as a time.
+/// `2026-08-21 13:30:00.123456`, in UTC: a time for the functions of SQLite.
 fn time(stamp: &mut TimestampWriter, wall: Timestamp) -> String {
     let text = stamp.format(wall, Precision::Micros);
     let text = String::from_utf8_lossy(text);

@@ -1,11 +1,11 @@
-//! The tables of a log: columns of ours, and checks of existing ones.
+//! The tables of a log: our columns, and checks of existing tables.
 
 use fixwire_engine::log::LogError;
 
 use super::names::POSITIONS;
 
-/// Columns that say whose row it is, in the order of [`Session::columns`](super::rows::Session). QuickFIX
-/// has four of them, QuickFIX/J all.
+/// Columns with the session of a row, in the order of [`Session::columns`](super::rows::Session). QuickFIX has four of
+/// them, QuickFIX/J all.
 pub(super) const SESSION: [&str; 8] = [
     "beginstring",
     "sendercompid",
@@ -16,22 +16,22 @@ pub(super) const SESSION: [&str; 8] = [
     "targetlocid",
     "session_qualifier",
 ];
-/// Those of them that a table may lack.
+/// The session columns that a table may lack.
 const OPTIONAL: [&str; 4] = ["sendersubid", "senderlocid", "targetsubid", "targetlocid"];
 
-/// The tables by their names. Messages that come in and go out may share one.
+/// The tables by name. Incoming and outgoing messages may share one.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
-    /// Their names, each once.
+    /// Their names, without duplicates.
     pub(super) names: Vec<String>,
-    /// Which of them is for messages in, messages out, and events.
+    /// The indices for incoming messages, outgoing messages, and events.
     pub(super) incoming: usize,
     pub(super) outgoing: usize,
     pub(super) events: usize,
 }
 
 impl Tables {
-    /// Those for messages in, messages out, and events.
+    /// Those for incoming messages, outgoing messages, and events.
     pub(super) fn new([incoming, outgoing, events]: [&str; 3]) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut place = |name: &str| {
@@ -52,19 +52,19 @@ impl Tables {
     }
 }
 
-/// A column that was found in a table.
+/// An existing column of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// A row needs a value for it.
+    /// Whether a row must have a value for it.
     pub(super) needed: bool,
 }
 
-/// Which of [`SESSION`] a table has.
+/// The columns of [`SESSION`] in a table.
 ///
 /// # Errors
 ///
-/// When it is not a table of a log: a column is missing, or there is one more that needs a value.
+/// When it is not a table of a log: a column is missing, or an additional one requires a value.
 pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogError> {
     let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
     let refuse = |why: String| {
@@ -91,8 +91,8 @@ pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogEr
     Ok((0..SESSION.len()).filter(|at| has(SESSION[*at])).collect())
 }
 
-/// The statement that makes a table that is not there. `id` is how its first column counts, `time` the
-/// type of a time.
+/// The statement that creates a missing table. `id` is the type of its counting first column, `time` the type of a
+/// time.
 pub(super) fn create(table: &str, id: &str, time: &str) -> String {
     let session = SESSION
         .map(|name| format!("{name} TEXT NOT NULL, "))
@@ -102,7 +102,7 @@ pub(super) fn create(table: &str, id: &str, time: &str) -> String {
     )
 }
 
-/// The statement that makes the table of positions.
+/// The statement that creates the table of positions.
 pub(super) fn create_positions() -> String {
     format!(
         "CREATE TABLE IF NOT EXISTS {POSITIONS} (journal TEXT PRIMARY KEY, position BIGINT NOT NULL)"

@@ -5,18 +5,18 @@ use std::io;
 
 use fixwire_engine::journal::{Damage, JournalError};
 
-/// Why a store is not moved. Nothing was changed, except as [`StoreError::Io`] says.
+/// Why a store was not imported or exported. Nothing was changed, except as described for [`StoreError::Io`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// A file of the store is not what its engine writes.
+    /// A file of the store has invalid content.
     Damaged(Damage),
-    /// The store does not have this file.
+    /// The store lacks this file.
     Missing {
-        /// The path that was looked for.
+        /// Its path.
         file: String,
     },
-    /// The store has this file already, and it may be a session's only state.
+    /// The file exists already, and may be a session's only state.
     Occupied {
         /// The file.
         file: String,
@@ -25,31 +25,31 @@ pub enum StoreError {
     InUse {
         /// The session.
         session: String,
-        /// MsgSeqNum it expects next.
+        /// Its next expected MsgSeqNum.
         next_in: u64,
-        /// MsgSeqNum it gives out next.
+        /// Its next MsgSeqNum to send.
         next_out: u64,
     },
-    /// The journal does not know the session.
+    /// The journal does not have the session.
     Unknown {
         /// The session.
         session: String,
-        /// Those that it knows.
+        /// The sessions that it has.
         known: Vec<String>,
     },
-    /// The folder holds no journal.
+    /// The folder has no journal.
     NoJournal {
         /// The folder.
         folder: String,
     },
-    /// The engine has no sequence numbers as high as this one.
+    /// The engine cannot count up to this sequence number.
     TooHigh {
         /// The sequence number.
         number: u64,
-        /// The highest it has.
+        /// Its maximum.
         most: u64,
     },
-    /// A session's name that leads to no file name.
+    /// A session name that is not valid in a file name.
     Name {
         /// The name.
         session: String,
@@ -58,13 +58,13 @@ pub enum StoreError {
     },
     /// The journal refuses.
     Journal(JournalError),
-    /// The system refuses. Files that were written aside may be left; they end in `.new`.
+    /// A system call failed. Temporary files may be left; their names end in `.new`.
     Io {
         /// The action that failed, for example `read`.
         doing: &'static str,
         /// The file.
         file: String,
-        /// The system's error.
+        /// The system error.
         source: io::Error,
     },
 }

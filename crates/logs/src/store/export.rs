@@ -1,4 +1,4 @@
-//! Exports a session: sequence numbers and messages of a journal become a file store.
+//! Exports a session: writes sequence numbers and messages of a journal to a file store.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{BufWriter, Write};
@@ -13,28 +13,28 @@ use fixwire_sys::private;
 
 use super::{Family, SessionName, StoreError, numbers};
 
-/// How a file ends until all files of the store are whole.
+/// Suffix of a file until all files of the store are complete.
 const UNFINISHED: &str = "new";
 
 /// Result of an export.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exported {
-    /// Messages that can be resent.
+    /// Number of messages that can be resent.
     pub messages: u64,
-    /// MsgSeqNum expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum given out next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// The part of the journal that was cut off when it was opened.
+    /// The part of the journal cut off when it was opened.
     pub cut: Option<Torn>,
 }
 
-/// Writes the store of a session, in a folder that is created when missing. The journal keeps the
-/// session as it is; who goes on with the store must not go on with the journal.
+/// Writes the store of a session, in a folder that is created if missing. The journal keeps the session unchanged; use
+/// either the store or the journal from then on, not both.
 ///
-/// MsgSeqNums without a message get none in the store: its engine fills them as gaps, as this one does.
-/// Each file is written under another name and synced; then they are renamed, the sequence numbers first. The
-/// messages are read one after the other, in fixed memory.
+/// MsgSeqNums without a message stay absent in the store: its engine gap-fills them, as this one does. Each file is
+/// written under a temporary name and synced; then they are renamed, the sequence numbers first. Messages are read one
+/// after another, in fixed memory.
 ///
 /// # Errors
 ///
@@ -85,12 +85,12 @@ pub fn export(
     result.map(|moved| Exported { cut, ..moved })
 }
 
-/// The files of a store that is being written.
+/// The files of a store being written.
 struct Files<'a> {
     family: Family,
     folder: &'a Path,
     name: &'a SessionName,
-    /// Those that have their names.
+    /// The files already renamed.
     named: Vec<PathBuf>,
 }
 
@@ -185,7 +185,7 @@ impl Files<'_> {
         file.sync_all().map_err(StoreError::io("sync", &path))
     }
 
-    /// Removes everything again. What cannot be removed ends in `.new` or is refused next time.
+    /// Removes everything again. Files that cannot be removed end in `.new` or are refused next time.
     fn remove(&self) {
         for path in self.named.iter().rev() {
             let _ = fs::remove_file(path);

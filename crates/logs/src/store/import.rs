@@ -1,4 +1,4 @@
-//! Imports a session: sequence numbers and messages of a file store become journal records.
+//! Imports a session: writes sequence numbers and messages of a file store to a journal.
 
 use std::fs;
 use std::iter;
@@ -14,47 +14,45 @@ use super::read::Store;
 use super::{Family, SessionName, StoreError};
 use fixwire_protocol::Redactor;
 
-/// Handling of a session of this name that the journal already has.
+/// Handling of a session that the journal already has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Existing {
     /// It stays, and the import is refused, unless its sequence numbers were never used.
     Refuse,
-    /// Its sequence numbers and resendable messages are replaced by those of the store. Its records stay in the
-    /// journal for those who read it.
+    /// Its sequence numbers and resendable messages are replaced by those of the store. Its records stay in the journal
+    /// for readers.
     Replace,
 }
 
 /// Result of an import.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Imported {
-    /// Messages that can be resent.
+    /// Number of messages that can be resent.
     pub messages: u64,
-    /// MsgSeqNum expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum given out next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// When the session began: its sequence numbers count since then.
+    /// When the session's sequence numbers began.
     pub began: Timestamp,
-    /// Messages of the store with a MsgSeqNum from `next_out` on, which were never sent. They stay
-    /// behind: their MsgSeqNums are used again.
+    /// Number of messages in the store with a MsgSeqNum from `next_out` on, which were never sent. They are not
+    /// imported: their MsgSeqNums are used again.
     pub left_out: u64,
-    /// The part of the journal that was cut off when it was opened.
+    /// The part of the journal cut off when it was opened.
     pub cut: Option<Torn>,
 }
 
-/// Moves a session from a store into a journal, which is created when missing. The store is only
-/// read.
+/// Imports a session from a store into a journal, which is created if missing. The store is only read.
 ///
-/// All of the store is read before the journal is touched. The records are in segments of their own
-/// that become part of the journal in one step, when all of them are on the disk: when the machine
-/// stops before, the next opening of the journal removes them. Memory: 24 bytes a message, and the
-/// longest message.
+/// The whole store is read before the journal is changed. The records are in segments of their own that become part of
+/// the journal atomically, once all of them are on disk: after a crash before that, the next opening of the journal
+/// removes them. Memory: 24 bytes per message, and the longest message.
 ///
 /// Passwords in a Logon are masked, as everywhere in the journal; a Logon is never resent.
 ///
 /// # Errors
 ///
-/// [`StoreError`]; then the journal is as it was. A journal that an engine has open is refused.
+/// [`StoreError`]; then the journal is unchanged. A journal that an engine has open is refused.
 pub fn import(
     family: Family,
     store: &Path,
@@ -166,7 +164,7 @@ fn append_all(
     })
 }
 
-/// Takes back what a failed import wrote. What cannot be taken back now, the next opening does.
+/// Removes the data written by a failed import. The next opening removes the rest, if any.
 fn undo(journal: &Path, is_new: bool) {
     let Ok(directory) = Directory::open(journal) else {
         return;

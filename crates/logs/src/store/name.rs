@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use super::{Family, StoreError};
 
-/// A session's name in the journal, in its parts: `FIX.4.4:SENDER/SUB->TARGET/SUB:QUALIFIER`.
+/// A session's name in the journal, split into parts: `FIX.4.4:SENDER/SUB->TARGET/SUB:QUALIFIER`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SessionName {
     whole: String,
     /// For example `FIX.4.4`.
     pub begin_string: String,
-    /// SenderCompID, and its sub and location ids where there are any.
+    /// SenderCompID, and its SubID and LocationID, if any.
     pub sender: Vec<String>,
-    /// TargetCompID, and its sub and location ids where there are any.
+    /// TargetCompID, and its SubID and LocationID, if any.
     pub target: Vec<String>,
     /// Distinguishes sessions with otherwise equal names.
     pub qualifier: Option<String>,
 }
 
 impl SessionName {
-    /// Takes a name apart.
+    /// Splits a name.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use fixwire_protocol::time::{Precision, Timestamp, TimestampWriter};
 
 use super::Family;
 
-/// A fault of a small file: the byte, the expected and the found content.
+/// A fault of a small file: the offset, the expected and the actual content.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) struct Wrong {
     pub(super) at: usize,
@@ -24,8 +24,8 @@ fn wrong<T>(bytes: &[u8], at: usize, expected: &'static str) -> Result<T, Wrong>
     })
 }
 
-/// The two sequence numbers of a `.seqnums`: the next to send, the next to expect. QuickFIX/n writes the file
-/// with the first message that it sends or receives; until then it is empty.
+/// The two sequence numbers in a `.seqnums`: the next to send, the next to expect. QuickFIX/n writes the file with its
+/// first message; until then it is empty.
 pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wrong> {
     if family == Family::QuickfixN && bytes.is_empty() {
         return Ok((1, 1));
@@ -41,7 +41,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
     }
     let width = at;
     let (target, at) = digits(family, bytes, at + 3)?;
-    // Both are written with leading zeros, 10 digits or 20: a shorter one was cut off.
+    // Both have leading zeros, 10 or 20 digits: a shorter one was cut off.
     if width < 10 || at != 2 * width + 3 {
         return wrong(
             bytes,
@@ -53,7 +53,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
     Ok((sender, target))
 }
 
-/// The sequence number of a `.senderseqnums` or `.targetseqnums`.
+/// The sequence number in a `.senderseqnums` or `.targetseqnums`.
 pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     if family == Family::QuickfixGo {
         let (number, at) = digits(family, bytes, 0)?;
@@ -64,7 +64,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
         return Ok(number);
     }
     if bytes.is_empty() {
-        // It is written with the first message that is sent or received.
+        // It is written with the first message.
         return Ok(1);
     }
     let text = java_text(bytes)?;
@@ -82,7 +82,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     }
 }
 
-/// A string as Java's `writeUTF` has it: two bytes of length, then so many bytes.
+/// A string in Java's `writeUTF` format: two bytes of length, then this number of bytes.
 fn java_text(bytes: &[u8]) -> Result<&[u8], Wrong> {
     let Some(length) = bytes.first_chunk::<2>() else {
         return wrong(bytes, bytes.len(), "two bytes of length");
@@ -101,7 +101,7 @@ fn shifted(wrong: Wrong) -> Wrong {
     }
 }
 
-/// A sequence number above 0 that this engine can have written, and where it ends.
+/// A sequence number above 0 that this engine can have written, and its end.
 fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wrong> {
     let mut number = 0_u64;
     let mut at = from;
@@ -124,7 +124,7 @@ fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wro
     Ok((number, at))
 }
 
-/// Nothing but blanks may follow.
+/// Only blanks may follow.
 fn end(bytes: &[u8], at: usize) -> Result<(), Wrong> {
     match bytes[at..]
         .iter()
@@ -135,7 +135,7 @@ fn end(bytes: &[u8], at: usize) -> Result<(), Wrong> {
     }
 }
 
-/// When the session began, from a `.session`.
+/// When the session began, from a `.session` file.
 pub(super) fn read_time(family: Family, bytes: &[u8]) -> Result<Timestamp, Wrong> {
     let text = match family {
         Family::QuickfixJ => java_text(bytes)?,
@@ -152,8 +152,7 @@ pub(super) fn read_time(family: Family, bytes: &[u8]) -> Result<Timestamp, Wrong
     })
 }
 
-/// Takes the date and time of day as FIX has them, any number of digits behind the point, then what the
-/// engine writes of the zone.
+/// Parses date and time of day as in FIX, with any number of decimals, then the engine's notation of the zone.
 fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static str)> {
     const SHAPE: &str = "a moment such as 20261121-14:58:34";
     const RFC: &str = "a moment such as 2026-11-21T14:58:34.123Z";
@@ -227,8 +226,8 @@ pub(super) fn write_numbers(
         _ => format!("{number:019}").into_bytes(),
     };
     match family {
-        // Newer releases write 20 digits and read 10. Older ones write 10 over the file they find: of a
-        // longer one a tail would be left, which they then read as digits of the number.
+        // Newer releases write 20 digits and read 10. Older ones overwrite the first 10: the rest of a longer number
+        // would be left, and they then read it as part of the number.
         Family::Quickfix => vec![(
             "seqnums",
             format!("{sender:010} : {target:010}").into_bytes(),
@@ -246,7 +245,7 @@ pub(super) fn write_numbers(
     }
 }
 
-/// The bytes of a `.session`.
+/// The content of a `.session` file.
 pub(super) fn write_time(family: Family, began: Timestamp) -> Vec<u8> {
     let mut stamp = TimestampWriter::new();
     let mut text = |precision| {
@@ -261,7 +260,7 @@ pub(super) fn write_time(family: Family, began: Timestamp) -> Vec<u8> {
             let text = text(Precision::Nanos);
             let (date, time) = text.split_at(8);
             let time = time[1..].trim_end_matches('0').trim_end_matches('.');
-            // Whole minutes lose no zeros: Go trims only behind the point.
+            // Whole minutes lose no zeros: Go only trims decimals.
             let time = if time.len() < 8 { &text[9..17] } else { time };
             format!("{}-{}-{}T{time}Z", &date[..4], &date[4..6], &date[6..]).into_bytes()
         }

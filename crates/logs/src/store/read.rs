@@ -13,24 +13,24 @@ use fixwire_protocol::{Decoder, Frame, frame, tag};
 use super::numbers::{self, Wrong};
 use super::{Family, SessionName, StoreError};
 
-/// Of a small file no more is read.
+/// Maximum number of bytes read from a small file.
 const SMALL: u64 = 256;
-/// Bytes of one entry of a header in text: three numbers of at most 20 digits.
+/// Maximum size of a header entry in text form, bytes: three numbers of at most 20 digits.
 const ENTRY: u64 = 64;
-/// Longest message that is believed.
+/// Longest accepted message, bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// A store that was opened: the sequence numbers in memory, 24 bytes for each message, the messages on the disk.
+/// An opened store: the sequence numbers in memory, 24 bytes for each message, the messages on disk.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) next_in: u64,
     pub(super) next_out: u64,
-    /// When the session began: its sequence numbers count since then.
+    /// When the session's sequence numbers began.
     pub(super) began: Timestamp,
-    /// By MsgSeqNum, each once.
+    /// By MsgSeqNum, without duplicates.
     entries: Vec<Entry>,
-    /// Messages above the store's sequence numbers: the engine was killed before
-    /// it sent them, or the sequence numbers were set back.
+    /// Number of messages above the store's sequence numbers: the engine was killed before it sent them, or the
+    /// sequence numbers were set back.
     pub(super) left_out: u64,
     body: File,
     body_path: PathBuf,
@@ -41,18 +41,18 @@ pub(super) struct Store {
     message: Vec<u8>,
 }
 
-/// The place of a message.
+/// The position of a message.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     seq: u64,
     at: u64,
     len: u32,
-    /// What the header says. Java writes characters there: with a charset of several bytes too few.
+    /// Its length in the header. Java writes characters there, too few for a multi-byte charset.
     stated: u32,
 }
 
 impl Store {
-    /// Opens the store of a session and reads all of it, every message once.
+    /// Opens the store of a session and reads it completely, every message once.
     pub(super) fn open(
         family: Family,
         folder: &Path,
@@ -90,7 +90,7 @@ impl Store {
         if let Some(last) = entries.last()
             && next_out == 1
         {
-            // Lost sequence numbers look like those of a session that never sent anything.
+            // Lost sequence numbers look like those of a session without messages.
             return Err(StoreError::Damaged(Damage {
                 file: path(family.endings()[0]).display().to_string(),
                 offset: 0,
@@ -120,8 +120,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Orders the messages by MsgSeqNum. Of one that was used twice the later message counts,
-    /// as for the engines.
+    /// Orders the messages by MsgSeqNum. Of two with the same one the later counts, as in the engines.
     fn settle(&mut self) {
         self.entries.reverse();
         self.entries.sort_by_key(|entry| entry.seq);
@@ -133,12 +132,12 @@ impl Store {
         self.entries.truncate(sent);
     }
 
-    /// How many messages it has.
+    /// Number of messages.
     pub(super) fn messages(&self) -> usize {
         self.entries.len()
     }
 
-    /// One of them, from 0, by its MsgSeqNum. It is a whole message of this session with this MsgSeqNum.
+    /// A message by index, from 0, with its MsgSeqNum: a complete message of this session with this MsgSeqNum.
     pub(super) fn message(&mut self, index: usize) -> Result<(u64, &[u8]), StoreError> {
         let Entry {
             seq,
@@ -197,7 +196,7 @@ impl Store {
     }
 }
 
-/// Whether a CompID is that of a side: the side may have a sub and a location id behind it.
+/// Whether a CompID is that of a side, which may have a SubID and a LocationID after it.
 fn is_side(side: &str, comp_id: &[u8]) -> bool {
     match side.as_bytes().strip_prefix(comp_id) {
         Some(rest) => !comp_id.is_empty() && (rest.is_empty() || rest[0] == b'/'),
@@ -266,7 +265,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
             };
             return Err(damaged(shape.into(), excerpt(&raw)));
         };
-        // Only the next entry says where a message with a size in characters ends.
+        // Only the next entry shows where a message with a size in characters ends.
         if family == Family::QuickfixJ && offset > body_at && !found.is_empty() {
             let last = found.len() - 1;
             found[last].len = (offset - found[last].at).min(LONGEST) as u32;
@@ -301,7 +300,7 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
     Ok(found)
 }
 
-/// The body may contain nothing that the header does not list.
+/// The body may only contain messages listed in the header.
 fn check_end(entries: &[Entry], path: &Path, len: u64) -> Result<(), StoreError> {
     let end = entries
         .last()

@@ -19,7 +19,7 @@ fn message(seq: u64, text: &str) -> Vec<u8> {
     format!("{head}10={:03}\x01", frame::check_sum(head.as_bytes())).into_bytes()
 }
 
-/// What each engine has on its disk after messages 1, 2 and 4, with 5 to send and 7 to expect next.
+/// The files of each engine after messages 1, 2 and 4, with 5 to send and 7 to expect next.
 fn golden(family: Family) -> Vec<(&'static str, Vec<u8>)> {
     let messages = [message(1, "one"), message(2, "twenty"), message(4, "4")];
     let sizes = messages.each_ref().map(Vec::len);
@@ -117,7 +117,7 @@ impl Place {
     }
 }
 
-/// All files of a folder but the lock, with their bytes.
+/// All files in a folder except the lock, with their content.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -173,7 +173,7 @@ fn a_store_moves_from_any_engine_to_any_other() {
             let back = place.root.path().join(format!("{to:?}"));
             export(to, &place.journal(), &back, NAME).unwrap();
             for (ending, bytes) in golden(to) {
-                // The engines keep the beginning with more or fewer digits.
+                // The engines store the session's start with more or fewer digits.
                 if ending != "session" {
                     let written = fs::read(back.join(format!("FIX.4.2-A-B.{ending}"))).unwrap();
                     assert_eq!(written, bytes, "{from:?} to {to:?}: {ending}");
@@ -290,7 +290,7 @@ fn every_cut_and_every_changed_digit_of_a_store_is_refused_and_changes_nothing()
                 assert!(!place.journal().exists(), "{family:?} {ending} {what}");
             };
             for len in 0..whole.len() {
-                // A number that lost its last digits is a number still. Java leaves a 1 unwritten.
+                // A number without its last digits is still a number. Java leaves a 1 unwritten.
                 let shorter = match ending {
                     "seqnums" => family == Family::QuickfixN && (len == 0 || len > 42),
                     "targetseqnums" => family == Family::QuickfixJ && len == 0,
@@ -330,7 +330,7 @@ fn an_import_that_was_cut_off_leaves_the_journal_as_it_was() {
         journal.positions().1
     };
     {
-        // What an import does, up to the moment before its end.
+        // An import up to the moment before its end.
         let mut journal = place.open();
         journal.disk_mut().begin_pending(2).unwrap();
         journal.new_segment(NOW).unwrap();
