@@ -4,39 +4,39 @@ use fixwire_engine::{LinkReport, SessionReport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An answer: an error, or what was asked for. A program should pass over fields that it does not know.
+/// An answer: an error, or a result. Programs should ignore fields they do not know.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Answer {
-    /// That of the request; 0 when it could not be read.
+    /// The id of the request; 0 when it could not be read.
     pub id: u64,
-    /// Why nothing was done.
+    /// Why the request was refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The result, or the application's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of a status: what the application counts, by name.
+    /// For a status: the application's counters, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<Value>,
-    /// Of a status: the engine.
+    /// For a status: the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineReport>,
-    /// Of a status: the sessions.
+    /// For a status: the sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<SessionLine>>,
-    /// Of a status of all sessions: the links.
+    /// For a status of all sessions: the links.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkLine>>,
 }
 
-/// The process that answers.
+/// The answering process.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct EngineReport {
     /// Its version.
     pub version: String,
     /// Its process id.
     pub pid: u32,
-    /// For how many seconds it has answered here.
+    /// Seconds since it began to answer here.
     pub seconds: u64,
 }
 
@@ -46,26 +46,26 @@ pub struct EngineReport {
 pub struct SessionLine {
     /// Its identity.
     pub name: String,
-    /// Its name in the settings, if they have another one.
+    /// Its name in the settings, if different.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_name: Option<String>,
-    /// How far it is from being logged on, in words.
+    /// Its connection state, as text.
     pub state: String,
-    /// MsgSeqNum that is expected next.
+    /// Next expected MsgSeqNum.
     pub next_in: u64,
-    /// MsgSeqNum that is sent next.
+    /// Next MsgSeqNum to send.
     pub next_out: u64,
-    /// Bytes of messages that wait for the peer.
+    /// Number of bytes waiting for the peer.
     pub waiting_bytes: u64,
     /// Messages received since the engine started.
     pub received: u64,
-    /// Messages sent since then, resends included.
+    /// Messages sent since then, including resent ones.
     pub sent: u64,
     /// Garbled messages ignored since then.
     pub garbled: u64,
     /// Connections since then.
     pub connections: u64,
-    /// Text(58) of the last Logout that came from the peer since then; empty when it had none.
+    /// Text(58) of the peer's last Logout since then; empty if it had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_logout: Option<String>,
 }
@@ -76,13 +76,13 @@ pub struct SessionLine {
 pub struct LinkLine {
     /// Its name.
     pub name: String,
-    /// Whether it is connected, in words.
+    /// Its connection state, as text.
     pub state: String,
     /// Frames received on this connection, or on the last one.
     pub frames_in: u64,
     /// Frames sent on it.
     pub frames_out: u64,
-    /// Bytes of frames that wait for the peer.
+    /// Number of frame bytes waiting for the peer.
     pub waiting_bytes: u64,
     /// Connections since the engine started.
     pub connections: u64,
@@ -124,7 +124,7 @@ impl From<SessionReport> for SessionLine {
     }
 }
 
-/// The object in a value, which is none yet when it was something else.
+/// The object in a value; replaces a value of another type.
 fn inner(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -132,8 +132,8 @@ fn inner(value: &mut Value) -> &mut Map<String, Value> {
     value.as_object_mut().expect("it is one")
 }
 
-/// Lines of names and a value, which tabs part, as an object: `rules`, `orders`, `7` is `{"rules":{"orders":7}}`. A
-/// number that a double can hold stays one.
+/// Lines of tab-separated names and a value as an object: `rules`, `orders`, `7` is `{"rules":{"orders":7}}`. A number
+/// that fits a double stays a number.
 pub(crate) fn figures(text: &str) -> Value {
     const EXACT: u64 = 1 << 53;
     let mut all = Map::new();
@@ -157,7 +157,7 @@ pub(crate) fn figures(text: &str) -> Value {
 }
 
 impl Answer {
-    /// One that says why nothing was done.
+    /// An error.
     pub(crate) fn error(id: u64, why: impl Into<String>) -> Self {
         Self {
             id,
@@ -166,7 +166,7 @@ impl Answer {
         }
     }
 
-    /// One that says what was done.
+    /// A result.
     pub(crate) fn text(id: u64, text: impl Into<String>) -> Self {
         Self {
             id,
@@ -175,7 +175,7 @@ impl Answer {
         }
     }
 
-    /// The line, with its end.
+    /// The line, including its end.
     pub(crate) fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"

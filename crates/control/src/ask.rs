@@ -4,49 +4,49 @@ use fixwire_engine::Operation;
 use fixwire_engine::protocol::OperatorRight;
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of a line.
+/// Maximum length of a line, bytes.
 pub const LONGEST: usize = 64 << 10;
 
-/// A request. A field that the request does not use is an error, as is an unknown one.
+/// A request. An unused or unknown field is an error.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// Comes back with the answer.
+    /// Repeated in the answer.
     #[serde(default)]
     pub id: u64,
-    /// A request.
+    /// The kind of request.
     #[serde(rename = "do")]
     pub what: ControlQuestion,
-    /// The session, by its name.
+    /// The session, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The reason, for the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Text(58) of a Logout; the command of an application; how to reload.
+    /// Text(58) of a Logout; the command of an application; the kind of a reload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// MsgSeqNum to expect next.
+    /// Next expected MsgSeqNum to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_in: Option<u64>,
-    /// MsgSeqNum to send next.
+    /// Next MsgSeqNum to send to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_out: Option<u64>,
-    /// Log out first, if need be.
+    /// Whether to log out first if necessary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
     /// MsgType(35) of a message to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub msg_type: Option<String>,
-    /// The fields of its body, with `|` or SOH behind each.
+    /// The fields of its body, each followed by `|` or SOH.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<String>,
-    /// The settings file that is to be read again.
+    /// The settings file to reload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
 
-/// The kinds of request.
+/// The kinds of requests.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControlQuestion {
@@ -71,23 +71,23 @@ pub enum ControlQuestion {
     TestRequest,
     /// [`Operation::Send`].
     Send,
-    /// A command of the application's own.
+    /// A command to the application.
     Command,
-    /// A question of the application's own, which changes nothing.
+    /// A query to the application, which changes nothing.
     Query,
-    /// A gateway reads its rules again, or an OMS its settings: with `text` `check` it says what would change, with
-    /// `back` it goes back to the settings before.
+    /// Reloads the rules of a gateway or the settings of an OMS: with `text` `check` only reports what would change,
+    /// with `back` restores the previous settings.
     Reload,
 }
 
-/// What a request needs of an operator.
+/// The right that a request requires.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ControlRight {
-    /// No right; what the application adds to a status needs [`OperatorRight::Read`].
+    /// No right; the application's part of a status requires [`OperatorRight::Read`].
     Nothing,
-    /// This one.
+    /// This right.
     Right(OperatorRight),
-    /// That which the application names for its command or query.
+    /// The right that the application defines for its command or query.
     OfApplication,
 }
 
@@ -109,7 +109,7 @@ impl ControlQuestion {
         Self::Reload,
     ];
 
-    /// The right that it needs; a reload that only looks needs [`OperatorRight::Read`].
+    /// The required right; a reload with `check` requires [`OperatorRight::Read`].
     #[must_use]
     pub const fn right(self) -> ControlRight {
         match self {
@@ -128,7 +128,7 @@ impl ControlQuestion {
     }
 }
 
-/// The operation that a request asks for.
+/// The operation for a request.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Wish {
     Status(Option<String>),
@@ -139,27 +139,27 @@ pub(crate) enum Wish {
 }
 
 impl Asked {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
     ///
-    /// The fault, and where it is.
+    /// The fault and its position.
     pub fn read(line: &[u8]) -> Result<Self, String> {
-        // The fields of an object by their places would be hard to read.
+        // An object's fields as an array would be hard to read.
         if line.trim_ascii_start().starts_with(b"[") {
             return Err("not a request: expected an object, found an array".into());
         }
         serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))
     }
 
-    /// The line, with its end.
+    /// The line, including its end.
     #[must_use]
     pub fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"
     }
 
-    /// Checks that the request has all the fields that it needs, and no others.
+    /// Checks that the request has all required fields, and no others.
     ///
     /// # Errors
     ///
@@ -243,7 +243,7 @@ impl std::fmt::Display for ControlQuestion {
     }
 }
 
-/// The fields of a body as they are sent: `|` stands for SOH where no SOH is, and one may be missing at the end.
+/// The fields of a body as sent: `|` stands for SOH unless there is a SOH; the last one may be missing.
 fn fields(text: &str) -> Vec<u8> {
     let mut fields = match text.contains('\x01') {
         true => text.to_owned(),

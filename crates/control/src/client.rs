@@ -25,13 +25,13 @@ pub enum ClientError {
     Nobody,
     /// The connection ended, or failed.
     Io(io::Error),
-    /// No answer came in time; the engine may still do it.
+    /// No answer in time; the engine may still execute the request.
     Timeout,
-    /// The engine has hung up: it ends, or this is none of its sockets.
+    /// The engine has closed the connection: it is stopping, or this is not its socket.
     HungUp,
-    /// The answer is none.
+    /// The answer is invalid.
     NoAnswer(String),
-    /// It was not done, and this is why.
+    /// The request was refused, for this reason.
     Refused(String),
 }
 
@@ -64,7 +64,7 @@ impl From<io::Error> for ClientError {
 }
 
 impl Client {
-    /// Connects with the engine whose socket this is; an answer may take so long.
+    /// Connects to the engine with this socket; `patience` is the timeout for an answer.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Client {
             id: self.last,
             ..asked.clone()
         };
-        // The server says why before it hangs up.
+        // The server sends the reason before it closes the connection.
         let written = self.stream.get_mut().write_all(asked.line().as_bytes());
         let mut line = Vec::new();
         let read = self.stream.read_until(b'\n', &mut line);

@@ -12,8 +12,8 @@
 //!                                                  <--  {"id":3,"error":"..: 0 is not a valid MsgSeqNum: .."}
 //! ```
 //!
-//! [`Control`] is the engine's end, [`Client`] the other one. Who asks is what the system says of the
-//! connection: nobody can claim to be somebody else. What is asked is in [`Asked`], the requests are those of
+//! [`Control`] is the engine's end, [`Client`] the other one. The operator is identified by the system's credentials of
+//! the connection: no user can pretend to be another one. Requests are in [`Asked`]; they correspond to those of
 //! [`Handle`](fixwire_engine::Handle), which is asked for permission first.
 #![forbid(unsafe_code)]
 

@@ -12,31 +12,31 @@ use nix::unistd::{Group, Uid, User};
 use rustix::net::sockopt::socket_peercred;
 use rustix::process::geteuid;
 
-/// The socket's name in the folder of a journal.
+/// The socket's name in a journal folder.
 pub const IN_STORE: &str = "control";
 
-/// The path of the socket, and who may use it besides the user of the process and root.
+/// The path of the socket, and who may use it in addition to the user of the process and root.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The socket.
     pub path: PathBuf,
-    /// The group whose members may use it, by its name.
+    /// The group whose members may use it, by name.
     pub group: Option<String>,
 }
 
 impl Place {
-    /// In the folder of a journal, which belongs to one process at a time: for the user of that process.
+    /// In a journal folder, which belongs to one process at a time: for the user of that process.
     #[must_use]
     pub fn in_store(folder: &Path) -> Self {
         let path = folder.join(IN_STORE);
         Self { path, group: None }
     }
 
-    /// Listens there. A socket that a process has left behind is removed.
+    /// Listens there. Removes a socket left behind by another process.
     ///
     /// # Errors
     ///
-    /// Another file, or a process that listens there; no such group; the system's error.
+    /// The path is another file, or a process listens there; the group is unknown; or a system error.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
         let group = match &self.group {
             Some(name) => Some(group(name)?),
@@ -55,14 +55,14 @@ impl Place {
         Ok(listener)
     }
 
-    /// Makes way for a socket.
+    /// Removes an old socket.
     fn clear(&self) -> io::Result<()> {
         let found = match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             found => found?,
         };
         let path = self.path.display();
-        // It leads to the socket that settings named before.
+        // It is a link to the previously configured socket.
         if found.file_type().is_symlink() && self.path.ends_with(IN_STORE) {
             return fs::remove_file(&self.path);
         }
@@ -82,10 +82,10 @@ impl Place {
         }
     }
 
-    /// The user at the other end of a connection, for the journal; an error when that user has no access.
+    /// The user at the other end of a connection, for the journal; an error for a user without access.
     pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<(String, OperatorStanding)> {
         let uid = socket_peercred(asks)?.uid;
-        // Members of the group are known to the system: it has let them connect.
+        // The system has already checked the members of the group.
         let is_owner = uid == geteuid() || uid.is_root();
         if self.group.is_none() && !is_owner {
             let why = "only the user of this process may use its control socket";
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-/// The user of this process, as the journal names operators.
+/// The user of this process, as operators are named in the journal.
 #[must_use]
 pub fn this_user() -> String {
     name(geteuid().as_raw())
@@ -122,13 +122,12 @@ fn group(name: &str) -> io::Result<u32> {
     found.map(|group| group.gid.as_raw()).ok_or_else(no_such)
 }
 
-/// Connects with a socket.
+/// Connects to a socket.
 pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     at(path, |path| UnixStream::connect(path))
 }
 
-/// Names a socket by its folder, which is open meanwhile: the address of a socket has room for 107 bytes, a path
-/// may be longer.
+/// Names a socket by its open folder: a socket address has room for 107 bytes, a path may be longer.
 fn at<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return act(path);

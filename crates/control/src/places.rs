@@ -1,6 +1,6 @@
-//! Places of connections: so many for anybody, further ones for operators.
+//! Limits on connections: a number for everybody, and further ones for operators.
 //!
-//! When all are taken, an operator gets the place of whoever has waited longest without a whole request.
+//! When all are used, an operator gets the place of the connection that has waited longest without a complete request.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use fixwire_engine::OperatorStanding;
 
-/// How many may be connected at once.
+/// Maximum number of connections.
 pub const MOST: usize = 16;
-/// How many operators, the engine's own user and root may be connected besides.
+/// Additional connections for operators, the engine's own user and root.
 pub const KEPT: usize = 8;
 
-/// The places that are taken.
+/// The connections in use.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     all: Mutex<Taken>,
@@ -37,7 +37,7 @@ struct Connected {
 }
 
 impl Places {
-    /// Takes a place; its number. `is_operator` is asked only when none is left for others.
+    /// Takes a place and returns its number. `is_operator` is called only when none is left for others.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl Taken {
     fn leave(&mut self, number: u64) {
         if let Some(at) = self.places.iter().position(|one| one.number == number) {
             let one = self.places.swap_remove(at);
-            // The thread that reads it sees its end.
+            // Its reading thread sees the end.
             let _ = one.stream.shutdown(Shutdown::Both);
         }
     }
@@ -136,7 +136,7 @@ mod tests {
             take(at, OperatorStanding::Owner, false).unwrap();
         }
         take(23, OperatorStanding::Member, true).unwrap();
-        // All are taken: the one that waits longest and is not being answered makes way.
+        // All are in use: the one that has waited longest without being answered is closed.
         take(24, OperatorStanding::Member, true).unwrap();
         let ended = |at: usize| {
             let mut end = &pairs[at].1;

@@ -24,33 +24,32 @@ use crate::places::Places;
 
 /// How long a client may be connected without a request.
 const IDLE: Duration = Duration::from_secs(60);
-/// How long the rest of a request may take once it has begun, and the client to read the response.
+/// Time limit for the rest of a request once begun, and for the client to read the response.
 const LINE: Duration = Duration::from_secs(5);
-/// Pause before a refusal, so that nobody fills the journal with them.
+/// Pause before a refusal, so that refusals cannot flood the journal.
 const REFUSED: Duration = Duration::from_millis(50);
-/// How long the engine may take, a Logout and its answer included.
+/// Time limit for the engine's answer, including a Logout and its answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The most sessions that an error names.
+/// Maximum number of sessions named in an error.
 const NAMED: usize = 20;
 
-/// Who asks for something.
+/// The user at the other end of a connection.
 struct Requester {
     by: Operator,
     standing: OperatorStanding,
 }
 
-/// The query that asks an application for its counts, for a status.
+/// The query to an application for its counters, for a status.
 pub const COUNTS: &[u8] = b"counts";
-/// The query that asks it for the same as figures: lines of names and a value, which tabs part. A status has them as an
-/// object.
+/// The query for the same as figures: lines of tab-separated names and a value. A status has them as an object.
 pub const FIGURES: &[u8] = b"figures";
 
-/// Reloads the rules or settings of this file, for an operator; the text says how, and is empty for a plain reload.
-/// Returns the result, either way.
+/// Reloads the rules or settings in this file, for an operator; the text is the kind of reload, empty for a plain one.
+/// Returns the result, or the error.
 pub type ReloadHandler = Box<dyn Fn(&Path, &str, Operator) -> Result<String, String> + Send + Sync>;
 
-/// Answers requests about an engine, until it is dropped.
+/// Answers requests about an engine until it is dropped.
 #[derive(Debug)]
 pub struct Control {
     place: Place,
@@ -66,18 +65,18 @@ struct Served {
     since: Instant,
     names: HashMap<String, String>,
     places: Places,
-    /// When a connection was last reported as one too many.
+    /// When a refused connection was last reported.
     reported: Mutex<Option<Instant>>,
     ends: Arc<AtomicBool>,
 }
 
 impl Control {
-    /// Answers at this place from now on, in threads of its own. `version` is what a status says; `reload` is
-    /// there when what runs has rules.
+    /// Answers here from now on, in threads of its own. A status shows `version`; `reload` is set if the application
+    /// has rules.
     ///
     /// # Errors
     ///
-    /// There can be no such socket, or the system gives no thread.
+    /// The socket cannot be created, or a thread cannot be started.
     pub fn start(
         engine: Handle,
         place: &Place,
@@ -87,12 +86,12 @@ impl Control {
         Self::start_named(engine, place, version, reload, HashMap::new())
     }
 
-    /// The same with the names that settings have for sessions, by their identities: a status shows them, and a
-    /// request may name a session by them.
+    /// The same with the names of sessions in the settings, by identity: a status shows them, and a request may use
+    /// them.
     ///
     /// # Errors
     ///
-    /// As [`start`](Self::start).
+    /// See [`start`](Self::start).
     pub fn start_named(
         engine: Handle,
         place: &Place,
@@ -123,7 +122,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
-        // The thread that waits for connections looks at it then.
+        // The accepting thread checks it then.
         let _ = connect(&self.place.path);
         let _ = fs::remove_file(&self.place.path);
     }
@@ -136,7 +135,7 @@ impl Served {
                 return;
             }
             let Ok(asks) = asks else {
-                // No descriptor is left, most likely.
+                // Most likely no file descriptor is left.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -145,7 +144,7 @@ impl Served {
             };
             let served = Arc::clone(&self);
             let serve = move || {
-                // The client learns it from the end of the connection.
+                // The client sees the end of the connection.
                 let _ = served.serve(&asks, number, &by);
                 served.places.leave(number);
             };
@@ -155,7 +154,7 @@ impl Served {
         }
     }
 
-    /// Finds a place for a connection, or says why every place is taken.
+    /// Finds a place for a connection, or returns why none is left.
     fn take_place(&self, asks: &UnixStream) -> Option<(u64, Requester)> {
         let (who, standing) = match self.place.who(asks) {
             Ok(who) => who,
@@ -180,7 +179,7 @@ impl Served {
         }
     }
 
-    /// Reports a connection that was refused or ended, at most one a second.
+    /// Reports a refused or closed connection, at most one a second.
     fn report(&self, by: &Requester, why: &str) {
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.is_some_and(|at| at.elapsed() < Duration::from_secs(1)) {
@@ -189,7 +188,7 @@ impl Served {
         *reported = Some(Instant::now());
         let what = format!("connection to the control socket by {}: {why}", by.by);
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        // An engine that has ended reports nothing.
+        // A stopped engine reports nothing.
         let _ = engine.report_refusal(what);
     }
 
@@ -241,7 +240,7 @@ impl Served {
         }
     }
 
-    /// Does what was asked for, if the operator may.
+    /// Executes a request, if the operator has the right.
     fn carry_out(
         &self,
         what: ControlQuestion,
@@ -324,7 +323,7 @@ impl Served {
             pid: std::process::id(),
             seconds: self.since.elapsed().as_secs(),
         };
-        // The application's counts, if it has any, for whoever may read.
+        // The application's counters, if any, for operators with the right to read.
         let (text, figures, links) = match session {
             None => {
                 let access = OperatorAccess::Part(OperatorRight::Read);
@@ -359,7 +358,7 @@ impl Served {
         }
     }
 
-    /// The identity of a session that is called so.
+    /// The identity of the session with this name.
     fn identity<'a>(&'a self, called: &'a str) -> &'a str {
         if self.names.contains_key(called) {
             return called;
@@ -422,7 +421,7 @@ impl Served {
         }
     }
 
-    /// Asks the engine, and waits for its answer.
+    /// Queries the engine and waits for its answer.
     fn ask<T>(
         &self,
         ask: impl FnOnce(&mut Handle) -> Result<Receiver<T>, SendError>,
@@ -442,7 +441,7 @@ impl Served {
     }
 }
 
-/// What a request needs.
+/// The right that a request requires.
 fn access(what: ControlQuestion, other: OperatorRight) -> OperatorAccess {
     OperatorAccess::Right(match what.right() {
         ControlRight::Right(right) => right,
@@ -450,17 +449,17 @@ fn access(what: ControlQuestion, other: OperatorRight) -> OperatorAccess {
     })
 }
 
-/// How far the reading of a request has come.
+/// Progress of reading a request.
 enum LineRead {
     Line,
     /// The connection has ended, or was idle for too long.
     End,
     Long,
-    /// The rest of the line was not received in time.
+    /// The rest of the line did not arrive in time.
     Late,
 }
 
-/// Reads a request, with its end.
+/// Reads a request, including its end.
 fn read_line(lines: &mut BufReader<&UnixStream>, line: &mut Vec<u8>) -> io::Result<LineRead> {
     line.clear();
     let mut begun: Option<Instant> = None;
