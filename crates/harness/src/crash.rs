@@ -7,9 +7,9 @@ use std::fmt;
 pub enum CrashKind {
     /// By `kill -9`.
     Kill,
-    /// By a power cut: of what was not synced, each sector is on the disk or not.
+    /// By a power failure: each unsynced sector is on disk or not.
     PowerCut,
-    /// By a sync that fails, after which the engine ends by itself.
+    /// By a failed sync, after which the engine stops by itself.
     FailedSync,
 }
 
@@ -21,20 +21,20 @@ impl CrashKind {
     ];
 }
 
-/// A point at which a trial lets the engine die: the operation of its disk or network, or for [`CrashKind::FailedSync`] the
-/// sync, counted from 0.
+/// A point at which a trial kills the engine: the number of an operation of its disk or network, or for
+/// [`CrashKind::FailedSync`] of a sync, from 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CrashPoint {
-    /// The source of random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
     /// How the process ends.
     pub fault: CrashKind,
-    /// Where.
+    /// The number of the operation or sync.
     pub at: u64,
 }
 
 impl CrashPoint {
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Parses the output of [`Display`](fmt::Display).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split('/');
@@ -59,17 +59,17 @@ impl fmt::Display for CrashPoint {
 /// A failure of a trial.
 #[derive(Clone, Eq, PartialEq)]
 pub struct TrialError {
-    /// Where the engine died; `None`: in the run without a crash.
+    /// The crash point; `None`: in the run without a crash.
     pub point: Option<CrashPoint>,
-    /// The step of the script, counted from 1, and what it is.
+    /// The step of the script, from 1, and its text.
     pub step: String,
     /// The failure.
     pub what: String,
-    /// Everything that passed between the engine and its peers, a line each.
+    /// Everything sent between the engine and its peers, a line each.
     pub trace: Vec<String>,
 }
 
-/// The variable that lets a trial play one [`CrashPoint`] only, and print what passes.
+/// The variable that makes a trial play only one [`CrashPoint`], and print the messages.
 pub const REPEAT: &str = "FIXWIRE_CRASH";
 
 impl fmt::Display for TrialError {
@@ -89,7 +89,7 @@ impl fmt::Display for TrialError {
     }
 }
 
-/// As for a person, since this is what `unwrap` prints.
+/// As for people, since `unwrap` prints this.
 impl fmt::Debug for TrialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -98,18 +98,18 @@ impl fmt::Debug for TrialError {
 
 impl std::error::Error for TrialError {}
 
-/// The plays of a trial.
+/// Number of plays of a trial.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TrialTally {
-    /// Ends of the process, while it recovered included.
+    /// Kills of the process, including those during recovery.
     pub kills: u64,
-    /// Power cuts, while it recovered included.
+    /// Power failures, including those during recovery.
     pub power_cuts: u64,
-    /// Syncs that failed.
+    /// Failed syncs.
     pub failed_syncs: u64,
-    /// How many of these came while it recovered.
+    /// How many of these happened during recovery.
     pub during_recovery: u64,
-    /// Messages that the application was handed by a second process.
+    /// Messages that were delivered to the application of a second process.
     pub handed_again: u64,
 }
 

@@ -1,11 +1,11 @@
 //! A simulated world for the tests of an application: its engine, its disk, its network and the counterparties of its
 //! sessions, all in one thread and by a seed.
 //!
-//! [`Trial`] plays a script and lets the process die at every point of it: whatever the application does twice, forgets,
-//! or keeps beside its notes is found, with the [`CrashPoint`] that reproduces it. [`World`] is one such world for a
-//! test that says itself what happens when. What an application may rely on is in `docs/guide/applications.md`;
-//! `examples/dealer` is an application with such a test. Programs name this crate `fixwire::harness`, with the
-//! feature `harness`, which belongs into their dev-dependencies.
+//! [`Trial`] plays a script and kills the process at every point of it: it detects whatever the application does twice,
+//! loses, or keeps outside its notes, with the [`CrashPoint`] that reproduces it. [`World`] is one such world for a
+//! test that controls the events itself. The guarantees for an application are in `docs/guide/applications.md`;
+//! `examples/dealer` is an application with such a test. Programs name this crate `fixwire::harness`, with the feature
+//! `harness`, among their dev-dependencies.
 //!
 //! ```
 //! use fixwire_engine::protocol::session::{BeginString, Config, Role};

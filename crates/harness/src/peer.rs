@@ -1,5 +1,5 @@
-//! The counterparty of one session, as a real one behaves: it keeps its sequence numbers and its messages over every
-//! connection, asks for what it misses, and answers a ResendRequest with possible duplicates.
+//! The counterparty of one session, which behaves like a real one: it keeps its sequence numbers and its messages
+//! across connections, requests missing messages, and answers a ResendRequest with possible duplicates.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,21 +13,21 @@ use fixwire_engine::{Connection, SessionConfig};
 
 use crate::wire::{Received, readable};
 
-/// The number of all peers in a simulated network; engines have others.
+/// The node number of all peers in a simulated network; engines have others.
 const NODE: u32 = 0;
-/// Nanoseconds until a peer connects again.
+/// Nanoseconds until a peer reconnects.
 const PAUSE: u64 = 50_000_000;
-/// The longest message that a peer takes.
+/// Longest accepted message, bytes.
 const LONGEST: usize = 1 << 20;
 
-/// A message that got a MsgSeqNum.
+/// A message with its MsgSeqNum.
 #[derive(Debug)]
 struct Sent {
     msg_type: String,
-    /// SendingTime(52) when it was sent first.
+    /// Its original SendingTime(52).
     time: String,
     body: String,
-    /// PossResend(97) = Y.
+    /// Whether it has PossResend(97) = Y.
     may_be_known: bool,
 }
 
@@ -47,11 +47,11 @@ pub struct Peer {
     logged_on: bool,
     next_in: u64,
     sent: Vec<Sent>,
-    /// A ResendRequest of ours is answered when this number has come.
+    /// Our ResendRequest is answered when this MsgSeqNum has arrived.
     asked: Option<u64>,
     seen: BTreeMap<u64, Received>,
     now: Now,
-    /// Messages that passed since the last look.
+    /// Messages exchanged since the last call.
     pub(crate) trace: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Peer {
         self.logged_on
     }
 
-    /// The application messages and rejects that came, each once, by MsgSeqNum.
+    /// The received application messages and rejects, without duplicates, by MsgSeqNum.
     pub fn received(&self) -> impl Iterator<Item = &Received> {
         self.seen
             .values()
@@ -107,25 +107,25 @@ impl Peer {
         self.sent.len() as u64 + 1
     }
 
-    /// MsgSeqNum that it expects next.
+    /// Next expected MsgSeqNum.
     #[must_use]
     pub fn next_in(&self) -> u64 {
         self.next_in
     }
 
-    /// Whether nothing waits to be written or asked for.
+    /// Whether nothing is waiting to be written or requested.
     pub(crate) fn is_quiet(&self) -> bool {
         self.logged_on && self.waiting.is_empty() && self.asked.is_none()
     }
 
-    /// Sends a message of the fields in `body`, with `|` for SOH: now, or when the engine asks for it after the next
-    /// Logon. Answers its MsgSeqNum.
+    /// Sends a message with the fields in `body`, with `|` for SOH: now, or after the next Logon when the engine
+    /// requests it. Returns its MsgSeqNum.
     pub fn send(&mut self, msg_type: &str, body: &str) -> u64 {
         self.send_new(msg_type, body, false)
     }
 
-    /// Sends an earlier message as a new one with PossResend(97), as one whose fate it does not know. Answers its
-    /// MsgSeqNum; `None` when none was sent under `seq`.
+    /// Sends an earlier message as a new one with PossResend(97), as if its state were unknown. Returns its MsgSeqNum;
+    /// `None` when no message was sent as `seq`.
     pub fn send_again(&mut self, seq: u64) -> Option<u64> {
         let sent = self.sent.get((seq as usize).checked_sub(1)?)?;
         let (msg_type, body) = (sent.msg_type.clone(), sent.body.clone());
@@ -151,7 +151,7 @@ impl Peer {
         seq
     }
 
-    /// Sends a message that it has sent before once more, under its MsgSeqNum and with PossDupFlag(43).
+    /// Resends an earlier message with its MsgSeqNum and PossDupFlag(43).
     pub fn repeat(&mut self, seq: u64) {
         if self.logged_on && (1..self.next_out()).contains(&seq) {
             self.write(seq, true);
@@ -165,7 +165,7 @@ impl Peer {
         Some(at as u64 + 1)
     }
 
-    /// Ends its connection; it connects again by itself.
+    /// Closes its connection; it reconnects by itself.
     pub(crate) fn disconnect(&mut self, net: &SimNet) {
         if let Some(conn) = self.conn.take() {
             net.close(conn);
@@ -264,7 +264,7 @@ impl Peer {
         self.send("A", &body);
     }
 
-    /// Writes what waits; false when the connection has failed.
+    /// Writes waiting bytes; false when the connection has failed.
     fn flush(&mut self, net: &SimNet, conn: ConnId) -> bool {
         while !self.waiting.is_empty() {
             match net.write(conn, &self.waiting) {
@@ -275,7 +275,7 @@ impl Peer {
         true
     }
 
-    /// Writes a message that has a MsgSeqNum.
+    /// Writes a message that has its MsgSeqNum.
     fn write(&mut self, seq: u64, again: bool) {
         let sent = &self.sent[seq as usize - 1];
         let mut marks = String::new();
@@ -315,7 +315,7 @@ impl Peer {
         self.waiting.extend_from_slice(&bytes);
     }
 
-    /// Takes one message of the engine; true when the connection ends.
+    /// Handles one message of the engine; true when the connection ends.
     fn take(&mut self, message: Received) -> Result<bool, String> {
         self.trace(&format!("< {}", readable(&message.bytes)));
         let seq = message.seq;
@@ -396,7 +396,7 @@ impl Peer {
         self.logged_on = true;
     }
 
-    /// Answers a ResendRequest: admin messages by gap fills, others by possible duplicates.
+    /// Answers a ResendRequest: gap-fills admin messages, resends others as possible duplicates.
     fn answer(&mut self, request: &Received) -> Result<(), String> {
         let last = self.sent.len() as u64;
         let from = request.number(7).unwrap_or_default();

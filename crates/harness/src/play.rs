@@ -1,4 +1,4 @@
-//! One play of a script, with a crash or without.
+//! One play of a script, with or without a crash.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::Receiver;
@@ -12,9 +12,10 @@ use crate::trial::Step;
 use crate::watched::Look;
 use crate::world::{Turn, World};
 
-/// The most turns for an answer to a command.
+/// Maximum number of turns until a command is answered.
 const PATIENCE: usize = 50;
-/// In a third of the plays the engine dies once more within so many operations: half of the times while it recovers.
+/// In a third of the plays the engine is killed again within this number of operations: half of the time during
+/// recovery.
 const DIES_WITHIN: [u64; 2] = [4, 40];
 
 type Answer = Receiver<Result<Vec<u8>, OperationError>>;
@@ -22,11 +23,11 @@ type Answer = Receiver<Result<Vec<u8>, OperationError>>;
 /// Result of a play.
 #[derive(Debug)]
 pub(crate) struct Played {
-    /// Operations of the engine's disk and network until the script was played.
+    /// Number of operations of the engine's disk and network until the end of the script.
     pub(crate) operations: u64,
     pub(crate) tally: TrialTally,
     state: Option<String>,
-    /// The messages that the peers have received, by the name of the session and their subject.
+    /// The messages received by the peers, by session name and subject.
     effects: BTreeMap<(String, String), Vec<String>>,
 }
 
@@ -37,7 +38,7 @@ pub(crate) struct Play<A: Application> {
     step: String,
     operations: u64,
     tally: TrialTally,
-    /// The callbacks of processes that have ended.
+    /// The callbacks of earlier processes.
     handed: HashSet<(SessionId, u64)>,
     /// The states in which the application may be found.
     allowed: Vec<String>,
@@ -75,7 +76,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// Plays the script, and what follows each: possible duplicates, and the end of the process.
+    /// Plays the script, then the final steps: possible duplicates, and a kill.
     pub(crate) fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         self.settle()?;
         for (index, step) in steps.iter().enumerate() {
@@ -86,7 +87,7 @@ impl<A: Application> Play<A> {
         }
         self.operations = self.world.disk().operations();
         self.step = "a possible duplicate of each last message".to_owned();
-        // As after a ResendRequest that asks for more than is missing.
+        // As after a ResendRequest for more messages than are missing.
         let crashes = self.point.is_some();
         for peer in 0..self.world.peers().len() * usize::from(crashes) {
             let peer = self.world.peer(SessionId(peer as u32));
@@ -96,7 +97,7 @@ impl<A: Application> Play<A> {
         }
         self.settle()?;
         self.step = "kill -9 after the last step".to_owned();
-        // A crash that the script was too short for.
+        // A crash point after the end of the script.
         self.world.disk().end_process();
         let before = self.state();
         self.count_handed();
@@ -153,7 +154,7 @@ impl<A: Application> Play<A> {
         self.settle()
     }
 
-    /// Gives a command until it is answered.
+    /// Repeats a command until it is answered.
     fn command(&mut self, command: &[u8]) -> Result<(), String> {
         loop {
             let answer = self.ask(command)?;
@@ -179,7 +180,7 @@ impl<A: Application> Play<A> {
         handle.command(command, by).map_err(|why| why.to_string())
     }
 
-    /// Turns until all is said, over any end of the process.
+    /// Runs turns until all messages are exchanged, across restarts of the process.
     fn settle(&mut self) -> Result<(), String> {
         while let Turn::Ended(why) = self.world.settle_or_end()? {
             self.died(&why)?;
@@ -191,7 +192,7 @@ impl<A: Application> Play<A> {
         self.world.watched()?.state()
     }
 
-    /// The process has ended: another one takes its place.
+    /// The process was killed: another one starts.
     fn died(&mut self, why: &str) -> Result<(), String> {
         let fault = self.point.map_or(CrashKind::Kill, |point| point.fault);
         let power = fault == CrashKind::PowerCut;
@@ -231,7 +232,7 @@ impl<A: Application> Play<A> {
         self.found()
     }
 
-    /// Looks at the state of a process that has just recovered.
+    /// Checks the state of a process that has just recovered.
     fn found(&mut self) -> Result<(), String> {
         let Some(found) = self.state() else {
             return Ok(());
@@ -242,7 +243,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// Counts what this process was handed and another one before it.
+    /// Counts the messages delivered to this process and to an earlier one.
     fn count_handed(&mut self) {
         let handed = self.world.watched().map(|watched| watched.handed.clone());
         for message in handed.unwrap_or_default() {
@@ -279,7 +280,7 @@ impl<A: Application> Play<A> {
         }
     }
 
-    /// The application as it is now, and the peers.
+    /// The current state of the application and the peers.
     pub(crate) fn outcome(&mut self) -> Option<(&A, &[Peer])> {
         self.world.app_and_peers()
     }

@@ -1,5 +1,5 @@
-//! A script that an application is put through once without a crash, and once for each point at which its process
-//! can end.
+//! A script that is played with an application once without a crash, and once for each point at which its process can
+//! be killed.
 
 use std::env;
 use std::rc::Rc;
@@ -22,36 +22,36 @@ pub(crate) enum Step {
     Send(SessionId, String, String),
     /// A peer sends its last message again, as a new one with PossResend(97).
     SendAgain(SessionId),
-    /// A command to the application, until it is answered.
+    /// A command to the application, repeated until it is answered.
     Command(Vec<u8>),
-    /// Time passes.
+    /// Time advances.
     Pass(Nanos),
     /// A connection breaks.
     Disconnect(SessionId),
 }
 
-/// Puts an application through a script, lets its process die at every point of it, and looks whether everything
-/// was done once.
+/// Plays a script with an application, kills its process at every point, and checks that everything was done exactly
+/// once.
 ///
-/// The script is played without a crash first. Then it is played again for each operation of the engine's disk and
-/// network, after which the process ends by `kill -9`; with [`Durability::Disk`] also by a power cut, and with each
-/// sync failing. The engine starts again, and may die while it recovers; each peer logs on, resends what it is asked
-/// for, and sends its last message again as a possible duplicate. At the end the process is killed once more. In each
-/// play
+/// The script is first played without a crash. Then it is played again for each operation of the engine's disk and
+/// network, after which the process is killed by `kill -9`; with [`Durability::Disk`] also by a power failure, and with
+/// each sync failing. The engine restarts, and may be killed during recovery; each peer logs on, resends the requested
+/// messages, and sends its last message again as a possible duplicate. At the end the process is killed once more. In
+/// each play
 ///
 /// * no MsgSeqNum is used for two messages,
 /// * each peer has received the same messages about each order, in the same order, as without a crash
 ///   ([`keyed_by`](Self::keyed_by), [`ignoring`](Self::ignoring)),
-/// * the state after a recovery is one from before it, the last one where all was said, and in the end that of the
-///   run without a crash ([`state`](Self::state)),
-/// * what the program itself wants holds ([`check`](Self::check)).
+/// * the state after a recovery is an earlier state, the last one if all messages were exchanged, and in the end that
+///   of the run without a crash ([`state`](Self::state)),
+/// * the program's own condition holds ([`check`](Self::check)).
 ///
-/// The variable `FIXWIRE_CRASH` repeats a play, as the error says.
+/// The variable `FIXWIRE_CRASH` repeats a play, as the error explains.
 ///
 /// # Limits
 ///
-/// Peers connect again by themselves, and follow no restart of sequence numbers: sessions have no schedule and
-/// no `reset_on`. [`Durability::Memory`] keeps nothing, and is an error. Messages have at most 16 KiB.
+/// Peers reconnect by themselves, and do not support resets of sequence numbers: sessions have no schedule and no
+/// `reset_on`. [`Durability::Memory`] keeps nothing, and is an error. Messages have at most 16 KiB.
 pub struct Trial<A: Application> {
     config: EngineConfig,
     make: Box<Make<A>>,
@@ -64,9 +64,9 @@ pub struct Trial<A: Application> {
 }
 
 impl<A: Application + 'static> Trial<A> {
-    /// A trial of the sessions of this configuration, without a script yet. `make` is called for each play and answers
-    /// how the application of a process is made: what all processes of a play share, such as a database, it makes
-    /// before it answers.
+    /// A trial of the sessions of this configuration, without a script yet. `make` is called for each play and returns
+    /// a function that creates the application of a process; anything that all processes of a play share, such as a
+    /// database, it creates before it returns.
     pub fn new<M: FnMut() -> A + 'static>(
         config: EngineConfig,
         make: impl Fn() -> M + 'static,
@@ -83,32 +83,33 @@ impl<A: Application + 'static> Trial<A> {
         }
     }
 
-    /// A peer sends a message of the fields in `body`, with `|` for SOH. The next step begins when all is said.
+    /// A peer sends a message with the fields in `body`, with `|` for SOH. The next step begins when all messages are
+    /// exchanged.
     #[must_use]
     pub fn send(self, session: SessionId, msg_type: &str, body: &str) -> Self {
         self.step(Step::Send(session, msg_type.to_owned(), body.to_owned()))
     }
 
-    /// A peer sends its last application message once more as a new one with PossResend(97) = Y, since it does not
-    /// know what became of it.
+    /// A peer sends its last application message again as a new one with PossResend(97) = Y, since it does not know its
+    /// state.
     #[must_use]
     pub fn send_again(self, session: SessionId) -> Self {
         self.step(Step::SendAgain(session))
     }
 
-    /// A command to the application, and again after a restart if there was no answer.
+    /// A command to the application, repeated after a restart if it was not answered.
     #[must_use]
     pub fn command(self, command: &[u8]) -> Self {
         self.step(Step::Command(command.to_vec()))
     }
 
-    /// Time passes.
+    /// Advances the time.
     #[must_use]
     pub fn pass(self, time: Nanos) -> Self {
         self.step(Step::Pass(time))
     }
 
-    /// The connection of a session breaks; its peer connects again.
+    /// Breaks the connection of a session; its peer reconnects.
     #[must_use]
     pub fn disconnect(self, session: SessionId) -> Self {
         self.step(Step::Disconnect(session))
@@ -119,47 +120,48 @@ impl<A: Application + 'static> Trial<A> {
         self
     }
 
-    /// The state that has to survive, in a form in which the same state is the same text.
+    /// The state that must survive, as text; equal states must give equal texts.
     #[must_use]
     pub fn state<S: std::fmt::Debug>(mut self, look: impl Fn(&A) -> S + 'static) -> Self {
         self.look = Some(Rc::new(move |app| format!("{:?}", look(app))));
         self
     }
 
-    /// The condition at the end of each play: the application, and the messages its peers have received.
+    /// A condition at the end of each play, on the application and the messages received by its peers.
     #[must_use]
     pub fn check(mut self, check: impl Fn(&A, &[Peer]) -> Result<(), String> + 'static) -> Self {
         self.check = Some(Box::new(check));
         self
     }
 
-    /// The field that says what a message is about; ClOrdID(11) by default. Messages without it are not compared.
+    /// The field that identifies the subject of a message; ClOrdID(11) by default. Messages without it are not
+    /// compared.
     #[must_use]
     pub fn keyed_by(mut self, key: Tag) -> Self {
         self.key = key;
         self
     }
 
-    /// A field that may differ from one play to another, as TransactTime(60) always may.
+    /// A field that may differ between plays, as TransactTime(60) always may.
     #[must_use]
     pub fn ignoring(mut self, tag: Tag) -> Self {
         self.ignored.push(tag);
         self
     }
 
-    /// How many seeds are played, from 1 on; one by default. A seed says how the network splits what it carries, what a
-    /// power cut leaves, and when the engine dies while it recovers.
+    /// Number of seeds to play, from 1 on; one by default. The seed determines how the network splits data, what a
+    /// power failure leaves, and when the engine is killed during recovery.
     #[must_use]
     pub fn seeds(mut self, seeds: u64) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// Plays all of it, or what `FIXWIRE_CRASH` names.
+    /// Plays everything, or the crash point in `FIXWIRE_CRASH`.
     ///
     /// # Errors
     ///
-    /// The first thing that did not hold. A panic of the application is one.
+    /// The first violated condition. A panic of the application is one.
     pub fn run(&self) -> Result<TrialTally, TrialError> {
         if let Some(why) = self.refusal() {
             return Err(refused(why));
@@ -170,7 +172,7 @@ impl<A: Application + 'static> Trial<A> {
         }
     }
 
-    /// Why the script cannot be tried.
+    /// Why the script cannot be played.
     fn refusal(&self) -> Option<String> {
         if self.config.durability == Durability::Memory {
             return Some("Durability::Memory keeps nothing across a crash".to_owned());

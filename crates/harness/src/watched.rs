@@ -1,5 +1,5 @@
-//! The application under test, as the engine sees it: its state is looked at after whatever it is handed, and a
-//! process that has ended hands it nothing more.
+//! The application under test as the engine sees it: its state is recorded after every call, and a killed process gets
+//! no more calls.
 
 use std::rc::Rc;
 
@@ -10,17 +10,17 @@ use fixwire_engine::protocol::{
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
 };
 
-/// Shows the state of an application that has to survive.
+/// Returns the state of an application that must survive, as text.
 pub(crate) type Look<A> = Rc<dyn Fn(&A) -> String>;
 
-/// An application, and the states that it went through.
+/// An application, and its states so far.
 pub(crate) struct Watched<A> {
     pub(crate) app: A,
     look: Option<Look<A>>,
     disk: SimDisk,
-    /// Since [`begin_turn`](Self::begin_turn), the one before included, without repetitions.
+    /// Its states since [`begin_turn`](Self::begin_turn), including the one before, without repetitions.
     states: Vec<String>,
-    /// MsgSeqNums of all messages that it was handed, by session.
+    /// MsgSeqNums of all messages delivered to it, by session.
     pub(crate) handed: Vec<(SessionId, u64)>,
 }
 
@@ -39,14 +39,14 @@ impl<A> Watched<A> {
         self.look.as_ref().map(|look| look(&self.app))
     }
 
-    /// All of before is committed; the states that it went through until then.
+    /// Everything earlier is committed; returns its states until then.
     pub(crate) fn begin_turn(&mut self) -> Vec<String> {
         self.note_state();
         let last = self.states.len().saturating_sub(1);
         self.states.drain(..last).collect()
     }
 
-    /// The states that it may be found in when the process ends in this turn.
+    /// The states in which it may be found when the process is killed in this turn.
     pub(crate) fn states(&self) -> &[String] {
         &self.states
     }
@@ -66,7 +66,7 @@ impl<A> Watched<A> {
         }
     }
 
-    /// Hands it something, unless the process has ended.
+    /// Calls it, unless the process was killed.
     fn with<T: Default>(&mut self, hand: impl FnOnce(&mut A) -> T) -> T {
         if self.disk.has_stopped() {
             return T::default();
@@ -288,7 +288,7 @@ impl<A: Application> Application for Watched<A> {
 
 #[cfg(test)]
 mod tests {
-    /// A method that is not handed on would hide what the application does in it.
+    /// A method that is not forwarded would hide the application's own.
     #[test]
     fn every_method_of_an_application_is_handed_on() {
         let page = include_str!("../../protocol/src/application.rs");
@@ -299,7 +299,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("    fn "));
         let names: Vec<&str> = names.filter_map(|line| line.split('(').next()).collect();
         assert!(names.len() > 20, "{names:?}");
-        // A long call stands in lines of its own parts.
+        // A long call is split over lines.
         let own: String = include_str!("watched.rs").split_whitespace().collect();
         for name in names {
             let calls = format!("app.{name}(");

@@ -1,10 +1,10 @@
-//! A message as a peer received it, and as a person reads it.
+//! A message as a peer received it, and as text.
 
 use fixwire_engine::protocol::{Decoder, Tag};
 
-/// Fields that a resent message may have otherwise: BodyLength, CheckSum, PossDupFlag, SendingTime, OrigSendingTime.
+/// Fields that differ in a resent message: BodyLength, CheckSum, PossDupFlag, SendingTime, OrigSendingTime.
 const OF_RESENDS: [Tag; 5] = [9, 10, 43, 52, 122];
-/// The rest of the header, which says who and not what.
+/// The other header fields, which identify the sender and not the content.
 const HEADER: [Tag; 11] = [8, 34, 35, 49, 50, 56, 57, 142, 143, 97, 369];
 
 /// A message of the engine.
@@ -14,13 +14,13 @@ pub struct Received {
     pub msg_type: String,
     /// MsgSeqNum(34).
     pub seq: u64,
-    /// The whole message.
+    /// The complete message.
     pub bytes: Vec<u8>,
     fields: Vec<(Tag, String)>,
 }
 
 impl Received {
-    /// Reads a whole message.
+    /// Parses a complete message.
     ///
     /// # Errors
     ///
@@ -54,13 +54,13 @@ impl Received {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The same as a number; `None` when it is none.
+    /// The same as a number; `None` if it is not one.
     #[must_use]
     pub fn number(&self, tag: Tag) -> Option<u64> {
         self.get(tag)?.parse().ok()
     }
 
-    /// The message without what a resend may change, and without the fields `but`.
+    /// The message without fields that a resend may change, and without the fields `but`.
     pub(crate) fn essence(&self, but: &[Tag]) -> String {
         self.without(|tag| OF_RESENDS.contains(&tag) || but.contains(&tag))
     }

@@ -12,19 +12,20 @@ use crate::peer::Peer;
 use crate::random::Random;
 use crate::watched::{Look, Watched};
 
-/// Nanoseconds of a turn.
+/// Duration of a turn, nanoseconds.
 const TURN: Nanos = Nanos(1_000_000);
-/// Turns in which nothing may happen before all is said.
+/// Number of idle turns after which all messages count as exchanged.
 const SETTLED: usize = 6;
-/// Turns until time passes faster: pauses before an initiator connects.
+/// Number of turns after which time runs faster: pauses before an initiator connects.
 const SLOW: usize = 300;
-/// Turns in which all must be said.
+/// Number of turns in which all messages must be exchanged.
 const PATIENCE: usize = 600;
-/// Bytes of a message, at most.
+/// Maximum message size, bytes.
 const LONGEST: usize = 16 << 10;
 
 /// An engine of one application in a world of its own: a network, a disk that loses what a real one may lose, and a
-/// [`Peer`] for each session. It is played in turns, in one thread, and chance is a seed: a world can be reproduced.
+/// [`Peer`] for each session. It runs in turns, in one thread, with random numbers from a seed: a world can be
+/// reproduced.
 ///
 /// ```no_run
 /// # use fixwire_engine::EngineConfig;
@@ -51,11 +52,11 @@ pub struct World<A: Application> {
     engine: Option<Engine<Watched<A>, SimHost, SimDisk>>,
     node: u32,
     random: Random,
-    /// Everything that passed, a line each.
+    /// Everything sent and received, a line each.
     trace: Vec<String>,
-    /// States of the application before the turn that runs, of all processes.
+    /// States of the application before the current turn, over all processes.
     past: Vec<String>,
-    /// The fault of the engine when it ended.
+    /// The error with which the engine stopped.
     fault: Option<String>,
 }
 
@@ -64,14 +65,13 @@ pub struct World<A: Application> {
 pub enum Turn {
     /// The engine runs.
     Alive,
-    /// Its process has ended, and so it says.
+    /// Its process has ended, and this is the error.
     Ended(String),
 }
 
 impl<A: Application> World<A> {
-    /// A world with the sessions, the durability and the checks of this configuration, in which the engine has not
-    /// started. `make` makes the application of each process. Sizes are those of a small world: messages
-    /// have at most 16 KiB.
+    /// A world with the sessions, the durability and the checks of this configuration, with the engine not started.
+    /// `make` creates the application of each process. Sizes are small: messages have at most 16 KiB.
     pub fn new(config: &EngineConfig, seed: u64, make: impl FnMut() -> A + 'static) -> Self {
         let mut random = Random::new(seed);
         let weather = Weather {
@@ -122,24 +122,24 @@ impl<A: Application> World<A> {
         &mut self.peers[session.0 as usize]
     }
 
-    /// The counterparties of all sessions, in the order of the configuration.
+    /// The counterparties of all sessions, in configuration order.
     #[must_use]
     pub fn peers(&self) -> &[Peer] {
         &self.peers
     }
 
-    /// The application of the process that runs.
+    /// The application of the running process.
     pub fn application(&mut self) -> Option<&mut A> {
         Some(&mut self.engine.as_mut()?.application_mut().app)
     }
 
-    /// Other threads of the process that runs would talk to it through this.
+    /// A handle as for other threads of the running process.
     #[must_use]
     pub fn handle(&self) -> Option<Handle> {
         Some(self.engine.as_ref()?.handle())
     }
 
-    /// Everything that passed between the engine and its peers, a line each.
+    /// Everything sent between the engine and its peers, a line each.
     #[must_use]
     pub fn trace(&self) -> &[String] {
         &self.trace
@@ -153,8 +153,8 @@ impl<A: Application> World<A> {
         Some(self.engine.as_mut()?.application_mut())
     }
 
-    /// The states in which its application may be found after the end of the process: those of this turn, and after
-    /// a loss of power all.
+    /// The states in which its application may be found after a kill: those of this turn, and after a power failure
+    /// all.
     pub(crate) fn states(&mut self, power: bool) -> Vec<String> {
         let mut states = match power {
             true => self.past.clone(),
@@ -175,7 +175,7 @@ impl<A: Application> World<A> {
         Some((app, &self.peers))
     }
 
-    /// A peer sends a message of these fields, with `|` for SOH; its MsgSeqNum.
+    /// A peer sends a message with these fields, with `|` for SOH; returns its MsgSeqNum.
     ///
     /// # Panics
     ///
@@ -184,7 +184,7 @@ impl<A: Application> World<A> {
         self.peer(session).send(msg_type, body)
     }
 
-    /// A peer ends its connection, and connects again after a moment.
+    /// A peer closes its connection and reconnects shortly after.
     ///
     /// # Panics
     ///
@@ -194,12 +194,12 @@ impl<A: Application> World<A> {
         peers[session.0 as usize].disconnect(net);
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub fn pass(&mut self, time: Nanos) {
         self.net.advance(time);
     }
 
-    /// Starts a process, if none runs. It may end at once, where [`SimDisk::stop_after`] says so.
+    /// Starts a process, if none is running. It may be killed at once, at [`SimDisk::stop_after`].
     pub fn start(&mut self) -> Turn {
         if self.engine.is_some() {
             return Turn::Alive;
@@ -219,7 +219,7 @@ impl<A: Application> World<A> {
         }
     }
 
-    /// One turn of the engine, started if need be, and of every peer. A panic ends the process.
+    /// One turn of the engine, started if necessary, and of every peer. A panic ends the process.
     ///
     /// # Errors
     ///
@@ -266,11 +266,11 @@ impl<A: Application> World<A> {
         Ok(())
     }
 
-    /// Turns until all is said: every peer is logged on, and both sides have what the other has sent.
+    /// Runs turns until all messages are exchanged: every peer is logged on, and both sides have received everything.
     ///
     /// # Errors
     ///
-    /// The process has ended, or they do not come to that within ten minutes of their time.
+    /// The process has ended, or ten minutes of simulated time were not enough.
     pub fn settle(&mut self) -> Result<(), String> {
         match self.settle_or_end()? {
             Turn::Alive => Ok(()),
@@ -326,14 +326,14 @@ impl<A: Application> World<A> {
         format!("the sessions do not become idle: {}", lines.join("; "))
     }
 
-    /// Ends the process, as `kill -9` does: stored data survives.
+    /// Kills the process, as `kill -9` does: stored data survives.
     pub fn kill(&mut self) {
         self.note("kill -9");
         self.end(false);
         self.disk.end_process();
     }
 
-    /// Cuts the power: of the data that was not synced, each sector survives or not.
+    /// A power failure: each unsynced sector survives or not.
     pub fn cut_power(&mut self) {
         self.note("power cut");
         self.end(true);
@@ -347,7 +347,7 @@ impl<A: Application> World<A> {
             let states = engine.application_mut().states();
             self.past.extend_from_slice(states);
         }
-        // What still travels arrives.
+        // Data in transit still arrives.
         self.fault = self.step_peers().err();
     }
 }
@@ -359,7 +359,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         format!("panic: {}", text.unwrap_or("without a text"))
     };
-    // What is left of the engine is dropped.
+    // The rest of the engine is dropped.
     catch_unwind(AssertUnwindSafe(work)).map_err(told)
 }
 

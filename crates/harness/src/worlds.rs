@@ -1,14 +1,14 @@
-//! A file with a hash of each random world of a test: what leaves after each input, and the state every 25 inputs.
+//! A file with a hash of each random world of a test: the output after each input, and the state every 25 inputs.
 //!
-//! A change that is to keep behaviour, such as a moved module or another container, leaves the file as it is. For the
-//! tests of this workspace.
+//! A change without a change of behaviour, such as a moved module or another container, leaves the file unchanged. For
+//! the tests of this workspace.
 //!
 //! ```text
 //! UPDATE=1 cargo test -p fixwire-exchange --lib random                              writes the file
 //! FIXWIRE_WORLD=tmp/03 cargo test -p fixwire-exchange --lib random -- --nocapture   prints the whole text of one world
 //! ```
 //!
-//! The printed text of a world before a change and after it shows the first input that is answered otherwise.
+//! Comparing the printed text of a world before and after a change shows the first input with a different result.
 
 use core::fmt::Display;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ pub fn silent_changes(
     silent
 }
 
-/// What happens in one world.
+/// The record of one world.
 #[derive(Debug)]
 pub struct WorldRecord {
     name: String,
@@ -118,18 +118,18 @@ impl WorldRecord {
         }
     }
 
-    /// An input, before it is played.
+    /// Records an input, before it is played.
     pub fn input(&mut self, text: &str) {
         self.inputs += 1;
         self.line(format_args!("> {text}"));
     }
 
-    /// What leaves because of the last input: a message, an answer to an operator, an event.
+    /// Records an output of the last input: a message, an answer to an operator, an event.
     pub fn output(&mut self, text: impl Display) {
         self.line(format_args!("< {text}"));
     }
 
-    /// The state, if it is due after the last input.
+    /// Records the state, if it is due after the last input.
     pub fn state(&mut self, lines: impl FnOnce() -> Vec<String>) {
         if self.inputs.is_multiple_of(STATE_EVERY) {
             lines().iter().for_each(|line| self.line(line));
@@ -147,8 +147,8 @@ impl WorldRecord {
     }
 }
 
-/// Compares a group of worlds, which their names begin with, with the lines `name hash` of a file. With `UPDATE=1` they
-/// are written into it.
+/// Compares a group of worlds, by the prefix of their names, with the lines `name hash` of a file. With `UPDATE=1`
+/// writes them into it.
 ///
 /// # Panics
 ///
