@@ -24,7 +24,7 @@ const ROWS: [(&str, u8); 28] = [
     ("fixwire-client", 1),
     ("fixwire-dictionary", 1),
     ("fixwire-exchange", 1),
-        ("fixwire-journal", 1),
+    ("fixwire-journal", 1),
     ("fixwire-net", 1),
     ("fixwire-oms", 1),
     ("fixwire-passwords", 1),

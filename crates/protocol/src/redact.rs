@@ -21,8 +21,19 @@ const HARMLESS: &[Tag] = &[
     1403, 1406, 1407, 1408, 1409, 1410,
 ];
 /// Whether the value of a field may be read by anybody even in a Logon.
+#[inline]
 pub fn is_harmless(tag: Tag) -> bool {
     HARMLESS.contains(&tag)
+}
+
+/// Whether a copy masks the value of a field: in a private message every field but the harmless ones.
+#[inline(always)]
+fn is_secret(tag: Tag, private: bool, more: &[Tag]) -> bool {
+    more.contains(&tag)
+        || match private {
+            true => !is_harmless(tag),
+            false => SECRETS.contains(&tag),
+        }
 }
 
 /// `10=ddd` and SOH.
@@ -79,19 +90,12 @@ impl Redactor {
     #[cold]
     pub fn copy(&mut self, index: usize, message: &[u8], private: bool) {
         let more = &self.more;
-        let is_secret = |tag: Tag| {
-            more.contains(&tag)
-                || match private {
-                    true => !is_harmless(tag),
-                    false => SECRETS.contains(&tag),
-                }
-        };
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
         let copy = &mut self.bytes[start..];
         // As they are read: the value of a data field may hold SOH.
         for field in self.decoder.decode(message).fields() {
-            if is_secret(field.tag) {
+            if is_secret(field.tag, private, more) {
                 copy[field.start as usize..field.end as usize].fill(b'*');
             }
         }
@@ -100,7 +104,7 @@ impl Redactor {
         for piece in message.split(|byte| *byte == SOH) {
             let equals = piece.iter().position(|byte| *byte == b'=');
             let value = match equals.map(|equals| (seeming_tag(&piece[..equals]), equals + 1)) {
-                Some((Some(tag), value)) if is_secret(tag) => value,
+                Some((Some(tag), value)) if is_secret(tag, private, more) => value,
                 Some((Some(_), _)) => piece.len(),
                 _ if private => 0,
                 _ => piece.len(),
