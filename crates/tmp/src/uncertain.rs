@@ -148,6 +148,7 @@ pub const fn is_quote_entry(exec_type: TmpExecType) -> bool {
 /// exchange, but for queries (ExecType I) and R03 with status 1 or 99. Open: whether an R03 with status 240 takes one.
 /// Chosen: it does, as any R03 that is not listed.
 #[must_use]
+#[inline]
 pub fn is_numbered(frame: &TmpFrame<'_>) -> bool {
     let query = TmpExecType::QUERY.0;
     match frame.code() {

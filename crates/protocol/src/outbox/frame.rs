@@ -31,6 +31,7 @@ impl Outbox {
     /// # Errors
     ///
     /// [`BodyError::Full`] when there is no room now, [`BodyError::NotALink`]; nothing is left in the outbox.
+    #[inline]
     pub fn frame(&mut self, link: SessionId, frame: &[u8]) -> Result<(), BodyError> {
         self.begin_frame(link, frame, Content::Frame)
     }
@@ -56,6 +57,7 @@ impl Outbox {
     }
 
     /// Whether an inbound frame is being handled from now on. Forgets the masks of the one before.
+    #[inline]
     pub fn set_in_frame(&mut self, in_frame: bool) {
         self.ends.in_frame = in_frame;
         self.clear_masks(Self::INBOUND);
@@ -132,6 +134,7 @@ impl Outbox {
 
     /// A frame that is not sealed yet; empty for anything else.
     #[must_use]
+    #[inline]
     pub fn unsealed_frame(&self, index: usize) -> &[u8] {
         match self.entries[index] {
             entry if entry.state == State::Whole => &self.buffer[entry.start..entry.end],

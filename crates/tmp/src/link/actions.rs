@@ -169,6 +169,7 @@ pub struct LinkActionsIter<'a> {
 impl<'a> Iterator for LinkActionsIter<'a> {
     type Item = LinkAction<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<LinkAction<'a>> {
         let bytes = self.bytes;
         Some(match self.entries.next()? {

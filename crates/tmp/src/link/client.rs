@@ -166,6 +166,7 @@ impl LinkClient {
 
     /// When [`LinkClient::on_time`] has something to do next, on the monotonic clock.
     #[must_use]
+    #[inline]
     pub fn next_due(&self) -> Option<u64> {
         match self.state {
             ClientLinkState::Down => None,
