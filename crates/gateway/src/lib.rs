@@ -12,6 +12,6 @@ extern crate std;
 pub mod gateway;
 pub mod orders;
 
-pub use fixwire_transform::{Draft, Rules, convert, draft, rules};
+pub use fixwire_transform::{Draft, Rules, TransformFailure, convert, draft, rules};
 pub use gateway::{Gateway, GatewayContext, GatewaySession};
 pub use orders::OrderTracker;

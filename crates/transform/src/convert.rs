@@ -10,7 +10,7 @@ use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::time::LastMinute;
 
-use crate::Draft;
+use crate::{Draft, TransformFailure};
 
 mod built_in;
 mod level;
@@ -23,19 +23,17 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod tree;
-mod unconvertible;
 
 pub use built_in::{BuiltInConversions, is_way};
 pub use losses::Losses;
 pub use problem::{ConversionProblem, ConversionTableError};
 pub use rest::Policy;
-pub use unconvertible::Unconvertible;
 
 use level::Levels;
-use rest::{Policies, Rest};
+use rest::Policies;
 use run::ConversionRun;
 use statement::Statement;
-use tree::Tree;
+use tree::{ROOT, Tree};
 
 /// Maximum length of a table, in bytes.
 pub const MAX_TABLE: usize = 1 << 18;
@@ -151,40 +149,45 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// [`Unconvertible`]; draft and losses are unchanged then.
-    pub fn convert(&mut self, draft: &mut Draft, losses: &mut Losses) -> Result<(), Unconvertible> {
+    /// [`TransformFailure::MessageType`], [`TransformFailure::Homeless`] and [`TransformFailure::Missing`]; draft and
+    /// losses are unchanged then.
+    pub fn convert(
+        &mut self,
+        draft: &mut Draft,
+        losses: &mut Losses,
+    ) -> Result<(), TransformFailure> {
         self.lost.clear();
-        let mut last = None;
-        for link in &self.links {
-            let root = link.levels.root(draft.msg_type());
-            let root = root.ok_or(Unconvertible::MessageType)?;
-            match last.replace(link) {
-                None => self.tree.load(draft, &link.levels, root),
-                Some(_) => self.tree.change_levels(&link.levels, root),
-            }
-            run(link, &mut self.tree, &mut self.lost).all();
-        }
-        if let Some(link) = last {
-            let mut rest = Rest {
-                run: run(link, &mut self.tree, &mut self.lost),
-                policies: &self.policies,
-                from: &link.from,
-                to: &link.to,
-                times: &mut self.times,
-            };
-            rest.all()?;
-            self.tree.write(draft, &link.levels);
-        }
+        draft.swap_text(self.tree.text_mut());
+        let converted = self.run(draft);
+        draft.swap_text(self.tree.text_mut());
+        converted?;
         self.lost.iter().for_each(|&tag| losses.add(tag));
         Ok(())
     }
-}
 
-fn run<'a>(link: &'a Link, tree: &'a mut Tree, lost: &'a mut Vec<Tag>) -> ConversionRun<'a> {
-    ConversionRun {
-        levels: &link.levels,
-        statements: &link.statements,
-        tree,
-        lost,
+    /// Converts a message whose text the tree has.
+    fn run(&mut self, draft: &mut Draft) -> Result<(), TransformFailure> {
+        for (at, link) in self.links.iter().enumerate() {
+            let root = link.levels.root(self.tree.text(draft.msg_type_span()));
+            let root = root.ok_or(TransformFailure::MessageType)?;
+            match at {
+                0 => self.tree.load(draft, &link.levels, root),
+                _ => self.tree.change_levels(&link.levels, root),
+            }
+            let mut run = ConversionRun {
+                link,
+                policies: &self.policies,
+                tree: &mut self.tree,
+                lost: &mut self.lost,
+                times: &mut self.times,
+                scope: ROOT,
+            };
+            run.all();
+            if at + 1 == self.links.len() {
+                run.rest()?;
+                self.tree.write(draft, &link.levels);
+            }
+        }
+        Ok(())
     }
 }

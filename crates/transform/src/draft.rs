@@ -63,12 +63,27 @@ pub(crate) const HEADER: [Tag; 14] = [
     tag::HOP_SENDING_TIME,
 ];
 
+/// The place of a value in the text of a message that is changed: its first byte, and the byte after its last.
+pub(crate) type ValueSpan = (u32, u32);
+
+/// Adds a value to a text.
+pub(crate) fn kept(text: &mut Vec<u8>, value: &[u8]) -> ValueSpan {
+    let start = text.len() as u32;
+    text.extend_from_slice(value);
+    (start, text.len() as u32)
+}
+
+/// The place of the first field of this tag in the bytes of a message.
+pub(crate) fn span_of(message: &Message<'_>, tag: Tag) -> Option<ValueSpan> {
+    let field = message.fields()[message.index_of(tag)?];
+    Some((field.start, field.end))
+}
+
 /// One field of a [`Draft`].
 #[derive(Clone, Copy, Debug)]
 struct Part {
     tag: Tag,
-    start: u32,
-    end: u32,
+    value: ValueSpan,
 }
 
 /// The type and the fields of a message, in order, to be read, changed and written. A draft is reused for each
@@ -78,11 +93,11 @@ struct Part {
 /// belong to which entry of a repeating group.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
-    msg_type: Vec<u8>,
+    msg_type: ValueSpan,
     /// SendingTime of the received message.
-    sending_time: Vec<u8>,
+    sending_time: ValueSpan,
     parts: Vec<Part>,
-    /// The bytes of all values, in any order.
+    /// The bytes of all values, in any order, including replaced ones.
     text: Vec<u8>,
     /// The encoded fields, made when the draft is written.
     encoded: Vec<u8>,
@@ -93,52 +108,52 @@ impl Draft {
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self {
-            msg_type: Vec::with_capacity(8),
-            sending_time: Vec::with_capacity(32),
             parts: Vec::with_capacity(fields),
             text: Vec::with_capacity(bytes),
             encoded: Vec::with_capacity(bytes),
+            ..Self::default()
         }
     }
 
     /// Clears the draft, for a message of this type.
     pub fn begin(&mut self, msg_type: &[u8]) {
-        self.set_msg_type(msg_type);
-        self.sending_time.clear();
         self.clear();
+        self.text.clear();
+        self.sending_time = ValueSpan::default();
+        self.set_msg_type(msg_type);
     }
 
     /// Removes all fields; the type stays.
     pub fn clear(&mut self) {
         self.parts.clear();
-        self.text.clear();
     }
 
     /// Copies a message, except the fields that each session writes for itself.
     pub fn load(&mut self, message: &Message<'_>) {
-        self.begin(message.msg_type());
-        // A resent message counts as sent at its original time.
-        let first = message.get(tag::ORIG_SENDING_TIME);
-        let first = first.filter(|_| message.get(tag::POSS_DUP_FLAG) == Some(b"Y"));
-        if let Some(time) = first.or(message.get(tag::SENDING_TIME)) {
-            self.sending_time.extend_from_slice(time);
-        }
+        self.clear();
+        self.text.clear();
         self.text.extend_from_slice(message.bytes());
+        self.msg_type = span_of(message, tag::MSG_TYPE).unwrap_or_default();
+        // A resent message counts as sent at its original time.
+        let first = span_of(message, tag::ORIG_SENDING_TIME);
+        let first = first.filter(|_| message.is_poss_dup());
+        let time = first.or_else(|| span_of(message, tag::SENDING_TIME));
+        self.sending_time = time.unwrap_or_default();
         let carried = message
             .fields()
             .iter()
             .filter(|field| !is_of_the_session(field.tag));
         self.parts.extend(carried.map(|field| Part {
             tag: field.tag,
-            start: field.start,
-            end: field.end,
+            value: (field.start, field.end),
         }));
     }
 
     /// Copies another draft.
     pub fn copy_from(&mut self, other: &Self) {
-        self.begin(&other.msg_type);
-        self.sending_time.extend_from_slice(&other.sending_time);
+        self.clear();
+        self.text.clear();
+        (self.msg_type, self.sending_time) = (other.msg_type, other.sending_time);
         self.parts.extend_from_slice(&other.parts);
         self.text.extend_from_slice(&other.text);
     }
@@ -147,7 +162,7 @@ impl Draft {
     #[must_use]
     #[inline]
     pub fn msg_type(&self) -> &[u8] {
-        &self.msg_type
+        self.bytes(self.msg_type)
     }
 
     /// SendingTime(52) of the received message; empty if the draft has another origin, or the message had no
@@ -155,13 +170,12 @@ impl Draft {
     #[must_use]
     #[inline]
     pub fn sending_time(&self) -> &[u8] {
-        &self.sending_time
+        self.bytes(self.sending_time)
     }
 
     /// Sets MsgType(35).
     pub fn set_msg_type(&mut self, msg_type: &[u8]) {
-        self.msg_type.clear();
-        self.msg_type.extend_from_slice(msg_type);
+        self.msg_type = kept(&mut self.text, msg_type);
     }
 
     /// The number of fields.
@@ -189,9 +203,7 @@ impl Draft {
     #[must_use]
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
-        self.parts.get(at).map_or(&[], |part| {
-            &self.text[part.start as usize..part.end as usize]
-        })
+        self.bytes(self.span(at))
     }
 
     /// The index of the first field of this tag.
@@ -222,24 +234,15 @@ impl Draft {
     /// body field, any other field at the end.
     #[inline]
     pub fn set(&mut self, tag: Tag, value: &[u8]) {
-        match self.find(tag) {
-            Some(at) => self.set_at(at, value),
-            None if HEADER.contains(&tag) => {
-                let is_body = |part: &Part| !HEADER.contains(&part.tag);
-                let at = self.parts.iter().position(is_body);
-                self.insert(at.unwrap_or(self.parts.len()), tag, value);
-            }
-            None => self.push(tag, value),
-        }
+        let value = kept(&mut self.text, value);
+        self.set_span(tag, value);
     }
 
     /// Sets the value of the field at an index. Does nothing after the last.
     #[inline]
     pub fn set_at(&mut self, at: usize, value: &[u8]) {
-        let (start, end) = self.keep(value);
-        if let Some(part) = self.parts.get_mut(at) {
-            (part.start, part.end) = (start, end);
-        }
+        let value = kept(&mut self.text, value);
+        self.set_span_at(at, value);
     }
 
     /// Sets the tag of the field at an index. Does nothing after the last.
@@ -259,9 +262,8 @@ impl Draft {
     /// Inserts a field before the field at an index; after the last field, at the end.
     #[inline]
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
-        let (start, end) = self.keep(value);
-        let at = at.min(self.parts.len());
-        self.parts.insert(at, Part { tag, start, end });
+        let value = kept(&mut self.text, value);
+        self.insert_span(at, tag, value);
     }
 
     /// Removes the fields in a range, as far as they exist.
@@ -281,26 +283,73 @@ impl Draft {
         found.is_some()
     }
 
-    /// Position of the value at an index in [`Draft::text`]; empty after the last field.
-    pub(crate) fn span(&self, at: usize) -> (u32, u32) {
-        self.parts
-            .get(at)
-            .map_or((0, 0), |part| (part.start, part.end))
+    /// The place of the value at an index; empty after the last field.
+    #[inline]
+    pub(crate) fn span(&self, at: usize) -> ValueSpan {
+        self.parts.get(at).map_or((0, 0), |part| part.value)
     }
 
-    /// The bytes of all values, including replaced ones.
-    pub(crate) fn text(&self) -> &[u8] {
-        &self.text
+    /// The bytes of a value.
+    #[inline]
+    pub(crate) fn bytes(&self, (start, end): ValueSpan) -> &[u8] {
+        &self.text[start as usize..end as usize]
     }
 
-    /// Adds a field whose value is a range of the text that [`Draft::set_text`] will set.
-    pub(crate) fn push_span(&mut self, tag: Tag, (start, end): (u32, u32)) {
-        self.parts.push(Part { tag, start, end });
+    /// The bytes of all values. What is added at the end can be the value of a field.
+    pub(crate) fn text_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.text
     }
 
-    /// Exchanges the draft's text for another text, which has the values of all fields.
-    pub(crate) fn set_text(&mut self, text: &mut Vec<u8>) {
+    /// Adds a field at the end, for a value in the text.
+    #[inline]
+    pub(crate) fn push_span(&mut self, tag: Tag, value: ValueSpan) {
+        self.parts.push(Part { tag, value });
+    }
+
+    /// Exchanges the bytes of all values with those of another text.
+    pub(crate) fn swap_text(&mut self, text: &mut Vec<u8>) {
         core::mem::swap(&mut self.text, text);
+    }
+
+    /// The place of MsgType(35).
+    pub(crate) fn msg_type_span(&self) -> ValueSpan {
+        self.msg_type
+    }
+
+    /// The place of [`Draft::sending_time`].
+    pub(crate) fn sending_time_span(&self) -> ValueSpan {
+        self.sending_time
+    }
+
+    /// As [`Draft::set_msg_type`], for a value in the text.
+    pub(crate) fn set_msg_type_span(&mut self, msg_type: ValueSpan) {
+        self.msg_type = msg_type;
+    }
+
+    /// As [`Draft::set`], for a value in the text.
+    pub(crate) fn set_span(&mut self, tag: Tag, value: ValueSpan) {
+        match self.find(tag) {
+            Some(at) => self.set_span_at(at, value),
+            None if HEADER.contains(&tag) => {
+                let is_body = |part: &Part| !HEADER.contains(&part.tag);
+                let at = self.parts.iter().position(is_body);
+                self.insert_span(at.unwrap_or(self.parts.len()), tag, value);
+            }
+            None => self.push_span(tag, value),
+        }
+    }
+
+    /// As [`Draft::set_at`], for a value in the text.
+    pub(crate) fn set_span_at(&mut self, at: usize, value: ValueSpan) {
+        if let Some(part) = self.parts.get_mut(at) {
+            part.value = value;
+        }
+    }
+
+    /// As [`Draft::insert`], for a value in the text.
+    pub(crate) fn insert_span(&mut self, at: usize, tag: Tag, value: ValueSpan) {
+        let at = at.min(self.parts.len());
+        self.parts.insert(at, Part { tag, value });
     }
 
     /// Writes all fields.
@@ -317,16 +366,10 @@ impl Draft {
                 .extend_from_slice(itoa::Buffer::new().format(part.tag).as_bytes());
             self.encoded.push(b'=');
             self.encoded
-                .extend_from_slice(&self.text[part.start as usize..part.end as usize]);
+                .extend_from_slice(&self.text[part.value.0 as usize..part.value.1 as usize]);
             self.encoded.push(SOH);
         }
         &self.encoded
-    }
-
-    fn keep(&mut self, value: &[u8]) -> (u32, u32) {
-        let start = self.text.len() as u32;
-        self.text.extend_from_slice(value);
-        (start, self.text.len() as u32)
     }
 }
 

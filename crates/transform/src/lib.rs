@@ -12,7 +12,11 @@ extern crate std;
 
 pub mod convert;
 pub mod draft;
+mod failure;
 pub mod rules;
+mod value_test;
+mod verb;
 
 pub use draft::Draft;
+pub use failure::TransformFailure;
 pub use rules::Rules;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 /// Files with the texts of events, from the root of the repository.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 19] = [
     "crates/engine/src/event/ending.rs",
     "crates/engine/src/event/loss.rs",
     "crates/engine/src/event/refusal.rs",
@@ -22,8 +22,7 @@ const SOURCES: [&str; 20] = [
     "crates/oms/src/desk/notice/doubts.rs",
     "crates/protocol/src/session/verdict.rs",
     "crates/tmp/src/link/end.rs",
-    "crates/transform/src/convert/unconvertible.rs",
-    "crates/transform/src/rules/change.rs",
+    "crates/transform/src/failure.rs",
     "crates/transform/src/rules/script_failure.rs",
 ];
 

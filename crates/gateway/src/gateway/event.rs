@@ -5,9 +5,8 @@ use core::fmt;
 use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
 use super::passage::Passage;
-use crate::convert::Unconvertible;
+use crate::TransformFailure;
 use crate::orders::{CheckpointError, OrdersError};
-use crate::rules::ActionFailure;
 
 /// An event that a [`Gateway`](super::Gateway) reports to its listener while it handles a message.
 #[derive(Clone, Copy, Debug)]
@@ -83,17 +82,17 @@ pub enum Trouble {
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
-        failure: ActionFailure,
+        failure: TransformFailure,
     },
     /// A script failed to evaluate a condition of the rule, which then counts as false.
-    Untold(ActionFailure),
+    Untold(TransformFailure),
     /// `throttle` stopped it: the rate limit is exceeded.
     TooMany {
         /// The limit, in messages a second.
         rate: u32,
     },
     /// It cannot be converted to the destination's version.
-    Unconvertible(Unconvertible),
+    Unconvertible(TransformFailure),
     /// No conversion exists from its version to the destination's.
     NoConversion,
     /// Its ids cannot be stored.
@@ -167,7 +166,7 @@ impl Trouble {
     pub(super) fn text(&self) -> &'static str {
         match self {
             Self::Failed { failure, .. } | Self::Untold(failure) => match failure {
-                ActionFailure::NotInTable(_) | ActionFailure::NoSession(_) => {
+                TransformFailure::NotInTable(_) | TransformFailure::NoSession(_) => {
                     "no destination for this message"
                 }
                 _ => "gateway could not process the message",
@@ -202,20 +201,7 @@ impl Trouble {
     /// The tag that causes the failure, if any.
     pub(super) fn tag(&self) -> Option<Tag> {
         match self {
-            Self::Failed {
-                failure:
-                    ActionFailure::NoField(tag)
-                    | ActionFailure::NotInTable(tag)
-                    | ActionFailure::BadValue(tag)
-                    | ActionFailure::NotInEntry(tag)
-                    | ActionFailure::NotRemembered(tag)
-                    | ActionFailure::TooLong(tag)
-                    | ActionFailure::NoSession(tag),
-                ..
-            } => Some(*tag),
-            Self::Unconvertible(Unconvertible::Homeless(tag) | Unconvertible::Missing(tag)) => {
-                Some(*tag)
-            }
+            Self::Failed { failure, .. } | Self::Unconvertible(failure) => failure.tag(),
             Self::Orders(OrdersError::IdTooLong { tag } | OrdersError::UnknownOrder { tag }) => {
                 Some(*tag)
             }

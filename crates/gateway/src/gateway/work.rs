@@ -7,10 +7,10 @@ use super::options::Away;
 use super::raised::Target;
 use super::status::Status;
 use super::{Core, GatewayEvent, Trouble};
-use crate::Draft;
 use crate::orders::known::{answers, asks, id_of, reaches_all};
 use crate::orders::{Out, ReportAddressee};
-use crate::rules::{ActionFailure, Facts, RejectKind, RuleOutcome, RuleScratch, Rules};
+use crate::rules::{Facts, RejectKind, RuleOutcome, RuleScratch, Rules};
+use crate::{Draft, TransformFailure};
 
 mod hold;
 pub(super) mod on;
@@ -371,7 +371,7 @@ impl<'w> Work<'w> {
                 action,
                 failure,
             } => {
-                let of_script = matches!(failure, ActionFailure::Script(_));
+                let of_script = matches!(failure, TransformFailure::Script(_));
                 self.core.counters.scripts_failed += u64::from(of_script);
                 let target = Target::Behind { rule, action };
                 self.trouble(Some(rule), target, Trouble::Failed { action, failure });

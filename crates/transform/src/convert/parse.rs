@@ -1,6 +1,5 @@
 //! Parses a conversion table and checks it against both dictionaries.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,7 +10,9 @@ use super::MAX_TABLE;
 use super::level::Levels;
 use super::problem::{ConversionProblem, ConversionTableError};
 use super::rest::{Policies, Policy};
-use super::statement::{ConversionAction, ConversionCondition, MapRow, Operand, Path, Statement};
+use super::statement::{ConversionAction, MapRow, Operand, Path, Statement, Use};
+use crate::value_test::{Op, ValueTest};
+use crate::verb::{Piece, Verb};
 
 type Outcome<T> = Result<T, ConversionProblem>;
 
@@ -186,21 +187,33 @@ impl Table<'_> {
 
     fn statement(&mut self, words: &[&str]) -> Outcome<()> {
         let end = words.iter().position(|&word| word == "if");
-        let (words, conditions) = match end {
+        let (words, mut conditions) = match end {
             Some(end) => (&words[..end], self.conditions(&words[end + 1..])?),
             None => (words, Vec::new()),
         };
-        let statement = Statement {
-            action: self.action(words)?,
-            conditions,
+        let action = self.action(words)?;
+        // These add a field that is absent.
+        let added = match (words, &action) {
+            (["default", ..], ConversionAction::Verb(Verb::Set(tag, _)))
+            | (
+                _,
+                ConversionAction::Field { to: tag, .. }
+                | ConversionAction::Join { date: tag, .. }
+                | ConversionAction::Sum { to: tag, .. }
+                | ConversionAction::Wrap(tag),
+            ) => Some(*tag),
+            _ => None,
         };
-        let (index, needs) = (self.statements.len() as u32, statement.needs());
+        conditions.extend(added.map(|tag| (tag, ValueTest::Absent)));
+        let statement = Statement { conditions, action };
+        let uses = statement.uses();
+        let (index, needs) = (self.statements.len() as u32, Use::needs(&uses));
         match &self.places {
             None => return Err(ConversionProblem::NoMessages),
             Some(Places::These(levels)) => {
                 for &level in levels {
-                    let fits = statement.fits(self.levels, level);
-                    fits.map_err(ConversionProblem::NeverApplies)?;
+                    let fit = Use::fit(&uses, self.levels, level);
+                    fit.map_err(ConversionProblem::NeverApplies)?;
                     self.levels.hold(level, index, needs);
                 }
             }
@@ -209,7 +222,7 @@ impl Table<'_> {
                 for level in 0..self.levels.len() {
                     let here = &self.levels[level];
                     let known = here.has_source && here.has_target;
-                    if known && statement.fits(self.levels, level).is_ok() {
+                    if known && Use::fit(&uses, self.levels, level).is_ok() {
                         self.levels.hold(level, index, needs);
                         anywhere = true;
                     }
@@ -223,7 +236,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    fn conditions(&self, words: &[&str]) -> Outcome<Vec<ConversionCondition>> {
+    fn conditions(&self, words: &[&str]) -> Outcome<Vec<(Tag, ValueTest)>> {
         const FORM: ConversionProblem = ConversionProblem::Form(
             "... if TAG=VALUE|VALUE TAG~WORD TAG^START has TAG no TAG zero TAG",
         );
@@ -235,24 +248,29 @@ impl Table<'_> {
                     return Err(FORM);
                 };
                 rest = tail;
-                let tag = self.tag(tag)?;
-                match *word {
-                    "has" => ConversionCondition::Has(tag),
-                    "no" => ConversionCondition::No(tag),
-                    _ => ConversionCondition::Zero(tag),
-                }
+                let test = match *word {
+                    "has" => ValueTest::Present,
+                    "no" => ValueTest::Absent,
+                    _ => ValueTest::Zero,
+                };
+                (self.tag(tag)?, test)
             } else if let Some((tag, word)) = word.split_once('~') {
                 let tag = self.tag(tag)?;
-                ConversionCondition::HasWord(tag, self.either(tag, word)?)
+                (tag, ValueTest::Word(self.either(tag, word)?))
             } else if let Some((tag, start)) = word.split_once('^')
                 && !start.is_empty()
             {
-                ConversionCondition::Begins(self.tag(tag)?, start.as_bytes().into())
+                (self.tag(tag)?, ValueTest::Begins(start.into()))
             } else {
                 let (tag, values) = word.split_once('=').ok_or(FORM)?;
                 let tag = self.tag(tag)?;
                 let values = values.split('|').map(|value| self.either(tag, value));
-                ConversionCondition::Is(tag, values.collect::<Outcome<_>>()?)
+                let mut values = values.collect::<Outcome<Vec<_>>>()?;
+                values.sort_unstable();
+                match values.len() {
+                    1 => (tag, ValueTest::Bytes(Op::Equal, values.remove(0))),
+                    _ => (tag, ValueTest::OneOf(values)),
+                }
             };
             conditions.push(condition);
         }
@@ -267,14 +285,17 @@ impl Table<'_> {
         match words {
             ["set", field] => {
                 let (tag, value) = self.assignment(field, "set TAG=VALUE")?;
-                Ok(ConversionAction::Set(tag, value))
+                Ok(ConversionAction::Verb(Verb::Set(tag, alloc::vec![value])))
             }
             ["default", field] => {
                 let (tag, value) = self.assignment(field, "default TAG=VALUE")?;
-                Ok(ConversionAction::Default(tag, value))
+                Ok(ConversionAction::Verb(Verb::Set(tag, alloc::vec![value])))
             }
-            ["remove", tag] => Ok(ConversionAction::Remove(self.tag(tag)?)),
-            ["move", from, "->", to] => Ok(ConversionAction::Move(self.tag(from)?, self.tag(to)?)),
+            ["remove", tag] => Ok(ConversionAction::Verb(Verb::Remove(self.tag(tag)?))),
+            ["move", from, "->", to] => {
+                let (from, to) = (self.tag(from)?, self.tag(to)?);
+                Ok(ConversionAction::Verb(Verb::Move(from, to)))
+            }
             ["map", from, "->", to, rows @ ..] if !rows.is_empty() => self.map(from, to, rows),
             ["word", tag, word] => {
                 let tag = self.tag(tag)?;
@@ -347,7 +368,7 @@ impl Table<'_> {
             if right.contains(&Operand::Any) {
                 return Err(form("map"));
             }
-            if !left.iter().any(|cell| matches!(cell, Operand::Text(_))) {
+            if !left.iter().any(|cell| matches!(cell, Operand::Value(_))) {
                 return Err(ConversionProblem::BlindRow((*row).into()));
             }
             let takes_all = |earlier: &MapRow| {
@@ -406,18 +427,18 @@ impl Table<'_> {
         let tag = self.tag(tag)?;
         let operand = match (value, value.strip_prefix('@')) {
             ("*", _) => Operand::Any,
-            (_, Some(other)) => Operand::Of(self.tag(other)?),
-            _ => Operand::Text(self.either(tag, value)?),
+            (_, Some(other)) => Operand::Value(Piece::Field(self.tag(other)?)),
+            _ => Operand::Value(Piece::Text(self.either(tag, value)?)),
         };
         Ok((tag, operand))
     }
 
-    fn assignment(&self, field: &str, form: &'static str) -> Outcome<(Tag, Operand)> {
+    fn assignment(&self, field: &str, form: &'static str) -> Outcome<(Tag, Piece<Tag>)> {
         let (tag, value) = field.split_once('=').ok_or(ConversionProblem::Form(form))?;
         let tag = self.tag(tag)?;
         let value = match value.strip_prefix('@') {
-            Some(other) => Operand::Of(self.tag(other)?),
-            None => Operand::Text(self.target(tag, value)?),
+            Some(other) => Piece::Field(self.tag(other)?),
+            None => Piece::Text(self.target(tag, value)?),
         };
         Ok((tag, value))
     }
@@ -436,7 +457,7 @@ impl Table<'_> {
     }
 
     /// A value that the field may have in one of the versions.
-    fn either(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
+    fn either(&self, tag: Tag, value: &str) -> Outcome<Vec<u8>> {
         if has_value(self.from, tag, value) || has_value(self.to, tag, value) {
             return Ok(value.as_bytes().into());
         }
@@ -444,7 +465,7 @@ impl Table<'_> {
     }
 
     /// A value that the field may have in the target.
-    fn target(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
+    fn target(&self, tag: Tag, value: &str) -> Outcome<Vec<u8>> {
         if self.to.field(tag).is_none() {
             return Err(ConversionProblem::NeverApplies(tag));
         }
@@ -475,13 +496,13 @@ fn unknown_value(tag: Tag, value: &str) -> ConversionProblem {
 fn cells(
     text: &str,
     tags: &[Tag],
-    value: impl Fn(Tag, &str) -> Outcome<Box<[u8]>>,
+    value: impl Fn(Tag, &str) -> Outcome<Vec<u8>>,
 ) -> Outcome<Vec<Operand>> {
     let mut parts = text.split('+');
     let cell = |&tag: &Tag| match parts.next() {
         None | Some("") => Ok(Operand::Nothing),
         Some("*") => Ok(Operand::Any),
-        Some(text) => value(tag, text).map(Operand::Text),
+        Some(text) => value(tag, text).map(|text| Operand::Value(Piece::Text(text))),
     };
     let cells = tags.iter().map(cell).collect::<Outcome<_>>()?;
     match parts.next() {
@@ -501,17 +522,16 @@ fn same_version(name: &str, dictionary: &Dictionary) -> Outcome<()> {
     })
 }
 
-fn contradict(conditions: &[ConversionCondition]) -> Outcome<()> {
-    for condition in conditions {
-        let ConversionCondition::No(tag) = condition else {
-            continue;
-        };
-        let wants = |other: &ConversionCondition| matches!(other, ConversionCondition::Is(other, _) | ConversionCondition::HasWord(other, _) | ConversionCondition::Begins(other, _) | ConversionCondition::Has(other) if other == tag);
-        if conditions.iter().any(wants) {
-            return Err(ConversionProblem::Contradiction(*tag));
-        }
+fn contradict(conditions: &[(Tag, ValueTest)]) -> Outcome<()> {
+    let needed = |tag: &Tag| {
+        let mut conditions = conditions.iter();
+        conditions.any(|(other, test)| other == tag && test.needs_field())
+    };
+    let mut absent = conditions.iter();
+    match absent.find(|(tag, test)| matches!(test, ValueTest::Absent) && needed(tag)) {
+        Some((tag, _)) => Err(ConversionProblem::Contradiction(*tag)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The error for a statement with a wrong form.

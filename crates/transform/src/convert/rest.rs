@@ -6,12 +6,10 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
 
-use fixwire_protocol::time::LastMinute;
-
 use super::level::FieldPlace;
 use super::run::ConversionRun;
 use super::tree::{ROOT, Word};
-use super::unconvertible::Unconvertible;
+use crate::TransformFailure;
 
 /// The treatment of a field or value that the target's message lacks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -51,27 +49,19 @@ impl Policies {
 }
 
 /// The last pass over a message.
-pub struct Rest<'a> {
-    pub run: ConversionRun<'a>,
-    pub policies: &'a Policies,
-    pub from: &'a Dictionary,
-    pub to: &'a Dictionary,
-    pub times: &'a mut LastMinute,
-}
-
-impl Rest<'_> {
+impl ConversionRun<'_> {
     /// Moves every field to its place or applies its policy, then checks the target's required fields.
-    pub fn all(&mut self) -> Result<(), Unconvertible> {
-        self.scope(ROOT)
+    pub fn rest(&mut self) -> Result<(), TransformFailure> {
+        self.rest_of(ROOT)
     }
 
     /// Handles one scope. Recursion is as deep as a dictionary nests groups, 8 at most.
-    fn scope(&mut self, scope: usize) -> Result<(), Unconvertible> {
-        let levels = self.run.levels;
-        let level = &levels[self.run.tree.level(scope)];
-        let mut next = self.run.tree.first(scope);
+    fn rest_of(&mut self, scope: usize) -> Result<(), TransformFailure> {
+        let levels = &self.link.levels;
+        let level = &levels[self.tree.level(scope)];
+        let mut next = self.tree.first(scope);
         while let Some(node) = next {
-            let tag = self.run.tree.tag(node);
+            let tag = self.tree.tag(node);
             let place = level.place(tag);
             if tag == 0 {
                 // It was taken out.
@@ -81,10 +71,10 @@ impl Rest<'_> {
                 let group = place.and_then(FieldPlace::entries);
                 let is_group = group.is_some_and(|entries| levels[entries].has_target);
                 // A count without entries that is not 0 was no count where it came from.
-                let has_entries = self.run.tree.first_entry(node).is_some();
+                let has_entries = self.tree.first_entry(node).is_some();
                 match (is_group, has_entries) {
                     (true, true) => self.entries(node)?,
-                    (true, false) if self.run.tree.value(node).iter().any(|byte| *byte != b'0') => {
+                    (true, false) if self.tree.value(node).iter().any(|byte| *byte != b'0') => {
                         self.homeless(scope, node)?;
                     }
                     (true, false) => {}
@@ -92,31 +82,31 @@ impl Rest<'_> {
                     (false, false) => self.value(scope, node)?,
                 }
             }
-            next = self.run.tree.next(node);
+            next = self.tree.next(node);
         }
         for &tag in &level.required {
-            if self.run.tree.find(scope, tag).is_none() {
-                return Err(Unconvertible::Missing(tag));
+            if self.tree.find(scope, tag).is_none() {
+                return Err(TransformFailure::Missing(tag));
             }
         }
         Ok(())
     }
 
-    fn entries(&mut self, node: usize) -> Result<(), Unconvertible> {
-        let mut next = self.run.tree.first_entry(node);
+    fn entries(&mut self, node: usize) -> Result<(), TransformFailure> {
+        let mut next = self.tree.first_entry(node);
         while let Some(entry) = next {
-            self.scope(entry)?;
-            next = self.run.tree.next_entry(entry);
+            self.rest_of(entry)?;
+            next = self.tree.next_entry(entry);
         }
         Ok(())
     }
 
-    fn value(&mut self, scope: usize, node: usize) -> Result<(), Unconvertible> {
-        let (tag, value) = (self.run.tree.tag(node), self.run.tree.value(node));
-        if self.to.surely_takes(tag, value, self.times) {
+    fn value(&mut self, scope: usize, node: usize) -> Result<(), TransformFailure> {
+        let (tag, value) = (self.tree.tag(node), self.tree.value(node));
+        if self.link.to.surely_takes(tag, value, self.times) {
             return Ok(());
         }
-        let Some(field) = self.to.field(tag) else {
+        let Some(field) = self.link.to.field(tag) else {
             return Ok(());
         };
         if field.kind.is_multiple() && !field.values.is_empty() && !value.is_empty() {
@@ -129,11 +119,15 @@ impl Rest<'_> {
     }
 
     /// Keeps the words of a multiple-value field that the target has.
-    fn words(&mut self, scope: usize, node: usize, field: &FieldDef) -> Result<(), Unconvertible> {
-        let before = self.run.tree.span(node);
+    fn words(
+        &mut self,
+        scope: usize,
+        node: usize,
+        field: &FieldDef,
+    ) -> Result<(), TransformFailure> {
+        let before = self.tree.span(node);
         let tag = field.tag;
         let dropped = self
-            .run
             .tree
             .change_words(node, |word| match field.allows(word) {
                 true => Word::Kept,
@@ -143,28 +137,27 @@ impl Rest<'_> {
             return Ok(());
         }
         match self.policy(tag) {
-            Policy::Drop => self.run.lost.push(tag),
+            Policy::Drop => self.lost.push(tag),
             Policy::Tag(offset) => {
-                let levels = self.run.levels;
-                self.run
-                    .tree
+                let levels = &self.link.levels;
+                self.tree
                     .set(levels, scope, tag.saturating_add(offset), before);
             }
-            Policy::Reject => return Err(Unconvertible::Homeless(tag)),
+            Policy::Reject => return Err(TransformFailure::Homeless(tag)),
         }
         Ok(())
     }
 
-    fn homeless(&mut self, scope: usize, node: usize) -> Result<(), Unconvertible> {
-        let tag = self.run.tree.tag(node);
+    fn homeless(&mut self, scope: usize, node: usize) -> Result<(), TransformFailure> {
+        let tag = self.tree.tag(node);
         match self.policy(tag) {
-            Policy::Drop => self.run.lose(node),
+            Policy::Drop => self.lose(node),
             Policy::Tag(offset) => {
-                let level = &self.run.levels[self.run.tree.level(scope)];
+                let level = &self.link.levels[self.tree.level(scope)];
                 let order = level.order(tag.saturating_add(offset));
                 self.move_away(scope, node, offset, Some(order));
             }
-            Policy::Reject => return Err(Unconvertible::Homeless(tag)),
+            Policy::Reject => return Err(TransformFailure::Homeless(tag)),
         }
         Ok(())
     }
@@ -176,32 +169,33 @@ impl Rest<'_> {
             field.is_some_and(|field| field.partner.is_some() || field.kind.is_data())
         };
         match self.policies.of(tag) {
-            Policy::Tag(_) if has_partner(self.from) || has_partner(self.to) => Policy::Drop,
+            Policy::Tag(_) if has_partner(&self.link.from) || has_partner(&self.link.to) => {
+                Policy::Drop
+            }
             policy => policy,
         }
     }
 
     /// Makes a field, and the entries that it counts, user-defined. Recursion as for a scope.
     fn move_away(&mut self, scope: usize, node: usize, offset: u32, order: Option<u32>) {
-        let tag = self.run.tree.tag(node);
+        let tag = self.tree.tag(node);
         if tag == 0 || tag >= FIRST_USER_DEFINED {
             return;
         }
         if let Policy::Drop = self.policy(tag) {
-            self.run.lose(node);
+            self.lose(node);
             return;
         }
-        self.run
-            .tree
+        self.tree
             .rename(scope, node, tag.saturating_add(offset), order);
-        let mut entry = self.run.tree.first_entry(node);
+        let mut entry = self.tree.first_entry(node);
         while let Some(scope) = entry {
-            let mut next = self.run.tree.first(scope);
+            let mut next = self.tree.first(scope);
             while let Some(field) = next {
                 self.move_away(scope, field, offset, None);
-                next = self.run.tree.next(field);
+                next = self.tree.next(field);
             }
-            entry = self.run.tree.next_entry(scope);
+            entry = self.tree.next_entry(scope);
         }
     }
 }

@@ -1,40 +1,25 @@
 //! [`Statement`]: a compiled line of a conversion table.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Tag, tag};
 
 use super::level::{ConversionLevel, Levels, Tags};
+use crate::value_test::ValueTest;
+use crate::verb::{Piece, Verb};
 
 /// Conditions and an action, for the levels where they apply.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    pub conditions: Vec<ConversionCondition>,
+    /// Fields, each with the test of its value.
+    pub conditions: Vec<(Tag, ValueTest)>,
     pub action: ConversionAction,
-}
-
-/// A condition of a statement.
-#[derive(Clone, Debug)]
-pub enum ConversionCondition {
-    /// The field has one of these values.
-    Is(Tag, Vec<Box<[u8]>>),
-    /// The multiple-value field contains this word.
-    HasWord(Tag, Box<[u8]>),
-    /// The value of the field begins with this.
-    Begins(Tag, Box<[u8]>),
-    Has(Tag),
-    No(Tag),
-    /// The field is zero, or absent.
-    Zero(Tag),
 }
 
 /// A value that is written or compared.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operand {
-    Text(Box<[u8]>),
-    /// The value of another field; SendingTime, which a draft does not have, can be read too.
-    Of(Tag),
+    Value(Piece<Tag>),
     /// Any value or an absent field; only in comparisons.
     Any,
     /// No field at all.
@@ -62,10 +47,7 @@ pub struct MapRow {
 
 #[derive(Clone, Debug)]
 pub enum ConversionAction {
-    Set(Tag, Operand),
-    Default(Tag, Operand),
-    Remove(Tag),
-    Move(Tag, Tag),
+    Verb(Verb<Tag>),
     Map {
         from: Vec<Tag>,
         to: Vec<Tag>,
@@ -73,8 +55,8 @@ pub enum ConversionAction {
     },
     Word {
         tag: Tag,
-        word: Box<[u8]>,
-        other: Option<Box<[u8]>>,
+        word: Vec<u8>,
+        other: Option<Vec<u8>>,
     },
     Entry {
         from: Tag,
@@ -94,7 +76,7 @@ pub enum ConversionAction {
         month: Tag,
         day: Tag,
     },
-    /// Fields that the target has only in the entries of this group become an entry.
+    /// Fields that the target has only in the entries of this group, which is absent, become an entry.
     Wrap(Tag),
     /// The fields of this group's only entry move out of the group.
     Unwrap(Tag),
@@ -107,102 +89,95 @@ pub enum ConversionAction {
     },
 }
 
+/// How a statement uses a field of a level.
+pub enum Use<'s> {
+    /// The field is read; without it the statement has no effect.
+    Needs(Tag),
+    Reads(Tag),
+    Writes(Tag),
+    /// The field counts the entries of a group.
+    Counts(Tag),
+    /// Fields of entries, which are read or written.
+    Path(&'s Path, fn(&ConversionLevel, Tag) -> Result<(), Tag>),
+}
+
 impl Statement {
-    /// The fields without which the statement has no effect.
-    pub fn needs(&self) -> Tags {
-        let mut needs = Tags::default();
-        for condition in &self.conditions {
-            match condition {
-                ConversionCondition::Is(tag, _)
-                | ConversionCondition::HasWord(tag, _)
-                | ConversionCondition::Begins(tag, _)
-                | ConversionCondition::Has(tag) => needs.add(*tag),
-                ConversionCondition::No(_) | ConversionCondition::Zero(_) => {}
+    /// The fields that the statement uses.
+    pub fn uses(&self) -> Vec<Use<'_>> {
+        use Use::{Counts, Needs, Reads, Writes};
+        let needed = self
+            .conditions
+            .iter()
+            .filter(|(_, test)| test.needs_field());
+        let mut uses: Vec<Use<'_>> = needed.map(|(tag, _)| Needs(*tag)).collect();
+        match &self.action {
+            ConversionAction::Verb(Verb::Set(tag, pieces)) => {
+                uses.extend(pieces.iter().filter_map(|piece| match piece {
+                    Piece::Field(tag::SENDING_TIME) | Piece::Text(_) => None,
+                    Piece::Field(other) => Some(Reads(*other)),
+                }));
+                uses.push(Writes(*tag));
+            }
+            ConversionAction::Verb(Verb::Move(from, to)) => {
+                uses.extend([Needs(*from), Writes(*to)]);
+            }
+            ConversionAction::Verb(Verb::Remove(tag)) | ConversionAction::Word { tag, .. } => {
+                uses.push(Needs(*tag));
+            }
+            ConversionAction::Map { from, to, rows } => {
+                uses.extend(from.iter().enumerate().map(|(at, &tag)| {
+                    let has_value = |row: &MapRow| matches!(row.from[at], Operand::Value(_));
+                    match rows.iter().all(has_value) {
+                        true => Needs(tag),
+                        false => Reads(tag),
+                    }
+                }));
+                uses.extend(to.iter().map(|&tag| Writes(tag)));
+            }
+            ConversionAction::Entry { from, path } => {
+                uses.extend([Needs(*from), Use::Path(path, writes)]);
+            }
+            ConversionAction::Field { path, to } => {
+                let count = path.outer.as_ref().map_or(path.count, |outer| outer.0);
+                uses.extend([Use::Path(path, reads), Needs(count), Writes(*to)]);
+            }
+            ConversionAction::Join { month, day, date } => {
+                uses.extend([Needs(*month), Needs(*day), Writes(*date)]);
+            }
+            ConversionAction::Split { date, month, day } => {
+                uses.extend([Needs(*date), Writes(*month), Writes(*day)]);
+            }
+            ConversionAction::Wrap(count) => uses.extend([Counts(*count), Writes(*count)]),
+            ConversionAction::Unwrap(count) => uses.extend([Counts(*count), Needs(*count)]),
+            ConversionAction::Sum { one, other, to, .. } => {
+                uses.extend([Needs(*one), Needs(*other), Writes(*to)]);
             }
         }
-        match &self.action {
-            ConversionAction::Remove(tag)
-            | ConversionAction::Word { tag, .. }
-            | ConversionAction::Move(tag, _)
-            | ConversionAction::Entry { from: tag, .. }
-            | ConversionAction::Unwrap(tag)
-            | ConversionAction::Split { date: tag, .. } => needs.add(*tag),
-            ConversionAction::Join { month, day, .. } => {
-                needs.add(*month);
-                needs.add(*day);
+        uses
+    }
+}
+
+impl Use<'_> {
+    /// The fields without which a statement has no effect.
+    pub fn needs(uses: &[Self]) -> Tags {
+        let mut needs = Tags::default();
+        for used in uses {
+            if let Self::Needs(tag) = used {
+                needs.add(*tag);
             }
-            ConversionAction::Sum { one, other, .. } => {
-                needs.add(*one);
-                needs.add(*other);
-            }
-            ConversionAction::Field { path, .. } => {
-                needs.add(path.outer.as_ref().map_or(path.count, |outer| outer.0));
-            }
-            ConversionAction::Map { from, rows, .. } => {
-                for (at, &tag) in from.iter().enumerate() {
-                    let has_text = |row: &MapRow| matches!(row.from[at], Operand::Text(_));
-                    if rows.iter().all(has_text) {
-                        needs.add(tag);
-                    }
-                }
-            }
-            ConversionAction::Set(..)
-            | ConversionAction::Default(..)
-            | ConversionAction::Wrap(_) => {}
         }
         needs
     }
 
-    /// Checks that the statement can run in a level; if not, returns the field that the level lacks.
-    pub fn fits(&self, levels: &Levels, level: usize) -> Result<(), Tag> {
+    /// Checks that a statement can run in a level; if not, returns the field that the level lacks.
+    pub fn fit(uses: &[Self], levels: &Levels, level: usize) -> Result<(), Tag> {
         let here = &levels[level];
-        for condition in &self.conditions {
-            match condition {
-                ConversionCondition::Is(tag, _)
-                | ConversionCondition::HasWord(tag, _)
-                | ConversionCondition::Begins(tag, _)
-                | ConversionCondition::Has(tag) => reads(here, *tag)?,
-                ConversionCondition::No(_) | ConversionCondition::Zero(_) => {}
-            }
-        }
-        match &self.action {
-            ConversionAction::Set(tag, value) | ConversionAction::Default(tag, value) => {
-                if let Operand::Of(other) = value
-                    && *other != tag::SENDING_TIME
-                {
-                    reads(here, *other)?;
-                }
-                writes(here, *tag)
-            }
-            ConversionAction::Remove(tag) | ConversionAction::Word { tag, .. } => reads(here, *tag),
-            ConversionAction::Move(from, to) => reads(here, *from).and(writes(here, *to)),
-            ConversionAction::Map { from, to, .. } => {
-                from.iter().try_for_each(|&tag| reads(here, tag))?;
-                to.iter().try_for_each(|&tag| writes(here, tag))
-            }
-            ConversionAction::Entry { from, path } => {
-                reads(here, *from)?;
-                path.fits(levels, level, writes)
-            }
-            ConversionAction::Field { path, to } => {
-                path.fits(levels, level, reads)?;
-                writes(here, *to)
-            }
-            ConversionAction::Join { month, day, date } => reads(here, *month)
-                .and(reads(here, *day))
-                .and(writes(here, *date)),
-            ConversionAction::Split { date, month, day } => reads(here, *date)
-                .and(writes(here, *month))
-                .and(writes(here, *day)),
-            ConversionAction::Wrap(count) => {
-                here.entries(*count).ok_or(*count)?;
-                writes(here, *count)
-            }
-            ConversionAction::Unwrap(count) => here.entries(*count).map(|_| ()).ok_or(*count),
-            ConversionAction::Sum { one, other, to, .. } => reads(here, *one)
-                .and(reads(here, *other))
-                .and(writes(here, *to)),
-        }
+        uses.iter().try_for_each(|used| match *used {
+            Self::Needs(tag) | Self::Reads(tag) => reads(here, tag),
+            Self::Writes(tag) => writes(here, tag),
+            Self::Counts(tag) => here.entries(tag).map(|_| ()).ok_or(tag),
+            Self::Path(path, has) => path.fits(levels, level, has),
+        })
     }
 }
 

@@ -126,7 +126,7 @@ fn becomes(way: (Version, Version), msg_type: &str, base: &str, rows: &[(&str, &
 
 /// Why a message of these fields is not converted.
 #[track_caller]
-fn refusal((from, to): (Version, Version), msg_type: &str, fields: &str) -> Unconvertible {
+fn refusal((from, to): (Version, Version), msg_type: &str, fields: &str) -> TransformFailure {
     let mut conversion = built_in(from, to);
     let mut losses = conversion.losses();
     let mut draft = draft_of(msg_type.as_bytes(), fields);

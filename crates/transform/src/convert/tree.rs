@@ -6,6 +6,7 @@ use fixwire_protocol::Tag;
 
 use super::level::{Levels, NONE, NOWHERE, Tags};
 use crate::Draft;
+use crate::draft::{ValueSpan, kept};
 
 /// The scope of the message itself.
 pub const ROOT: usize = 0;
@@ -45,6 +46,7 @@ struct Scope {
 pub struct Tree {
     nodes: Vec<Node>,
     scopes: Vec<Scope>,
+    /// The text of the draft, while its message is converted.
     text: Vec<u8>,
     /// SendingTime, which is in no scope; empty if unknown.
     sending_time: ValueSpan,
@@ -60,9 +62,6 @@ pub enum Word<'a> {
     Replaced(&'a [u8]),
 }
 
-/// The bytes of a value.
-pub type ValueSpan = (u32, u32);
-
 impl Tree {
     /// Parses a message by the source's dictionary, in linear time whatever the group counts are. A field that
     /// comes too late for its entry belongs to the nearest enclosing scope that can continue with it, or else stays in
@@ -70,9 +69,7 @@ impl Tree {
     pub fn load(&mut self, draft: &Draft, levels: &Levels, root: usize) {
         self.nodes.clear();
         self.scopes.clear();
-        self.text.clear();
-        self.text.extend_from_slice(draft.text());
-        self.sending_time = self.keep(draft.sending_time());
+        self.sending_time = draft.sending_time_span();
         self.open(root, NONE, NONE);
         let (mut here, mut last) = (ROOT, NONE);
         // The group whose first entry may begin with the next field.
@@ -300,11 +297,9 @@ impl Tree {
         self.text(self.span(node))
     }
 
-    /// Keeps bytes that a field can have as its value.
-    pub fn keep(&mut self, value: &[u8]) -> ValueSpan {
-        let start = self.text.len() as u32;
-        self.text.extend_from_slice(value);
-        (start, self.text.len() as u32)
+    /// The bytes of all values. What is added at the end can be the value of a field.
+    pub fn text_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.text
     }
 
     /// Keeps, replaces or removes each word of a field as `other` says; removes the field if no word is left.
@@ -388,10 +383,7 @@ impl Tree {
         let level = levels[self.level(scope)].entries(count)?;
         let node = match self.find(scope, count) {
             Some(node) => node,
-            None => {
-                let nothing = self.keep(b"");
-                self.set(levels, scope, count, nothing)
-            }
+            None => self.set(levels, scope, count, ValueSpan::default()),
         };
         Some(self.open(level, node as u32, scope as u32))
     }
@@ -418,7 +410,6 @@ impl Tree {
         draft.clear();
         self.sorted.clear();
         self.write_scope(ROOT, draft, levels);
-        draft.set_text(&mut self.text);
     }
 
     /// Writes one scope. Recursion is as deep as a dictionary nests groups, 8 at most.
@@ -442,7 +433,10 @@ impl Tree {
                 draft.push_span(tag, self.span(node));
                 continue;
             }
-            let count = self.keep(itoa::Buffer::new().format(entries).as_bytes());
+            let count = kept(
+                &mut self.text,
+                itoa::Buffer::new().format(entries).as_bytes(),
+            );
             draft.push_span(tag, count);
             let mut next = self.first_entry(node);
             while let Some(entry) = next {

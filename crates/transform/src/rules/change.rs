@@ -2,7 +2,6 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, GroupDef};
 use fixwire_protocol::{Message, SOH, Tag, tag};
@@ -12,118 +11,56 @@ use super::fields::{FieldLevel, FieldRef, Groups, View, entry_end, group_end};
 use super::pseudonym::Pseudonym;
 use super::reshape::reshape;
 use super::script::Script;
-use super::script_failure::ScriptFailure;
 use super::syntax::Format;
-use crate::Draft;
-use crate::draft::HEADER;
+use crate::draft::{HEADER, ValueSpan, kept, span_of};
+use crate::verb::{Fields, MAX_ADDED, Piece, Verb};
+use crate::{Draft, TransformFailure};
 
-/// Maximum number of bytes that the rules may add to one message; each written field counts 64 bytes more.
-pub const MAX_ADDED: usize = 1 << 20;
+/// What each written field costs beside its value, of [`MAX_ADDED`].
 const PER_FIELD: usize = 64;
 /// The maximum length of a value that `remember` stores.
 pub const MAX_REMEMBERED: usize = 4 << 10;
 
-/// Why an action of a rule failed for a message.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ActionFailure {
-    /// The field to be copied, moved, mapped or put into a text is missing.
-    NoField(Tag),
-    /// The table has no entry for the value of this field.
-    NotInTable(Tag),
-    /// The field would become empty or contain SOH.
-    BadValue(Tag),
-    /// Entries of the group do not have this field, or start with it and cannot omit it.
-    NotInEntry(Tag),
-    /// The rules would add more than [`MAX_ADDED`] bytes to the message.
-    TooLarge,
-    /// The value of this field does not name a known session.
-    NoSession(Tag),
-    /// A script failed.
-    Script(ScriptFailure),
-    /// No value of this field is remembered for the order that the message answers.
-    NotRemembered(Tag),
-    /// The value of this field is longer than [`MAX_REMEMBERED`].
-    TooLong(Tag),
-    /// A message with a password is not remembered.
-    Secret,
-}
-
-impl fmt::Display for ActionFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoField(tag) => write!(f, "field {tag} is missing"),
-            Self::NotInTable(tag) => {
-                write!(f, "the table has no entry for the value of field {tag}")
-            }
-            Self::BadValue(tag) => write!(f, "field {tag} would be empty or contain SOH"),
-            Self::NotInEntry(tag) => {
-                write!(
-                    f,
-                    "field {tag} cannot be set or removed in entries of the group"
-                )
-            }
-            Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
-            Self::NoSession(tag) => write!(f, "field {tag} does not name a known session"),
-            Self::Script(failure) => failure.fmt(f),
-            Self::NotRemembered(tag) => write!(f, "no remembered value for field {tag}"),
-            Self::TooLong(tag) => write!(
-                f,
-                "field {tag} is longer than {MAX_REMEMBERED} bytes, the limit for remembered values"
-            ),
-            Self::Secret => f.write_str("a message with a password cannot be remembered"),
-        }
-    }
-}
-
-impl core::error::Error for ActionFailure {}
-
-/// A part of a text with fields in it.
-#[derive(Clone, Debug)]
-pub(super) enum Piece {
-    Text(Vec<u8>),
-    Field(FieldRef),
-}
-
 /// A change, with all names resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    Set(FieldRef, Vec<Piece>),
-    Copy {
-        from: FieldRef,
-        to: FieldRef,
-        tried: bool,
-        /// Whether the source field is removed.
-        moves: bool,
-    },
-    /// The field, and the length field or data field that belongs to it.
-    Remove(FieldRef, Option<FieldRef>),
+    Verb(Verb<FieldRef>),
+    /// Sets a field to the cell in the row of another field's value.
     Map {
         from: FieldRef,
         table: usize,
         column: usize,
         to: FieldRef,
         otherwise: Option<Vec<u8>>,
-        tried: bool,
     },
     Format(FieldRef, Format),
     Pseudonym(FieldRef, Pseudonym),
+    /// Sets a field to the value remembered for an order.
+    Recall(FieldRef, Option<Vec<u8>>),
     Each(FieldRef, Box<Change>),
     Drop(FieldRef, Test),
     Script(Box<Script>),
-    Recall {
-        fields: Vec<FieldRef>,
-        otherwise: Option<Vec<u8>>,
-        tried: bool,
-    },
+    /// `try`: the change is skipped if there is no value to write.
+    Try(Box<Change>),
+    /// One after the other.
+    All(Vec<Change>),
 }
 
 impl Change {
+    /// The same change, with or without `try` before it.
+    pub fn tried(self, tried: bool) -> Self {
+        match tried {
+            true => Self::Try(Box::new(self)),
+            false => self,
+        }
+    }
+
     /// Whether the change writes remembered values.
     pub fn recalls(&self) -> bool {
         match self {
-            Self::Recall { .. } => true,
-            Self::Each(_, inner) => inner.recalls(),
+            Self::Recall(..) => true,
+            Self::Each(_, inner) | Self::Try(inner) => inner.recalls(),
+            Self::All(changes) => changes.iter().any(Self::recalls),
             _ => false,
         }
     }
@@ -131,38 +68,114 @@ impl Change {
 
 /// One message while a rule changes it.
 pub(super) struct Work<'w> {
+    /// The message's fields; its text begins with the message.
     pub draft: &'w mut Draft,
     pub original: &'w Message<'w>,
     pub dictionary: &'w Dictionary,
     pub world: World<'w>,
-    /// Buffer for a value.
-    pub text: &'w mut Vec<u8>,
     /// Number of bytes that may still be added.
     pub left: usize,
+    /// The entry that is changed, at its present position; `None` for the message outside of groups.
+    pub entry: Option<FieldLevel<'w>>,
 }
 
-/// An entry that is changed: its present position, and its group.
-#[derive(Clone, Copy)]
-struct Entry<'d> {
-    start: usize,
-    end: usize,
-    def: &'d GroupDef,
+impl Fields for Work<'_> {
+    type Name = FieldRef;
+
+    fn tag(field: &FieldRef) -> Tag {
+        field.tag
+    }
+
+    fn text(&mut self) -> &mut Vec<u8> {
+        self.draft.text_mut()
+    }
+
+    fn value(&self, field: &FieldRef) -> Option<ValueSpan> {
+        if field.tag == tag::MSG_TYPE {
+            return Some(self.draft.msg_type_span());
+        }
+        if field.of_session {
+            return span_of(self.original, field.tag);
+        }
+        let at = self.view().find(self.entry.as_ref(), field)?;
+        Some(self.draft.span(at))
+    }
+
+    fn put(&mut self, field: &FieldRef, value: ValueSpan) -> Result<(), TransformFailure> {
+        let bytes = self.draft.bytes(value);
+        if bytes.is_empty() || bytes.contains(&SOH) {
+            return Err(TransformFailure::BadValue(field.tag));
+        }
+        let cost = PER_FIELD + bytes.len();
+        self.spend(cost)?;
+        if let Some(entry) = self.entry {
+            return self.put_in_entry(field.tag, value, entry);
+        }
+        if field.tag == tag::MSG_TYPE {
+            self.draft.set_msg_type_span(value);
+            return Ok(());
+        }
+        match self.view().find(None, field) {
+            Some(at) => self.draft.set_span_at(at, value),
+            None if HEADER.contains(&field.tag) => self.draft.set_span(field.tag, value),
+            None => {
+                let at = self.new_place();
+                self.draft.insert_span(at, field.tag, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, field: &FieldRef) -> Result<(), TransformFailure> {
+        let view = self.view();
+        let (at, group, end) = match self.entry {
+            Some(FieldLevel { def, .. })
+                if def.delimiter() == field.tag || def.position(field.tag).is_none() =>
+            {
+                return Err(TransformFailure::NotInEntry(field.tag));
+            }
+            Some(FieldLevel {
+                start, end, def, ..
+            }) => {
+                let at = view.find_in_entry(start..end, def, field.tag);
+                (at, def.group(field.tag), end)
+            }
+            None => {
+                let at = view.find(None, field);
+                (at, view.groups().get(field.tag), self.draft.len())
+            }
+        };
+        if let Some(at) = at {
+            let behind = match group {
+                Some(def) => group_end(self.draft, at + 1, end, def),
+                None => at + 1,
+            };
+            self.draft.remove(at..behind);
+            self.end_entry_at(end - (behind - at));
+        }
+        Ok(())
+    }
 }
 
 impl<'w> Work<'w> {
-    pub fn apply(&mut self, change: &Change) -> Result<(), ActionFailure> {
-        self.change(change, None)
-    }
-
     /// Writes a text with its fields filled in; an absent field is left out.
-    pub fn fill(&mut self, pieces: &[Piece]) {
-        // Without an error the text has all that there is.
-        let _ = self.render(pieces, None, false);
+    pub fn fill(&self, pieces: &[Piece<FieldRef>], text: &mut Vec<u8>) {
+        text.clear();
+        for piece in pieces {
+            let part = match piece {
+                Piece::Text(part) => part,
+                Piece::Field(field) => self.read(field).unwrap_or_default(),
+            };
+            if text.len() + part.len() <= MAX_ADDED || matches!(piece, Piece::Text(_)) {
+                text.extend_from_slice(part);
+            }
+        }
     }
 
-    /// The value of a field of the message.
-    pub fn value(&self, field: &FieldRef) -> Option<&[u8]> {
-        self.view().value(None, field)
+    /// The value of a field.
+    pub fn read(&self, field: &FieldRef) -> Result<&[u8], TransformFailure> {
+        let value = self.view().value(self.entry.as_ref(), field);
+        value.ok_or(TransformFailure::NoField(field.tag))
     }
 
     fn view(&self) -> View<'_, Draft> {
@@ -173,254 +186,134 @@ impl<'w> Work<'w> {
         }
     }
 
-    fn read(&self, entry: Option<Entry<'w>>, field: &FieldRef) -> Option<&[u8]> {
-        let level = entry.map(Entry::level);
-        self.view().value(level.as_ref(), field)
-    }
-
     /// Applies a change. Calls itself for entries, as deep as the action nests, which the parser limits.
-    fn change(&mut self, change: &Change, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
+    pub fn change(&mut self, change: &Change) -> Result<(), TransformFailure> {
         match change {
-            Change::Set(field, pieces) => {
-                self.render(pieces, entry, true)?;
-                self.put(field, entry)
-            }
-            Change::Copy {
-                from,
-                to,
-                tried,
-                moves,
-            } => {
-                if !self.take(from, entry) {
-                    return if *tried {
-                        Ok(())
-                    } else {
-                        Err(ActionFailure::NoField(from.tag))
-                    };
-                }
-                let before = self.draft.len();
-                self.put(to, entry)?;
-                if !*moves {
-                    return Ok(());
-                }
-                let entry = entry.map(|entry| entry.grown(before, self.draft.len()));
-                self.remove(from, entry)
-            }
-            Change::Remove(field, partner) => {
-                self.remove(field, entry)?;
-                match partner {
-                    Some(partner) => self.remove(partner, entry),
-                    None => Ok(()),
-                }
-            }
+            Change::Verb(verb) => verb.apply(self),
             Change::Map {
                 from,
                 table,
                 column,
                 to,
                 otherwise,
-                tried,
             } => {
-                let found = self.take(from, entry);
                 let table = self.world.tables.get(*table);
-                let cell = table.filter(|_| found);
-                let cell = cell.and_then(|table| table.get(self.text, *column));
-                let failure = match found {
-                    true => ActionFailure::NotInTable(from.tag),
-                    false => ActionFailure::NoField(from.tag),
-                };
-                match cell.or(otherwise.as_deref()) {
-                    Some(value) => {
-                        self.text.clear();
-                        self.text.extend_from_slice(value);
-                        self.put(to, entry)
-                    }
-                    None if *tried => Ok(()),
-                    None => Err(failure),
-                }
+                let cell = self.read(from).and_then(|key| {
+                    let cell = table.and_then(|table| table.get(key, *column));
+                    cell.ok_or(TransformFailure::NotInTable(from.tag))
+                });
+                let cell = cell.or_else(|failure| otherwise.as_deref().ok_or(failure))?;
+                self.write(to, cell)
             }
             Change::Format(field, format) => {
-                if !self.take(field, entry) {
-                    return Ok(());
-                }
-                reshape(self.text, *format);
-                self.put(field, entry)
+                self.edit(field, |text, start| reshape(text, start, *format))
             }
             Change::Pseudonym(field, pseudonym) => {
-                if !self.take(field, entry) {
-                    return Ok(());
-                }
-                pseudonym.replace(self.text);
-                self.put(field, entry)
+                self.edit(field, |text, start| pseudonym.replace(text, start))
             }
-            Change::Each(count, change) => self.each(count, change, entry),
-            Change::Drop(count, test) => self.drop_entries(count, test, entry),
-            Change::Script(script) => self.script(script, entry),
-            Change::Recall {
-                fields,
-                otherwise,
-                tried,
-            } => self.recall(fields, otherwise.as_deref(), *tried, entry),
+            Change::Recall(field, otherwise) => {
+                let value = self.world.facts.recalled(field.tag);
+                let value = value.or(otherwise.as_deref());
+                self.write(
+                    field,
+                    value.ok_or(TransformFailure::NotRemembered(field.tag))?,
+                )
+            }
+            Change::Each(count, change) => self.each(count, change),
+            Change::Drop(count, test) => self.drop_entries(count, test),
+            Change::Script(script) => self.script(script),
+            Change::Try(change) => match self.change(change) {
+                Err(
+                    TransformFailure::NoField(_)
+                    | TransformFailure::NotInTable(_)
+                    | TransformFailure::NotRemembered(_),
+                ) => Ok(()),
+                done => done,
+            },
+            Change::All(changes) => changes.iter().try_for_each(|one| self.change(one)),
         }
     }
 
-    /// Writes the values remembered for an order.
-    fn recall(
+    /// Sets a field to bytes that are not in the draft's text.
+    fn write(&mut self, field: &FieldRef, value: &[u8]) -> Result<(), TransformFailure> {
+        let value = kept(self.text(), value);
+        self.put(field, value)
+    }
+
+    /// Changes the value of a field, if it is present: a copy of it that begins at an index of the text and ends
+    /// with the text.
+    fn edit(
         &mut self,
-        fields: &[FieldRef],
-        otherwise: Option<&[u8]>,
-        tried: bool,
-        mut entry: Option<Entry<'w>>,
-    ) -> Result<(), ActionFailure> {
-        for field in fields {
-            let value = self.world.facts.recalled(field.tag);
-            let Some(value) = value.or(otherwise) else {
-                match tried {
-                    true => continue,
-                    false => return Err(ActionFailure::NotRemembered(field.tag)),
-                }
-            };
-            self.text.clear();
-            self.text.extend_from_slice(value);
-            let before = self.draft.len();
-            self.put(field, entry)?;
-            entry = entry.map(|entry| entry.grown(before, self.draft.len()));
-        }
-        Ok(())
+        field: &FieldRef,
+        change: impl FnOnce(&mut Vec<u8>, usize),
+    ) -> Result<(), TransformFailure> {
+        let Some((from, to)) = self.value(field) else {
+            return Ok(());
+        };
+        let text = self.text();
+        let start = text.len();
+        text.extend_from_within(from as usize..to as usize);
+        change(text, start);
+        let value = (start as u32, text.len() as u32);
+        self.put(field, value)
     }
 
-    /// Writes ClOrdID, then the fields to remember, each as `tag=value` and SOH; an absent field has no value.
-    /// Returns the length of ClOrdID.
-    pub fn keep(&mut self, id: &FieldRef, fields: &[FieldRef]) -> Result<usize, ActionFailure> {
-        let mut text = core::mem::take(self.text);
-        text.clear();
-        let kept = self.keep_in(&mut text, id, fields);
-        *self.text = text;
-        kept
-    }
-
-    fn keep_in(
-        &self,
-        text: &mut Vec<u8>,
+    /// Writes the fields to remember, each as `tag=value` and SOH; an absent field has no value. Returns ClOrdID and
+    /// the fields.
+    pub fn remembered(
+        &mut self,
         id: &FieldRef,
         fields: &[FieldRef],
-    ) -> Result<usize, ActionFailure> {
+    ) -> Result<(ValueSpan, ValueSpan), TransformFailure> {
         if self.original.has_secret() {
-            return Err(ActionFailure::Secret);
+            return Err(TransformFailure::Secret);
         }
-        let found = self.value(id).filter(|id| !id.is_empty());
-        text.extend_from_slice(found.ok_or(ActionFailure::NoField(id.tag))?);
-        let len = text.len();
+        let found = self.value(id).filter(|(start, end)| start < end);
+        let id = found.ok_or(TransformFailure::NoField(id.tag))?;
+        let start = self.text().len() as u32;
         for field in fields {
             let value = self.value(field).unwrap_or_default();
-            if value.len() > MAX_REMEMBERED {
-                return Err(ActionFailure::TooLong(field.tag));
+            let bytes = self.draft.bytes(value);
+            if bytes.len() > MAX_REMEMBERED {
+                return Err(TransformFailure::TooLong(field.tag));
             }
-            if value.contains(&SOH) {
-                return Err(ActionFailure::BadValue(field.tag));
+            if bytes.contains(&SOH) {
+                return Err(TransformFailure::BadValue(field.tag));
             }
+            let text = self.text();
             text.extend_from_slice(itoa::Buffer::new().format(field.tag).as_bytes());
             text.push(b'=');
-            text.extend_from_slice(value);
+            text.extend_from_within(value.0 as usize..value.1 as usize);
             text.push(SOH);
         }
-        Ok(len)
+        Ok((id, (start, self.text().len() as u32)))
     }
 
     #[cfg(not(feature = "scripts"))]
-    fn script(&mut self, script: &Script, _: Option<Entry<'w>>) -> Result<(), ActionFailure> {
+    fn script(&mut self, script: &Script) -> Result<(), TransformFailure> {
         match *script {}
     }
 
     /// Writes the fields that a script has written, if the script succeeds.
     #[cfg(feature = "scripts")]
-    fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
-        let level = entry.map(Entry::level);
-        let (_, msg) = script.run(&self.view(), level.as_ref(), &self.world)?;
-        let mut entry = entry;
+    fn script(&mut self, script: &Script) -> Result<(), TransformFailure> {
+        let (_, msg) = script.run(&self.view(), self.entry.as_ref(), &self.world)?;
         for (slot, value) in msg.written() {
-            let before = self.draft.len();
             match value {
-                Some(value) => {
-                    self.text.clear();
-                    self.text.extend_from_slice(value.as_bytes());
-                    self.put(&slot.field, entry)?;
-                }
+                Some(value) => self.write(&slot.field, value.as_bytes())?,
                 None => {
-                    self.remove(&slot.field, entry)?;
-                    if let Some(partner) = &slot.partner {
-                        entry = entry.map(|entry| entry.grown(before, self.draft.len()));
-                        self.remove(partner, entry)?;
-                    }
+                    self.remove(&slot.field)?;
+                    slot.partner.iter().try_for_each(|one| self.remove(one))?;
                 }
             }
-            entry = entry.map(|entry| entry.grown(before, self.draft.len()));
         }
         Ok(())
     }
 
-    /// Copies the value of a field into the text; returns whether the field is present.
-    fn take(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> bool {
-        let mut text = core::mem::take(self.text);
-        text.clear();
-        let value = self.read(entry, field);
-        let found = value.is_some();
-        text.extend_from_slice(value.unwrap_or_default());
-        *self.text = text;
-        found
-    }
-
-    fn render(
-        &mut self,
-        pieces: &[Piece],
-        entry: Option<Entry<'w>>,
-        all: bool,
-    ) -> Result<(), ActionFailure> {
-        let mut text = core::mem::take(self.text);
-        text.clear();
-        let mut missing = None;
-        for piece in pieces {
-            match piece {
-                Piece::Text(more) => text.extend_from_slice(more),
-                Piece::Field(field) => match self.read(entry, field) {
-                    // No single value may be longer than all that can be added.
-                    Some(value) if text.len() + value.len() <= MAX_ADDED => {
-                        text.extend_from_slice(value);
-                    }
-                    Some(_) => missing = missing.or(Some(ActionFailure::TooLarge)),
-                    None => missing = missing.or(Some(ActionFailure::NoField(field.tag))),
-                },
-            }
-        }
-        *self.text = text;
-        match missing.filter(|_| all) {
-            Some(failure) => Err(failure),
-            None => Ok(()),
-        }
-    }
-
-    /// Sets a field to the text; adds the field if it is absent.
-    fn put(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
-        if self.text.is_empty() || self.text.contains(&SOH) {
-            return Err(ActionFailure::BadValue(field.tag));
-        }
-        let cost = PER_FIELD + self.text.len();
-        self.left = self.left.checked_sub(cost).ok_or(ActionFailure::TooLarge)?;
-        if let Some(entry) = entry {
-            return self.put_in_entry(field.tag, entry);
-        }
-        if field.tag == tag::MSG_TYPE {
-            self.draft.set_msg_type(self.text);
-            return Ok(());
-        }
-        match self.view().find(None, field) {
-            Some(at) => self.draft.set_at(at, self.text),
-            None if HEADER.contains(&field.tag) => self.draft.set(field.tag, self.text),
-            None => {
-                let at = self.new_place();
-                self.draft.insert(at, field.tag, self.text);
-            }
-        }
+    /// Counts bytes that are added to the message.
+    fn spend(&mut self, bytes: usize) -> Result<(), TransformFailure> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.ok_or(TransformFailure::TooLarge)?;
         Ok(())
     }
 
@@ -438,163 +331,121 @@ impl<'w> Work<'w> {
         (0..len).find(ends).unwrap_or(len)
     }
 
-    fn put_in_entry(&mut self, tag: Tag, entry: Entry<'w>) -> Result<(), ActionFailure> {
-        let Some(position) = entry.def.position(tag) else {
-            return Err(ActionFailure::NotInEntry(tag));
+    fn put_in_entry(
+        &mut self,
+        tag: Tag,
+        value: ValueSpan,
+        entry: FieldLevel<'w>,
+    ) -> Result<(), TransformFailure> {
+        let FieldLevel {
+            start, end, def, ..
+        } = entry;
+        let Some(position) = def.position(tag) else {
+            return Err(TransformFailure::NotInEntry(tag));
         };
-        let view = self.view();
-        if let Some(at) = view.find_in_entry(entry.start..entry.end, entry.def, tag) {
-            self.draft.set_at(at, self.text);
+        if let Some(at) = self.view().find_in_entry(start..end, def, tag) {
+            self.draft.set_span_at(at, value);
             return Ok(());
         }
-        let mut at = entry.start;
-        while at < entry.end {
+        let mut at = start;
+        while at < end {
             let here = self.draft.tag(at);
-            if entry.def.position(here).is_some_and(|here| here > position) {
+            if def.position(here).is_some_and(|here| here > position) {
                 break;
             }
             at += 1;
-            if let Some(nested) = entry.def.group(here) {
-                at = group_end(self.draft, at, entry.end, nested);
+            if let Some(nested) = def.group(here) {
+                at = group_end(self.draft, at, end, nested);
             }
         }
-        self.draft.insert(at, tag, self.text);
+        self.draft.insert_span(at, tag, value);
+        self.end_entry_at(end + 1);
         Ok(())
     }
 
-    /// Removes a field, if present; removes the entries of a group with its count.
-    fn remove(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), ActionFailure> {
-        let view = self.view();
-        let (at, group, end) = match entry {
-            Some(entry) => {
-                if entry.def.delimiter() == field.tag || entry.def.position(field.tag).is_none() {
-                    return Err(ActionFailure::NotInEntry(field.tag));
-                }
-                let range = entry.start..entry.end;
-                let at = view.find_in_entry(range, entry.def, field.tag);
-                (at, entry.def.group(field.tag), entry.end)
-            }
-            None => {
-                let at = view.find(None, field);
-                (at, view.groups().get(field.tag), self.draft.len())
-            }
-        };
-        if let Some(at) = at {
-            let behind = match group {
-                Some(def) => group_end(self.draft, at + 1, end, def),
-                None => at + 1,
-            };
-            self.draft.remove(at..behind);
-        }
-        Ok(())
+    /// Sets the index after the last field of the entry that is changed.
+    fn end_entry_at(&mut self, end: usize) {
+        self.entry = self.entry.map(|entry| FieldLevel { end, ..entry });
     }
 
     /// Position of a group's count, and its group: in the entry, or else in the message.
-    fn group(&self, count: &FieldRef, entry: Option<Entry<'w>>) -> Option<(usize, &'w GroupDef)> {
-        let groups = Groups::of(self.dictionary, self.draft.msg_type());
-        match entry {
+    fn group(&self, count: Tag) -> Option<(usize, &'w GroupDef)> {
+        match self.entry {
             Some(entry) => {
-                let def = entry.def.group(count.tag)?;
+                let def = entry.def.group(count)?;
                 let range = entry.start..entry.end;
-                let at = self.view().find_in_entry(range, entry.def, count.tag)?;
+                let at = self.view().find_in_entry(range, entry.def, count)?;
                 Some((at, def))
             }
             None => {
-                let def = groups.get(count.tag)?;
-                let (at, _) = self.view().group(None, count.tag)?;
+                let def = Groups::of(self.dictionary, self.draft.msg_type()).get(count)?;
+                let (at, _) = self.view().group(None, count)?;
                 Some((at, def))
             }
         }
     }
 
-    fn each(
-        &mut self,
-        count: &FieldRef,
-        change: &Change,
-        entry: Option<Entry<'w>>,
-    ) -> Result<(), ActionFailure> {
-        let Some((at, def)) = self.group(count, entry) else {
+    fn each(&mut self, count: &FieldRef, change: &Change) -> Result<(), TransformFailure> {
+        let Some((at, def)) = self.group(count.tag) else {
             return Ok(());
         };
-        let mut limit = entry.map_or(self.draft.len(), |entry| entry.end);
+        let outer = self.entry;
+        let mut limit = outer.map_or(self.draft.len(), |entry| entry.end);
         let mut start = at + 1;
         while let Some(end) = entry_end(self.draft, start, limit, def) {
+            self.entry = Some(FieldLevel {
+                start,
+                end,
+                def,
+                outer: None,
+            });
             let before = self.draft.len();
-            let entry = Entry { start, end, def };
-            self.change(change, Some(entry))?;
+            self.change(change)?;
             let after = self.draft.len();
             start = end + after - before;
             limit = limit + after - before;
         }
+        self.entry = outer;
+        self.end_entry_at(limit);
         Ok(())
     }
 
     /// Removes the entries that fulfil the condition, and the count with the last entry.
-    fn drop_entries(
-        &mut self,
-        count: &FieldRef,
-        test: &Test,
-        entry: Option<Entry<'w>>,
-    ) -> Result<(), ActionFailure> {
-        let Some((at, def)) = self.group(count, entry) else {
+    fn drop_entries(&mut self, count: &FieldRef, test: &Test) -> Result<(), TransformFailure> {
+        let Some((at, def)) = self.group(count.tag) else {
             return Ok(());
         };
-        let mut limit = entry.map_or(self.draft.len(), |entry| entry.end);
-        let mut start = at + 1;
-        let (mut kept, mut dropped) = (0_usize, false);
-        let outer = entry.map(Entry::level);
+        let before = self.entry.map_or(self.draft.len(), |entry| entry.end);
+        let (mut start, mut limit, mut kept) = (at + 1, before, 0_usize);
         while let Some(end) = entry_end(self.draft, start, limit, def) {
-            let outer = outer.map(|outer| FieldLevel {
-                end: limit,
-                ..outer
-            });
+            self.end_entry_at(limit);
             let level = FieldLevel {
                 start,
                 end,
                 def,
-                outer: outer.as_ref(),
+                outer: self.entry.as_ref(),
             };
             if test.holds(&self.view(), Some(&level), &self.world) {
                 self.draft.remove(start..end);
                 limit -= end - start;
-                dropped = true;
             } else {
                 kept += 1;
                 start = end;
             }
         }
-        if !dropped {
-            return Ok(());
+        match kept {
+            _ if limit == before => {}
+            0 => {
+                self.draft.remove(at..at + 1);
+                limit -= 1;
+            }
+            _ => {
+                self.spend(PER_FIELD)?;
+                let mut digits = itoa::Buffer::new();
+                self.draft.set_at(at, digits.format(kept).as_bytes());
+            }
         }
-        if kept == 0 {
-            self.draft.remove(at..at + 1);
-            return Ok(());
-        }
-        self.left = self
-            .left
-            .checked_sub(PER_FIELD)
-            .ok_or(ActionFailure::TooLarge)?;
-        self.draft
-            .set_at(at, itoa::Buffer::new().format(kept).as_bytes());
+        self.end_entry_at(limit);
         Ok(())
-    }
-}
-
-impl<'d> Entry<'d> {
-    fn level(self) -> FieldLevel<'d> {
-        FieldLevel {
-            start: self.start,
-            end: self.end,
-            def: self.def,
-            outer: None,
-        }
-    }
-
-    /// The same entry after the number of the message's fields has changed.
-    fn grown(self, before: usize, after: usize) -> Self {
-        Self {
-            end: self.end + after - before,
-            ..self
-        }
     }
 }

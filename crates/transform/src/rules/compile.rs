@@ -11,7 +11,7 @@ use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 
 use super::compile_script::Scripts;
-use super::condition::{Pattern, Test};
+use super::condition::Test;
 use super::fields::FieldRef;
 use super::file::{Errors, SourceText};
 use super::names::{Literal, Names, Scope, Wrong};
@@ -19,6 +19,7 @@ use super::problem::{RuleProblem, nearest};
 use super::reach::Narrow;
 use super::syntax::{Condition, NameToken, Op, PatternMatch, RuleValue};
 use super::table::Table;
+use crate::value_test::{Pattern, ValueTest};
 
 /// Maximum size of the table of one regular expression, in bytes.
 pub const MAX_PATTERN: usize = 256 << 10;
@@ -98,11 +99,11 @@ impl<'c> Compiler<'c, '_, '_> {
             }
             Condition::Text(field, how, pattern) => self.text(here, field, *how, pattern),
             Condition::Length(field, op, length) => {
-                Some(Test::Length(self.read(here, field)?, *op, *length))
+                self.value_test(here, field, ValueTest::Length(*op, *length))
             }
-            Condition::Bits(field, bits) => Some(Test::Bits(self.read(here, field)?, *bits)),
+            Condition::Bits(field, bits) => self.value_test(here, field, ValueTest::Bits(*bits)),
             Condition::Today(field) => Some(Test::Today(self.read(here, field)?)),
-            Condition::Has(field) => Some(Test::Has(self.read(here, field)?)),
+            Condition::Has(field) => self.value_test(here, field, ValueTest::Present),
             Condition::AnyEntry(count, inner) => {
                 let (count, test) = self.entries(here, count, inner)?;
                 Some(Test::AnyEntry(count, test))
@@ -175,6 +176,15 @@ impl<'c> Compiler<'c, '_, '_> {
         self.noted(here, field.at, found)
     }
 
+    fn value_test(
+        &mut self,
+        here: &Here<'_, 'c>,
+        field: &NameToken,
+        test: ValueTest,
+    ) -> Option<Test> {
+        Some(Test::Value(self.read(here, field)?, test))
+    }
+
     /// The condition inside a group's entries.
     fn entries(
         &mut self,
@@ -239,10 +249,11 @@ impl<'c> Compiler<'c, '_, '_> {
     ) -> Option<Test> {
         let field = self.read(here, field)?;
         let ordered = !matches!(op, Op::Equal | Op::NotEqual);
-        Some(match self.literal(here, field.tag, value, ordered)? {
-            Literal::Bytes(bytes) => Test::Bytes(field, op, bytes),
-            Literal::Number(number) => Test::Number(field, op, number),
-        })
+        let test = match self.literal(here, field.tag, value, ordered)? {
+            Literal::Bytes(bytes) => ValueTest::Bytes(op, bytes),
+            Literal::Number(number) => ValueTest::Number(op, number),
+        };
+        Some(Test::Value(field, test))
     }
 
     fn one_of(
@@ -266,13 +277,15 @@ impl<'c> Compiler<'c, '_, '_> {
         }
         bytes.sort_unstable();
         numbers.sort_unstable();
-        Some(match (bytes.is_empty(), numbers.is_empty()) {
-            (_, true) => Test::OneOf(field, bytes),
-            (true, false) => Test::OneNumber(field, numbers),
+        let (no_bytes, no_numbers) = (bytes.is_empty(), numbers.is_empty());
+        let (bytes, numbers) = (ValueTest::OneOf(bytes), ValueTest::OneNumber(numbers));
+        Some(match (no_bytes, no_numbers) {
+            (_, true) => Test::Value(field, bytes),
+            (true, false) => Test::Value(field, numbers),
             // A field that no dictionary has, compared with numbers and texts.
             (false, false) => Test::Or(alloc::vec![
-                Test::OneOf(field.clone(), bytes),
-                Test::OneNumber(field, numbers),
+                Test::Value(field.clone(), bytes),
+                Test::Value(field, numbers),
             ]),
         })
     }
@@ -297,16 +310,17 @@ impl<'c> Compiler<'c, '_, '_> {
             return None;
         }
         let bytes = pattern.text.as_bytes().to_vec();
-        Some(match how {
-            PatternMatch::Like => Test::Like(field?, bytes),
-            PatternMatch::Begins => Test::Begins(field?, bytes),
-            PatternMatch::Contains => Test::Contains(field?, bytes),
+        let test = match how {
+            PatternMatch::Like => ValueTest::Like(bytes),
+            PatternMatch::Begins => ValueTest::Begins(bytes),
+            PatternMatch::Contains => ValueTest::Contains(bytes),
             PatternMatch::Matches => {
                 let table = self.pattern(&pattern.text);
                 let table = self.noted(here, pattern.at, table)?;
-                Test::Matches(field?, Box::new(table))
+                ValueTest::Matches(Box::new(table))
             }
-        })
+        };
+        Some(Test::Value(field?, test))
     }
 
     /// The table of a regular expression on bytes.

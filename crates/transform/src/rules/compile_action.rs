@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{SECRETS, tag};
 
-use super::change::{Change, Piece};
+use super::change::Change;
 use super::compile::{Compiler, Here};
 use super::condition::Test;
 use super::fields::FieldRef;
@@ -15,6 +15,7 @@ use super::names::Wrong;
 use super::problem::RuleProblem;
 use super::pseudonym::{self, Pseudonym};
 use super::syntax::{Action, Form, NameToken, RejectKind, SendTarget};
+use crate::verb::{Piece, Verb};
 
 /// An action, with all names resolved.
 #[derive(Clone, Debug)]
@@ -23,7 +24,7 @@ pub(super) enum Step {
     /// ClOrdID and fields.
     Remember(FieldRef, Vec<FieldRef>),
     /// ClOrdID.
-    Forget(Vec<Piece>),
+    Forget(FieldRef),
     Convert,
     Send(usize),
     /// Field, table, column.
@@ -31,13 +32,13 @@ pub(super) enum Step {
     SendByCompId(FieldRef),
     CopyTo(usize),
     Return,
-    Reject(RejectKind, Vec<Piece>),
+    Reject(RejectKind, Vec<Piece<FieldRef>>),
     AnswerStatus,
     Connect(usize),
     Disconnect(usize),
     Stop,
     Count(usize),
-    Notify(Vec<Piece>),
+    Notify(Vec<Piece<FieldRef>>),
     Throttle {
         /// Index of the bucket in the scratch memory.
         bucket: usize,
@@ -129,8 +130,7 @@ impl<'c> Compiler<'c, '_, '_> {
             }
             Action::Forget(at) => {
                 let found = self.names.field(&here.scope, "11");
-                let id = self.noted(here, *at, found)?;
-                Step::Forget(alloc::vec![Piece::Field(id)])
+                Step::Forget(self.noted(here, *at, found)?)
             }
             Action::Convert => Step::Convert,
             Action::Return => Step::Return,
@@ -182,12 +182,8 @@ impl<'c> Compiler<'c, '_, '_> {
                 let found = self.names.field(&here.scope, &from.text);
                 let from = self.noted(here, from.at, found);
                 let to = self.written(here, to, Write::Set);
-                Some(Change::Copy {
-                    from: from?,
-                    to: to?,
-                    tried: *tried,
-                    moves: false,
-                })
+                let value = alloc::vec![Piece::Field(from?)];
+                Some(Change::Verb(Verb::Set(to?, value)).tried(*tried))
             }
             Action::Move { from, to, tried } => {
                 let source = self.written(here, from, Write::Move);
@@ -199,17 +195,14 @@ impl<'c> Compiler<'c, '_, '_> {
                     self.add(here, to.at, RuleProblem::Unexpected { found, wanted }, None);
                     return None;
                 }
-                Some(Change::Copy {
-                    from: source,
-                    to: target,
-                    tried: *tried,
-                    moves: true,
-                })
+                Some(Change::Verb(Verb::Move(source, target)).tried(*tried))
             }
             Action::Remove(field) => {
                 let field = self.written(here, field, Write::Remove)?;
                 let partner = self.names.partner(&here.scope, field.tag);
-                Some(Change::Remove(field, partner))
+                let fields = core::iter::once(field).chain(partner);
+                let each = fields.map(|field| Change::Verb(Verb::Remove(field)));
+                Some(Change::All(each.collect()))
             }
             Action::Map {
                 from,
@@ -282,7 +275,7 @@ impl<'c> Compiler<'c, '_, '_> {
                 .value(&here.scope, field.tag, value, Form::Quoted);
             self.noted(here, text.at, good)?;
         }
-        Some(Change::Set(field, pieces))
+        Some(Change::Verb(Verb::Set(field, pieces)))
     }
 
     fn map(
@@ -304,14 +297,15 @@ impl<'c> Compiler<'c, '_, '_> {
                 .value(&here.scope, to.tag, &text.text, Form::Quoted);
             self.noted(here, text.at, good)?;
         }
-        Some(Change::Map {
+        let otherwise = otherwise.map(|text| text.text.as_bytes().to_vec());
+        let change = Change::Map {
             from,
             table: at,
             column,
             to,
-            otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
-            tried,
-        })
+            otherwise,
+        };
+        Some(change.tried(tried))
     }
 
     fn recall(
@@ -331,14 +325,11 @@ impl<'c> Compiler<'c, '_, '_> {
                     .value(&here.scope, field.tag, &text.text, Form::Quoted);
                 self.noted(here, text.at, good)?;
             }
-            Some(field)
+            let otherwise = otherwise.map(|text| text.text.as_bytes().to_vec());
+            Some(Change::Recall(field, otherwise).tried(tried))
         });
-        let fields: Vec<Option<FieldRef>> = fields.collect();
-        Some(Change::Recall {
-            fields: fields.into_iter().collect::<Option<_>>()?,
-            otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
-            tried,
-        })
+        let changes: Vec<Option<Change>> = fields.collect();
+        changes.into_iter().collect::<Option<_>>().map(Change::All)
     }
 
     /// Records the first row whose cell is not a valid value of the field.
@@ -398,7 +389,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A text with `${F}` for values of fields.
-    fn template(&mut self, here: &Here<'_, 'c>, text: &NameToken) -> Option<Vec<Piece>> {
+    fn template(&mut self, here: &Here<'_, 'c>, text: &NameToken) -> Option<Vec<Piece<FieldRef>>> {
         let mut pieces = Vec::new();
         let mut rest = text.text.as_str();
         if rest.is_empty() || rest.contains('\x01') {

@@ -5,13 +5,14 @@ use core::cell::Cell;
 
 use fixwire_protocol::{Message, Tag};
 
-use super::change::{ActionFailure, MAX_ADDED, Work};
+use super::change::Work;
 use super::compile_action::Step;
 use super::condition::{Facts, World};
 use super::fields::{FieldRef, View};
 use super::syntax::RejectKind;
 use super::{Rule, Rules, Source};
-use crate::Draft;
+use crate::verb::MAX_ADDED;
+use crate::{Draft, TransformFailure};
 
 /// An action to carry out for a message, in the order of the rules.
 #[derive(Debug)]
@@ -124,7 +125,7 @@ pub enum RuleOutcome<'a> {
         /// The rule.
         rule: usize,
         /// Why.
-        failure: ActionFailure,
+        failure: TransformFailure,
     },
     /// An action failed: the rule stops here.
     Failed {
@@ -133,7 +134,7 @@ pub enum RuleOutcome<'a> {
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
-        failure: ActionFailure,
+        failure: TransformFailure,
     },
 }
 
@@ -279,7 +280,7 @@ impl Rules {
         &'w self,
         (source, from): (usize, &'w Source),
         message: &Message<'w>,
-        failed: &'w Cell<Option<ActionFailure>>,
+        failed: &'w Cell<Option<TransformFailure>>,
         facts: &'w Facts<'w>,
     ) -> World<'w> {
         World {
@@ -346,31 +347,31 @@ impl Run<'_> {
             ..
         } = scratch;
         draft.load(self.message);
-        let mut left = MAX_ADDED;
+        let mut work = Work {
+            draft,
+            original: self.message,
+            dictionary: &self.from.dictionary,
+            world: self.world,
+            left: MAX_ADDED,
+            entry: None,
+        };
         for (action, step) in rule.steps.iter().enumerate() {
-            let mut work = Work {
-                draft: &mut *draft,
-                original: self.message,
-                dictionary: &self.from.dictionary,
-                world: self.world,
-                text: &mut *text,
-                left,
+            let done = match step {
+                Step::Change(change) => work.change(change),
+                _ => Ok(()),
             };
-            let ready = prepare(&mut work, step);
-            let ready = ready.and_then(|id_len| Ok((id_len, self.target(&work, step)?)));
-            left = work.left;
-            let (id_len, target) = match ready {
-                Ok(ready) => ready,
+            let target = match done.and_then(|()| self.target(&work, step)) {
+                Ok(target) => target,
                 Err(failure) => return failed(number, action, failure, out),
             };
             if let Step::SendByCompId(_) = step {
-                self.route(draft);
+                self.route(work.draft);
             }
             if step.hands_out() {
                 let draft = match rule.last == Some(action) {
-                    true => &mut *draft,
+                    true => &mut *work.draft,
                     false => {
-                        copy.copy_from(draft);
+                        copy.copy_from(work.draft);
                         &mut *copy
                     }
                 };
@@ -380,7 +381,8 @@ impl Run<'_> {
                 Step::Send(_) | Step::SendByTable(..) | Step::SendByCompId(_) | Step::Return => {
                     ran = Ran::Decided;
                 }
-                Step::Reject(kind, _) => {
+                Step::Reject(kind, pieces) => {
+                    work.fill(pieces, text);
                     out(RuleOutcome::Reject {
                         rule: number,
                         kind: *kind,
@@ -388,7 +390,10 @@ impl Run<'_> {
                     });
                     ran = Ran::Decided;
                 }
-                Step::Notify(_) => out(RuleOutcome::Notify { rule: number, text }),
+                Step::Notify(pieces) => {
+                    work.fill(pieces, text);
+                    out(RuleOutcome::Notify { rule: number, text });
+                }
                 Step::AnswerStatus => {
                     out(RuleOutcome::Status { rule: number });
                     ran = Ran::Decided;
@@ -415,13 +420,17 @@ impl Run<'_> {
                         return Ran::Decided;
                     }
                 }
-                Step::Remember(..) => {
-                    if !remember(number, text.split_at(id_len), out) {
-                        return Ran::Decided;
+                Step::Remember(id, fields) => match work.remembered(id, fields) {
+                    Ok((id, fields)) => {
+                        let [id, fields] = [id, fields].map(|value| work.draft.bytes(value));
+                        if !remember(number, id, fields, out) {
+                            return Ran::Decided;
+                        }
                     }
-                }
-                Step::Forget(_) => {
-                    let id = (!text.is_empty()).then_some(&text[..]);
+                    Err(failure) => return failed(number, action, failure, out),
+                },
+                Step::Forget(id) => {
+                    let id = work.read(id).ok().filter(|id| !id.is_empty());
                     out(RuleOutcome::Forget { rule: number, id });
                 }
                 Step::Change(_) | Step::CopyTo(_) => {}
@@ -432,7 +441,7 @@ impl Run<'_> {
 
     /// The session that a step sends to, if it depends on the message.
     #[inline]
-    fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, ActionFailure> {
+    fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, TransformFailure> {
         match step {
             Step::Send(to) | Step::CopyTo(to) => Ok(Some(*to)),
             Step::SendByTable(field, table, column) => {
@@ -441,20 +450,6 @@ impl Run<'_> {
             Step::SendByCompId(field) => self.by_comp_id(work, field).map(Some),
             _ => Ok(None),
         }
-    }
-}
-
-/// Applies a step's changes to the fields, or writes its text. Returns the length of the id of a `remember`.
-#[inline]
-fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, ActionFailure> {
-    match step {
-        Step::Change(change) => work.apply(change).map(|()| 0),
-        Step::Remember(id, fields) => work.keep(id, fields),
-        Step::Reject(_, pieces) | Step::Notify(pieces) | Step::Forget(pieces) => {
-            work.fill(pieces);
-            Ok(0)
-        }
-        _ => Ok(0),
     }
 }
 
@@ -493,7 +488,7 @@ fn handed_out<'d>(
 fn failed(
     rule: usize,
     action: usize,
-    failure: ActionFailure,
+    failure: TransformFailure,
     out: &mut impl FnMut(RuleOutcome<'_>),
 ) -> Ran {
     out(RuleOutcome::Failed {
@@ -505,11 +500,7 @@ fn failed(
 }
 
 /// Emits an id and the fields to remember. Returns whether the rule continues.
-fn remember(
-    rule: usize,
-    (id, fields): (&[u8], &[u8]),
-    out: &mut impl FnMut(RuleOutcome<'_>),
-) -> bool {
+fn remember(rule: usize, id: &[u8], fields: &[u8], out: &mut impl FnMut(RuleOutcome<'_>)) -> bool {
     let mut goes_on = true;
     out(RuleOutcome::Remember {
         rule,
@@ -538,17 +529,17 @@ impl Run<'_> {
         work: &Work<'_>,
         field: &FieldRef,
         (table, column): (usize, usize),
-    ) -> Result<usize, ActionFailure> {
-        let key = work.value(field).ok_or(ActionFailure::NoField(field.tag))?;
+    ) -> Result<usize, TransformFailure> {
+        let key = work.read(field)?;
         let table = self.rules.tables.get(table);
         let name = table.and_then(|table| table.get(key, column));
-        let name = name.ok_or(ActionFailure::NotInTable(field.tag))?;
+        let name = name.ok_or(TransformFailure::NotInTable(field.tag))?;
         search(&self.rules.by_name, name, field.tag)
     }
 
     /// The session whose peer has the CompID of a field.
-    fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, ActionFailure> {
-        let peer = work.value(field).ok_or(ActionFailure::NoField(field.tag))?;
+    fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, TransformFailure> {
+        let peer = work.read(field)?;
         search(&self.rules.by_peer, peer, field.tag)
     }
 
@@ -577,11 +568,11 @@ impl Run<'_> {
     }
 }
 
-fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, ActionFailure> {
+fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, TransformFailure> {
     let found = sorted.binary_search_by(|(known, _)| known.as_slice().cmp(text));
     found
         .map(|at| sorted[at].1)
-        .map_err(|_| ActionFailure::NoSession(tag))
+        .map_err(|_| TransformFailure::NoSession(tag))
 }
 
 /// Whether one more message may pass at `now` under a limit of `rate` a second, with bursts of `rate`. `used` is

@@ -5,11 +5,11 @@ use core::cell::Cell;
 use fixwire_protocol::Message;
 
 use super::Rules;
-use super::change::ActionFailure;
 use super::compile_event::{On, RuleTrigger};
 use super::condition::{Facts, World};
 use super::evaluate::{RuleOutcome, RuleScratch, Run};
 use super::fields::View;
+use crate::TransformFailure;
 
 impl Rules {
     fn events_of(
@@ -37,7 +37,7 @@ impl Rules {
         let Some(from) = self.sessions.get(source) else {
             return;
         };
-        let failed: Cell<Option<ActionFailure>> = Cell::new(None);
+        let failed: Cell<Option<TransformFailure>> = Cell::new(None);
         let world = World {
             missed,
             ..self.world((source, from), message, &failed, facts)

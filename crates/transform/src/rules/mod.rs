@@ -48,7 +48,7 @@ mod tests;
 mod token;
 mod ways;
 
-pub use change::{ActionFailure, MAX_ADDED, MAX_REMEMBERED};
+pub use change::MAX_REMEMBERED;
 pub use compile_event::RuleTrigger;
 pub use condition::Facts;
 pub use context::{NamedSession, RuleContext};
@@ -63,6 +63,8 @@ pub use script_failure::{OPERATIONS, ScriptFailure, ScriptFault};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::RulePath;
+
+pub use crate::verb::MAX_ADDED;
 
 #[cfg(not(feature = "scripts"))]
 use no_script::{self as compile_script, self as script};

@@ -10,12 +10,12 @@ use core::cell::RefCell;
 use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, GroupDef, Member};
 use fixwire_protocol::{Decimal, Tag, tag};
 
-use super::condition::like;
 use super::context::RuleContext;
 use super::fields::FieldRef;
 use super::file::{Errors, SessionGroup};
 use super::problem::{RuleProblem, nearest};
 use super::syntax::Form;
+use crate::value_test::like;
 
 /// The positions of a field in a dictionary.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! A build without scripts: a file with a script is refused.
 
-use super::change::ActionFailure;
 use super::compile::{Compiler, Here};
 use super::condition::World;
 use super::fields::{FieldLevel, FieldSequence, View};
 use super::file::{Errors, File};
 use super::problem::RuleProblem;
 use super::syntax::NameToken;
+use crate::TransformFailure;
 
 /// No script exists in this build.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ impl Script {
         _: &View<'_, F>,
         _: Option<&FieldLevel<'_>>,
         _: &World<'_>,
-    ) -> Result<bool, ActionFailure> {
+    ) -> Result<bool, TransformFailure> {
         match *self {}
     }
 }

@@ -48,13 +48,13 @@ impl Pseudonym {
         }
     }
 
-    /// Replaces a value by the 64 hexadecimal digits of its hash.
-    pub fn replace(&self, value: &mut Vec<u8>) {
-        let hash = self.hash(value);
-        value.clear();
+    /// Replaces a value, the end of a text from an index on, by the 64 hexadecimal digits of its hash.
+    pub(super) fn replace(&self, text: &mut Vec<u8>, start: usize) {
+        let hash = self.hash(&text[start..]);
+        text.truncate(start);
         for byte in hash {
             let digit = |half: u8| b"0123456789abcdef"[usize::from(half)];
-            value.extend([digit(byte >> 4), digit(byte & 15)]);
+            text.extend([digit(byte >> 4), digit(byte & 15)]);
         }
     }
 }
@@ -66,7 +66,7 @@ mod tests {
 
     fn of(value: &str, key: Option<&[u8]>) -> String {
         let mut value = value.into();
-        Pseudonym::new(key).replace(&mut value);
+        Pseudonym::new(key).replace(&mut value, 0);
         String::from_utf8(value).unwrap()
     }
 

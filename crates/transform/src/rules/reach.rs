@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 use fixwire_protocol::{Decimal, Tag, tag};
 
 use super::condition::Test;
-use super::syntax::Op;
+use crate::value_test::{Op, ValueTest};
 
 /// The messages that can match all tests added so far.
 pub(super) struct Narrow {
@@ -58,39 +58,15 @@ impl Narrow {
                 }
             }
             Test::Not(inner) => match &**inner {
-                Test::Has(field) => self.limit(field.tag, |limits| limits.absent = true),
+                Test::Value(field, ValueTest::Present) => {
+                    self.limit(field.tag, |limits| limits.absent = true)
+                }
                 _ => Ok(()),
             },
-            Test::Bytes(field, op, value) => self.limit(field.tag, |limits| {
-                limits.present = true;
-                match op {
-                    Op::Equal => keep(&mut limits.bytes, core::slice::from_ref(value)),
-                    Op::NotEqual => limits.not_bytes.push(value.clone()),
-                    _ => {}
-                }
-            }),
-            Test::OneOf(field, values) => self.limit(field.tag, |limits| {
-                limits.present = true;
-                keep(&mut limits.bytes, values);
-            }),
-            Test::OneNumber(field, values) => self.limit(field.tag, |limits| {
-                limits.present = true;
-                keep(&mut limits.numbers, values);
-            }),
-            Test::Number(field, op, value) => self.limit(field.tag, |limits| {
-                limits.present = true;
-                limits.number(*op, *value);
-            }),
-            Test::Has(field)
-            | Test::Listed(field, ..)
-            | Test::Like(field, _)
-            | Test::Begins(field, _)
-            | Test::Contains(field, _)
-            | Test::Matches(field, _)
-            | Test::Length(field, ..)
-            | Test::Bits(field, _)
-            | Test::Today(field)
-            | Test::AnyEntry(field, _) => self.limit(field.tag, |limits| limits.present = true),
+            Test::Value(field, test) => self.limit(field.tag, |limits| limits.by(test)),
+            Test::Listed(field, ..) | Test::Today(field) | Test::AnyEntry(field, _) => {
+                self.limit(field.tag, |limits| limits.present = true)
+            }
             Test::And(_)
             | Test::Or(_)
             | Test::AllEntries(..)
@@ -120,6 +96,20 @@ fn keep<T: Clone + PartialEq>(kept: &mut Option<Vec<T>>, values: &[T]) {
 }
 
 impl Limits {
+    fn by(&mut self, test: &ValueTest) {
+        self.present = true;
+        match test {
+            ValueTest::Bytes(Op::Equal, value) => {
+                keep(&mut self.bytes, core::slice::from_ref(value));
+            }
+            ValueTest::Bytes(Op::NotEqual, value) => self.not_bytes.push(value.clone()),
+            ValueTest::OneOf(values) => keep(&mut self.bytes, values),
+            ValueTest::OneNumber(values) => keep(&mut self.numbers, values),
+            ValueTest::Number(op, value) => self.number(*op, *value),
+            _ => {}
+        }
+    }
+
     fn number(&mut self, op: Op, value: Decimal) {
         let higher = |(one, inclusive): (Decimal, bool)| match one.cmp(&value) {
             Ordering::Equal => (one, inclusive && op == Op::AtLeast),
@@ -176,10 +166,10 @@ impl Limits {
 /// The message types that a test allows, sorted; `None` for any.
 pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
     match test {
-        Test::Bytes(field, Op::Equal, value) if field.tag == tag::MSG_TYPE => {
+        Test::Value(field, ValueTest::Bytes(Op::Equal, value)) if field.tag == tag::MSG_TYPE => {
             Some(alloc::vec![value.clone()])
         }
-        Test::OneOf(field, values) if field.tag == tag::MSG_TYPE => {
+        Test::Value(field, ValueTest::OneOf(values)) if field.tag == tag::MSG_TYPE => {
             let mut values = values.clone();
             values.dedup();
             Some(values)
@@ -205,10 +195,11 @@ pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
 /// Whether a test requires this message type, with or without other conditions.
 pub(super) fn names_type(test: &Test, msg_type: &[u8]) -> bool {
     match test {
-        Test::Bytes(field, Op::Equal, value) => field.tag == tag::MSG_TYPE && value == msg_type,
-        Test::OneOf(field, values) => {
-            field.tag == tag::MSG_TYPE && values.iter().any(|value| value == msg_type)
-        }
+        Test::Value(field, test) if field.tag == tag::MSG_TYPE => match test {
+            ValueTest::Bytes(Op::Equal, value) => value == msg_type,
+            ValueTest::OneOf(values) => values.iter().any(|value| value == msg_type),
+            _ => false,
+        },
         Test::And(tests) | Test::Or(tests) => tests.iter().any(|test| names_type(test, msg_type)),
         _ => false,
     }
@@ -217,7 +208,9 @@ pub(super) fn names_type(test: &Test, msg_type: &[u8]) -> bool {
 /// Whether the message type alone decides if the test holds.
 pub(super) fn only_types(test: &Test) -> bool {
     match test {
-        Test::Bytes(field, Op::Equal, _) | Test::OneOf(field, _) => field.tag == tag::MSG_TYPE,
+        Test::Value(field, ValueTest::Bytes(Op::Equal, _) | ValueTest::OneOf(_)) => {
+            field.tag == tag::MSG_TYPE
+        }
         Test::And(tests) | Test::Or(tests) => tests.iter().all(only_types),
         _ => false,
     }
@@ -278,7 +271,7 @@ mod tests {
 
     fn number(op: Op, value: i64) -> Test {
         let field = FieldRef::new(38, Vec::new().into());
-        Test::Number(field, op, Decimal::from_int(value))
+        Test::Value(field, ValueTest::Number(op, Decimal::from_int(value)))
     }
 
     fn possible(tests: &[Test]) -> bool {
@@ -315,7 +308,7 @@ mod tests {
     fn types_are_those_of_all_branches() {
         let of = |value: &str| {
             let field = FieldRef::new(35, Vec::new().into());
-            Test::Bytes(field, Op::Equal, value.into())
+            Test::Value(field, ValueTest::Bytes(Op::Equal, value.into()))
         };
         let or = Test::Or(alloc::vec![of("D"), of("8"), of("D")]);
         assert_eq!(types(&or), Some(alloc::vec![b"8".to_vec(), b"D".to_vec()]));

@@ -4,28 +4,24 @@ use alloc::vec::Vec;
 
 use super::syntax::Format;
 
-/// Reformats a value.
-pub(super) fn reshape(text: &mut Vec<u8>, format: Format) {
+/// Reformats a value: the end of a text, from an index on.
+pub(super) fn reshape(text: &mut Vec<u8>, start: usize, format: Format) {
+    let len = text.len() - start;
     match format {
-        Format::Upper => text.make_ascii_uppercase(),
-        Format::Lower => text.make_ascii_lowercase(),
+        Format::Upper => text[start..].make_ascii_uppercase(),
+        Format::Lower => text[start..].make_ascii_lowercase(),
         Format::Trim => {
-            let end = text.trim_ascii_end().len();
+            let end = start + text[start..].trim_ascii_end().len();
             text.truncate(end);
-            let start = text.len() - text.trim_ascii_start().len();
-            text.drain(..start);
+            let blanks = end - start - text[start..].trim_ascii_start().len();
+            text.drain(start..start + blanks);
         }
-        Format::PadRight(width, fill) => {
-            let len = text.len().max(width as usize);
-            text.resize(len, fill);
-        }
+        Format::PadRight(width, fill) => text.resize(start + len.max(width as usize), fill),
         Format::PadLeft(width, fill) => {
-            let len = text.len().max(width as usize);
-            let added = len - text.len();
-            text.resize(len, fill);
-            text.rotate_right(added);
-            text[..added].fill(fill);
+            let added = (width as usize).saturating_sub(len);
+            text.resize(text.len() + added, fill);
+            text[start..].rotate_right(added);
         }
-        Format::Cut(most) => text.truncate(most as usize),
+        Format::Cut(most) => text.truncate(start + most as usize),
     }
 }

@@ -16,10 +16,10 @@ use rhai::packages::{
 };
 use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, Position, Scope};
 
-use super::change::ActionFailure;
 use super::condition::{World, entries};
 use super::fields::{FieldLevel, FieldRef, FieldSequence, View};
 use super::script_failure::{ScriptFailure, ScriptFault};
+use crate::TransformFailure;
 
 /// Maximum length of a text in a script, a field's value included, in bytes.
 pub const MAX_TEXT: usize = 4 << 10;
@@ -216,7 +216,7 @@ impl Script {
         view: &View<'_, F>,
         level: Option<&FieldLevel<'_>>,
         world: &World<'_>,
-    ) -> Result<bool, ActionFailure> {
+    ) -> Result<bool, TransformFailure> {
         let (answer, _) = self.run(view, level, world)?;
         answer
             .as_bool()
@@ -229,7 +229,7 @@ impl Script {
         view: &View<'_, F>,
         level: Option<&FieldLevel<'_>>,
         world: &World<'_>,
-    ) -> Result<(Dynamic, Msg), ActionFailure> {
+    ) -> Result<(Dynamic, Msg), TransformFailure> {
         let msg = Msg::taken(&self.shape, view, level);
         let mut stamp = TimestampWriter::new();
         let time = stamp.format(world.facts.now.wall, Precision::Millis);
@@ -244,10 +244,10 @@ impl Script {
         Ok((answer, msg))
     }
 
-    fn failure(&self, at: Position, fault: ScriptFault) -> ActionFailure {
+    fn failure(&self, at: Position, fault: ScriptFault) -> TransformFailure {
         let behind = at.line().map_or(0, |line| line.saturating_sub(1));
         let line = self.line.saturating_add(behind as u32);
-        ActionFailure::Script(ScriptFailure { line, fault })
+        TransformFailure::Script(ScriptFailure { line, fault })
     }
 }
 

@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use crate::value_test::Op;
+
 /// A name or a text, and its byte offset in the condition or action.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NameToken {
@@ -31,23 +33,6 @@ pub struct RuleValue {
     pub name: NameToken,
     /// The notation of the value.
     pub form: Form,
-}
-
-/// `= != < <= > >=`
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Op {
-    /// `=`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Greater,
-    /// `>=`
-    AtLeast,
 }
 
 /// How a field is compared with a pattern.

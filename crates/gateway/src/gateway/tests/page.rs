@@ -136,15 +136,14 @@ fn the_tables_name_every_option_and_its_default() {
 #[test]
 fn the_table_of_reasons_has_every_text() {
     use super::super::{GatewayLimit, Trouble};
-    use crate::convert::Unconvertible;
+    use crate::TransformFailure;
     use crate::orders::OrdersError;
-    use crate::rules::ActionFailure;
     let failed = |failure| Trouble::Failed { action: 0, failure };
     for trouble in [
-        failed(ActionFailure::NotInTable(1)),
-        failed(ActionFailure::TooLarge),
+        failed(TransformFailure::NotInTable(1)),
+        failed(TransformFailure::TooLarge),
         Trouble::TooMany { rate: 1 },
-        Trouble::Unconvertible(Unconvertible::MessageType),
+        Trouble::Unconvertible(TransformFailure::MessageType),
         Trouble::Orders(OrdersError::NoId),
         Trouble::Orders(OrdersError::IdTooLong { tag: 11 }),
         Trouble::Duplicate,

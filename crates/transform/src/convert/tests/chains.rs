@@ -128,7 +128,7 @@ fn what_only_a_version_between_requires_is_not_missed() {
     // FIX 4.4 requires AllocType.
     let allocation = "70=A|71=0|54=1|55=X|53=5|6=1|75=20260821";
     let why = refusal((Fix50Sp2, Fix44), "J", allocation);
-    assert_eq!(why, Unconvertible::Missing(626));
+    assert_eq!(why, TransformFailure::Missing(626));
     becomes((Fix50Sp2, Fix42), "J", allocation, &[("58=t", "58=t")]);
 }
 

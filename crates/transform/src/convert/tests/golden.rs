@@ -390,7 +390,7 @@ fn what_fix_4_2_requires_is_filled_in() {
     let mut losses = conversion.losses();
     let mut draft = draft_of(b"W", "55=X|268=1|269=0");
     let outcome = conversion.convert(&mut draft, &mut losses);
-    assert_eq!(outcome, Err(Unconvertible::Missing(270)));
+    assert_eq!(outcome, Err(TransformFailure::Missing(270)));
     assert_eq!(readable(&written(&mut draft)), "55=X|268=1|269=0|");
 }
 
@@ -407,7 +407,7 @@ fn user_defined_fields_stay_and_broken_counts_are_put_right() {
     );
     draft.begin(b"nonsense");
     let outcome = conversion.convert(&mut draft, &mut losses);
-    assert_eq!(outcome, Err(Unconvertible::MessageType));
+    assert_eq!(outcome, Err(TransformFailure::MessageType));
 }
 
 #[test]

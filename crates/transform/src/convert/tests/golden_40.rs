@@ -49,7 +49,7 @@ fn a_difference_is_exact_or_not_there() {
     assert_eq!(left("100.5", "0.25"), Ok("100.25".into()));
     assert_eq!(left("100", "100.00"), Ok("0.00".into()));
     assert_eq!(left("1", "2"), Ok("-1".into()));
-    let missing = Err(Unconvertible::Missing(151));
+    let missing = Err(TransformFailure::Missing(151));
     assert_eq!(left("9223372036854775807", "-1"), missing);
     assert_eq!(left("9223372036854775807", "0.01"), missing);
     assert_eq!(left("many", "1"), missing);
@@ -85,7 +85,7 @@ fn a_cancel_is_for_all_that_is_left() {
     let part = "41=1|11=2|125=P|55=X|54=1|38=100";
     for to in [Version::Fix41, Version::Fix44, Version::Fix50Sp2] {
         let why = refusal((Version::Fix40, to), "F", part);
-        assert_eq!(why, Unconvertible::Homeless(125), "to {}", to.name());
+        assert_eq!(why, TransformFailure::Homeless(125), "to {}", to.name());
     }
 }
 
@@ -98,7 +98,7 @@ fn what_a_derivative_is_on_is_not_traded_in_its_place() {
         for from in [Version::Fix41, Version::Fix42, Version::Fix44] {
             let fields = format!("{order}|{field}");
             let why = refusal((from, Version::Fix40), "D", &fields);
-            assert_eq!(why, Unconvertible::Homeless(tag));
+            assert_eq!(why, TransformFailure::Homeless(tag));
         }
     }
 }
@@ -135,7 +135,7 @@ fn qualifiers_securities_and_lines_are_one_or_several() {
         &[("33=1|58=a", "164=[N/A]|147=[N/A]|33=1|58=a")],
     );
     let two = refusal(TO_40, "B", "148=H|33=2|58=a|58=b");
-    assert_eq!(two, Unconvertible::Missing(33));
+    assert_eq!(two, TransformFailure::Missing(33));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn an_order_is_made_when_it_is_sent() {
     );
     // A draft without a received message has no SendingTime.
     let why = refusal(FROM_41, "D", order);
-    assert_eq!(why, Unconvertible::Missing(60));
+    assert_eq!(why, TransformFailure::Missing(60));
 }
 
 #[test]
@@ -163,16 +163,19 @@ fn a_list_of_one_order_is_an_order_of_a_list() {
     assert_eq!(more, "67=1|11=1|21=1|55=X|54=1|38=5|40=1");
     assert_eq!(lost, [(394, 1)]);
     let two = "66=L|394=3|68=2|73=2|11=1|67=1|55=X|54=1|11=2|67=2|55=X|54=1";
-    assert_eq!(refusal(TO_41, "E", two), Unconvertible::Missing(67));
+    assert_eq!(refusal(TO_41, "E", two), TransformFailure::Missing(67));
 }
 
 #[test]
 fn the_status_of_a_list_says_too_little() {
     let list = "66=L|82=1|83=1|73=1|11=1|14=0|84=0|6=0";
-    assert_eq!(refusal(FROM_40, "N", list), Unconvertible::Missing(151));
+    assert_eq!(refusal(FROM_40, "N", list), TransformFailure::Missing(151));
     let list = "66=L|82=1|83=1|73=1|11=1|14=0|151=5|84=0|6=0";
     let why = refusal(FROM_41, "N", list);
-    assert!(matches!(why, Unconvertible::Missing(39 | 68 | 429 | 431)));
+    assert!(matches!(
+        why,
+        TransformFailure::Missing(39 | 68 | 429 | 431)
+    ));
 }
 
 #[test]
@@ -192,7 +195,7 @@ fn a_request_for_one_security_names_it() {
     let (more, lost) = more_of(TO_41, "R", "131=Q", "146=1|55=X|303=1");
     assert_eq!((more.as_str(), &*lost), ("55=X", &[(303, 1)][..]));
     let two = refusal(TO_41, "R", "131=Q|146=2|55=X|55=Y");
-    assert_eq!(two, Unconvertible::Missing(55));
+    assert_eq!(two, TransformFailure::Missing(55));
 }
 
 #[test]
@@ -237,7 +240,7 @@ fn fix_4_1_has_fewer_states_and_more_quantities() {
         "8",
         "37=O|17=1|20=0|150=0|39=0|55=X|54=1|6=0|38=1|151=0.5|14=0",
     );
-    assert_eq!(halves, Unconvertible::Missing(151));
+    assert_eq!(halves, TransformFailure::Missing(151));
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn outcome(
     to: Version,
     msg_type: &str,
     fields: &str,
-) -> Result<String, Unconvertible> {
+) -> Result<String, TransformFailure> {
     let mut conversion = Conversion::built_in(from, to).unwrap();
     let mut losses = conversion.losses();
     let mut draft = draft_of(msg_type.as_bytes(), fields);
@@ -277,7 +280,7 @@ fn an_order_does_not_leave_without_its_quantity_or_what_it_is_for() {
         (Version::Fix41, Version::Fix40, "38=10|205=18", 205),
     ] {
         let refused = outcome(from, to, "D", &format!("{order}|{more}"));
-        assert_eq!(refused, Err(Unconvertible::Homeless(tag)), "{more}");
+        assert_eq!(refused, Err(TransformFailure::Homeless(tag)), "{more}");
     }
 }
 

@@ -83,7 +83,7 @@ fn the_report_of_a_mass_cancel_has_an_id() {
 fn what_only_one_service_pack_has_is_lost_or_missed() {
     let reject = "37=O|11=B|434=1|39=0";
     let why = refusal(FIX50[1], "9", reject);
-    assert_eq!(why, Unconvertible::Missing(41));
+    assert_eq!(why, TransformFailure::Missing(41));
     let order = "11=A|54=1|55=X|60=20260821-13:30:00|40=2";
     let (more, lost) = more_of(FIX50[1], "D", order, "59=9|44=3|1300=M");
     assert_eq!((more.as_str(), &*lost), ("44=3", &[(59, 1), (1300, 1)][..]));

@@ -53,14 +53,14 @@ const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
     (Version::Fix41, Version::Fix50Sp2, "J", &[32]),
 ];
 
-fn is_documented(to: Version, msg_type: &str, why: Unconvertible) -> bool {
+fn is_documented(to: Version, msg_type: &str, why: TransformFailure) -> bool {
     match why {
         // A cancel for a part of an order; options and futures.
-        Unconvertible::Homeless(125) => msg_type == "F",
-        Unconvertible::Homeless(200..=202 | 205 | 206) => to == Version::Fix40,
+        TransformFailure::Homeless(125) => msg_type == "F",
+        TransformFailure::Homeless(200..=202 | 205 | 206) => to == Version::Fix40,
         // Parts of a share.
-        Unconvertible::Homeless(38 | 110 | 111) => to <= Version::Fix41,
-        Unconvertible::Missing(tag) => LACKED.iter().any(|(from, until, types, tags)| {
+        TransformFailure::Homeless(38 | 110 | 111) => to <= Version::Fix41,
+        TransformFailure::Missing(tag) => LACKED.iter().any(|(from, until, types, tags)| {
             (*from..=*until).contains(&to)
                 && types.split(' ').any(|one| one == msg_type)
                 && tags.contains(&tag)
@@ -98,7 +98,7 @@ fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each:
         match outcome {
             Outcome::Converted => converted += 1,
             Outcome::NoMessage | Outcome::NoHome => {}
-            Outcome::Refused(Unconvertible::MessageType) => assert!(!known),
+            Outcome::Refused(TransformFailure::MessageType) => assert!(!known),
             Outcome::Refused(why) => assert!(
                 is_documented(to, msg_type, why),
                 "{} to {}, {msg_type}: {why}",

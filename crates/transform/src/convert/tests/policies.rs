@@ -5,7 +5,7 @@ use super::*;
 const HEAD: &str = "from FIX.4.2\nto FIX.4.4\n";
 
 /// Converts an order by a table of these lines; returns the result and the lost fields.
-fn order(table: &str, fields: &str) -> Result<(String, Vec<(Tag, u64)>), Unconvertible> {
+fn order(table: &str, fields: &str) -> Result<(String, Vec<(Tag, u64)>), TransformFailure> {
     let mut conversion = Conversion::read(&format!("{HEAD}{table}")).unwrap();
     let mut losses = conversion.losses();
     let fields = format!("{fields}|11=A|54=1|60=20260821-13:30:00|40=1|");
@@ -39,7 +39,7 @@ fn a_field_without_a_home_is_dropped_moved_or_rejected() {
     assert_eq!(one, Ok(("5109=C|".into(), [(76, 1)].to_vec())));
     for (tag, text) in [(109, "109=C"), (167, "167=FHA"), (18, "18=T 1")] {
         let rejected = order("homeless reject", text);
-        assert_eq!(rejected, Err(Unconvertible::Homeless(tag)));
+        assert_eq!(rejected, Err(TransformFailure::Homeless(tag)));
     }
     assert_eq!(
         order("homeless reject", "9999=x"),

@@ -78,7 +78,7 @@ impl Way {
                 fields,
                 "an error leaves the draft alone"
             );
-            if let Unconvertible::Missing(tag) = why
+            if let TransformFailure::Missing(tag) = why
                 && self.has_value_without_home(tag, &before)
             {
                 return Outcome::NoHome;
@@ -138,7 +138,7 @@ pub enum Outcome {
     Converted,
     /// A required field has a value that the other version lacks.
     NoHome,
-    Refused(Unconvertible),
+    Refused(TransformFailure),
     /// The generator made no valid message.
     NoMessage,
 }
@@ -149,7 +149,7 @@ fn try_all(
     from: Version,
     to: Version,
     (count, densest): (u32, u64),
-    judge: fn(&str, Unconvertible) -> bool,
+    judge: fn(&str, TransformFailure) -> bool,
 ) {
     let mut way = Way::new(from, to);
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
@@ -195,9 +195,9 @@ fn random_messages_of_4_4_become_valid_ones_of_4_2_or_lack_what_that_requires() 
         |msg_type, why| {
             matches!(
                 (msg_type, why),
-                ("J", Unconvertible::Missing(80))
-                    | ("W", Unconvertible::Missing(270))
-                    | ("Z", Unconvertible::Missing(295))
+                ("J", TransformFailure::Missing(80))
+                    | ("W", TransformFailure::Missing(270))
+                    | ("Z", TransformFailure::Missing(295))
             )
         },
     );
@@ -217,10 +217,10 @@ fn random_messages_of_5_0_sp2_become_valid_ones_of_4_4_or_lack_what_that_require
         |msg_type, why| {
             matches!(
                 (msg_type, why),
-                ("9" | "F" | "G", Unconvertible::Missing(41))
-                    | ("H", Unconvertible::Missing(11))
-                    | ("J", Unconvertible::Missing(6 | 626))
-                    | ("Z", Unconvertible::Missing(117))
+                ("9" | "F" | "G", TransformFailure::Missing(41))
+                    | ("H", TransformFailure::Missing(11))
+                    | ("J", TransformFailure::Missing(6 | 626))
+                    | ("Z", TransformFailure::Missing(117))
             )
         },
     );
@@ -245,8 +245,8 @@ fn messages_that_the_tables_do_not_speak_of_become_valid_or_lack_what_is_require
             let outcome = way.try_one(msg_type, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), seed);
             let known = way.to.message(msg_type.as_bytes()).is_some();
             match outcome {
-                Outcome::Refused(Unconvertible::MessageType) => assert!(!known, "{msg_type}"),
-                Outcome::Refused(Unconvertible::Missing(_)) => {}
+                Outcome::Refused(TransformFailure::MessageType) => assert!(!known, "{msg_type}"),
+                Outcome::Refused(TransformFailure::Missing(_)) => {}
                 Outcome::NoMessage | Outcome::NoHome => {}
                 Outcome::Converted => assert!(known),
                 refused => panic!("{msg_type}: {refused:?}"),

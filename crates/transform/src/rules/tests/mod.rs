@@ -21,10 +21,10 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Mono, Now, Outbox, SessionId, Timestamp};
 
 use super::{
-    ActionFailure, Evaluated, Facts, NamedSession, RejectKind, RuleContext, RuleError, RuleOutcome,
-    RuleScratch, Rules,
+    Evaluated, Facts, NamedSession, RejectKind, RuleContext, RuleError, RuleOutcome, RuleScratch,
+    Rules,
 };
-use crate::Draft;
+use crate::{Draft, TransformFailure};
 
 /// Names of sessions; the first four speak FIX 4.2.
 const SESSIONS: [&str; 7] = [
@@ -143,7 +143,7 @@ fn shown(rules: &Rules, outcome: RuleOutcome<'_>) -> String {
         }
         RuleOutcome::Untold { failure, .. } => std::format!("not told: {failure}"),
         RuleOutcome::Failed {
-            failure: ActionFailure::Script(failure),
+            failure: TransformFailure::Script(failure),
             ..
         } => std::format!("failed: {failure}"),
         RuleOutcome::Failed { failure, .. } => std::format!("failed: {failure:?}"),

@@ -1,0 +1,93 @@
+//! [`TransformFailure`]: why a message cannot be changed or converted.
+
+use core::fmt;
+
+use fixwire_protocol::Tag;
+
+use crate::rules::{MAX_REMEMBERED, ScriptFailure};
+use crate::verb::MAX_ADDED;
+
+/// Why an action of a rule failed for a message, or why the message cannot be converted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum TransformFailure {
+    /// The field to be copied, moved, mapped or put into a text is missing.
+    NoField(Tag),
+    /// The table has no entry for the value of this field.
+    NotInTable(Tag),
+    /// The field would become empty or contain SOH.
+    BadValue(Tag),
+    /// Entries of the group do not have this field, or start with it and cannot omit it.
+    NotInEntry(Tag),
+    /// The rules would add more than [`MAX_ADDED`] bytes to the message.
+    TooLarge,
+    /// The value of this field does not name a known session.
+    NoSession(Tag),
+    /// A script failed.
+    Script(ScriptFailure),
+    /// No value of this field is remembered for the order that the message answers.
+    NotRemembered(Tag),
+    /// The value of this field is longer than [`MAX_REMEMBERED`].
+    TooLong(Tag),
+    /// A message with a password is not remembered.
+    Secret,
+    /// One of the two versions lacks this message type.
+    MessageType,
+    /// The target version lacks this field or value here, and the policy is to reject.
+    Homeless(Tag),
+    /// The target version requires this field, and neither the message nor the table provides it.
+    Missing(Tag),
+}
+
+impl TransformFailure {
+    /// The field that causes the failure, if it is one of the message.
+    #[must_use]
+    pub fn tag(&self) -> Option<Tag> {
+        match *self {
+            Self::NoField(tag)
+            | Self::NotInTable(tag)
+            | Self::BadValue(tag)
+            | Self::NotInEntry(tag)
+            | Self::NoSession(tag)
+            | Self::NotRemembered(tag)
+            | Self::TooLong(tag)
+            | Self::Homeless(tag)
+            | Self::Missing(tag) => Some(tag),
+            Self::TooLarge | Self::Script(_) | Self::Secret | Self::MessageType => None,
+        }
+    }
+}
+
+impl fmt::Display for TransformFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoField(tag) => write!(f, "field {tag} is missing"),
+            Self::NotInTable(tag) => {
+                write!(f, "the table has no entry for the value of field {tag}")
+            }
+            Self::BadValue(tag) => write!(f, "field {tag} would be empty or contain SOH"),
+            Self::NotInEntry(tag) => {
+                write!(
+                    f,
+                    "field {tag} cannot be set or removed in entries of the group"
+                )
+            }
+            Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
+            Self::NoSession(tag) => write!(f, "field {tag} does not name a known session"),
+            Self::Script(failure) => failure.fmt(f),
+            Self::NotRemembered(tag) => write!(f, "no remembered value for field {tag}"),
+            Self::TooLong(tag) => write!(
+                f,
+                "field {tag} is longer than {MAX_REMEMBERED} bytes, the limit for remembered values"
+            ),
+            Self::Secret => f.write_str("a message with a password cannot be remembered"),
+            Self::MessageType => f.write_str("the destination's FIX version has no such message"),
+            Self::Homeless(tag) => {
+                write!(f, "the destination's FIX version has no field {tag} here")
+            }
+            Self::Missing(tag) => write!(f, "the destination's FIX version requires field {tag}"),
+        }
+    }
+}
+
+impl core::error::Error for TransformFailure {}
