@@ -38,7 +38,7 @@ pub(super) enum Change {
     /// Sets a field to the value remembered for an order.
     Recall(FieldRef, Option<Vec<u8>>),
     Each(FieldRef, Box<Change>),
-    Drop(FieldRef, Test),
+    Drop(FieldRef, Box<Test>),
     Script(Box<Script>),
     /// `try`: the change is skipped if there is no value to write.
     Try(Box<Change>),
@@ -47,11 +47,11 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// The same change, with or without `try` before it.
-    pub fn tried(self, tried: bool) -> Self {
-        match tried {
-            true => Self::Try(Box::new(self)),
-            false => self,
+    /// The same change with `try` before it.
+    pub fn tried(self) -> Self {
+        match self {
+            Self::All(changes) => Self::All(changes.into_iter().map(Self::tried).collect()),
+            change => Self::Try(Box::new(change)),
         }
     }
 

@@ -54,6 +54,28 @@ pub(super) struct Here<'h, 'c> {
     pub sessions: &'h [bool],
 }
 
+impl<'c, 'e, 't> Compiler<'c, 'e, 't> {
+    pub fn new(
+        names: &'c Names<'c>,
+        tables: &'c [(String, Table)],
+        scripts: &'c Scripts,
+        errors: &'e mut Errors<'t>,
+    ) -> Self {
+        Self {
+            names,
+            tables,
+            scripts,
+            errors,
+            on: false,
+            patterns_left: MAX_PATTERNS,
+            counters: Vec::new(),
+            throttles: 0,
+            remembered: Vec::new(),
+            recalled: Vec::new(),
+        }
+    }
+}
+
 impl<'c> Compiler<'c, '_, '_> {
     pub fn add(
         &mut self,
@@ -171,7 +193,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn read(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<FieldRef> {
+    pub fn read(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<FieldRef> {
         let found = self.names.field(&here.scope, &field.text);
         self.noted(here, field.at, found)
     }
@@ -186,7 +208,7 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The condition inside a group's entries.
-    fn entries(
+    pub fn entries(
         &mut self,
         here: &mut Here<'_, 'c>,
         count: &NameToken,

@@ -1,20 +1,18 @@
 //! Compiles actions: from syntax trees to steps, with all names resolved.
 
-use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::{SECRETS, tag};
 
 use super::change::Change;
 use super::compile::{Compiler, Here};
-use super::condition::Test;
 use super::fields::FieldRef;
 use super::names::Wrong;
 use super::problem::RuleProblem;
-use super::pseudonym::{self, Pseudonym};
-use super::syntax::{Action, Form, NameToken, RejectKind, SendTarget};
+use super::pseudonym;
+use super::syntax::{Form, NameToken, RejectKind};
 use crate::verb::{Piece, Verb};
 
 /// An action, with all names resolved.
@@ -78,64 +76,55 @@ pub(super) enum Write {
 }
 
 impl<'c> Compiler<'c, '_, '_> {
-    /// The step of an action; `None` after its errors were recorded.
-    pub fn step(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Step> {
-        if action.changes() {
-            return self.change(here, action).map(Step::Change);
-        }
-        Some(match action {
-            Action::Send(SendTarget::Session(name)) => Step::Send(self.session(here, name)?),
-            Action::Send(SendTarget::Table(field, table)) => {
-                let found = self.names.field(&here.scope, &field.text);
-                let field = self.noted(here, field.at, found);
-                let (at, column) = self.column(here, table)?;
-                self.all_sessions(here, table, at, column);
-                Step::SendByTable(field?, at, column)
-            }
-            Action::Send(SendTarget::DeliverToCompId(at)) => {
-                let same = self.names.same_comp_id();
-                self.noted(here, *at, same)?;
-                let found = self.names.field(&here.scope, "128");
-                Step::SendByCompId(self.noted(here, *at, found)?)
-            }
-            Action::CopyTo(name) => Step::CopyTo(self.session(here, name)?),
-            Action::Reject(kind, text) => Step::Reject(*kind, self.template(here, text)?),
-            Action::AnswerStatus => Step::AnswerStatus,
-            Action::Connect(name) => Step::Connect(self.session(here, name)?),
-            Action::Disconnect(name) => Step::Disconnect(self.session(here, name)?),
-            Action::Count(name) => {
-                let known = self.counters.iter().position(|one| *one == name.text);
-                Step::Count(known.unwrap_or_else(|| {
-                    self.counters.push(name.text.clone());
-                    self.counters.len() - 1
-                }))
-            }
-            Action::Notify(text) => Step::Notify(self.template(here, text)?),
-            Action::Throttle { rate, reject } => {
-                let bucket = self.throttles;
-                self.throttles += 1;
-                let (rate, reject) = (*rate, *reject);
-                Step::Throttle {
-                    bucket,
-                    rate,
-                    reject,
-                }
-            }
-            Action::Remember(fields, at) => {
-                let found = self.names.field(&here.scope, "11");
-                let id = self.noted(here, *at, found);
-                let fields = fields.iter().map(|field| self.kept(here, field));
-                let fields: Vec<Option<FieldRef>> = fields.collect();
-                Step::Remember(id?, fields.into_iter().collect::<Option<_>>()?)
-            }
-            Action::Forget(at) => {
-                let found = self.names.field(&here.scope, "11");
-                Step::Forget(self.noted(here, *at, found)?)
-            }
-            Action::Convert => Step::Convert,
-            Action::Return => Step::Return,
-            _ => Step::Stop,
+    pub fn send_by_table(
+        &mut self,
+        here: &Here<'_, 'c>,
+        field: &NameToken,
+        table: &NameToken,
+    ) -> Option<Step> {
+        let field = self.read(here, field);
+        let (at, column) = self.column(here, table)?;
+        let names = self.names;
+        self.all_cells(here, table, (at, column), |cell| {
+            names.session(cell).map(drop)
+        });
+        Some(Step::SendByTable(field?, at, column))
+    }
+
+    pub fn send_by_comp_id(&mut self, here: &Here<'_, 'c>, at: usize) -> Option<Step> {
+        let same = self.names.same_comp_id();
+        self.noted(here, at, same)?;
+        let found = self.names.field(&here.scope, "128");
+        self.noted(here, at, found).map(Step::SendByCompId)
+    }
+
+    /// The index of a counter.
+    pub fn counter(&mut self, name: String) -> usize {
+        let known = self.counters.iter().position(|one| *one == name);
+        known.unwrap_or_else(|| {
+            self.counters.push(name);
+            self.counters.len() - 1
         })
+    }
+
+    pub fn cl_ord_id(&mut self, here: &Here<'_, 'c>, at: usize) -> Option<FieldRef> {
+        let found = self.names.field(&here.scope, "11");
+        self.noted(here, at, found)
+    }
+
+    pub fn remember(
+        &mut self,
+        here: &Here<'_, 'c>,
+        at: usize,
+        fields: &[NameToken],
+    ) -> Option<Step> {
+        let id = self.cl_ord_id(here, at);
+        let fields = fields.iter().map(|field| self.kept(here, field));
+        let fields: Vec<Option<FieldRef>> = fields.collect();
+        Some(Step::Remember(
+            id?,
+            fields.into_iter().collect::<Option<_>>()?,
+        ))
     }
 
     /// A field to be remembered.
@@ -157,111 +146,89 @@ impl<'c> Compiler<'c, '_, '_> {
         Some(field)
     }
 
-    fn session(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<usize> {
+    pub fn session(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<usize> {
         let found = self.names.session(&name.text);
         self.noted(here, name.at, found)
     }
 
-    /// Records the first row whose cell is not a session.
-    fn all_sessions(&mut self, here: &Here<'_, '_>, name: &NameToken, table: usize, column: usize) {
+    /// Records the first row whose cell is wrong.
+    fn all_cells(
+        &mut self,
+        here: &Here<'_, '_>,
+        name: &NameToken,
+        (table, column): (usize, usize),
+        good: impl Fn(&str) -> Result<(), Wrong>,
+    ) {
         let table = &self.tables[table].1;
         for row in 0..table.rows() {
             let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
             if !cell.is_empty()
-                && let Err((problem, hint)) = self.names.session(cell)
+                && let Err((problem, hint)) = good(cell)
             {
                 return self.add(here, name.at, problem, hint);
             }
         }
     }
 
-    fn change(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Change> {
-        match action {
-            Action::Set(field, text) => self.set(here, field, text),
-            Action::Copy { from, to, tried } => {
-                let found = self.names.field(&here.scope, &from.text);
-                let from = self.noted(here, from.at, found);
-                let to = self.written(here, to, Write::Set);
-                let value = alloc::vec![Piece::Field(from?)];
-                Some(Change::Verb(Verb::Set(to?, value)).tried(*tried))
-            }
-            Action::Move { from, to, tried } => {
-                let source = self.written(here, from, Write::Move);
-                let target = self.written(here, to, Write::Set);
-                let (source, target) = (source?, target?);
-                if source.tag == target.tag {
-                    let wanted = "another field";
-                    let found = to.text.clone();
-                    self.add(here, to.at, RuleProblem::Unexpected { found, wanted }, None);
-                    return None;
-                }
-                Some(Change::Verb(Verb::Move(source, target)).tried(*tried))
-            }
-            Action::Remove(field) => {
-                let field = self.written(here, field, Write::Remove)?;
-                let partner = self.names.partner(&here.scope, field.tag);
-                let fields = core::iter::once(field).chain(partner);
-                let each = fields.map(|field| Change::Verb(Verb::Remove(field)));
-                Some(Change::All(each.collect()))
-            }
-            Action::Map {
-                from,
-                table,
-                to,
-                otherwise,
-                tried,
-            } => self.map(here, [from, table, to], otherwise.as_ref(), *tried),
-            Action::Format(field, format) => {
-                let field = self.written(here, field, Write::Set)?;
-                Some(Change::Format(field, *format))
-            }
-            Action::Pseudonym(name, key) => {
-                let field = self.written(here, name, Write::Set)?;
-                let sample = pseudonym::SAMPLE;
-                let fits = self
-                    .names
-                    .value(&here.scope, field.tag, sample, Form::Quoted);
-                if fits.is_err() {
-                    let why = "it cannot have 64 hexadecimal digits";
-                    let field = name.text.clone();
-                    self.add(here, name.at, RuleProblem::NotWritable { field, why }, None);
-                    return None;
-                }
-                let key = key.as_ref().map(|key| key.text.as_bytes());
-                Some(Change::Pseudonym(field, Pseudonym::new(key)))
-            }
-            Action::Each(count, inner) => {
-                let found = self.names.group(&here.scope, &count.text);
-                let (count, defs) = self.noted(here, count.at, found)?;
-                here.scope.groups.push(defs);
-                let change = self.change(here, inner);
-                here.scope.groups.pop();
-                Some(Change::Each(count, Box::new(change?)))
-            }
-            Action::Drop(count, condition) => {
-                let found = self.names.group(&here.scope, &count.text);
-                let (count, defs) = self.noted(here, count.at, found)?;
-                here.scope.groups.push(defs);
-                let test: Option<Test> = self.and(here, condition);
-                here.scope.groups.pop();
-                Some(Change::Drop(count, test?))
-            }
-            Action::Script(name) => {
-                let script = self.script(here, name, true)?;
-                Some(Change::Script(Box::new(script)))
-            }
-            Action::Recall {
-                fields,
-                otherwise,
-                tried,
-            } => self.recall(here, fields, otherwise.as_ref(), *tried),
-            _ => None,
-        }
+    pub fn copied(
+        &mut self,
+        here: &Here<'_, 'c>,
+        from: &NameToken,
+        to: &NameToken,
+    ) -> Option<Change> {
+        let from = self.read(here, from);
+        let to = self.written(here, to, Write::Set);
+        let value = alloc::vec![Piece::Field(from?)];
+        Some(Change::Verb(Verb::Set(to?, value)))
     }
 
-    fn set(
+    pub fn moved(
         &mut self,
-        here: &mut Here<'_, 'c>,
+        here: &Here<'_, 'c>,
+        from: &NameToken,
+        to: &NameToken,
+    ) -> Option<Change> {
+        let source = self.written(here, from, Write::Move);
+        let target = self.written(here, to, Write::Set);
+        let (source, target) = (source?, target?);
+        if source.tag == target.tag {
+            let wanted = "another field";
+            let found = to.text.clone();
+            self.add(here, to.at, RuleProblem::Unexpected { found, wanted }, None);
+            return None;
+        }
+        Some(Change::Verb(Verb::Move(source, target)))
+    }
+
+    pub fn removed(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<Change> {
+        let field = self.written(here, field, Write::Remove)?;
+        let partner = self.names.partner(&here.scope, field.tag);
+        let fields = core::iter::once(field).chain(partner);
+        let each = fields.map(|field| Change::Verb(Verb::Remove(field)));
+        Some(Change::All(each.collect()))
+    }
+
+    /// A field that a hash may replace.
+    pub fn hashed(&mut self, here: &Here<'_, 'c>, name: &NameToken) -> Option<FieldRef> {
+        let field = self.written(here, name, Write::Set)?;
+        if self.may_be(here, &field, pseudonym::SAMPLE).is_err() {
+            let why = "it cannot have 64 hexadecimal digits";
+            let field = name.text.clone();
+            self.add(here, name.at, RuleProblem::NotWritable { field, why }, None);
+            return None;
+        }
+        Some(field)
+    }
+
+    /// Checks a value that a rule writes for a field.
+    fn may_be(&self, here: &Here<'_, 'c>, field: &FieldRef, text: &str) -> Result<(), Wrong> {
+        let value = self.names.value(&here.scope, field.tag, text, Form::Quoted);
+        value.map(drop)
+    }
+
+    pub fn set(
+        &mut self,
+        here: &Here<'_, 'c>,
         field: &NameToken,
         text: &NameToken,
     ) -> Option<Change> {
@@ -269,91 +236,74 @@ impl<'c> Compiler<'c, '_, '_> {
         let pieces = self.template(here, text);
         let (field, pieces) = (field?, pieces?);
         if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
-            let value = &text.text;
-            let good = self
-                .names
-                .value(&here.scope, field.tag, value, Form::Quoted);
+            let good = self.may_be(here, &field, &text.text);
             self.noted(here, text.at, good)?;
         }
         Some(Change::Verb(Verb::Set(field, pieces)))
     }
 
-    fn map(
+    pub fn map(
         &mut self,
-        here: &mut Here<'_, 'c>,
+        here: &Here<'_, 'c>,
         [from, table, to]: [&NameToken; 3],
         otherwise: Option<&NameToken>,
-        tried: bool,
     ) -> Option<Change> {
-        let found = self.names.field(&here.scope, &from.text);
-        let from = self.noted(here, from.at, found);
-        let column = self.column(here, table);
+        let from = self.read(here, from);
+        let place = self.column(here, table);
         let to = self.written(here, to, Write::Set);
-        let ((at, column), from, to) = (column?, from?, to?);
-        self.all_values(here, table, (at, column), &to);
-        if let Some(text) = otherwise {
-            let good = self
-                .names
-                .value(&here.scope, to.tag, &text.text, Form::Quoted);
-            self.noted(here, text.at, good)?;
-        }
-        let otherwise = otherwise.map(|text| text.text.as_bytes().to_vec());
-        let change = Change::Map {
+        let (place, from, to) = (place?, from?, to?);
+        let (names, scope) = (self.names, &here.scope);
+        let good = |cell: &str| names.value(scope, to.tag, cell, Form::Quoted).map(drop);
+        self.all_cells(here, table, place, good);
+        let otherwise = self.otherwise(here, &to, otherwise)?;
+        Some(Change::Map {
             from,
-            table: at,
-            column,
+            table: place.0,
+            column: place.1,
             to,
             otherwise,
-        };
-        Some(change.tried(tried))
+        })
     }
 
-    fn recall(
+    pub fn recall(
         &mut self,
-        here: &mut Here<'_, 'c>,
+        here: &Here<'_, 'c>,
         fields: &[NameToken],
         otherwise: Option<&NameToken>,
-        tried: bool,
     ) -> Option<Change> {
         let fields = fields.iter().map(|name| {
             let field = self.written(here, name, Write::Set)?;
             let at = here.text.offset(name.at);
             self.recalled.push((at, name.text.clone(), field.tag));
-            if let Some(text) = otherwise {
-                let good = self
-                    .names
-                    .value(&here.scope, field.tag, &text.text, Form::Quoted);
-                self.noted(here, text.at, good)?;
-            }
-            let otherwise = otherwise.map(|text| text.text.as_bytes().to_vec());
-            Some(Change::Recall(field, otherwise).tried(tried))
+            let otherwise = self.otherwise(here, &field, otherwise)?;
+            Some(Change::Recall(field, otherwise))
         });
         let changes: Vec<Option<Change>> = fields.collect();
         changes.into_iter().collect::<Option<_>>().map(Change::All)
     }
 
-    /// Records the first row whose cell is not a valid value of the field.
-    fn all_values(
+    /// The value after `else`; the outer `None` if the field cannot have it.
+    fn otherwise(
         &mut self,
-        here: &Here<'_, '_>,
-        name: &NameToken,
-        (table, column): (usize, usize),
+        here: &Here<'_, 'c>,
         field: &FieldRef,
-    ) {
-        let table = &self.tables[table].1;
-        for row in 0..table.rows() {
-            let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
-            if !cell.is_empty()
-                && let Err((problem, hint)) =
-                    self.names.value(&here.scope, field.tag, cell, Form::Quoted)
-            {
-                return self.add(here, name.at, problem, hint);
-            }
-        }
+        text: Option<&NameToken>,
+    ) -> Option<Option<Vec<u8>>> {
+        let Some(text) = text else {
+            return Some(None);
+        };
+        let good = self.may_be(here, field, &text.text);
+        self.noted(here, text.at, good)?;
+        Some(Some(text.text.as_bytes().to_vec()))
     }
 
     /// A field that may be written in this way.
-    fn written(&mut self, here: &Here<'_, 'c>, name: &NameToken, write: Write) -> Option<FieldRef> {
+    pub fn written(
+        &mut self,
+        here: &Here<'_, 'c>,
+        name: &NameToken,
+        write: Write,
+    ) -> Option<FieldRef> {
         let found = self.may_write(here, name, write);
         self.noted(here, name.at, found)
     }
@@ -389,7 +339,11 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A text with `${F}` for values of fields.
-    fn template(&mut self, here: &Here<'_, 'c>, text: &NameToken) -> Option<Vec<Piece<FieldRef>>> {
+    pub fn template(
+        &mut self,
+        here: &Here<'_, 'c>,
+        text: &NameToken,
+    ) -> Option<Vec<Piece<FieldRef>>> {
         let mut pieces = Vec::new();
         let mut rest = text.text.as_str();
         if rest.is_empty() || rest.contains('\x01') {

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::compile::Compiler;
 use super::file::EventEntry;
+use super::parse_action::ActionKind;
 use super::problem::{RuleProblem, nearest};
 use super::rule::Rule;
-use super::syntax::Action;
 
 /// The names of events.
 const EVENTS: [(&str, RuleTrigger); 8] = [
@@ -84,17 +84,7 @@ impl Compiler<'_, '_, '_> {
                 .add(event.offset(0), RuleProblem::Never { why }, None);
         }
         let test = self.when(entry.when.as_ref(), &sessions);
-        let actions = self.actions(&entry.actions);
-        let mut steps = Vec::new();
-        for (text, action) in &actions {
-            if let Some(why) = refused(happening, action) {
-                self.errors
-                    .add(text.offset(0), RuleProblem::NotForEvent(why), None);
-                continue;
-            }
-            let mut here = self.here(text, &sessions);
-            steps.extend(self.step(&mut here, action));
-        }
+        let (_, steps) = self.actions(&entry.actions, &sessions, |kind| refused(happening, kind));
         let unnamed = format!("on {}", at + 1);
         let name = entry.name.as_ref();
         Some(On {
@@ -106,20 +96,20 @@ impl Compiler<'_, '_, '_> {
 }
 
 /// Why an action is not available for this event.
-fn refused(happening: RuleTrigger, action: &Action) -> Option<&'static str> {
+fn refused(happening: RuleTrigger, action: ActionKind) -> Option<&'static str> {
     match action {
-        Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
-        Action::Reject(..) if happening == RuleTrigger::LogonRequest => None,
+        ActionKind::Operator => None,
+        ActionKind::Reject if happening == RuleTrigger::LogonRequest => None,
         _ if happening == RuleTrigger::LogonRequest => {
             Some("the session is not logged on: use reject, count, notify, connect or disconnect")
         }
         _ if !happening.may_be_sent() => {
             Some("the event has no message to send: use count, notify, connect or disconnect")
         }
-        Action::Stop => Some("there is nothing to stop"),
-        Action::Throttle { .. } => Some("there is no message to throttle"),
-        Action::AnswerStatus => Some("only rules can answer a status request"),
-        Action::Return => Some("only rules can return a message"),
+        ActionKind::Stop => Some("there is nothing to stop"),
+        ActionKind::Throttle => Some("there is no message to throttle"),
+        ActionKind::AnswerStatus => Some("only rules can answer a status request"),
+        ActionKind::Return => Some("only rules can return a message"),
         _ => None,
     }
 }

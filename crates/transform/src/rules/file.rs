@@ -122,6 +122,21 @@ impl<'t> Errors<'t> {
         }
     }
 
+    /// The number of errors.
+    pub(super) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Drops the errors after this number of them.
+    pub(super) fn cut(&mut self, len: usize) {
+        self.found.truncate(len);
+    }
+
+    /// Puts the errors from a number on before those from a lower number on.
+    pub(super) fn put_before(&mut self, len: usize, first: usize) {
+        self.found[first..].rotate_left(len - first);
+    }
+
     /// Whether the maximum number of errors is reached.
     #[must_use]
     pub fn is_full(&self) -> bool {

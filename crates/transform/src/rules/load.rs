@@ -5,21 +5,19 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::compile::{Compiler, Here, MAX_PATTERNS};
+use super::compile::{Compiler, Here};
 use super::compile_action::Step;
 use super::compile_event::On;
 use super::compile_script::Scripts;
 use super::condition::Test;
 use super::file::{Errors, File, RuleEntry, SourceText, TableEntry, read};
 use super::names::Names;
+use super::parse_action::ActionKind;
 use super::problem::{Fault, RuleError, RuleProblem, nearest};
 use super::reach::{Taken, only_types, types};
 use super::script_failure::OPERATIONS;
-use super::syntax::Action;
 use super::table::Table;
-use super::{
-    Rule, RuleContext, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action,
-};
+use super::{Rule, RuleContext, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse};
 
 /// A table that a file of rules names.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -70,18 +68,7 @@ impl Rules {
         let mut names = Names::new(context);
         names.add_groups(&file.groups, &mut errors);
         let scripts = Scripts::read(&file, &mut errors);
-        let mut compiler = Compiler {
-            names: &names,
-            tables: &tables,
-            scripts: &scripts,
-            errors: &mut errors,
-            on: false,
-            patterns_left: MAX_PATTERNS,
-            counters: Vec::new(),
-            throttles: 0,
-            remembered: Vec::new(),
-            recalled: Vec::new(),
-        };
+        let mut compiler = Compiler::new(&names, &tables, &scripts, &mut errors);
         let mut rules: Vec<Compiled> = Vec::new();
         for (at, entry) in file.rules.iter().enumerate() {
             if compiler.errors.is_full() {
@@ -182,18 +169,15 @@ impl<'c> Compiler<'c, '_, '_> {
     fn rule(&mut self, at: usize, entry: &RuleEntry) -> Compiled {
         let sessions = self.sessions(&entry.from);
         let condition = self.when(entry.when.as_ref(), &sessions);
-        let actions = self.actions(&entry.actions);
-        let mut steps = Vec::new();
-        for (text, action) in &actions {
-            let mut here = self.here(text, &sessions);
-            steps.extend(self.step(&mut here, action));
-        }
+        let (actions, steps) = self.actions(&entry.actions, &sessions, |_| None);
         let sure = match &condition {
             Some(test) => only_types(test),
             None => entry.when.is_none(),
         };
         let types = condition.as_ref().and_then(types);
-        let status = actions.iter().find(|(_, one)| *one == Action::AnswerStatus);
+        let status = actions
+            .iter()
+            .find(|(_, one)| *one == ActionKind::AnswerStatus);
         if let Some((text, _)) = status {
             // A condition with mistakes may have said it.
             let asks = condition.is_none() && entry.when.is_some();
@@ -205,7 +189,10 @@ impl<'c> Compiler<'c, '_, '_> {
             sessions,
             types,
             decides: sure && actions.iter().any(|(_, action)| action.decides()),
-            stops: sure && actions.iter().any(|(_, action)| *action == Action::Stop),
+            stops: sure
+                && actions
+                    .iter()
+                    .any(|(_, action)| *action == ActionKind::Stop),
             rule: self.made(
                 entry.name.as_ref(),
                 unnamed,
@@ -267,17 +254,42 @@ impl<'c> Compiler<'c, '_, '_> {
         sessions
     }
 
-    /// The valid actions; records errors in their order.
-    pub fn actions<'x>(&mut self, texts: &'x [SourceText]) -> Vec<(&'x SourceText, Action)> {
-        let read = texts
-            .iter()
-            .filter_map(|text| Some((text, self.parsed(text, parse_action::action)?)));
-        let actions: Vec<(&SourceText, Action)> = read.collect();
+    /// What the valid actions do, and their steps; records errors in their names and in their order. `refused` says
+    /// why an action is not available.
+    pub fn actions<'x>(
+        &mut self,
+        texts: &'x [SourceText],
+        sessions: &[bool],
+        refused: impl Fn(ActionKind) -> Option<&'static str>,
+    ) -> (Vec<(&'x SourceText, ActionKind)>, Vec<Step>) {
+        let (mut actions, mut steps) = (Vec::new(), Vec::new());
+        let first = self.errors.len();
+        for text in texts {
+            let mark = self.errors.len();
+            let action = self.action(&mut self.here(text, sessions));
+            let wrong = match &action {
+                Ok((kind, _)) => {
+                    refused(*kind).map(|why| Fault::new(0, RuleProblem::NotForEvent(why)))
+                }
+                Err(fault) => Some(fault.clone()),
+            };
+            if let Some(fault) = wrong {
+                self.errors.cut(mark);
+                let at = text.offset(fault.at);
+                self.errors.add(at, fault.problem, fault.hint);
+            }
+            if let Ok((kind, step)) = action {
+                actions.push((text, kind));
+                steps.extend(step);
+            }
+        }
+        let last = self.errors.len();
         // What cannot be read may be what sends the fields.
         if actions.len() == texts.len() {
             self.order(&actions);
         }
-        actions
+        self.errors.put_before(last, first);
+        (actions, steps)
     }
 
     pub fn here<'h>(&self, text: &'h SourceText, sessions: &'h [bool]) -> Here<'h, 'c> {
@@ -319,8 +331,8 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// Records actions that have no effect in their position.
-    fn order(&mut self, actions: &[(&SourceText, Action)]) {
-        let stop = actions.iter().position(|(_, one)| *one == Action::Stop);
+    fn order(&mut self, actions: &[(&SourceText, ActionKind)]) {
+        let stop = actions.iter().position(|(_, one)| *one == ActionKind::Stop);
         if let Some(stop) = stop
             && let Some((text, _)) = actions.get(stop + 1)
         {
@@ -330,7 +342,7 @@ impl<'c> Compiler<'c, '_, '_> {
         let last = actions.iter().rposition(|(_, one)| one.uses_fields());
         let behind = &actions[last.map_or(0, |last| last + 1)..];
         for (text, action) in behind {
-            if action.changes() || *action == Action::Convert {
+            if let ActionKind::Change | ActionKind::Convert = action {
                 self.errors.add(text.offset(0), RuleProblem::Lost, None);
             }
         }

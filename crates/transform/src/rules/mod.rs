@@ -1,8 +1,8 @@
 //! Rules: from the text of a file to the handling of a message.
 //!
 //! ```text
-//! text --file--> texts with offsets --parse, parse_action--> syntax trees
-//!      --names, compile, compile_action, compile_script--> tests and steps --reach--> Rules
+//! text --file--> texts with offsets --parse--> syntax trees of conditions
+//!      --names, compile, parse_action, compile_script--> tests and steps --reach--> Rules
 //! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
 //! ```
 //!

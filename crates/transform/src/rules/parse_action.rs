@@ -1,11 +1,15 @@
-//! Parses an action into its syntax tree.
+//! Reads an action: its words, and the step that they make, with all names resolved.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::change::Change;
+use super::compile::{Compiler, Here};
+use super::compile_action::{Step, Write};
 use super::parse::{Parser, SCRIPT};
 use super::problem::{Fault, RuleProblem, nearest};
-use super::syntax::{ACTIONS, Action, Format, NameToken, RejectKind, SendTarget};
+use super::pseudonym::Pseudonym;
+use super::syntax::{ACTIONS, Format, NameToken, RejectKind};
 use super::token::Token;
 
 /// Maximum length for `format F pad` and `cut`, in bytes.
@@ -18,100 +22,272 @@ const SESSION: &str = "the name of a session";
 const TABLE: &str = "table.column";
 const FORMATS: &str = "upper, lower, trim, pad left, pad right, cut or sha256";
 
-/// Reads an action.
-///
-/// # Errors
-///
-/// The first syntax error.
-pub fn action(text: &str) -> Result<Action, Fault> {
-    let mut parser = Parser::new(text)?;
-    let action = parser.action()?;
-    parser.end("the end")?;
-    Ok(action)
+/// What an action does, known from its words alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum ActionKind {
+    /// Changes fields.
+    Change,
+    Convert,
+    Send,
+    CopyTo,
+    Return,
+    Remember,
+    Forget,
+    Reject,
+    AnswerStatus,
+    Stop,
+    Throttle,
+    /// Connects or disconnects a session, counts, or raises an event.
+    Operator,
 }
 
-impl Parser {
-    fn action(&mut self) -> Result<Action, Fault> {
-        let spot = self.peek().clone();
-        let Token::Word(word) = &spot.token else {
-            return self.fail("an action");
-        };
-        if !ACTIONS.contains(&word.as_str()) {
-            let hint = nearest(word, ACTIONS);
-            return self.fail("an action").map_err(|fault| fault.hinting(hint));
-        }
-        self.take();
-        let action = match word.as_str() {
-            "set" => Action::Set(self.field()?, self.text()?),
-            "try" => return self.tried(),
-            "copy" if self.takes_word("to") => Action::CopyTo(self.name(SESSION)?),
-            "copy" => self.copy(false)?,
-            "move" => self.moved(false)?,
-            "map" => self.map(false)?,
-            "remove" => Action::Remove(self.field()?),
-            "format" => {
-                let field = self.field()?;
-                match self.takes_word("sha256") {
-                    true => Action::Pseudonym(field, self.key()?),
-                    false => Action::Format(field, self.format()?),
-                }
-            }
-            "each" => {
-                let count = self.field()?;
-                self.sign(":", "':' and what is done in each entry")?;
-                let at = self.peek().at;
-                let inner = self.deeper(Self::action)?;
-                if !inner.changes() {
-                    let found = "another action".into();
-                    let wanted = "an action that changes fields";
-                    return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
-                }
-                Action::Each(count, Box::new(inner))
-            }
-            "drop" => {
-                self.word("entries", "'entries of'")?;
-                self.word("of", "'of' and a group")?;
-                let count = self.field()?;
-                self.word("where", "'where' and a condition")?;
-                Action::Drop(count, self.or()?)
-            }
-            "send" if self.takes_word("by") => Action::Send(self.target()?),
-            "send" => Action::Send(SendTarget::Session(self.name(SESSION)?)),
-            "reject" => self.reject()?,
-            "answer" => {
-                self.word("status", "'status'")?;
-                Action::AnswerStatus
-            }
-            "connect" => Action::Connect(self.name(SESSION)?),
-            "disconnect" => Action::Disconnect(self.name(SESSION)?),
-            "count" => Action::Count(self.name("the name of a counter")?),
-            "notify" => Action::Notify(self.text()?),
-            "throttle" => self.throttle()?,
-            "script" => Action::Script(self.name(SCRIPT)?),
-            "remember" => Action::Remember(self.fields()?, spot.at),
-            "recall" => self.recall(false)?,
-            "forget" => Action::Forget(spot.at),
-            "convert" => Action::Convert,
-            "return" => Action::Return,
-            _ => Action::Stop,
-        };
+impl ActionKind {
+    /// Whether the action decides, so that with `match = "first"` no later rule sees the message.
+    pub fn decides(self) -> bool {
+        matches!(
+            self,
+            Self::Send | Self::Return | Self::Reject | Self::AnswerStatus | Self::Stop
+        )
+    }
+
+    /// Whether the action uses the present fields.
+    pub fn uses_fields(self) -> bool {
+        matches!(
+            self,
+            Self::Send | Self::Return | Self::CopyTo | Self::Remember
+        )
+    }
+}
+
+/// An action: what it does, and its step; `None` after errors in its names were recorded.
+pub(super) type ReadAction = (ActionKind, Option<Step>);
+
+impl<'c> Compiler<'c, '_, '_> {
+    /// Reads the action of a text.
+    ///
+    /// # Errors
+    ///
+    /// The first syntax error.
+    pub fn action(&mut self, here: &mut Here<'_, 'c>) -> Result<ReadAction, Fault> {
+        let mut words = Parser::new(&here.text.value)?;
+        let action = self.step(here, &mut words)?;
+        words.end("the end")?;
         Ok(action)
     }
 
-    fn tried(&mut self) -> Result<Action, Fault> {
-        if self.takes_word("copy") {
-            self.copy(true)
-        } else if self.takes_word("move") {
-            self.moved(true)
-        } else if self.takes_word("map") {
-            self.map(true)
-        } else if self.takes_word("recall") {
-            self.recall(true)
-        } else {
-            self.fail("copy, move, map or recall")
+    fn step(&mut self, here: &mut Here<'_, 'c>, words: &mut Parser) -> Result<ReadAction, Fault> {
+        let spot = words.peek().clone();
+        let Token::Word(word) = &spot.token else {
+            return words.fail("an action");
+        };
+        if !ACTIONS.contains(&word.as_str()) {
+            let hint = nearest(word, ACTIONS);
+            return words.fail("an action").map_err(|fault| fault.hinting(hint));
         }
+        words.take();
+        Ok(match word.as_str() {
+            "copy" if words.takes_word("to") => {
+                let to = self.session(here, &words.name(SESSION)?);
+                (ActionKind::CopyTo, to.map(Step::CopyTo))
+            }
+            "send" => (ActionKind::Send, self.send(here, words)?),
+            "reject" => {
+                let kind = reject_kind(words);
+                let text = self.template(here, &words.text()?);
+                let step = text.map(|text| Step::Reject(kind, text));
+                (ActionKind::Reject, step)
+            }
+            "answer" => {
+                words.word("status", "'status'")?;
+                (ActionKind::AnswerStatus, Some(Step::AnswerStatus))
+            }
+            "connect" => {
+                let session = self.session(here, &words.name(SESSION)?);
+                (ActionKind::Operator, session.map(Step::Connect))
+            }
+            "disconnect" => {
+                let session = self.session(here, &words.name(SESSION)?);
+                (ActionKind::Operator, session.map(Step::Disconnect))
+            }
+            "count" => {
+                let counter = self.counter(words.name("the name of a counter")?.text);
+                (ActionKind::Operator, Some(Step::Count(counter)))
+            }
+            "notify" => {
+                let text = self.template(here, &words.text()?);
+                (ActionKind::Operator, text.map(Step::Notify))
+            }
+            "throttle" => (ActionKind::Throttle, Some(self.throttle(words)?)),
+            "remember" => {
+                let fields = words.fields()?;
+                (ActionKind::Remember, self.remember(here, spot.at, &fields))
+            }
+            "forget" => {
+                let id = self.cl_ord_id(here, spot.at);
+                (ActionKind::Forget, id.map(Step::Forget))
+            }
+            "convert" => (ActionKind::Convert, Some(Step::Convert)),
+            "return" => (ActionKind::Return, Some(Step::Return)),
+            "stop" => (ActionKind::Stop, Some(Step::Stop)),
+            word => {
+                let change = self.change(here, words, word)?;
+                (ActionKind::Change, change.map(Step::Change))
+            }
+        })
     }
 
+    fn change(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        words: &mut Parser,
+        word: &str,
+    ) -> Result<Option<Change>, Fault> {
+        Ok(match word {
+            "set" => {
+                let (field, text) = (words.field()?, words.text()?);
+                self.set(here, &field, &text)
+            }
+            "try" => {
+                let mut verbs = ["copy", "move", "map", "recall"].into_iter();
+                match verbs.find(|verb| words.takes_word(verb)) {
+                    Some(verb) => self.change(here, words, verb)?.map(Change::tried),
+                    None => return words.fail("copy, move, map or recall"),
+                }
+            }
+            "copy" => {
+                let [from, to] = words.from_to()?;
+                self.copied(here, &from, &to)
+            }
+            "move" => {
+                let [from, to] = words.from_to()?;
+                self.moved(here, &from, &to)
+            }
+            "map" => {
+                let from = words.field()?;
+                words.word("by", "'by' and table.column")?;
+                let table = words.name(TABLE)?;
+                words.word("to", FIELD_TO)?;
+                let to = words.field()?;
+                let otherwise = words.otherwise()?;
+                self.map(here, [&from, &table, &to], otherwise.as_ref())
+            }
+            "remove" => self.removed(here, &words.field()?),
+            "format" => {
+                let name = words.field()?;
+                match words.takes_word("sha256") {
+                    true => {
+                        let key = words.key()?;
+                        let key = key.as_ref().map(|key| key.text.as_bytes());
+                        let field = self.hashed(here, &name);
+                        field.map(|field| Change::Pseudonym(field, Pseudonym::new(key)))
+                    }
+                    false => {
+                        let format = words.format()?;
+                        let field = self.written(here, &name, Write::Set);
+                        field.map(|field| Change::Format(field, format))
+                    }
+                }
+            }
+            "each" => {
+                let count = words.field()?;
+                words.sign(":", "':' and what is done in each entry")?;
+                self.each(here, words, &count)?
+            }
+            "drop" => {
+                words.word("entries", "'entries of'")?;
+                words.word("of", "'of' and a group")?;
+                let count = words.field()?;
+                words.word("where", "'where' and a condition")?;
+                let test = self.entries(here, &count, &words.or()?);
+                test.map(|(count, test)| Change::Drop(count, test))
+            }
+            "script" => {
+                let script = self.script(here, &words.name(SCRIPT)?, true);
+                script.map(|script| Change::Script(Box::new(script)))
+            }
+            _ => {
+                let (fields, otherwise) = (words.fields()?, words.otherwise()?);
+                self.recall(here, &fields, otherwise.as_ref())
+            }
+        })
+    }
+
+    fn each(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        words: &mut Parser,
+        count: &NameToken,
+    ) -> Result<Option<Change>, Fault> {
+        let found = self.names.group(&here.scope, &count.text);
+        let group = self.noted(here, count.at, found);
+        let (at, mark) = (words.peek().at, self.errors.len());
+        let depth = here.scope.groups.len();
+        let (count, defs) = group.unzip();
+        here.scope.groups.extend(defs);
+        let (kind, step) = words.deeper(|words| self.step(here, words))?;
+        here.scope.groups.truncate(depth);
+        if kind != ActionKind::Change {
+            let found = "another action".into();
+            let wanted = "an action that changes fields";
+            return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
+        }
+        let Some(count) = count else {
+            // Names in entries of an unknown group mean nothing.
+            self.errors.cut(mark);
+            return Ok(None);
+        };
+        Ok(match step {
+            Some(Step::Change(change)) => Some(Change::Each(count, Box::new(change))),
+            _ => None,
+        })
+    }
+
+    fn send(&mut self, here: &mut Here<'_, 'c>, words: &mut Parser) -> Result<Option<Step>, Fault> {
+        if !words.takes_word("by") {
+            let to = self.session(here, &words.name(SESSION)?);
+            return Ok(to.map(Step::Send));
+        }
+        let at = words.peek().at;
+        if words.takes_word("DeliverToCompID") {
+            return Ok(self.send_by_comp_id(here, at));
+        }
+        words.word("table", "'DeliverToCompID' or 'table'")?;
+        let (field, table) = (words.field()?, words.name(TABLE)?);
+        Ok(self.send_by_table(here, &field, &table))
+    }
+
+    fn throttle(&mut self, words: &mut Parser) -> Result<Step, Fault> {
+        let rate = words.uint(1, MAX_RATE, "messages a second, 1 to 1000000")?;
+        words.word("per", "'per second'")?;
+        words.word("second", "'second'")?;
+        words.word("else", "'else reject' or 'else drop'")?;
+        let reject = words.takes_word("reject");
+        if !reject {
+            words.word("drop", "'reject' or 'drop'")?;
+        }
+        let bucket = self.throttles;
+        self.throttles += 1;
+        Ok(Step::Throttle {
+            bucket,
+            rate,
+            reject,
+        })
+    }
+}
+
+fn reject_kind(words: &mut Parser) -> RejectKind {
+    if words.takes_word("session") {
+        RejectKind::Session
+    } else if words.takes_word("business") {
+        RejectKind::Business
+    } else if words.takes_word("order") {
+        RejectKind::Order
+    } else {
+        RejectKind::Fitting
+    }
+}
+
+impl Parser {
     fn fields(&mut self) -> Result<Vec<NameToken>, Fault> {
         let mut fields = alloc::vec![self.field()?];
         while self.takes_sign(",") {
@@ -128,42 +304,11 @@ impl Parser {
         }
     }
 
-    fn recall(&mut self, tried: bool) -> Result<Action, Fault> {
-        Ok(Action::Recall {
-            fields: self.fields()?,
-            otherwise: self.otherwise()?,
-            tried,
-        })
-    }
-
-    fn copy(&mut self, tried: bool) -> Result<Action, Fault> {
+    /// `F to G`
+    fn from_to(&mut self) -> Result<[NameToken; 2], Fault> {
         let from = self.field()?;
         self.word("to", FIELD_TO)?;
-        let to = self.field()?;
-        Ok(Action::Copy { from, to, tried })
-    }
-
-    fn moved(&mut self, tried: bool) -> Result<Action, Fault> {
-        let from = self.field()?;
-        self.word("to", FIELD_TO)?;
-        let to = self.field()?;
-        Ok(Action::Move { from, to, tried })
-    }
-
-    fn map(&mut self, tried: bool) -> Result<Action, Fault> {
-        let from = self.field()?;
-        self.word("by", "'by' and table.column")?;
-        let table = self.name(TABLE)?;
-        self.word("to", FIELD_TO)?;
-        let to = self.field()?;
-        let otherwise = self.otherwise()?;
-        Ok(Action::Map {
-            from,
-            table,
-            to,
-            otherwise,
-            tried,
-        })
+        Ok([from, self.field()?])
     }
 
     fn format(&mut self) -> Result<Format, Fault> {
@@ -214,48 +359,34 @@ impl Parser {
         }
         Ok(Some(key))
     }
-
-    fn target(&mut self) -> Result<SendTarget, Fault> {
-        let at = self.peek().at;
-        if self.takes_word("DeliverToCompID") {
-            return Ok(SendTarget::DeliverToCompId(at));
-        }
-        self.word("table", "'DeliverToCompID' or 'table'")?;
-        Ok(SendTarget::Table(self.field()?, self.name(TABLE)?))
-    }
-
-    fn reject(&mut self) -> Result<Action, Fault> {
-        let kind = if self.takes_word("session") {
-            RejectKind::Session
-        } else if self.takes_word("business") {
-            RejectKind::Business
-        } else if self.takes_word("order") {
-            RejectKind::Order
-        } else {
-            RejectKind::Fitting
-        };
-        Ok(Action::Reject(kind, self.text()?))
-    }
-
-    fn throttle(&mut self) -> Result<Action, Fault> {
-        let rate = self.uint(1, MAX_RATE, "messages a second, 1 to 1000000")?;
-        self.word("per", "'per second'")?;
-        self.word("second", "'second'")?;
-        self.word("else", "'else reject' or 'else drop'")?;
-        let reject = self.takes_word("reject");
-        if !reject {
-            self.word("drop", "'reject' or 'drop'")?;
-        }
-        Ok(Action::Throttle { rate, reject })
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::RuleContext;
+    use crate::rules::compile_script::Scripts;
+    use crate::rules::file::{Errors, File, SourceText};
+    use crate::rules::names::Names;
     use crate::rules::parse::MAX_DEPTH;
     use alloc::string::String;
     use proptest::prelude::*;
+
+    /// Reads an action of a file without sessions.
+    fn action(text: &str) -> Result<ActionKind, Fault> {
+        let context = RuleContext {
+            sessions: &[],
+            tables: &[],
+        };
+        let (names, mut errors) = (Names::new(&context), Errors::new(""));
+        let scripts = Scripts::read(&File::default(), &mut errors);
+        let mut compiler = Compiler::new(&names, &[], &scripts, &mut errors);
+        let place = SourceText::default();
+        let mut here = compiler.here(&place, &[]);
+        let mut words = Parser::new(text)?;
+        let (kind, _) = compiler.step(&mut here, &mut words)?;
+        words.end("the end").map(|()| kind)
+    }
 
     #[test]
     fn every_word_for_an_action_begins_one() {

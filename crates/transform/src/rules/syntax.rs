@@ -1,4 +1,4 @@
-//! The syntax trees of rules, with names not yet resolved.
+//! The syntax trees of conditions, with names not yet resolved, and the words of the language.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -130,17 +130,6 @@ pub const ACTIONS: [&str; 24] = [
     "forget",
 ];
 
-/// Where a message goes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum SendTarget {
-    /// `send VENUE`
-    Session(NameToken),
-    /// `send by table Symbol venues.venue`
-    Table(NameToken, NameToken),
-    /// `send by DeliverToCompID`
-    DeliverToCompId(usize),
-}
-
 /// How `format` changes a value.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
@@ -169,134 +158,4 @@ pub enum RejectKind {
     Business,
     /// ExecutionReport(8) with OrdStatus(39) = 8, or OrderCancelReject(9).
     Order,
-}
-
-/// An action on a message.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Action {
-    /// `set F "text"`
-    Set(NameToken, NameToken),
-    /// `copy F to G`; `try` skips an absent F.
-    Copy {
-        /// F
-        from: NameToken,
-        /// G
-        to: NameToken,
-        /// Whether `try` stands before it.
-        tried: bool,
-    },
-    /// `move F to G`
-    Move {
-        /// F
-        from: NameToken,
-        /// G
-        to: NameToken,
-        /// Whether `try` stands before it.
-        tried: bool,
-    },
-    /// `remove F`
-    Remove(NameToken),
-    /// `map F by table.column to G else "x"`
-    Map {
-        /// F, looked up in the table's first column.
-        from: NameToken,
-        /// `table.column`
-        table: NameToken,
-        /// G
-        to: NameToken,
-        /// The value of G when F or its row is missing.
-        otherwise: Option<NameToken>,
-        /// Whether `try` stands before it.
-        tried: bool,
-    },
-    /// `format F upper`
-    Format(NameToken, Format),
-    /// `format F sha256 with "key"`
-    Pseudonym(NameToken, Option<NameToken>),
-    /// `each NoAllocs: set AllocAccount "X"`
-    Each(NameToken, Box<Action>),
-    /// `drop entries of NoAllocs where (condition)`
-    Drop(NameToken, Condition),
-    /// `script fill`
-    Script(NameToken),
-    /// `recall Account, Text else "x"`
-    Recall {
-        /// The fields.
-        fields: Vec<NameToken>,
-        /// The value of a field without a remembered value.
-        otherwise: Option<NameToken>,
-        /// Whether `try` stands before it.
-        tried: bool,
-    },
-    /// `remember Account, Text`, with its byte offset.
-    Remember(Vec<NameToken>, usize),
-    /// `forget`, with its byte offset.
-    Forget(usize),
-    /// `convert`
-    Convert,
-    /// `send VENUE`
-    Send(SendTarget),
-    /// `copy to AUDIT`
-    CopyTo(NameToken),
-    /// `return`
-    Return,
-    /// `reject "text"`
-    Reject(RejectKind, NameToken),
-    /// `answer status`
-    AnswerStatus,
-    /// `connect VENUE`
-    Connect(NameToken),
-    /// `disconnect VENUE`
-    Disconnect(NameToken),
-    /// `stop`
-    Stop,
-    /// `count NAME`
-    Count(NameToken),
-    /// `notify "text"`
-    Notify(NameToken),
-    /// `throttle 100 per second else reject`
-    Throttle {
-        /// Messages a second, also the maximum burst.
-        rate: u32,
-        /// Whether excess messages are rejected; otherwise they are dropped.
-        reject: bool,
-    },
-}
-
-impl Action {
-    /// Whether the action decides, so that with `match = "first"` no later rule sees the message.
-    pub fn decides(&self) -> bool {
-        matches!(
-            self,
-            Self::Send(_) | Self::Return | Self::Reject(..) | Self::AnswerStatus | Self::Stop
-        )
-    }
-
-    /// Whether the action changes fields.
-    pub fn changes(&self) -> bool {
-        matches!(
-            self,
-            Self::Set(..)
-                | Self::Copy { .. }
-                | Self::Move { .. }
-                | Self::Remove(_)
-                | Self::Map { .. }
-                | Self::Format(..)
-                | Self::Pseudonym(..)
-                | Self::Each(..)
-                | Self::Drop(..)
-                | Self::Script(_)
-                | Self::Recall { .. }
-        )
-    }
-
-    /// Whether the action uses the present fields.
-    pub fn uses_fields(&self) -> bool {
-        self.hands_out() || matches!(self, Self::Remember(..))
-    }
-
-    /// Whether the action emits the fields.
-    pub fn hands_out(&self) -> bool {
-        matches!(self, Self::Send(_) | Self::Return | Self::CopyTo(_))
-    }
 }
