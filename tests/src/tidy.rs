@@ -47,8 +47,11 @@ const ROWS: [(&str, u8); 28] = [
     ("fixwire-rigs", 9),
 ];
 
-/// The one arrow inside a row: scanning for SOH may live with the unsafe lines.
-const ARROW_INSIDE_ROW: (&str, &str) = ("fixwire-protocol", "fixwire-sys");
+/// The arrows inside a row: scanning for SOH may live with the unsafe lines, and events have times and decimals.
+const ARROWS_INSIDE_ROW: [(&str, &str); 2] = [
+    ("fixwire-protocol", "fixwire-sys"),
+    ("fixwire-ledger", "fixwire-protocol"),
+];
 
 /// Dependencies that a crate does without: text formats and databases stay outside of the engine, sockets
 /// outside of the settings.
@@ -146,7 +149,7 @@ pub fn arrows(manifest: &str) -> Vec<String> {
     };
     let used = dependencies(manifest);
     let ours = used.iter().filter(|name| name.starts_with("fixwire"));
-    ours.filter(|name| (package.as_str(), name.as_str()) != ARROW_INSIDE_ROW)
+    ours.filter(|name| !ARROWS_INSIDE_ROW.contains(&(&package, name)))
         .filter_map(|name| match row(name) {
             Some(row) if row < own => None,
             Some(row) => Some(format!("{package} (row {own}) uses {name} (row {row})")),
@@ -292,6 +295,17 @@ pub fn own_threads(source: &str) -> Vec<String> {
     code(product)
         .filter(|(_, line)| starts(&without_strings(line)))
         .map(|(number, line)| format!("line {number}: a thread of its own: {}", line.trim()))
+        .collect()
+}
+
+/// Lines of product code that make bytes of a number or read it from bytes: notes, checkpoints and hashes of a state do that in
+/// `fixwire-ledger` only.
+pub fn own_codecs(source: &str) -> Vec<String> {
+    let product = source.split("\nmod tests {").next().unwrap_or_default();
+    let words = ["to_le_bytes", "from_le_bytes"];
+    code(product)
+        .filter(|(_, line)| words.iter().any(|word| has_word(line, word)))
+        .map(|(number, line)| format!("line {number}: a codec of its own: {}", line.trim()))
         .collect()
 }
 
@@ -524,6 +538,13 @@ mod tests {
         }
         let helper = "fixwire_threads::spawn(\"reader\", work)?;\nthread::sleep(soon);\n";
         assert!(own_threads(helper).is_empty());
+    }
+
+    #[test]
+    fn a_codec_beside_the_ledger_is_found() {
+        let source = "fn a() {\n    put(&number.to_le_bytes());\n    // to_le_bytes\n    u32::from_le_bytes(*bytes)\n}\nmod tests {\n    1_u8.to_le_bytes();\n}\n";
+        assert_eq!(own_codecs(source).len(), 2);
+        assert!(own_codecs("number.put(to);\n").is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How an event is written as a note and read again.
 
-/// Defines an enum of events and the enums of its features from a table of kinds and fields; a field's doc comment stands after
-/// it. A feature whose events have texts names their lifetime.
+/// Defines an enum of events from a table of kinds and fields; a field's doc comment stands after it. An enum of few events is
+/// one table. Many are a table for each feature, with an enum of its own; a feature whose events have texts names their lifetime.
 #[macro_export]
 macro_rules! events {
     ($(#[$all_doc:meta])* $event:ident; $($(#[$group_doc:meta])* $group:ident $enum:ident [$($life:lifetime)?] {
@@ -59,6 +59,44 @@ macro_rules! events {
                         $($enum::$name { .. } => stringify!($name),)+
                     },)+
                 }
+            }
+        }
+    };
+    ($(#[$all_doc:meta])* $event:ident [$life:lifetime] {
+        $($(#[$doc:meta])* $kind:literal $name:ident {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty $(= $says:literal)?,)*
+        })+
+    }) => {
+        $(#[$all_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum $event<$life> {
+            $($(#[$doc])* $name { $($(#[$field_doc])* $(#[doc = $says])? $field: $type,)* },)+
+        }
+
+        impl<$life> $event<$life> {
+            /// Appends its note.
+            pub fn put(&self, to: &mut $crate::Vec<u8>) {
+                use $crate::{Put as _, Wire as _};
+                let pen = &mut $crate::Pen::new(to);
+                match self {
+                    $(Self::$name { $($field),* } => {
+                        pen.some([$kind]);
+                        $($field.put(pen);)*
+                    })+
+                }
+                pen.flush();
+            }
+
+            /// Reads a note; `None` when it is not a valid note of this version.
+            #[must_use]
+            pub fn of(note: &$life [u8]) -> Option<Self> {
+                let (kind, mut fields) = note.split_first()?;
+                let from = &mut fields;
+                let event = match kind {
+                    $($kind => Self::$name { $($field: <$type as $crate::Wire<'_>>::take(from)?),* },)+
+                    _ => return None,
+                };
+                from.is_empty().then_some(event)
             }
         }
     };

@@ -1,8 +1,9 @@
 //! Events of an application as notes in a journal.
 //!
 //! An application's state is a fold of its events: one function applies each, live and after a restart. [`events!`] makes the
-//! enums of the events, a feature each, and their notes from one table; [`bytes!`] makes enums of one byte. [`Wire`] is a value's
-//! form in notes and in checkpoints.
+//! enums of the events, a feature each, and their notes from one table; [`bytes!`] makes enums of one byte, [`record!`] the bytes
+//! of a struct from the list of its fields. [`Wire`] is a value's form in notes and in checkpoints; [`write_state`] and
+//! [`state_hash`] walk the same values.
 //!
 //! ```
 //! fixwire_ledger::events! {
@@ -29,10 +30,13 @@ extern crate alloc;
 mod bytes;
 mod events;
 mod nested;
+mod record;
+mod state;
 mod wire;
 
 #[doc(hidden)]
 pub use alloc::vec::Vec;
 
 pub use nested::NestedEvents;
-pub use wire::{Pen, Put, Wire};
+pub use state::{Pieces, state_hash, whole, write_state};
+pub use wire::{Bytes, Pen, Put, Wire, put_all};

@@ -1,6 +1,12 @@
-//! Encodes values as bytes: little-endian, texts prefixed with their length.
+//! Encodes values as bytes: little-endian, texts and lists prefixed with their length.
 
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::{Decimal, Timestamp};
 
 /// Where values are written.
 pub trait Put {
@@ -154,5 +160,197 @@ impl<'a, T: Wire<'a>> Wire<'a> for Option<T> {
         } else {
             None
         })
+    }
+}
+
+impl Wire<'_> for usize {
+    fn put(&self, to: &mut impl Put) {
+        (*self as u64).put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        u64::take(from)?.try_into().ok()
+    }
+}
+
+impl Wire<'_> for Timestamp {
+    #[inline(always)]
+    fn put(&self, to: &mut impl Put) {
+        self.0.put(to);
+    }
+
+    #[inline]
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        i64::take(from).map(Self)
+    }
+}
+
+impl Wire<'_> for Decimal {
+    fn put(&self, to: &mut impl Put) {
+        (self.mantissa, self.scale).put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Self::new(i64::take(from)?, u8::take(from)?)
+    }
+}
+
+/// Bytes of any length, shown as text with SOH between their fields, or in hexadecimal if they are not printable.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Bytes<'a>(pub &'a [u8]);
+
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_text = |byte: &u8| matches!(byte, 1 | b' '..=b'~');
+        match core::str::from_utf8(self.0) {
+            Ok(text) if self.0.iter().all(is_text) => f.write_str(text),
+            _ => self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
+        }
+    }
+}
+
+impl<'a> Wire<'a> for Bytes<'a> {
+    fn put(&self, to: &mut impl Put) {
+        (self.0.len() as u32).put(to);
+        to.text(self.0);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let len = u32::take(from)?.try_into().ok()?;
+        let (bytes, rest) = from.split_at_checked(len)?;
+        *from = rest;
+        Some(Self(bytes))
+    }
+}
+
+impl<'a> Wire<'a> for &'a str {
+    fn put(&self, to: &mut impl Put) {
+        Bytes(self.as_bytes()).put(to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        core::str::from_utf8(Bytes::take(from)?.0).ok()
+    }
+}
+
+impl Wire<'_> for Box<[u8]> {
+    fn put(&self, to: &mut impl Put) {
+        Bytes(self).put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Bytes::take(from).map(|bytes| bytes.0.into())
+    }
+}
+
+macro_rules! texts {
+    ($($name:ty),+) => {
+        $(impl Wire<'_> for $name {
+            fn put(&self, to: &mut impl Put) {
+                let text: &str = self;
+                text.put(to);
+            }
+
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                <&str>::take(from).map(Into::into)
+            }
+        })+
+    };
+}
+
+texts!(String, Box<str>);
+
+/// Appends values after their number.
+pub fn put_all<'v, 'a, T: Wire<'a> + 'v>(
+    values: impl ExactSizeIterator<Item = &'v T>,
+    to: &mut impl Put,
+) {
+    (values.len() as u32).put(to);
+    values.for_each(|value| value.put(to));
+}
+
+impl<'a, T: Wire<'a>> Wire<'a> for Vec<T> {
+    fn put(&self, to: &mut impl Put) {
+        put_all(self.iter(), to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        // The number is not trusted with memory.
+        (0..u32::take(from)?).map(|_| T::take(from)).collect()
+    }
+}
+
+impl<'a, T: Wire<'a>> Wire<'a> for VecDeque<T> {
+    fn put(&self, to: &mut impl Put) {
+        put_all(self.iter(), to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        Vec::take(from).map(Into::into)
+    }
+}
+
+impl<'a, K: Wire<'a> + Ord, V: Wire<'a>> Wire<'a> for BTreeMap<K, V> {
+    fn put(&self, to: &mut impl Put) {
+        (self.len() as u32).put(to);
+        self.iter().for_each(|(key, value)| {
+            key.put(to);
+            value.put(to);
+        });
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let mut map = Self::new();
+        for _ in 0..u32::take(from)? {
+            let key = K::take(from)?;
+            let is_next = map.last_key_value().is_none_or(|(last, _)| *last < key);
+            is_next.then_some(())?;
+            map.insert(key, V::take(from)?);
+        }
+        Some(map)
+    }
+}
+
+impl<'a, T: Wire<'a> + Ord> Wire<'a> for BTreeSet<T> {
+    fn put(&self, to: &mut impl Put) {
+        put_all(self.iter(), to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let all: Vec<T> = Vec::take(from)?;
+        all.is_sorted_by(|one, next| one < next)
+            .then(|| all.into_iter().collect())
+    }
+}
+
+impl<'a, T: Wire<'a>> Wire<'a> for Box<T> {
+    fn put(&self, to: &mut impl Put) {
+        T::put(self, to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        T::take(from).map(Self::new)
+    }
+}
+
+impl<'a, A: Wire<'a>, B: Wire<'a>> Wire<'a> for (A, B) {
+    fn put(&self, to: &mut impl Put) {
+        self.0.put(to);
+        self.1.put(to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        Some((A::take(from)?, B::take(from)?))
+    }
+}
+
+impl<'a, T: Wire<'a>, const N: usize> Wire<'a> for [T; N] {
+    fn put(&self, to: &mut impl Put) {
+        self.iter().for_each(|value| value.put(to));
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let all: Option<Vec<T>> = (0..N).map(|_| T::take(from)).collect();
+        all?.try_into().ok()
     }
 }

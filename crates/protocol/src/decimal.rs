@@ -8,7 +8,7 @@ use core::hash::{Hash, Hasher};
 ///
 /// Trailing zeros are kept: `1.50` is 150 with scale 2 and is written as `1.50` again. Two decimals
 /// are equal when they are the same number.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Decimal {
     /// All digits, without the point.
     pub mantissa: i64,
@@ -215,6 +215,13 @@ impl Hash for Decimal {
         let short = self.normalized();
         short.mantissa.hash(state);
         short.scale.hash(state);
+    }
+}
+
+/// As in a message.
+impl fmt::Debug for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,0 +1,54 @@
+//! The state of an application: its bytes for a checkpoint, and its hash from the same walk.
+
+use alloc::vec::Vec;
+use core::hash::Hasher as _;
+
+use siphasher::sip::SipHasher24;
+
+use crate::{Put, Wire};
+
+/// Bytes that are given away together.
+const PIECE: usize = 4096;
+
+/// Gives bytes away in pieces.
+pub struct Pieces<'p> {
+    give: &'p mut dyn FnMut(&[u8]),
+    bytes: Vec<u8>,
+}
+
+impl Put for Pieces<'_> {
+    fn some<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.text(&bytes);
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if self.bytes.len() >= PIECE {
+            (self.give)(&self.bytes);
+            self.bytes.clear();
+        }
+    }
+}
+
+/// Gives the bytes of a state away in pieces; `put` puts all of it.
+pub fn write_state(give: &mut dyn FnMut(&[u8]), put: impl FnOnce(&mut Pieces<'_>)) {
+    let mut pieces = Pieces {
+        give,
+        bytes: Vec::with_capacity(2 * PIECE),
+    };
+    put(&mut pieces);
+    (pieces.give)(&pieces.bytes);
+}
+
+/// The hash of a state: equal for equal bytes, in every process of this version.
+pub fn state_hash(put: impl FnOnce(&mut Pieces<'_>)) -> u64 {
+    let mut hasher = SipHasher24::new();
+    write_state(&mut |bytes| hasher.write(bytes), put);
+    hasher.finish()
+}
+
+/// A value that is all of these bytes; `None` if they are cut, have more at their end or are of another one.
+pub fn whole<'a, T: Wire<'a>>(mut bytes: &'a [u8]) -> Option<T> {
+    let value = T::take(&mut bytes)?;
+    bytes.is_empty().then_some(value)
+}
