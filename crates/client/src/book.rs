@@ -16,8 +16,6 @@ use crate::words;
 mod state;
 
 pub(crate) use state::ClientLedger;
-#[cfg(test)]
-pub(crate) use state::fnv;
 
 /// Maximum number of messages in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
@@ -346,8 +344,8 @@ impl ClientBook {
     /// Applies a note of an earlier run.
     pub(crate) fn recall(&mut self, note: &ClientNote<'_>) {
         match note {
-            ClientNote::Sent(note) => self.sent(note, None),
-            ClientNote::Change(note) => {
+            ClientNote::Sent { message } => self.sent(message, None),
+            ClientNote::Change { order: note } => {
                 let Some(serial) = self.find(note.was) else {
                     return;
                 };
@@ -365,10 +363,6 @@ impl ClientBook {
                 self.finished += usize::from(order.is_final());
                 self.keep_finished(serial);
             }
-            ClientNote::Finished(note) => self.finished_ids.push_back(FinishedId {
-                id: note.id.into(),
-                ord_status: note.ord_status.into(),
-            }),
         }
         if self.finished >= MOST_FINISHED {
             self.forget_finished();
@@ -427,7 +421,7 @@ impl ClientBook {
 }
 
 fn change(order: &ClientOrder, was: &str, fields: &str) -> Vec<u8> {
-    ClientNote::Change(ChangeNote {
+    let order = ChangeNote {
         was,
         id: &order.id,
         order_id: &order.order_id,
@@ -435,8 +429,8 @@ fn change(order: &ClientOrder, was: &str, fields: &str) -> Vec<u8> {
         cum: &order.cum,
         leaves: &order.leaves,
         fields,
-    })
-    .write()
+    };
+    ClientNote::Change { order }.write()
 }
 
 /// The fields of an order after a replace.

@@ -262,7 +262,7 @@ impl Application for OrderClient {
     }
 
     fn on_note(&mut self, _: Timestamp, note: &[u8]) {
-        if let Some(note) = ClientNote::read(note) {
+        if let Some(note) = ClientNote::of(note) {
             self.book.recall(&note);
         }
     }

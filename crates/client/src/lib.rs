@@ -36,5 +36,6 @@ pub use failure::CommandFailure;
 pub use fields::MessageFields;
 pub use help::{HELP, Prompt, command_of, prompts};
 pub use instruction::{Instruction, InstructionError, SendPlan, Until, Which};
+pub use note::note_text;
 pub use order_layout::{OrderLayout, OrderSubject};
 pub use report::{AnswerKind, ReportLine};

@@ -1,29 +1,18 @@
-//! The book as a [`Ledger`]: its state, rebuilt from notes and encoded as bytes.
-//!
-//! ```text
-//! body | FNV-1a of the body u64
-//!
-//! body   = next number u64  count u64, group...  note...
-//! group  = length u32, name  its next number u64
-//! note   = length u32, a note of note.rs
-//! ```
-//!
-//! Numbers are little-endian. The notes are one for each remembered ClOrdID of a finished order, the oldest first,
-//! then the minimal notes that rebuild the open orders, oldest order first.
+//! The book as a [`Ledger`]: its state, rebuilt from notes and encoded as bytes: next numbers, finished ClOrdIDs, then the open
+//! orders as they were sent, each with its requests.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_ledger::{Put, Wire, record, state_hash, whole, write_state};
 use fixwire_protocol::{Ledger, Timestamp};
 
-use super::{ClientBook, change};
-use crate::note::{ClientNote, FinishedNote, SentNote};
+use super::{ClientBook, ClientOrder, FinishedId};
+use crate::note::{ClientNote, SentNote};
 
 const NAME: &str = "client";
 /// Version of this form and of the notes.
 const VERSION: u32 = 1;
-/// Length of the checksum in bytes.
-const SUM: usize = 8;
 
 /// The state of a client, rebuilt from its notes.
 #[derive(Debug, Default)]
@@ -35,15 +24,13 @@ impl Ledger for ClientLedger {
     }
 
     fn apply(&mut self, _: Timestamp, note: &[u8]) {
-        if let Some(note) = ClientNote::read(note) {
+        if let Some(note) = ClientNote::of(note) {
             self.0.recall(&note);
         }
     }
 
-    fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        let body = self.0.state();
-        put(&body);
-        put(&fnv(&body).to_le_bytes());
+    fn write(&self, give: &mut dyn FnMut(&[u8])) {
+        write_state(give, |to| self.0.put(to));
     }
 
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
@@ -56,10 +43,71 @@ impl Ledger for ClientLedger {
     }
 }
 
+record!(FinishedId { id, ord_status });
+record!(ClientOrder {
+    id,
+    ids,
+    order_id,
+    fields,
+    ord_status,
+    cum,
+    leaves
+});
+
+impl Wire<'_> for ClientBook {
+    fn put(&self, to: &mut impl Put) {
+        self.next_id.put(to);
+        self.groups.put(to);
+        self.finished_ids.put(to);
+        let open = self.open().map(|order| &self.orders[&order]);
+        let open: Vec<&ClientOrder> = open.filter(|order| !order.ids.is_empty()).collect();
+        open.len().put(to);
+        for order in open {
+            order.put(to);
+            for id in &order.ids[1..] {
+                let message = &self.messages[id];
+                (&*message.msg_type, &*message.changes).put(to);
+            }
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut book = Self {
+            next_id: Wire::take(from)?,
+            groups: Wire::take(from)?,
+            finished_ids: Wire::take(from)?,
+            ..Self::default()
+        };
+        let (next_id, groups) = (book.next_id, book.groups.clone());
+        for _ in 0..usize::take(from)? {
+            let order = ClientOrder::take(from)?;
+            let (first, requests) = order.ids.split_first()?;
+            let mut sent = |msg_type, id, of, fields| {
+                let note = SentNote {
+                    msg_type,
+                    id,
+                    of,
+                    fields,
+                };
+                book.sent(&note, None);
+            };
+            sent("D", first, "", &order.fields);
+            for id in requests {
+                let (msg_type, changes) = Wire::take(from)?;
+                sent(msg_type, id, first, changes);
+            }
+            let serial = book.last?;
+            book.orders.insert(serial, order);
+        }
+        // No ClOrdID of its orders has a number that is still to be used.
+        (book.next_id == next_id && book.groups == groups).then_some(book)
+    }
+}
+
 impl ClientBook {
     /// A hash of open and finished orders and next numbers.
     pub(crate) fn hash(&self) -> u64 {
-        fnv(&self.state())
+        state_hash(|to| self.put(to))
     }
 
     /// Reads a book written by a ledger.
@@ -73,105 +121,14 @@ impl ClientBook {
                 "the state of the client has version {version}, and this build reads version {VERSION}"
             ));
         }
-        let damaged = || "the state of the client is damaged".to_string();
-        let (body, sum) = state.split_last_chunk::<SUM>().ok_or_else(damaged)?;
-        if fnv(body).to_le_bytes() != *sum {
-            return Err(damaged());
-        }
-        Self::of_body(body).ok_or_else(damaged)
+        whole(state).ok_or_else(|| "the state of the client is damaged".into())
     }
-
-    fn state(&self) -> Vec<u8> {
-        let mut body = self.next_id.to_le_bytes().to_vec();
-        body.extend_from_slice(&(self.groups.len() as u64).to_le_bytes());
-        for (name, next) in &self.groups {
-            put(&mut body, name.as_bytes());
-            body.extend_from_slice(&next.to_le_bytes());
-        }
-        for finished in &self.finished_ids {
-            let note = FinishedNote {
-                id: &finished.id,
-                ord_status: &finished.ord_status,
-            };
-            put(&mut body, &ClientNote::Finished(note).write());
-        }
-        for order in self.orders.values().filter(|order| !order.is_final()) {
-            let [first, requests @ ..] = &order.ids[..] else {
-                continue;
-            };
-            let mut note = |msg_type, id, of, fields| {
-                let note = SentNote {
-                    msg_type,
-                    id,
-                    of,
-                    fields,
-                };
-                put(&mut body, &ClientNote::Sent(note).write());
-            };
-            note("D", first, "", &order.fields);
-            for id in requests {
-                let message = &self.messages[id];
-                note(&message.msg_type, id, first, &message.changes);
-            }
-            put(&mut body, &change(order, first, ""));
-        }
-        body
-    }
-
-    fn of_body(mut body: &[u8]) -> Option<Self> {
-        let next_id = number(&mut body)?;
-        let mut book = Self {
-            next_id,
-            ..Self::default()
-        };
-        for _ in 0..number(&mut body)? {
-            let name = core::str::from_utf8(text(&mut body)?).ok()?;
-            let next = number(&mut body)?;
-            book.groups.insert(name.into(), next);
-        }
-        let groups = book.groups.clone();
-        while !body.is_empty() {
-            let note = ClientNote::read(text(&mut body)?)?;
-            if let ClientNote::Change(change) = &note {
-                book.find(change.was)?;
-            }
-            book.recall(&note);
-        }
-        // No ClOrdID of its orders has a number that is still to be used.
-        (book.next_id == next_id && book.groups == groups).then_some(book)
-    }
-}
-
-fn put(body: &mut Vec<u8>, bytes: &[u8]) {
-    body.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
-    body.extend_from_slice(bytes);
-}
-
-fn number(body: &mut &[u8]) -> Option<u64> {
-    let (number, rest) = body.split_first_chunk()?;
-    *body = rest;
-    Some(u64::from_le_bytes(*number))
-}
-
-fn text<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let (len, rest) = body.split_first_chunk()?;
-    let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
-    let (text, rest) = rest.split_at_checked(len)?;
-    *body = rest;
-    Some(text)
-}
-
-/// FNV-1a with 64 bits: detects damage, and is platform-independent.
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    const START: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    bytes.iter().fold(START, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(PRIME)
-    })
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::*;
     use crate::book::MOST_FINISHED_IDS;
     use crate::note::ChangeNote;
@@ -183,7 +140,7 @@ mod tests {
             of,
             fields,
         };
-        ClientNote::Sent(note).write()
+        ClientNote::Sent { message: note }.write()
     }
 
     fn changed(was: &str, id: &str, ord_status: &str, fields: &str) -> Vec<u8> {
@@ -196,7 +153,7 @@ mod tests {
             leaves: "7",
             fields,
         };
-        ClientNote::Change(note).write()
+        ClientNote::Change { order: note }.write()
     }
 
     fn notes() -> Vec<Vec<u8>> {
@@ -286,7 +243,7 @@ mod tests {
             );
         }
         let mut other = state.clone();
-        other[20] ^= 1;
+        other[8] ^= 1;
         let error = read.read(VERSION, &other).unwrap_err();
         assert_eq!(error, "the state of the client is damaged");
         let error = read.read(2, &state).unwrap_err();

@@ -183,7 +183,7 @@ fn write(
     note: Option<&SentNote<'_>>,
     outbox: &mut Outbox,
 ) -> Result<bool, CommandFailure> {
-    let note = note.map(|note| ClientNote::Sent(*note).write());
+    let note = note.map(|message| ClientNote::Sent { message: *message }.write());
     let fields = message.fields.iter();
     let bytes: usize = fields.map(|field| field.1.len() + AROUND).sum();
     let bytes = bytes + note.as_ref().map_or(0, alloc::vec::Vec::len);
