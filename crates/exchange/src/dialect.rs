@@ -1,5 +1,6 @@
 //! Differences between FIX versions in reports.
 
+use fixwire_ledger::bytes;
 use fixwire_protocol::session::{BeginString, Config};
 use fixwire_tmp::TmpStatus;
 
@@ -41,19 +42,26 @@ pub(crate) enum Why {
     Code(u64),
 }
 
-/// The FIX dialect of a member, or TMP.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) enum Dialect {
-    Tmp,
-    Fix42,
-    Fix43,
-    Fix44,
-    Fix50,
+bytes! {
+    /// The FIX dialect of a member, or TMP.
+    #[derive(Ord, PartialOrd)]
+    Dialect {
+        /// TMP.
+        Tmp = 0,
+        /// FIX 4.2.
+        Fix42 = 42,
+        /// FIX 4.3.
+        Fix43 = 43,
+        /// FIX 4.4.
+        Fix44 = 44,
+        /// FIX 5.0 and its service packs.
+        Fix50 = 50,
+    }
 }
 
 impl Dialect {
     /// The dialect of a session; `None` before FIX 4.2, whose reports lack required values.
-    pub(crate) fn of(session: &Config) -> Option<Self> {
+    pub(crate) fn of_session(session: &Config) -> Option<Self> {
         match session.begin_string {
             BeginString::Fix42 => Some(Self::Fix42),
             BeginString::Fix43 => Some(Self::Fix43),
@@ -61,28 +69,6 @@ impl Dialect {
             BeginString::Fixt11 => Some(Self::Fix50),
             BeginString::Fix40 | BeginString::Fix41 => None,
         }
-    }
-
-    /// The dialect's name in notes.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Tmp => "TMP",
-            Self::Fix42 => "42",
-            Self::Fix43 => "43",
-            Self::Fix44 => "44",
-            Self::Fix50 => "50",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        let all = [
-            Self::Tmp,
-            Self::Fix42,
-            Self::Fix43,
-            Self::Fix44,
-            Self::Fix50,
-        ];
-        all.into_iter().find(|it| it.name() == name)
     }
 
     /// Whether the version has OrderMassCancelRequest and OrderMassStatusRequest.

@@ -27,12 +27,12 @@ use fixwire_tmp::LinkActions;
 
 use crate::config::{ConfigProblem, ExchangeConfig};
 use crate::dialect::Dialect;
+use crate::event::{MarketEvent, Request, RequestMsgType};
 use crate::faults::{FaultNames, Faults};
 use crate::fields::{FieldWriter, Fields};
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, Member, digits};
-use crate::note::{Note, Request};
 use crate::script::OrderScript;
 use crate::tags;
 use crate::tmp::bulletin::KeptBulletin;
@@ -103,7 +103,7 @@ impl Seat {
     fn of(name: &str, session: &Config) -> Self {
         Self {
             name: name.to_string(),
-            dialect: Dialect::of(session),
+            dialect: Dialect::of_session(session),
             digits: digits(session.precision),
             member: None,
         }
@@ -221,17 +221,14 @@ impl Exchange {
         self.market.check()
     }
 
-    /// Writes a note, and only then applies it to the market.
-    fn keep(&mut self, note: Note<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
-        let mut bytes = core::mem::take(&mut self.note);
-        note.write(&mut bytes);
-        let kept = outbox.note(&bytes);
-        debug_assert_eq!(Note::read(&bytes), Some(note), "a note reads back");
-        if kept.is_ok() {
-            self.is_broken |= self.market.apply(note).is_err();
-        }
-        self.note = bytes;
-        kept
+    /// Writes the note of an event, and only then applies it to the market.
+    fn keep(&mut self, event: MarketEvent<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
+        self.note.clear();
+        event.put(&mut self.note);
+        debug_assert_eq!(MarketEvent::of(&self.note), Some(event), "it reads back");
+        outbox.note(&self.note)?;
+        self.is_broken |= self.market.apply(event).is_err();
+        Ok(())
     }
 
     /// Writes notes for changes of the configuration against the journal, once after startup.
@@ -241,10 +238,10 @@ impl Exchange {
         }
         let remembered_max = self.config.remembered_max;
         if self.market.orders.remembered_max() != remembered_max {
-            self.keep(Note::Limits { remembered_max }, outbox)?;
+            self.keep(MarketEvent::Limits { remembered_max }, outbox)?;
         }
         if self.market.copies.is_none() && self.lines.iter().any(TmpLine::gets_copies) {
-            self.keep(Note::Copies, outbox)?;
+            self.keep(MarketEvent::Copies {}, outbox)?;
         }
         let orders_max = self.config.orders_max;
         let wanted = self.config.instruments.iter();
@@ -256,7 +253,7 @@ impl Exchange {
         };
         for noted in &wanted {
             if !known(&self.market, noted) {
-                self.keep(Note::Instrument { at, noted }, outbox)?;
+                self.keep(MarketEvent::Instrument { at, noted }, outbox)?;
             }
         }
         let is_wanted = |symbol: &str| wanted.iter().any(|it| Instrument::symbol_of(it) == symbol);
@@ -264,7 +261,7 @@ impl Exchange {
         let gone = known.filter(|it| !it.is_gone && !is_wanted(&it.symbol));
         let gone: Vec<String> = gone.map(|it| it.symbol.clone()).collect();
         for symbol in &gone {
-            self.keep(Note::Gone { at, symbol }, outbox)?;
+            self.keep(MarketEvent::Gone { at, symbol }, outbox)?;
         }
         self.is_listed = true;
         Ok(())
@@ -307,13 +304,13 @@ impl Exchange {
         let same = known.is_some_and(|it| it.dialect == dialect && it.digits == digits);
         let number = number.unwrap_or(self.market.members.len() as u32);
         if !same {
-            let note = Note::Member {
+            let event = MarketEvent::Member {
                 number,
                 dialect,
                 digits,
                 name,
             };
-            self.keep(note, outbox)?;
+            self.keep(event, outbox)?;
         }
         Ok(number)
     }
@@ -333,7 +330,7 @@ impl Exchange {
                 return Some(now.mono + Nanos(left));
             }
             let at = now.wall;
-            if self.keep(Note::Step { at, order }, outbox).is_err() {
+            if self.keep(MarketEvent::Step { at, order }, outbox).is_err() {
                 return Some(now.mono + RETRY);
             }
         }
@@ -415,6 +412,8 @@ impl Application for Exchange {
                 _ => self.status_request(now, from, message, outbox),
             };
         }
+        let msg_type = RequestMsgType::of_fix(message.msg_type());
+        let msg_type = msg_type.ok_or(Refusal::UnsupportedMessageType)?;
         let mut bytes = FieldWriter(Vec::with_capacity(FIELDS_ROOM));
         let fields = Fields::of(&indexed, &mut bytes).map_err(Refusal::ValueOutOfRange)?;
         self.list(now, outbox).map_err(full)?;
@@ -422,17 +421,17 @@ impl Application for Exchange {
         let request = Request {
             member,
             at: now.wall,
-            msg_type: message.msg_type(),
+            msg_type,
             fields,
         };
-        let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
+        let is_new = msg_type == RequestMsgType::New && !self.scripts.is_empty();
         let seat = self.seats.get(from.0 as usize).filter(|_| is_new);
         let script = seat.and_then(|seat| self.script(&seat.name, &request));
-        let note = match &script {
-            Some(script) => Note::Scripted { request, script },
-            None => Note::Request(request),
+        let event = match &script {
+            Some(script) => MarketEvent::Scripted { request, script },
+            None => MarketEvent::Request { request },
         };
-        self.keep(note, outbox).map_err(full)?;
+        self.keep(event, outbox).map_err(full)?;
         self.deliver(now, outbox);
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! Fields as bytes: the fields of a request in a journal note, and of a report before it is sent.
 
 use alloc::vec::Vec;
+use core::fmt;
 use core::ops::Range;
 
+use fixwire_ledger::Bytes;
 use fixwire_protocol::{Decimal, Indexed, SOH, Tag, tag};
 
 /// The fields of requests that the exchange uses. Their values have at most [`VALUE_MAX`] bytes.
@@ -30,11 +32,17 @@ pub(crate) const READ: [Tag; 17] = [
 pub(crate) const VALUE_MAX: usize = 64;
 
 /// Fields as in a message, each `tag=value` and SOH.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Fields<'a> {
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct Fields<'a> {
     pub(crate) bytes: &'a [u8],
     /// Start and end of each value, by the tags of [`READ`]; an absent field has end 0.
     values: [(u32, u32); READ.len()],
+}
+
+impl fmt::Debug for Fields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Bytes(self.bytes).fmt(f)
+    }
 }
 
 impl<'a> Fields<'a> {

@@ -20,6 +20,7 @@ extern crate std;
 
 mod config;
 mod dialect;
+mod event;
 mod exchange;
 mod faults;
 mod fields;
@@ -27,7 +28,6 @@ mod instrument;
 mod ledger;
 mod leg_config;
 mod market;
-mod note;
 mod orders;
 mod outgoing;
 mod report;
@@ -44,6 +44,7 @@ mod watch;
 pub use config::{
     ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
 };
+pub use event::event_text;
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine, RIGHTS};
 pub use faults::{
     WireControl, WireFault, WireFaults, check_fault, check_fault_names, check_session,

@@ -1,6 +1,6 @@
 //! The market: members, instruments with their books, orders, and pending reports.
 //!
-//! Only [`Market::apply`] changes it, with a note: for a live request, at recovery from the journal, and for a
+//! Only [`Market::apply`] changes it, with an event: for a live request, at recovery from the journal, and for a
 //! checkpoint.
 
 mod follow;
@@ -14,16 +14,18 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_book::{BookEvent, BookState, CancelReason, Side};
+use fixwire_book::{BookEvent, BookState, CancelReason};
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
+use crate::config::state_of;
 use crate::dialect::{Dialect, Kind};
+use crate::event::{MarketEvent, Request};
 use crate::instrument::{Instrument, units};
-use crate::note::{Note, Request};
 use crate::orders::Orders;
 use crate::outgoing::Report;
 use crate::report::{Entry, Said};
 use crate::scripted::ScriptedOrders;
+use crate::state::in_queues;
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
@@ -62,16 +64,18 @@ pub(crate) struct Member {
 pub(crate) struct UnreadableNote;
 
 impl Market {
-    /// Reads a note and applies it.
+    /// Reads a note and applies its event.
     pub(crate) fn replay(&mut self, note: &[u8]) -> Result<(), UnreadableNote> {
-        self.apply(Note::read(note).ok_or(UnreadableNote)?)
+        self.apply(MarketEvent::of(note).ok_or(UnreadableNote)?)
     }
 
-    /// Applies a note to the market.
-    pub(crate) fn apply(&mut self, note: Note<'_>) -> Result<(), UnreadableNote> {
-        match note {
-            Note::Limits { remembered_max } => self.orders.set_remembered_max(remembered_max),
-            Note::Member {
+    /// Applies an event to the market.
+    pub(crate) fn apply(&mut self, event: MarketEvent<'_>) -> Result<(), UnreadableNote> {
+        match event {
+            MarketEvent::Limits { remembered_max } => {
+                self.orders.set_remembered_max(remembered_max)
+            }
+            MarketEvent::Member {
                 number,
                 dialect,
                 digits,
@@ -89,36 +93,37 @@ impl Market {
                     *self.members.get_mut(number).ok_or(UnreadableNote)? = member;
                 }
             }
-            Note::Instrument { at, noted } => self.list(at, noted).ok_or(UnreadableNote)?,
-            Note::Gone { at, symbol } => {
+            MarketEvent::Instrument { at, noted } => self.list(at, noted).ok_or(UnreadableNote)?,
+            MarketEvent::Gone { at, symbol } => {
                 let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
                 self.clear(index, at, "The instrument is no longer traded");
                 self.instruments[index].is_gone = true;
             }
-            Note::Request(request) => {
+            MarketEvent::Request { request } => {
                 self.known(&request)?;
                 self.request(&request);
             }
-            Note::Scripted { request, script } => {
+            MarketEvent::Scripted { request, script } => {
                 self.known(&request)?;
                 self.enter_scripted(&request, script)?;
             }
-            Note::Step { at, order } => self.step(at, order),
-            Note::Status { at, order } => self.report(at, order, &Said::of(Kind::Status)),
-            Note::State { at, state, symbol } => {
+            MarketEvent::Step { at, order } => self.step(at, order),
+            MarketEvent::Status { at, order } => self.report(at, order, &Said::of(Kind::Status)),
+            MarketEvent::State { at, state, symbol } => {
+                let state = state_of(state).ok_or(UnreadableNote)?;
                 self.run(symbol, at, |instrument, sink| {
                     instrument
                         .book
                         .set_state(state, &mut |event| sink.push(event));
                 })?;
             }
-            Note::TradeChange { at, exec_id, to } => self.change_trade(at, exec_id, to)?,
-            Note::Uncross { at, symbol } => {
+            MarketEvent::TradeChange { at, exec_id, to } => self.change_trade(at, exec_id, to)?,
+            MarketEvent::Uncross { at, symbol } => {
                 self.run(symbol, at, |instrument, sink| {
                     instrument.book.uncross(&mut |event| sink.push(event));
                 })?;
             }
-            Note::Band { low, high, symbol } => {
+            MarketEvent::Band { low, high, symbol } => {
                 let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
                 let instrument = &mut self.instruments[index];
                 let low = units(low, instrument.tick).map_err(|_| UnreadableNote)?;
@@ -127,7 +132,7 @@ impl Market {
                     .book
                     .set_band(fixwire_book::PriceBand { low, high });
             }
-            Note::Written { at, count } => {
+            MarketEvent::Written { at, count } => {
                 let end = at
                     .checked_add(count)
                     .and_then(|end| usize::try_from(end).ok());
@@ -135,13 +140,13 @@ impl Market {
                 let end = end.ok_or(UnreadableNote)?;
                 self.waiting.drain(at as usize..end);
             }
-            Note::Received { member, inbound } => self.tmp_received(member, inbound)?,
-            Note::Kept {
+            MarketEvent::Received { member, inbound } => self.tmp_received(member, inbound)?,
+            MarketEvent::Kept {
                 member,
                 msg_seq_num,
                 frame,
-            } => self.tmp_kept(member, msg_seq_num, frame)?,
-            Note::Copies => {
+            } => self.tmp_kept(member, msg_seq_num, frame.0)?,
+            MarketEvent::Copies {} => {
                 self.copies.get_or_insert_default();
             }
         }
@@ -205,10 +210,7 @@ impl Market {
     /// Cancels all orders of an instrument.
     fn clear(&mut self, index: usize, at: Timestamp, text: &str) {
         let book = &self.instruments[index].book;
-        let sides = [Side::Buy, Side::Sell];
-        let resting = sides.into_iter().flat_map(|side| book.resting(side));
-        let waiting = sides.into_iter().flat_map(|side| book.waiting(side));
-        let ids: Vec<u64> = resting.chain(waiting).map(|order| order.id).collect();
+        let ids: Vec<u64> = in_queues(book).map(|order| order.id).collect();
         for id in ids {
             let book = &mut self.instruments[index].book;
             let mut leaves = 0;

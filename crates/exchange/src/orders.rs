@@ -114,7 +114,7 @@ impl Orders {
 
     pub(crate) fn insert(&mut self, order: Order) {
         for id in &order.ids {
-            self.name(order.member, id.clone(), order.id);
+            name(&mut self.by_cl_ord_id, order.member, id.clone(), order.id);
         }
         if order.closed.is_some() {
             self.closed.push_back(order.id);
@@ -127,7 +127,7 @@ impl Orders {
         if let Some(order) = self.all.get_mut(&id) {
             let member = order.member;
             order.ids.push(cl_ord_id.into());
-            self.name(member, cl_ord_id.into(), id);
+            name(&mut self.by_cl_ord_id, member, cl_ord_id.into(), id);
         }
     }
 
@@ -193,28 +193,25 @@ impl Orders {
         self.all.values()
     }
 
-    /// Closed orders, the oldest first.
-    pub(crate) fn closed(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
-        self.closed.iter().copied()
-    }
-
-    /// Sets the removal order of closed orders, for a copy; `None` when it does not match them.
-    pub(crate) fn set_closed(&mut self, closed: VecDeque<u64>) -> Option<()> {
-        let is_closed = |id: &u64| self.all.get(id).is_some_and(|order| order.closed.is_some());
-        let all = closed.len() == self.closed.len() && closed.iter().all(is_closed);
-        all.then(|| self.closed = closed)
+    /// Finds all orders by their ClOrdIDs, in a copy.
+    pub(crate) fn name_all(&mut self) {
+        for (id, order) in &self.all {
+            for cl_ord_id in &order.ids {
+                name(&mut self.by_cl_ord_id, order.member, cl_ord_id.clone(), *id);
+            }
+        }
     }
 
     /// Number of open orders.
     pub(crate) fn open(&self) -> usize {
         self.all.len() - self.closed.len()
     }
+}
 
-    fn name(&mut self, member: u32, cl_ord_id: Box<[u8]>, id: u64) {
-        let member = member as usize;
-        if self.by_cl_ord_id.len() <= member {
-            self.by_cl_ord_id.resize(member + 1, HashMap::new());
-        }
-        self.by_cl_ord_id[member].insert(cl_ord_id, id);
+fn name(names: &mut Vec<HashMap<Box<[u8]>, u64>>, member: u32, cl_ord_id: Box<[u8]>, id: u64) {
+    let member = member as usize;
+    if names.len() <= member {
+        names.resize(member + 1, HashMap::new());
     }
+    names[member].insert(cl_ord_id, id);
 }

@@ -22,6 +22,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_ledger::bytes;
 use fixwire_protocol::{Decimal, Nanos, tag};
 
 use crate::config::InstrumentConfig;
@@ -59,11 +60,14 @@ pub struct OrderScript {
     pub steps: Vec<String>,
 }
 
-/// Kind of a request for an existing order.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Asking {
-    Cancel,
-    Replace,
+bytes! {
+    /// Kind of a request for an existing order.
+    Asking {
+        /// A cancel.
+        Cancel = b'F',
+        /// A replace.
+        Replace = b'G',
+    }
 }
 
 /// Quantity of a fill.

@@ -7,9 +7,9 @@ use fixwire_tmp::TmpFrame;
 
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::dialect::Dialect;
+use crate::event::MarketEvent;
 use crate::faults::Fate;
 use crate::fields::{FieldWriter, each};
-use crate::note::Note;
 use crate::tags::{QUOTE_REQ_ID, SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 
 /// BusinessRejectReason(380): application not available.
@@ -264,11 +264,11 @@ impl Exchange {
             return true;
         }
         self.faults.fates.drain(at..at + count);
-        let note = Note::Written {
+        let event = MarketEvent::Written {
             at: at as u64,
             count: count as u64,
         };
-        let is_kept = self.keep(note, outbox).is_ok();
+        let is_kept = self.keep(event, outbox).is_ok();
         self.is_broken |= !is_kept;
         is_kept
     }

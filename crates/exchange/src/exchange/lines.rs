@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use fixwire_ledger::Bytes;
 use fixwire_protocol::{Hangup, Mono, Now, Outbox, SessionId};
 use fixwire_tmp::messages::{R01, R07, R09, R11, R13, R15, R31, R37, R39};
 use fixwire_tmp::{
@@ -11,9 +12,9 @@ use fixwire_tmp::{
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
 use crate::dialect::Dialect;
+use crate::event::{MarketEvent, Request, RequestMsgType};
 use crate::faults::LineFault;
 use crate::fields::Fields;
-use crate::note::{Note, Request};
 use crate::tmp::line::link_now;
 use crate::tmp::reports::{self, encode, shorten};
 use crate::tmp::request::{self, TmpAsker, TmpRequest};
@@ -181,12 +182,12 @@ impl Exchange {
                 }
                 LinkAction::Send(_) => {}
                 LinkAction::Keep { msg_seq_num, frame } => {
-                    let note = Note::Kept {
+                    let event = MarketEvent::Kept {
                         member,
                         msg_seq_num,
-                        frame,
+                        frame: Bytes(frame),
                     };
-                    self.keep(note, outbox).map_err(|_| FULL)?;
+                    self.keep(event, outbox).map_err(|_| FULL)?;
                 }
                 LinkAction::Deliver { frame, flow, .. } => {
                     let taken = self.line_message(now, at, member, frame, flow, outbox);
@@ -198,8 +199,8 @@ impl Exchange {
                 }
                 LinkAction::Save(LinkNumbers { inbound, .. }) => {
                     if self.line_numbers(at).inbound != inbound {
-                        let note = Note::Received { member, inbound };
-                        self.keep(note, outbox).map_err(|_| FULL)?;
+                        let event = MarketEvent::Received { member, inbound };
+                        self.keep(event, outbox).map_err(|_| FULL)?;
                     }
                 }
                 LinkAction::Warn(warning) => {
@@ -343,14 +344,14 @@ impl Exchange {
             msg_type: asked.msg_type,
             fields: Fields::new(&asked.fields),
         };
-        let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
+        let is_new = request.msg_type == RequestMsgType::New && !self.scripts.is_empty();
         let name = &self.lines[at].name;
         let script = is_new.then(|| self.script(name, &request)).flatten();
-        let note = match &script {
-            Some(script) => Note::Scripted { request, script },
-            None => Note::Request(request),
+        let event = match &script {
+            Some(script) => MarketEvent::Scripted { request, script },
+            None => MarketEvent::Request { request },
         };
-        self.keep(note, outbox).map_err(|_| FULL)
+        self.keep(event, outbox).map_err(|_| FULL)
     }
 
     /// Answers a message that is not about an order.

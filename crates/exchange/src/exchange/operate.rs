@@ -30,10 +30,10 @@ use super::Exchange;
 use super::rights::split;
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
+use crate::event::{Correction, MarketEvent};
 use crate::faults::{FaultNames, USAGE};
 use crate::fields;
 use crate::instrument::{Instrument, units};
-use crate::note::Note;
 use crate::orders::Order;
 use crate::scripted::Scripted;
 
@@ -58,18 +58,22 @@ impl Exchange {
                 let (name, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
                 let unknown =
                     || format!("unknown state {name:?}: use continuous, auction, halted or closed");
-                let state = state_of(name).ok_or_else(unknown)?;
+                state_of(name).ok_or_else(unknown)?;
                 let symbols = self.symbols(symbol)?;
                 for symbol in &symbols {
-                    let note = Note::State { at, state, symbol };
-                    self.keep(note, outbox).map_err(full)?;
+                    let event = MarketEvent::State {
+                        at,
+                        state: name,
+                        symbol,
+                    };
+                    self.keep(event, outbox).map_err(full)?;
                 }
                 Ok(format!("{}: {name}", symbols.join(", ")))
             }
             "uncross" => {
                 let symbols = self.symbols(rest)?;
                 for symbol in &symbols {
-                    self.keep(Note::Uncross { at, symbol }, outbox)
+                    self.keep(MarketEvent::Uncross { at, symbol }, outbox)
                         .map_err(full)?;
                 }
                 Ok(format!("{}: uncrossed", symbols.join(", ")))
@@ -83,8 +87,8 @@ impl Exchange {
                 if units(low, tick).ok() > units(high, tick).ok() {
                     return Err("the low price is above the high price: swap them".into());
                 }
-                let note = Note::Band { low, high, symbol };
-                self.keep(note, outbox).map_err(full)?;
+                let event = MarketEvent::Band { low, high, symbol };
+                self.keep(event, outbox).map_err(full)?;
                 Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
             }
             "fault" => {
@@ -166,7 +170,7 @@ impl Exchange {
         &mut self,
         now: Now,
         exec_id: &str,
-        to: Option<(Decimal, Option<Decimal>)>,
+        to: Option<Correction>,
         outbox: &mut Outbox,
     ) -> Result<String, String> {
         let exec_id = exec_id.trim();
@@ -176,12 +180,12 @@ impl Exchange {
         let can = self.market.cannot_change(known, to);
         can.map_err(|why| format!("trade {exec_id}: {why}"))?;
         let at = now.wall;
-        let note = Note::TradeChange {
+        let event = MarketEvent::TradeChange {
             at,
             exec_id: known,
             to,
         };
-        self.keep(note, outbox).map_err(full)?;
+        self.keep(event, outbox).map_err(full)?;
         let what = if to.is_some() {
             "corrected"
         } else {
@@ -219,7 +223,7 @@ impl Exchange {
         };
         let at = now.wall;
         for order in &orders {
-            self.keep(Note::Status { at, order: *order }, outbox)
+            self.keep(MarketEvent::Status { at, order: *order }, outbox)
                 .map_err(full)?;
         }
         Ok(format!("status of {} orders reported", orders.len()))
@@ -360,15 +364,18 @@ fn full(error: BodyError) -> String {
 }
 
 /// Quantity and price of a corrected trade: `30`, or `30 @ 12.40`.
-fn corrected(words: &str) -> Result<(Decimal, Option<Decimal>), String> {
+fn corrected(words: &str) -> Result<Correction, String> {
     let number = |text: &str| Decimal::parse(text.trim().as_bytes()).ok();
     let (quantity, price) = match words.split_once('@') {
         Some((quantity, price)) => (quantity, Some(number(price))),
         None => (words, None),
     };
     let read = match (number(quantity), price) {
-        (Some(quantity), None) => Some((quantity, None)),
-        (Some(quantity), Some(Some(price))) => Some((quantity, Some(price))),
+        (Some(quantity), None) => Some(Correction {
+            quantity,
+            price: None,
+        }),
+        (Some(quantity), Some(price @ Some(_))) => Some(Correction { quantity, price }),
         _ => None,
     };
     read.ok_or_else(|| {

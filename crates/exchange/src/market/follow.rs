@@ -12,9 +12,9 @@ use super::settle::Cause;
 use super::terms::Objection;
 use super::{Market, UnreadableNote};
 use crate::dialect::{Kind, Why};
+use crate::event::{Request, RequestMsgType};
 use crate::fields::{FieldWriter, Fields};
 use crate::instrument::{Instrument, units};
-use crate::note::Request;
 use crate::orders::Order;
 use crate::report::{Entry, Said};
 use crate::script::{Amount, Asking, OrderEnd, ScriptStep};
@@ -101,7 +101,7 @@ impl Market {
             return self.cancel_reject(request, (Why::Duplicate, text.to_string()));
         }
         scripted.asked.push_back(Asked {
-            asking: if request.msg_type == b"G" {
+            asking: if request.msg_type == RequestMsgType::Replace {
                 Asking::Replace
             } else {
                 Asking::Cancel
@@ -449,8 +449,8 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request
         member,
         at,
         msg_type: match asking {
-            Asking::Cancel => b"F",
-            Asking::Replace => b"G",
+            Asking::Cancel => RequestMsgType::Cancel,
+            Asking::Replace => RequestMsgType::Replace,
         },
         fields: Fields::new(fields),
     }

@@ -14,8 +14,8 @@ use super::terms::{Objection, Terms, terms, unsupported};
 use super::{Market, takes_orders};
 use crate::config::state_name;
 use crate::dialect::{Dialect, Kind, Why};
+use crate::event::{Request, RequestMsgType};
 use crate::fields::FieldWriter;
-use crate::note::Request;
 use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
 use crate::tmp::ticket::TmpTicket;
@@ -24,19 +24,17 @@ use crate::tmp::ticket::TmpTicket;
 const IDS_MAX: usize = 1000;
 
 impl Market {
-    /// Answers a request. Other message types are never written as notes.
+    /// Answers a request.
     pub(super) fn request(&mut self, request: &Request<'_>) {
         match request.msg_type {
-            b"D" => self.enter(request),
-            b"F" => self.cancel(request),
-            b"G" => self.replace(request),
-            b"H" => self.status(request),
-            b"q" => self.mass_cancel(request),
-            b"AF" => self.mass_status(request),
-            // Of TMP members only.
-            b"I" => self.tmp_status(request),
-            b"3" => self.tmp_refuse(request),
-            _ => {}
+            RequestMsgType::New => self.enter(request),
+            RequestMsgType::Cancel => self.cancel(request),
+            RequestMsgType::Replace => self.replace(request),
+            RequestMsgType::Status => self.status(request),
+            RequestMsgType::MassCancel => self.mass_cancel(request),
+            RequestMsgType::MassStatus => self.mass_status(request),
+            RequestMsgType::TmpQuery => self.tmp_status(request),
+            RequestMsgType::TmpReject => self.tmp_refuse(request),
         }
     }
 
@@ -476,7 +474,7 @@ impl Market {
         let body = report::cancel_reject(
             dialect,
             request.fields,
-            request.msg_type == b"G",
+            request.msg_type == RequestMsgType::Replace,
             order,
             &time,
             (why, &text),

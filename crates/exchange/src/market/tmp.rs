@@ -7,8 +7,8 @@ use fixwire_tmp::{TmpSide, TmpStatus};
 
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind, Why};
+use crate::event::{Request, RequestMsgType};
 use crate::fields::Fields;
-use crate::note::Request;
 use crate::orders::Order;
 use crate::report::Said;
 use crate::script::Asking;
@@ -118,7 +118,7 @@ impl Market {
         let price = fields.decimal(tag::PRICE).flatten();
         let instrument = self.instruments.get(order.instrument as usize)?;
         let (msg_type, fields) = request::changed(order, instrument, &ticket, price).ok()?;
-        let asking = if msg_type == b"G" {
+        let asking = if msg_type == RequestMsgType::Replace {
             Asking::Replace
         } else {
             Asking::Cancel

@@ -8,11 +8,12 @@ use fixwire_protocol::{Decimal, Timestamp, tag};
 use super::follow::lots;
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind};
+use crate::event::Correction;
 use crate::fields::FieldWriter;
 use crate::instrument::units;
 use crate::orders::Filled;
 use crate::report::Said;
-use crate::state::in_book;
+use crate::state::{QueuedOrder, in_book};
 
 impl Market {
     /// The order, and the index of its trade, with this ExecID(17).
@@ -27,7 +28,7 @@ impl Market {
     pub(crate) fn cannot_change(
         &self,
         exec_id: u64,
-        to: Option<(Decimal, Option<Decimal>)>,
+        to: Option<Correction>,
     ) -> Result<(), &'static str> {
         let (id, place) = self
             .trade(exec_id)
@@ -39,7 +40,7 @@ impl Market {
         if instrument.is_gone {
             return Err("its instrument is no longer traded");
         }
-        let Some((quantity, price)) = to else {
+        let Some(Correction { quantity, price }) = to else {
             return Ok(());
         };
         let lots = units(quantity, instrument.lot)
@@ -61,12 +62,12 @@ impl Market {
         &mut self,
         at: Timestamp,
         exec_id: u64,
-        to: Option<(Decimal, Option<Decimal>)>,
+        to: Option<Correction>,
     ) -> Result<(), UnreadableNote> {
         let of = self.trade(exec_id).ok_or(UnreadableNote)?;
         match to {
             None => self.bust(at, of),
-            Some((quantity, price)) => self.correct(at, of, quantity, price),
+            Some(Correction { quantity, price }) => self.correct(at, of, quantity, price),
         }
         self.reinstate(at, of.0);
         Ok(())
@@ -147,7 +148,12 @@ impl Market {
         }
         let left = order.quantity.saturating_sub(order.filled);
         let visible = order.display.map_or(left, |display| display.min(left));
-        let order = in_book(order, (id, visible, false));
+        let queued = QueuedOrder {
+            id,
+            visible,
+            waits: false,
+        };
+        let order = in_book(order, queued);
         let mut events: Vec<BookEvent> = Vec::new();
         instrument
             .book

@@ -15,6 +15,7 @@ use fixwire_tmp::LinkExchange;
 
 use crate::Exchange;
 use crate::config::state_name;
+use crate::dialect::Dialect;
 use crate::exchange::Seat;
 use crate::faults::{FaultRule, Faults};
 use crate::instrument::{Instrument, units};
@@ -235,7 +236,13 @@ fn add_market(lines: &mut StateLines, market: &Market) {
             format_args!("member {name}"),
             format_args!(
                 "number {number} of the journal, {}, TransactTime(60) with {digits} digits",
-                dialect.name()
+                match dialect {
+                    Dialect::Tmp => "TMP",
+                    Dialect::Fix42 => "42",
+                    Dialect::Fix43 => "43",
+                    Dialect::Fix44 => "44",
+                    Dialect::Fix50 => "50",
+                }
             ),
         );
     }

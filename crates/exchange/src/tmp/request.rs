@@ -11,6 +11,7 @@ use fixwire_tmp::{
     TmpTimeInForce,
 };
 
+use crate::event::RequestMsgType;
 use crate::fields::FieldWriter;
 use crate::instrument::{Instrument, units};
 use crate::market::Market;
@@ -23,7 +24,7 @@ use crate::tmp::ticket::TmpTicket;
 pub(crate) struct TmpRequest {
     /// The member whose order the request is about.
     pub(crate) member: u32,
-    pub(crate) msg_type: &'static [u8],
+    pub(crate) msg_type: RequestMsgType,
     pub(crate) fields: Vec<u8>,
 }
 
@@ -180,7 +181,7 @@ fn new_order<const SYMBOL: usize>(
     fields.char(tag::TIME_IN_FORCE, time_in_force);
     Ok(TmpRequest {
         member: from.member,
-        msg_type: b"D",
+        msg_type: RequestMsgType::New,
         fields: fields.0,
     })
 }
@@ -219,7 +220,7 @@ pub(crate) fn changed(
     instrument: &Instrument,
     asked: &TmpTicket,
     asked_price: Option<Decimal>,
-) -> Result<(&'static [u8], Vec<u8>), TmpStatus> {
+) -> Result<(RequestMsgType, Vec<u8>), TmpStatus> {
     let current = TmpTicket::read(order.cl_ord_id()).ok_or(TmpStatus::NO_SUCH_ORDER)?;
     let mut ticket = TmpTicket {
         home: current.home,
@@ -238,8 +239,8 @@ pub(crate) fn changed(
     let is_open = order.closed.is_none();
     let mut quantity = order.quantity;
     let mut new_price = order.price.map(|ticks| instrument.price(ticks));
-    let msg_type: &'static [u8] = match asked.exec_type {
-        TmpExecType::QUERY => b"I",
+    let msg_type = match asked.exec_type {
+        TmpExecType::QUERY => RequestMsgType::TmpQuery,
         TmpExecType::REDUCE if is_open => {
             let removed = units(Decimal::from_int(i64::from(asked.qty)), instrument.lot);
             let removed = removed.map_err(|_| TmpStatus::QUANTITY)?;
@@ -252,7 +253,11 @@ pub(crate) fn changed(
                 ticket.status = TmpStatus::REDUCED_MORE_THAN_LEFT;
             }
             quantity = quantity.saturating_sub(removed);
-            if removed < left { b"G" } else { b"F" }
+            if removed < left {
+                RequestMsgType::Replace
+            } else {
+                RequestMsgType::Cancel
+            }
         }
         TmpExecType::PRICE | TmpExecType::PRICE_HERE if is_open => {
             if is_immediate(current.time_in_force) {
@@ -262,19 +267,19 @@ pub(crate) fn changed(
                 ticket.home = asked.via;
             }
             new_price = asked_price;
-            b"G"
+            RequestMsgType::Replace
         }
         // A cancel, or too late.
-        _ => b"F",
+        _ => RequestMsgType::Cancel,
     };
     let mut fields = FieldWriter::default();
     fields.put(tag::CL_ORD_ID, &ticket.write());
-    if msg_type == b"G" {
+    if msg_type == RequestMsgType::Replace {
         fields.decimal(tag::ORDER_QTY, instrument.quantity(quantity));
         fields.char(tag::ORD_TYPE, order.ord_type);
     }
     fields.put(tag::ORIG_CL_ORD_ID, order.cl_ord_id());
-    if msg_type == b"G" {
+    if msg_type == RequestMsgType::Replace {
         fields.optional(tag::PRICE, new_price);
     }
     fields.char(tag::SIDE, order.side);
@@ -288,7 +293,7 @@ fn rejected(ticket: &TmpTicket, side: TmpSide, status: TmpStatus) -> TmpRequest 
     fields.uint(tag::ORD_REJ_REASON, u64::from(status.0));
     TmpRequest {
         member: ticket.via,
-        msg_type: b"3",
+        msg_type: RequestMsgType::TmpReject,
         fields: fields.0,
     }
 }
