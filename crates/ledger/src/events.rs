@@ -61,6 +61,21 @@ macro_rules! events {
                 }
             }
         }
+
+        /// Its name, and `field=value` for each field.
+        impl ::core::fmt::Display for $event<'_> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.name())?;
+                match self {
+                    $(Self::$group(event) => match event {
+                        $($enum::$name { $($field),+ } => {
+                            $(write!(f, concat!(" ", stringify!($field), "={:?}"), $field)?;)+
+                        })+
+                    },)+
+                }
+                Ok(())
+            }
+        }
     };
     ($(#[$all_doc:meta])* $event:ident [$life:lifetime] {
         $($(#[$doc:meta])* $kind:literal $name:ident {

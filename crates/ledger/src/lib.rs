@@ -31,6 +31,7 @@ mod bytes;
 mod events;
 mod nested;
 mod record;
+mod records;
 mod state;
 mod wire;
 

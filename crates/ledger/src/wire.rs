@@ -28,6 +28,19 @@ impl Put for Vec<u8> {
     }
 }
 
+/// Hands the bytes on in pieces.
+impl<F: FnMut(&[u8])> Put for F {
+    #[inline]
+    fn some<const N: usize>(&mut self, bytes: [u8; N]) {
+        self(&bytes);
+    }
+
+    #[inline]
+    fn text(&mut self, bytes: &[u8]) {
+        self(bytes);
+    }
+}
+
 /// Bytes that a [`Pen`] has.
 const INK: usize = 128;
 
