@@ -62,6 +62,7 @@ pub use conversion_files::conversion_files;
 pub use event::{GatewayCounters, GatewayEvent, GatewayLimit, NoteError, Trouble};
 pub use held::Waiting;
 pub use memory::Remembered;
+pub use notes::note_text;
 pub use reload::{NotReloaded, Reload};
 pub use remarks::Remark;
 

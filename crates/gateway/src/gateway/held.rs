@@ -10,7 +10,7 @@
 
 use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
-use super::notes::{ANSWERED, Held, came_at, target};
+use super::notes::{ANSWERED, came_at, held, target};
 use super::passage::Passage;
 use super::work::Work;
 use super::{Gateway, GatewayEvent, Trouble};
@@ -117,18 +117,18 @@ impl Gateway {
             return Step::NoRoom;
         }
         let before = outbox.entries().len();
-        let held = Held::of(record).ok_or(Trouble::NotWritten(BodyError::Full));
-        let written = held.and_then(|held| {
-            let mut body = outbox.begin(SessionId(to as u32), held.msg_type);
-            body.encoded(held.fields);
+        let held = held(record);
+        let message = held.ok_or(Trouble::NotWritten(BodyError::Full));
+        let written = message.and_then(|held| {
+            let mut body = outbox.begin(SessionId(to as u32), held.msg_type.0);
+            body.encoded(held.fields.0);
             Ok(body.finish()?)
         });
         // What was noted is not taken back.
         match written.and_then(|()| core.notes.leaves(row, outbox)) {
             Ok(()) => {
-                let passage = Held::of(record).map_or(Passage::Sent, |held| held.passage);
-                core.counters.passed(passage);
-                core.notes.pop(row);
+                core.counters
+                    .passed(held.map_or(Passage::Sent, |held| held.passage));
                 Step::Left
             }
             // Not even into an empty outbox, which is smaller than when the message came.
@@ -158,21 +158,20 @@ impl Gateway {
         if core.notes.leaves(row, outbox).is_err() {
             return Step::Waits(None);
         }
-        core.notes.pop(row);
-        let Some(held) = Held::of(record) else {
+        let Some(held) = held(record) else {
             return Step::Left;
         };
-        if !held.known.is_empty() {
+        if !held.known.0.is_empty() {
             // Without room for this note the order stays open, here and after a restart.
-            let _ = core.notes.not_delivered(target, held.known, outbox);
+            let _ = core.notes.not_delivered(target, held.known.0, outbox);
         }
-        let message = decoder.decode(held.came);
+        let message = decoder.decode(held.came.0);
         let session = |number| {
             core.notes
                 .place(number)
                 .map(|place| SessionId(place as u32))
         };
-        let (from, to) = (session(held.source), session(target));
+        let (from, to) = (session(SessionId(held.source)), session(target));
         core.counters.undelivered += 1;
         core.counters.troubles += 1;
         (core.listener)(GatewayEvent::Undelivered {

@@ -1,53 +1,32 @@
 //! The orders, and the journal notes that restore them.
 //!
-//! A note is written before each call of [`OrderTracker`], and there is no call without a note. So the same calls,
-//! repeated from the notes, give the same state. A note begins with words and SOH:
-//!
-//! ```text
-//! C max_orders max_sessions max_id quiet ids   the limits from here on
-//! S number ids name                            a session and its form of ids; introduces its number
-//! O client venue MsgType | 11=..|41=..|        outbound, with the fields that `outbound` reads
-//! I venue MsgType | 11=..|39=..|               heard
-//! R venue MsgType | 11=..|                     refused
-//! J venue MsgType | 11=..|                     rejected
-//! H source target lengths passage | D|11=..| 35=..|11=..| D 11=..|..
-//!                                              held: the part that orders track, the fields that a reject reads,
-//!                                              MsgType and fields; lengths of the first three parts; passage:
-//!                                              0 opens an order, 1 sent, 2 copied, 3 returned
-//! h ..                                         as H, but the source receives no reject
-//! Q                                            the source of the last held message receives no reject
-//! U target                                     the first message has left the queue: sent or dropped
-//! X client target | id                         the client cancelled its held order with this ClOrdID
-//! A number                                     the number of the gateway's own answer
-//! M client | 11=..|1=..|58=|                   fields remembered for a client's order; an empty one is dropped
-//! F client | 11=..|                            the values remembered for the order are dropped
-//! L client bytes                               the client's share of `max_remembered`; - without its own share
-//! ```
-//!
-//! `ids` is for example `A20=FW`: always (or `C`, on collision), at most 20 bytes, prefix `FW`; `-` means the
-//! common form. Notes and [`OrderTracker`] number the sessions, so that the file may list them in another order.
+//! A [note](note::GatewayNote) is written before each change, and nothing changes without a note: so the notes give the
+//! same state again. Of a message that orders track, a note has the fields that the call of [`OrderTracker`] reads.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_protocol::{BodyError, Message, Outbox, SOH, SessionId, Tag, Timestamp};
+use fixwire_protocol::{BodyError, Message, Outbox, SessionId, Tag, Timestamp};
 
 use super::event::{GatewayLimit, NoteError, Trouble};
 use super::memory::Memory;
-use super::queues::{Place, Queues};
+use super::queues::Queues;
 use super::shares::{Most, Shares};
 use crate::Draft;
 use crate::orders::known::{asks, begins_orders, names_orders, reads_inbound, reads_outbound};
-use crate::orders::{OrderTracker, OrdersConfig, OrdersError, Out, ReportAddressee, Rewriting};
+use crate::orders::{
+    HeldAt, OrderTracker, OrdersConfig, OrdersError, Out, ReportAddressee, Rewriting,
+};
 
+mod checkpoint;
 mod held;
-mod ledger;
+pub(super) mod note;
 mod remembered;
-mod words;
 
-pub(super) use held::{ANSWERED, Held, Holding, UNANSWERED, came_at, row, target};
+pub(super) use held::{ANSWERED, Holding, UNANSWERED, came_at, held, row, target};
+pub(super) use note::HeldMessage;
+use note::{GatewayNote, NoteText, OrderNote, SetupNote, put_draft, take_draft};
 pub(super) use remembered::Order;
-use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word};
 
 /// The maximum number of sessions over the life of a journal, removed ones included.
 pub(super) const MAX_SESSIONS: usize = 10_000;
@@ -96,8 +75,8 @@ pub(super) struct Notes {
     pub(super) last_answer: i64,
     /// When what is noted happens.
     pub(super) now: Timestamp,
-    /// The message that was held last, when its source is to be answered.
-    pub(super) last_held: Option<Place>,
+    /// The target and the place of the message that was held last, if its source receives a reject.
+    pub(super) last_held: Option<(u32, HeldAt)>,
     /// The fields of a note.
     pub(super) draft: Draft,
     pub(super) text: Vec<u8>,
@@ -169,8 +148,20 @@ impl Notes {
         self.now = now;
     }
 
+    /// Writes a note and applies it.
+    fn keep(
+        &mut self,
+        note: GatewayNote<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<Result<(), NoteError>, Trouble> {
+        self.text.clear();
+        note.put(&mut self.text);
+        self.write(outbox)?;
+        Ok(self.apply(self.now, note))
+    }
+
     /// Writes the text as a note.
-    fn keep(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
+    fn write(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
         outbox.note(&self.text)?;
         self.last_answer = self.last_answer.max(self.now.0);
         Ok(())
@@ -230,15 +221,14 @@ impl Notes {
         if self.begun {
             return Ok(Ok(()));
         }
-        let wanted = Some(self.limits);
-        if self.noted != wanted || *self.orders.config() != self.limits {
-            self.text.clear();
-            put_limits(&mut self.text, &self.limits);
-            self.keep(outbox)?;
-            self.noted = wanted;
-        }
+        let limits = self.limits;
+        let is_other = self.noted != Some(limits) || *self.orders.config() != limits;
+        let applied = match is_other {
+            true => self.keep(GatewayNote::Setup(SetupNote::Limits { limits }), outbox)?,
+            false => Ok(()),
+        };
         self.begun = true;
-        Ok(self.apply_limits(self.limits))
+        Ok(applied)
     }
 
     fn apply_limits(&mut self, limits: OrdersConfig) -> Result<(), NoteError> {
@@ -262,17 +252,30 @@ impl Notes {
             return Ok(SessionId(*number));
         }
         let number = number.unwrap_or(self.known.len() as u32);
-        self.text.clear();
-        self.text.extend_from_slice(b"S ");
-        put_number(&mut self.text, u64::from(number));
-        put_ids(&mut self.text, *ids);
-        self.text.push(b' ');
-        self.text.extend_from_slice(name.as_bytes());
         let (name, ids) = (name.clone(), *ids);
-        self.keep(outbox)?;
+        let note = SetupNote::Session {
+            session: number,
+            ids,
+            name: NoteText(name.as_bytes()),
+        };
         // Where it does not succeed now, it does not when the note is read.
-        let _ = self.introduce(number, ids, &name);
+        let _ = self.keep(GatewayNote::Setup(note), outbox)?;
         Ok(SessionId(number))
+    }
+
+    /// Gives the next number to a session.
+    fn know(&mut self, name: &str, ids: Option<Rewriting>, own: Option<u64>) {
+        let mut sessions = self.sessions.iter();
+        let place = sessions.position(|(known, ..)| known == name);
+        if let Some(place) = place {
+            self.sessions[place].2 = Some(self.known.len() as u32);
+        }
+        self.known.push(Known {
+            name: name.into(),
+            place,
+            ids,
+            own,
+        });
     }
 
     fn introduce(
@@ -284,21 +287,7 @@ impl Notes {
         let (at, count) = (number as usize, self.known.len());
         match self.known.get_mut(at) {
             Some(known) if known.name == name => known.ids = ids,
-            None if at == count && at < MAX_SESSIONS => {
-                let mut sessions = self.sessions.iter_mut();
-                let place = sessions.position(|(known, ..)| known == name);
-                if let Some(place) = place {
-                    self.sessions[place].2 = Some(number);
-                }
-                let name = name.into();
-                let own = None;
-                self.known.push(Known {
-                    name,
-                    place,
-                    ids,
-                    own,
-                });
-            }
+            None if at == count && at < MAX_SESSIONS => self.know(name, ids, None),
             _ => return Err(NoteError::UnknownSession),
         }
         if self.orders.rewriting(SessionId(number)) != ids {
@@ -312,11 +301,8 @@ impl Notes {
     /// its time, so the number is the same after a restart even if the journal has no notes of answers.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
-        self.text.clear();
-        self.text.extend_from_slice(b"A ");
-        put_number(&mut self.text, number.unsigned_abs());
-        self.keep(outbox)?;
-        self.last_answer = number;
+        let note = GatewayNote::Setup(SetupNote::Answer { number });
+        let _ = self.keep(note, outbox)?;
         Ok(number)
     }
 
@@ -345,7 +331,16 @@ impl Notes {
             self.may_begin(at, (place, client), draft)?;
         }
         self.pick(draft, reads_outbound);
-        self.note(b"O ", &[client, venue], outbox)?;
+        let by = client.0;
+        self.note(
+            venue,
+            |venue, message| OrderNote::Outbound {
+                client: by,
+                venue,
+                message,
+            },
+            outbox,
+        )?;
         let out = self.orders.outbound(at, client, venue, draft);
         self.pick(draft, reads_outbound);
         if !is_calm {
@@ -417,21 +412,18 @@ impl Notes {
         known: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
-        match self.fill_known(known) {
+        match take_draft(known, &mut self.draft) {
             Some(()) => self.end(venue, outbox),
             None => Ok(()),
         }
     }
 
-    /// Fills the draft with the part of a held message that orders track.
-    fn fill_known(&mut self, known: &[u8]) -> Option<()> {
-        let end = known.iter().position(|byte| *byte == SOH);
-        let (msg_type, fields) = known.split_at(end.unwrap_or(known.len()));
-        self.fill(msg_type, fields)
-    }
-
     fn end(&mut self, venue: SessionId, outbox: &mut Outbox) -> Result<(), Trouble> {
-        self.note(b"R ", &[venue], outbox)?;
+        self.note(
+            venue,
+            |venue, message| OrderNote::Refused { venue, message },
+            outbox,
+        )?;
         self.orders.refused(venue, &mut self.draft);
         Ok(())
     }
@@ -451,7 +443,11 @@ impl Notes {
                 self.draft.push(field.tag, message.value(*field));
             }
         }
-        self.note(b"I ", &[venue], outbox)?;
+        self.note(
+            venue,
+            |venue, message| OrderNote::Inbound { venue, message },
+            outbox,
+        )?;
         Ok(self.orders.heard(at, venue, &self.draft))
     }
 
@@ -467,7 +463,11 @@ impl Notes {
         let venue = self.introduced(venue, outbox)?;
         self.draft.begin(msg_type);
         self.draft.push(tag, id);
-        self.note(b"R ", &[venue], outbox)?;
+        self.note(
+            venue,
+            |venue, message| OrderNote::Refused { venue, message },
+            outbox,
+        )?;
         let client = self.orders.refused(venue, &mut self.draft);
         Ok(client.map(|client| (client, self.draft.value(0))))
     }
@@ -481,7 +481,11 @@ impl Notes {
     ) -> Result<Option<SessionId>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.pick(draft, reads_outbound);
-        self.note(b"J ", &[venue], outbox)?;
+        self.note(
+            venue,
+            |venue, message| OrderNote::Rejected { venue, message },
+            outbox,
+        )?;
         Ok(self.orders.rejected(venue, draft))
     }
 
@@ -495,97 +499,102 @@ impl Notes {
         }
     }
 
+    /// Writes the note of a message, whose fields the draft has; the caller applies it.
     fn note(
         &mut self,
-        what: &[u8],
-        sessions: &[SessionId],
+        venue: SessionId,
+        note: impl FnOnce(u32, NoteText<'_>) -> OrderNote<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
+        self.parts.clear();
+        put_draft(&mut self.parts, &self.draft);
         self.text.clear();
-        self.text.extend_from_slice(what);
-        for session in sessions {
-            put_number(&mut self.text, u64::from(session.0));
-            self.text.push(b' ');
+        GatewayNote::Order(note(venue.0, NoteText(&self.parts))).put(&mut self.text);
+        self.write(outbox)
+    }
+
+    /// Applies a note that was kept at this time.
+    pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
+        self.last_answer = self.last_answer.max(at.0);
+        self.apply(at, GatewayNote::of(note).ok_or(NoteError::NotOurs)?)
+    }
+
+    fn apply(&mut self, at: Timestamp, note: GatewayNote<'_>) -> Result<(), NoteError> {
+        match note {
+            GatewayNote::Setup(note) => self.apply_setup(note),
+            GatewayNote::Order(note) => self.apply_order(at, note),
+            GatewayNote::Held(note) => self.apply_held(at, note),
+            GatewayNote::Remembered(note) => self.apply_remembered(note),
         }
-        put_draft(&mut self.text, &self.draft);
-        self.keep(outbox)
+    }
+
+    fn apply_setup(&mut self, note: SetupNote<'_>) -> Result<(), NoteError> {
+        match note {
+            SetupNote::Limits { limits } => {
+                let limits = self.with_key(limits).ok_or(NoteError::NotOurs)?;
+                self.noted = Some(limits);
+                self.apply_limits(limits)
+            }
+            SetupNote::Session { session, ids, name } => {
+                let name = core::str::from_utf8(name.0).map_err(|_| NoteError::NotOurs)?;
+                self.introduce(session, ids, name)
+            }
+            SetupNote::Share { client, bytes } => {
+                let known = self.known.get_mut(client as usize);
+                known.ok_or(NoteError::UnknownSession)?.own = bytes;
+                Ok(())
+            }
+            SetupNote::Answer { number } => {
+                self.last_answer = self.last_answer.max(number);
+                Ok(())
+            }
+        }
     }
 
     /// Repeats the call of a note.
-    pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
-        self.last_answer = self.last_answer.max(at.0);
-        if let [ANSWERED | UNANSWERED | b'Q' | b'U' | b'X', ..] = note {
-            return self.follow_held(at, note);
+    fn apply_order(&mut self, at: Timestamp, note: OrderNote<'_>) -> Result<(), NoteError> {
+        let (OrderNote::Outbound { venue, message, .. }
+        | OrderNote::Inbound { venue, message }
+        | OrderNote::Refused { venue, message }
+        | OrderNote::Rejected { venue, message }) = note;
+        let venue = self.introduced_as(venue)?;
+        take_draft(message.0, &mut self.draft).ok_or(NoteError::NotOurs)?;
+        match note {
+            OrderNote::Outbound { client, .. } => {
+                let client = self.introduced_as(client)?;
+                // An error is the same as it was then.
+                let _ = self.orders.outbound(at, client, venue, &mut self.draft);
+            }
+            OrderNote::Inbound { .. } => drop(self.orders.heard(at, venue, &self.draft)),
+            OrderNote::Refused { .. } => drop(self.orders.refused(venue, &mut self.draft)),
+            OrderNote::Rejected { .. } => drop(self.orders.rejected(venue, &mut self.draft)),
         }
-        if let [b'M' | b'F' | b'L', b' ', ..] = note {
-            return self
-                .follow_remembered(note)
-                .unwrap_or(Err(NoteError::NotOurs));
-        }
-        self.follow(at, note).unwrap_or(Err(NoteError::NotOurs))
+        Ok(())
     }
 
-    fn follow(&mut self, at: Timestamp, note: &[u8]) -> Option<Result<(), NoteError>> {
-        let head = note.iter().position(|byte| *byte == SOH);
-        let (head, fields) = note.split_at(head.unwrap_or(note.len()));
-        let (what, rest) = word(core::str::from_utf8(head).ok()?);
-        match what {
-            "C" => {
-                let limits = limits(rest, self.limits.hash_key)?;
-                self.noted = Some(limits);
-                return Some(self.apply_limits(limits));
-            }
-            "A" => {
-                self.last_answer = self.last_answer.max(rest.parse().ok()?);
-                return Some(Ok(()));
-            }
-            "S" => {
-                let (number, rest) = word(rest);
-                let (ids, name) = word(rest);
-                let ids = match ids {
-                    "-" => None,
-                    ids => Some(rewriting(ids)?),
-                };
-                return Some(self.introduce(number.parse().ok()?, ids, name));
-            }
-            _ => {}
-        }
-        let (client, rest) = match what {
-            "O" => word(rest),
-            _ => ("0", rest),
-        };
-        let (venue, msg_type) = word(rest);
-        let (client, venue): (u32, u32) = (client.parse().ok()?, venue.parse().ok()?);
-        if client.max(venue) as usize >= self.known.len() {
-            return Some(Err(NoteError::UnknownSession));
-        }
-        let (client, venue) = (SessionId(client), SessionId(venue));
-        self.fill(msg_type.as_bytes(), fields)?;
-        match what {
-            // An error is the same as it was then.
-            "O" => drop(self.orders.outbound(at, client, venue, &mut self.draft)),
-            "I" => drop(self.orders.heard(at, venue, &self.draft)),
-            "R" => drop(self.orders.refused(venue, &mut self.draft)),
-            "J" => drop(self.orders.rejected(venue, &mut self.draft)),
-            _ => return None,
-        }
-        Some(Ok(()))
+    /// The session of a number.
+    fn introduced_as(&self, number: u32) -> Result<SessionId, NoteError> {
+        let is_known = (number as usize) < self.known.len();
+        is_known
+            .then_some(SessionId(number))
+            .ok_or(NoteError::UnknownSession)
     }
 
-    /// Fills the draft from the fields of a note.
-    fn fill(&mut self, msg_type: &[u8], fields: &[u8]) -> Option<()> {
-        self.draft.begin(msg_type);
-        let fields = fields.strip_prefix(&[SOH])?;
-        for field in fields.split(|byte| *byte == SOH) {
-            if field.is_empty() {
-                continue;
-            }
-            let equals = field.iter().position(|byte| *byte == b'=')?;
-            let tag = core::str::from_utf8(&field[..equals]).ok()?.parse().ok()?;
-            self.draft.push(tag, &field[equals + 1..]);
-        }
-        Some(())
+    /// Limits from a journal, with the key of this process; `None` beyond what a file may set.
+    fn with_key(&self, limits: OrdersConfig) -> Option<OrdersConfig> {
+        let may_be =
+            limits.max_orders <= MAX_ORDERS && limits.max_sessions as usize <= MAX_SESSIONS;
+        may_be.then_some(OrdersConfig {
+            hash_key: self.limits.hash_key,
+            ..limits
+        })
     }
+}
+
+/// A gateway's note for people: its name and its fields, those of messages with SOH. `None` for another note.
+#[must_use]
+pub fn note_text(note: &[u8]) -> Option<String> {
+    GatewayNote::of(note).map(|note| note.to_string())
 }
 
 impl From<BodyError> for Trouble {

@@ -1,87 +1,99 @@
 //! `Queues`: many first-in first-out queues of records that share one memory limit.
 //!
-//! ```text
-//! row 0   block 7 > block 2 > block 9     a record continues in the next block
-//! row 3   block 4
-//! free    block 1 > block 5               allocated once, reused
-//! ```
-//!
-//! A record is a mark (one byte that may change), a length, and that number of bytes.
+//! A record is a mark (one byte that may change), a length, and that number of bytes. The records of a row follow each
+//! other in its blocks, and continue in the next block. Blocks are allocated once and reused.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+
+use fixwire_ledger::{Put, Wire};
 
 use crate::orders::HeldAt;
 
 /// Bytes of records per block.
-const DATA: usize = 4096 - size_of::<u32>();
+const DATA: usize = 4092;
 /// Memory of a block and its pointer, in bytes.
-const BLOCK: usize = size_of::<Block>() + size_of::<Box<Block>>();
+const BLOCK: usize = 4096 + size_of::<Box<Block>>();
 /// Length of a record's mark and length, in bytes.
 const HEAD: usize = 1 + size_of::<u32>();
-/// Means: no block.
-const NONE: u32 = u32::MAX;
 /// The mark of a cancelled record.
 pub(super) const CANCELLED: u8 = b'x';
 
-struct Block {
-    next: u32,
-    data: [u8; DATA],
-}
-
-/// Position of a byte in the blocks; the position after the last byte of a block is the first byte of the next.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Place {
-    block: u32,
-    at: usize,
-}
-
-impl From<Place> for HeldAt {
-    fn from(place: Place) -> Self {
-        Self {
-            block: place.block,
-            at: place.at as u16,
-        }
-    }
-}
-
-impl From<HeldAt> for Place {
-    fn from(held: HeldAt) -> Self {
-        Self {
-            block: held.block,
-            at: held.at.into(),
-        }
-    }
-}
+type Block = [u8; DATA];
 
 /// One queue.
-#[derive(Clone, Copy)]
+#[derive(Default)]
 struct Row {
-    first: Place,
-    end: Place,
-    /// The last block.
-    last: u32,
+    blocks: VecDeque<Box<Block>>,
+    /// Where the first record begins in the blocks.
+    start: usize,
+    /// Bytes of all records.
+    len: usize,
+    /// Bytes of all records that have left the row: the position of the first record.
+    gone: u64,
     records: u64,
     /// Number of cancelled records. The first record is never cancelled.
     cancelled: u64,
-    blocks: u64,
 }
 
-const EMPTY: Row = Row {
-    first: Place { block: NONE, at: 0 },
-    end: Place { block: NONE, at: 0 },
-    last: NONE,
-    records: 0,
-    cancelled: 0,
-    blocks: 0,
-};
+impl Row {
+    /// Where a record begins in the blocks.
+    fn offset(&self, at: HeldAt) -> usize {
+        self.start + (at.0 - self.gone) as usize
+    }
+
+    /// Bytes in the blocks, in pieces.
+    fn pieces(&self, mut at: usize, mut len: usize) -> impl Iterator<Item = &[u8]> {
+        core::iter::from_fn(move || {
+            let rest = &self.blocks.get(at / DATA)?[at % DATA..];
+            let piece = &rest[..rest.len().min(len)];
+            at += piece.len();
+            len -= piece.len();
+            (!piece.is_empty()).then_some(piece)
+        })
+    }
+
+    /// The mark and the length of a record.
+    fn head(&self, at: usize) -> (u8, usize) {
+        let mut head = [0; HEAD];
+        let bytes = self.pieces(at, HEAD).flatten();
+        head.iter_mut()
+            .zip(bytes)
+            .for_each(|(to, from)| *to = *from);
+        let [mark, len @ ..] = head;
+        (mark, u32::from_le_bytes(len) as usize)
+    }
+
+    /// Position of each record.
+    fn positions(&self) -> impl Iterator<Item = HeldAt> {
+        let mut next = HeldAt(self.gone);
+        (0..self.records).map(move |_| {
+            let at = next;
+            next.0 += (HEAD + self.head(self.offset(at)).1) as u64;
+            at
+        })
+    }
+
+    /// Writes bytes into existing blocks; returns the offset after them.
+    fn write(&mut self, mut at: usize, mut bytes: &[u8]) -> usize {
+        while !bytes.is_empty() {
+            let room = &mut self.blocks[at / DATA][at % DATA..];
+            let (now, later) = bytes.split_at(bytes.len().min(room.len()));
+            room[..now.len()].copy_from_slice(now);
+            at += now.len();
+            bytes = later;
+        }
+        at
+    }
+}
 
 /// The rows, by number.
 pub(super) struct Queues {
     max_bytes: u64,
-    blocks: Vec<Box<Block>>,
-    /// The first free block, and the number of free blocks.
-    free: (u32, usize),
+    /// Number of blocks that rows use.
+    used: usize,
+    free: Vec<Box<Block>>,
     rows: Vec<Row>,
     records: u64,
 }
@@ -91,8 +103,8 @@ impl Queues {
     pub fn new(max_bytes: u64) -> Self {
         Self {
             max_bytes,
-            blocks: Vec::new(),
-            free: (NONE, 0),
+            used: 0,
+            free: Vec::new(),
             rows: Vec::new(),
             records: 0,
         }
@@ -109,23 +121,21 @@ impl Queues {
         self.rows.len()
     }
 
-    fn row(&self, row: usize) -> Row {
-        self.rows.get(row).copied().unwrap_or(EMPTY)
-    }
-
     /// The number of records of a row that are not cancelled, and the memory of all its records in bytes.
     pub fn size(&self, row: usize) -> (u64, u64) {
-        let row = self.row(row);
-        (row.records - row.cancelled, row.blocks * BLOCK as u64)
+        let size = |row: &Row| {
+            (
+                row.records - row.cancelled,
+                (row.blocks.len() * BLOCK) as u64,
+            )
+        };
+        self.rows.get(row).map_or((0, 0), size)
     }
 
     /// Number of blocks that a record needs beyond those of its row.
     fn needed(&self, row: usize, len: usize) -> usize {
-        let row = self.row(row);
-        let room = match row.blocks {
-            0 => 0,
-            _ => DATA - row.end.at,
-        };
+        let room = |row: &Row| row.blocks.len() * DATA - row.start - row.len;
+        let room = self.rows.get(row).map_or(0, room);
         (HEAD + len).saturating_sub(room).div_ceil(DATA)
     }
 
@@ -135,245 +145,144 @@ impl Queues {
 
     /// Whether there is room for a record of this length.
     pub fn has_room(&self, row: usize, len: usize) -> bool {
-        let used = self.blocks.len() - self.free.1;
-        self.needed(row, len) <= self.max_blocks().saturating_sub(used)
+        self.needed(row, len) <= self.max_blocks().saturating_sub(self.used)
     }
 
-    /// Appends a record to a row, even beyond the limit; returns the position of its first byte.
-    pub fn push(&mut self, row: usize, mark: u8, parts: &[&[u8]]) -> Place {
+    /// Appends a record to a row, even beyond the limit; returns its position.
+    pub fn push(&mut self, row: usize, mark: u8, record: &[u8]) -> HeldAt {
         if row >= self.rows.len() {
-            self.rows.resize(row + 1, EMPTY);
+            self.set_rows(row + 1);
         }
-        if self.blocks.capacity() == 0 {
-            self.blocks.reserve_exact(self.max_blocks());
-        }
-        let len: usize = parts.iter().map(|part| part.len()).sum();
-        for _ in 0..self.needed(row, len) {
+        for _ in 0..self.needed(row, record.len()) {
             self.extend(row);
         }
-        let first = self.within(self.rows[row].end);
-        let mut at = self.write(first, &[mark]);
-        at = self.write(at, &(len as u32).to_le_bytes());
-        for part in parts {
-            at = self.write(at, part);
-        }
-        self.rows[row].end = at;
-        self.rows[row].records += 1;
-        self.rows[row].cancelled += u64::from(mark == CANCELLED);
         self.records += 1;
+        let row = &mut self.rows[row];
+        let first = HeldAt(row.gone + row.len as u64);
+        let mut at = row.write(row.start + row.len, &[mark]);
+        at = row.write(at, &(record.len() as u32).to_le_bytes());
+        row.write(at, record);
+        row.len += HEAD + record.len();
+        row.records += 1;
+        row.cancelled += u64::from(mark == CANCELLED);
         first
     }
 
     /// Changes the mark of a record that still exists.
-    pub fn set_mark(&mut self, place: Place, mark: u8) {
-        self.write(place, &[mark]);
+    pub fn set_mark(&mut self, row: usize, at: HeldAt, mark: u8) {
+        let row = &mut self.rows[row];
+        row.write(row.offset(at), &[mark]);
     }
 
     /// Cancels a record that still exists: it stays until it is the first.
-    pub fn cancel(&mut self, row: usize, place: Place) {
-        self.set_mark(place, CANCELLED);
+    pub fn cancel(&mut self, row: usize, at: HeldAt) {
+        self.set_mark(row, at, CANCELLED);
         self.rows[row].cancelled += 1;
     }
 
     /// Copies a record that still exists into a buffer; returns its mark.
-    pub fn get(&self, place: Place, record: &mut Vec<u8>) -> u8 {
-        let mut head = [0; HEAD];
-        let at = self.read(place, &mut head);
-        let [mark, len @ ..] = head;
-        record.resize(u32::from_le_bytes(len) as usize, 0);
-        self.read(at, record);
+    pub fn get(&self, row: usize, at: HeldAt, record: &mut Vec<u8>) -> u8 {
+        let row = &self.rows[row];
+        let at = row.offset(at);
+        let (mark, len) = row.head(at);
+        record.clear();
+        row.pieces(at + HEAD, len)
+            .for_each(|piece| record.extend_from_slice(piece));
         mark
     }
 
     /// Calls `each` with position, mark and bytes of each record of a row.
-    pub fn each(&self, row: usize, each: &mut dyn FnMut(Place, u8, &[u8])) {
-        let row = self.row(row);
-        let (mut at, mut record) = (row.first, Vec::new());
-        for _ in 0..row.records {
-            let place = self.within(at);
-            let mark = self.get(place, &mut record);
-            each(place, mark, &record);
-            at = self.behind(place, record.len());
+    pub fn each(&self, row: usize, each: &mut dyn FnMut(HeldAt, u8, &[u8])) {
+        let mut record = Vec::new();
+        for at in self.rows.get(row).into_iter().flat_map(Row::positions) {
+            let mark = self.get(row, at, &mut record);
+            each(at, mark, &record);
         }
     }
 
     /// The beginning of the first record of a row, without its mark.
     pub fn peek<const N: usize>(&self, row: usize) -> Option<[u8; N]> {
-        let row = self.row(row);
+        let row = self.rows.get(row).filter(|row| row.records > 0)?;
         let mut bytes = [0; N];
-        let mut head = [0; HEAD];
-        let at = (row.records > 0).then(|| self.read(row.first, &mut head))?;
-        self.read(at, &mut bytes);
+        let record = row.pieces(row.start + HEAD, N).flatten();
+        bytes
+            .iter_mut()
+            .zip(record)
+            .for_each(|(to, from)| *to = *from);
         Some(bytes)
     }
 
     /// Position of the first record of a row.
-    pub fn first(&self, row: usize) -> Option<Place> {
-        let row = self.row(row);
-        (row.records > 0).then(|| self.within(row.first))
+    pub fn first(&self, row: usize) -> Option<HeldAt> {
+        let row = self.rows.get(row).filter(|row| row.records > 0)?;
+        Some(HeldAt(row.gone))
     }
 
     /// Copies the first record of a row into a buffer; returns its mark.
     pub fn front(&self, row: usize, record: &mut Vec<u8>) -> Option<u8> {
-        Some(self.get(self.first(row)?, record))
-    }
-
-    /// The position after a record of this length.
-    fn behind(&self, place: Place, len: usize) -> Place {
-        let (mut at, mut left) = (place, HEAD + len);
-        while left > DATA - at.at {
-            left -= DATA - at.at;
-            at = self.within(Place { at: DATA, ..at });
-        }
-        at.at += left;
-        at
+        Some(self.get(row, self.first(row)?, record))
     }
 
     /// Removes the first record of a row; returns whether there was one.
     pub fn pop(&mut self, row: usize) -> bool {
-        let known = self.row(row);
-        let Some(first) = self.first(row) else {
+        let Some(row) = self.rows.get_mut(row).filter(|row| row.records > 0) else {
             return false;
         };
-        let mut head = [0; HEAD];
-        self.read(first, &mut head);
-        let [mark, len @ ..] = head;
-        let at = self.behind(first, u32::from_le_bytes(len) as usize);
+        let (mark, len) = row.head(row.start);
+        let len = HEAD + len;
+        row.start += len;
+        row.gone += len as u64;
+        row.len -= len;
+        row.records -= 1;
+        row.cancelled -= u64::from(mark == CANCELLED);
         self.records -= 1;
-        let behind = match known.records {
-            1 => NONE,
-            _ => at.block,
-        };
-        let (mut block, mut freed) = (known.first.block, 0);
-        while block != behind {
-            let next = self.blocks[block as usize].next;
-            self.blocks[block as usize].next = self.free.0;
-            self.free = (block, self.free.1 + 1);
-            freed += 1;
-            block = next;
+        // A block is freed when a record begins behind it.
+        while row.start > DATA || (row.records == 0 && !row.blocks.is_empty()) {
+            self.free.extend(row.blocks.pop_front());
+            self.used -= 1;
+            row.start = row.start.saturating_sub(DATA);
         }
-        self.rows[row] = match known.records {
-            1 => EMPTY,
-            records => Row {
-                first: at,
-                records: records - 1,
-                cancelled: known.cancelled - u64::from(mark == CANCELLED),
-                blocks: known.blocks - freed,
-                ..known
-            },
-        };
+        if row.records == 0 {
+            row.start = 0;
+        }
         true
     }
 
-    /// Writes a row in pieces: the start of the first record in its block, the number of records, and mark, length
-    /// and bytes of each. The record at `place` gets another mark.
-    pub fn put(&self, row: usize, (place, mark): (Option<Place>, u8), put: &mut dyn FnMut(&[u8])) {
-        let row = self.row(row);
-        put(&(row.first.at as u32).to_le_bytes());
-        put(&row.records.to_le_bytes());
-        let mut at = row.first;
-        for _ in 0..row.records {
-            let first = self.within(at);
-            let mut head = [0; HEAD];
-            at = self.read(first, &mut head);
-            let [_, len @ ..] = head;
-            if place == Some(first) {
-                head[0] = mark;
-            }
-            put(&head);
-            let mut left = u32::from_le_bytes(len) as usize;
-            while left > 0 {
-                at = self.within(at);
-                let there = &self.blocks[at.block as usize].data[at.at..];
-                let piece = &there[..left.min(there.len())];
-                put(piece);
-                at.at += piece.len();
-                left -= piece.len();
-            }
-        }
+    /// Writes a row: the start of the first record in its block, the number of records, and mark, length and bytes
+    /// of each.
+    pub fn put(&self, row: usize, to: &mut impl Put) {
+        let row = &self.rows[row];
+        (row.start as u32).put(to);
+        row.records.put(to);
+        row.pieces(row.start, row.len)
+            .for_each(|piece| to.text(piece));
     }
 
     /// Sets the number of rows; new rows are empty.
     pub fn set_rows(&mut self, rows: usize) {
-        self.rows.resize(rows, EMPTY);
+        self.rows.resize_with(rows, Row::default);
     }
 
     /// Sets where the first record of this empty row begins in its block; `None` if a block has no such position.
     /// The row must get a record then.
     pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
-        let is_empty = self.rows.get(row)?.blocks == 0;
+        let is_empty = self.rows.get(row)?.blocks.is_empty();
         if at > DATA || !is_empty {
             return None;
         }
         self.extend(row);
-        let row = &mut self.rows[row];
-        (row.first.at, row.end.at) = (at, at);
+        self.rows[row].start = at;
         Some(())
     }
 
     /// Adds a block to a row.
     fn extend(&mut self, row: usize) {
-        let new = match self.free {
-            (NONE, _) => {
-                self.blocks.push(Box::new(Block {
-                    next: NONE,
-                    data: [0; DATA],
-                }));
-                self.blocks.len() as u32 - 1
-            }
-            (block, count) => {
-                self.free = (self.blocks[block as usize].next, count - 1);
-                self.blocks[block as usize].next = NONE;
-                block
-            }
-        };
-        let row = &mut self.rows[row];
-        row.blocks += 1;
-        match row.last {
-            NONE => {
-                row.first = Place { block: new, at: 0 };
-                row.end = row.first;
-            }
-            last => self.blocks[last as usize].next = new,
+        if self.free.capacity() == 0 {
+            self.free.reserve_exact(self.max_blocks());
         }
-        row.last = new;
-    }
-
-    /// The same position; after the last byte of a block, the start of the next block.
-    fn within(&self, place: Place) -> Place {
-        match place.at {
-            DATA => Place {
-                block: self.blocks[place.block as usize].next,
-                at: 0,
-            },
-            _ => place,
-        }
-    }
-
-    /// Writes bytes into existing blocks; returns the position after them.
-    fn write(&mut self, mut place: Place, mut bytes: &[u8]) -> Place {
-        while !bytes.is_empty() {
-            place = self.within(place);
-            let room = &mut self.blocks[place.block as usize].data[place.at..];
-            let (now, later) = bytes.split_at(bytes.len().min(room.len()));
-            room[..now.len()].copy_from_slice(now);
-            place.at += now.len();
-            bytes = later;
-        }
-        place
-    }
-
-    /// Reads bytes; returns the position after them.
-    fn read(&self, mut place: Place, mut bytes: &mut [u8]) -> Place {
-        while !bytes.is_empty() {
-            place = self.within(place);
-            let there = &self.blocks[place.block as usize].data[place.at..];
-            let (now, later) = bytes.split_at_mut(bytes.len().min(there.len()));
-            now.copy_from_slice(&there[..now.len()]);
-            place.at += now.len();
-            bytes = later;
-        }
-        place
+        let block = self.free.pop().unwrap_or_else(|| Box::new([0; DATA]));
+        self.rows[row].blocks.push_back(block);
+        self.used += 1;
     }
 }
 
@@ -407,15 +316,16 @@ mod tests {
             const MAX: u64 = 30 * BLOCK as u64;
             let mut queues = Queues::new(MAX);
             let mut model: [VecDeque<Vec<u8>>; 4] = Default::default();
-            let mut places: [VecDeque<Place>; 4] = Default::default();
+            let mut places: [VecDeque<HeldAt>; 4] = Default::default();
+            let mut most = 0;
             let mut record = Vec::new();
             for (number, step) in steps.into_iter().enumerate() {
                 match step {
                     Step::Push(row, len) => {
                         let bytes: Vec<u8> = (0..len).map(|at| (at + number) as u8).collect();
                         if queues.has_room(row, len) {
-                            let place = queues.push(row, 0, &[&bytes[..3], &bytes[3..]]);
-                            queues.set_mark(place, number as u8 % 100);
+                            let place = queues.push(row, 0, &bytes);
+                            queues.set_mark(row, place, number as u8 % 100);
                             model[row].push_back([&[number as u8 % 100], &bytes[..]].concat());
                             places[row].push_back(place);
                         }
@@ -459,8 +369,9 @@ mod tests {
                 }
                 prop_assert_eq!(queues.is_empty(), model.iter().all(VecDeque::is_empty));
                 prop_assert!(taken <= MAX);
-                let made = queues.blocks.len() * BLOCK;
-                prop_assert_eq!(taken as usize + queues.free.1 * BLOCK, made);
+                prop_assert_eq!(taken as usize, queues.used * BLOCK);
+                most = most.max(queues.used);
+                prop_assert_eq!(queues.used + queues.free.len(), most);
             }
         }
     }
@@ -470,7 +381,7 @@ mod tests {
         let mut queues = Queues::new(3 * BLOCK as u64);
         for row in [0, 7, 9] {
             assert!(queues.has_room(row, 100));
-            queues.push(row, 0, &[&[1; 100]]);
+            queues.push(row, 0, &[1; 100]);
         }
         assert!(!queues.has_room(1, 1));
         assert!(queues.has_room(7, DATA - 100 - 2 * HEAD));
@@ -483,7 +394,7 @@ mod tests {
     fn more_than_the_limit_leaves_no_room_until_it_has_left() {
         let mut queues = Queues::new(3 * BLOCK as u64);
         for row in 0..5 {
-            queues.push(row, 0, &[&[1; 100]]);
+            queues.push(row, 0, &[1; 100]);
         }
         for row in 0..3 {
             assert!(!queues.has_room(9, 1), "{row}");

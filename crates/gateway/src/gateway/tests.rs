@@ -39,7 +39,8 @@ use fixwire_protocol::{
     Timestamp,
 };
 
-use super::{Gateway, GatewayContext, GatewayEvent, GatewaySession};
+use super::notes::note::{GatewayNote, NoteText, SetupNote};
+use super::{Gateway, GatewayContext, GatewayEvent, GatewaySession, note_text};
 use crate::rules::RuleError;
 
 /// Two clients and a drop copy of FIX 4.2, venues of FIX 4.4.
@@ -341,12 +342,35 @@ impl Rig {
         written
     }
 
+    /// The notes so far, for people.
+    fn shown_notes(&self) -> Vec<String> {
+        let notes = self.notes.iter();
+        let shown = notes.map(|(_, note)| note_text(note).unwrap().replace('\x01', "|"));
+        shown.collect()
+    }
+
     /// Gives these notes to another gateway, or to the same one after a restart.
     fn replay(&mut self, notes: &[(Timestamp, Vec<u8>)]) {
         for (at, note) in notes {
             self.gateway.on_note(*at, note);
         }
     }
+}
+
+/// The bytes of a note.
+fn note(note: GatewayNote<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    note.put(&mut bytes);
+    bytes
+}
+
+/// The note that introduces a session.
+fn session_note(session: u32, name: &str) -> Vec<u8> {
+    note(GatewayNote::Setup(SetupNote::Session {
+        session,
+        ids: None,
+        name: NoteText(name.as_bytes()),
+    }))
 }
 
 /// The bytes of a message from `35=D|...`, with a header and trailer.

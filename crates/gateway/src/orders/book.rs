@@ -19,41 +19,48 @@ mod restore;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use fixwire_ledger::bytes;
 use fixwire_protocol::{Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher13;
 
 use super::held_at::HeldAt;
 use super::table::IdKind;
 use index::Places;
-pub(super) use restore::{ANSWERED, Saved};
+pub(super) use restore::{ANSWERED, SavedName};
 
 /// Means: no place.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// The purpose of a name.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Purpose {
-    /// An order, a list, or a cross.
-    Order,
-    /// A replacement, which becomes the order when it is accepted.
-    Replace,
-    /// A cancel.
-    Cancel,
-    /// Another request.
-    Request,
+bytes! {
+    /// The purpose of a name.
+    Purpose {
+        /// An order, a list, or a cross.
+        Order = 0,
+        /// A replacement, which becomes the order when it is accepted.
+        Replace = 1,
+        /// A cancel.
+        Cancel = 2,
+        /// Another request.
+        Request = 3,
+    }
 }
 
-/// The state of a name.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum State {
-    /// A replacement or cancel without a response.
-    Pending,
-    /// An order that may trade, or a subscription.
-    Live,
-    /// An order that continues under another id.
-    Replaced,
-    /// No further response is expected.
-    Ended,
+bytes! {
+    /// The state of a name.
+    State {
+        /// A replacement or cancel without a response.
+        Pending = 0,
+        /// An order that may trade, or a subscription.
+        Live = 1,
+        /// An order that continues under another id.
+        Replaced = 2,
+        /// No further response is expected.
+        Ended = 3,
+    }
+}
+
+impl Queue {
+    pub(super) const ALL: [Self; 3] = [Self::Open, Self::Held, Self::Closed];
 }
 
 impl State {
@@ -70,15 +77,16 @@ pub(super) struct Link {
     pub(super) number: u64,
 }
 
-/// One of the lists that each name is in.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Queue {
-    /// Open names, the longest quiet first.
-    Open,
-    /// Closed names that an open name needs.
-    Held,
-    /// Closed names, the first to be forgotten first.
-    Closed,
+bytes! {
+    /// One of the lists that each name is in.
+    Queue {
+        /// Open names, the longest quiet first.
+        Open = 0,
+        /// Closed names that an open name needs.
+        Held = 1,
+        /// Closed names, the first to be forgotten first.
+        Closed = 2,
+    }
 }
 
 /// The key of a name.

@@ -1,13 +1,10 @@
 //! Saves all orders as bytes, and restores them.
 //!
 //! ```text
-//! "FWORDERS"  version u32  length u64  |  body of that length  |  SipHash-2-4 of all before u64
-//!
-//! body   = counters  count u32, venue...   count u32, name...
+//! orders = counters: refused u64, rewritten u64, unsolicited u64, next number u64, next opening u64
+//!          count u32, venue...   count u32, name...
 //! venue  = session u32  next number u64
-//! name   = number u64  client u32  venue u32  kind u8  purpose u8  state u8  list u8
-//!          began i64  touched i64  opened u64  before u64  chain u64  within u64  found-by and answered bits u8
-//!          three ids: length u8, bytes
+//! name   = see `SavedName`
 //! ```
 //!
 //! Numbers are little-endian. Names are in the order of their lists, in which they are forgotten; they refer to
@@ -17,48 +14,21 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::hash::Hasher;
 
-use fixwire_protocol::{SessionId, Timestamp};
+use fixwire_ledger::{Put, Wire};
+use fixwire_protocol::{Nanos, SessionId};
 use siphasher::sip::SipHasher24;
 
-use super::book::{ANSWERED, By, Link, Purpose, Queue, Saved, State};
-use super::table::IdKind;
-use super::{OrderTracker, OrdersConfig, OrdersError, Venue};
+use super::book::{ANSWERED, By, Link, Queue, SavedName};
+use super::{OrderTracker, OrdersConfig, OrdersError, Rewriting, Venue};
 
-const MAGIC: &[u8; 8] = b"FWORDERS";
-/// The version of the body.
-const VERSION: u32 = 1;
-const HEADER: usize = 8 + 4 + 8;
-const SUM: usize = 8;
-/// Length of a name without its ids, in bytes.
-const NAME: usize = 8 + 4 + 4 + 4 + 6 * 8 + 1 + 3;
 /// Maximum of a restored counter, so that counting cannot overflow.
 const COUNT_MAX: u64 = 1 << 62;
-
-const QUEUES: [Queue; 3] = [Queue::Open, Queue::Held, Queue::Closed];
-const PURPOSES: [Purpose; 4] = [
-    Purpose::Order,
-    Purpose::Replace,
-    Purpose::Cancel,
-    Purpose::Request,
-];
-const STATES: [State; 4] = [State::Pending, State::Live, State::Replaced, State::Ended];
 
 /// Why bytes are not a checkpoint, or do not fit these limits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The bytes do not begin as a checkpoint.
-    NotOne,
-    /// An unknown version.
-    Version {
-        /// The version of the checkpoint.
-        version: u32,
-    },
-    /// The checkpoint is cut off, or bytes follow it.
-    Length,
-    /// The checksum is wrong.
-    Sum,
-    /// The checksum is right, but the content is invalid.
+    /// The checkpoint is truncated, bytes follow it, or its content is invalid.
     Content,
     /// More names, more venues or longer ids than the limits allow.
     Room,
@@ -69,13 +39,6 @@ pub enum CheckpointError {
 impl fmt::Display for CheckpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOne => f.write_str("not a checkpoint of orders"),
-            Self::Version { version } => write!(
-                f,
-                "checkpoint has version {version}, and this build reads version {VERSION}"
-            ),
-            Self::Length => f.write_str("checkpoint length does not match its header"),
-            Self::Sum => f.write_str("checkpoint is damaged"),
             Self::Content => f.write_str("checkpoint is inconsistent"),
             Self::Room => f.write_str("checkpoint exceeds the configured limits"),
             Self::Config(error) => error.fmt(f),
@@ -85,94 +48,108 @@ impl fmt::Display for CheckpointError {
 
 impl core::error::Error for CheckpointError {}
 
+/// Without the key of the hash tables, which a reader sets.
+impl<'a> Wire<'a> for OrdersConfig {
+    fn put(&self, to: &mut impl Put) {
+        for number in [self.max_orders, self.max_sessions, self.max_id as u32] {
+            number.put(to);
+        }
+        self.forget_quiet.map(|quiet| quiet.0).put(to);
+        self.rewriting.put(to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        Some(Self {
+            max_orders: u32::take(from)?,
+            max_sessions: u32::take(from)?,
+            max_id: u32::take(from)? as usize,
+            forget_quiet: <Option<u64> as Wire<'_>>::take(from)?.map(Nanos),
+            rewriting: Rewriting::take(from)?,
+            hash_key: [0; 16],
+        })
+    }
+}
+
 impl OrderTracker {
     /// A hash of the state: equal for two [`OrderTracker`]s that will answer all calls alike; others differ,
     /// except by a chance of 1 in 2^64. Allocates nothing; takes as long as writing a checkpoint.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hasher = SipHasher24::new();
-        self.put(&mut |bytes| hasher.write(bytes));
+        self.put(&mut |bytes: &[u8]| hasher.write(bytes));
         hasher.finish()
     }
 
     /// Appends a checkpoint to the bytes. [`OrdersConfig`] and the forms of [`set_venue`](Self::set_venue) are not
-    /// in it.
+    /// in it, nor is a checksum.
     pub fn write(&self, bytes: &mut Vec<u8>) {
-        let start = bytes.len();
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&[0; 8]);
-        self.put(&mut |part| bytes.extend_from_slice(part));
-        let length = (bytes.len() - start - HEADER) as u64;
-        bytes[start + 12..start + HEADER].copy_from_slice(&length.to_le_bytes());
-        let sum = SipHasher24::new().hash(&bytes[start..]);
-        bytes.extend_from_slice(&sum.to_le_bytes());
+        self.put(bytes);
     }
 
-    /// Makes an [`OrderTracker`] from a checkpoint. Sessions have the numbers that they had when it was written.
+    /// Reads a checkpoint.
     ///
     /// # Errors
     ///
-    /// See [`CheckpointError`]. Damaged bytes never become other orders.
-    pub fn read(bytes: &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
-        let mut body = body(bytes)?;
-        let orders = Self::take(&mut body, config)?;
-        if !body.is_empty() {
-            return Err(CheckpointError::Length);
+    /// [`CheckpointError::Content`], [`CheckpointError::Room`] and [`CheckpointError::Config`].
+    pub fn read(mut bytes: &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
+        let orders = Self::take(&mut bytes, config)?;
+        match bytes {
+            [] => Ok(orders),
+            _ => Err(CheckpointError::Content),
         }
-        Ok(orders)
     }
 
     /// Takes [`OrderTracker`] from the beginning of bytes, where [`put`](Self::put) wrote them.
-    pub(crate) fn take(bytes: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
+    pub(crate) fn take(from: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
-        let mut parts = Parts(bytes);
-        orders.refused = parts.u64()?;
-        orders.rewritten = parts.u64()?;
-        orders.unsolicited = parts.u64()?;
-        let next_number = parts.u64()?;
-        let next_opened = parts.u64()?;
-        let counts = [orders.refused, orders.rewritten, orders.unsolicited];
-        let mut numbers = counts.into_iter().chain([next_number, next_opened]);
-        if numbers.any(|number| number > COUNT_MAX) || next_number == 0 || next_opened == 0 {
-            return Err(CheckpointError::Content);
-        }
-        let venues = parts.u32()?;
+        let [next_number, next_opened] =
+            orders.take_counters(from).ok_or(CheckpointError::Content)?;
+        let venues = u32::take(from).ok_or(CheckpointError::Content)?;
         if venues > config.max_sessions {
             return Err(CheckpointError::Room);
         }
         for _ in 0..venues {
-            let venue = Venue {
-                id: SessionId(parts.u32()?),
-                next: parts.u64()?,
-                rewriting: None,
-            };
-            if venue.next == 0 || orders.venues.last().is_some_and(|last| last.id >= venue.id) {
-                return Err(CheckpointError::Content);
-            }
+            let venue = orders.take_venue(from).ok_or(CheckpointError::Content)?;
             orders.venues.push(venue);
         }
-        let names = parts.u32()?;
+        let names = u32::take(from).ok_or(CheckpointError::Content)?;
         if names > config.max_orders {
             return Err(CheckpointError::Room);
         }
-        if names as usize > parts.0.len() / NAME {
-            return Err(CheckpointError::Length);
+        let saved: Option<Vec<_>> = (0..names).map(|_| SavedName::take(from)).collect();
+        let saved = saved.ok_or(CheckpointError::Content)?;
+        let is_long = |id: &[u8]| id.len() > config.max_id;
+        if saved.iter().any(|name| name.ids().into_iter().any(is_long)) {
+            return Err(CheckpointError::Room);
         }
-        let mut saved = Vec::with_capacity(names as usize);
-        for _ in 0..names {
-            let name = parts.name()?;
-            if name.ids.iter().any(|id| id.len() > config.max_id) {
-                return Err(CheckpointError::Room);
-            }
-            saved.push(name);
-        }
-        *bytes = parts.0;
         orders
             .book
             .restore(&saved, next_number, next_opened)
             .ok_or(CheckpointError::Content)?;
         Ok(orders)
+    }
+
+    /// Takes the counters; returns the next number of a name and of an opening.
+    fn take_counters(&mut self, from: &mut &[u8]) -> Option<[u64; 2]> {
+        self.refused = u64::take(from)?;
+        self.rewritten = u64::take(from)?;
+        self.unsolicited = u64::take(from)?;
+        let next = [u64::take(from)?, u64::take(from)?];
+        let mut numbers = [self.refused, self.rewritten, self.unsolicited]
+            .into_iter()
+            .chain(next);
+        let may_be = numbers.all(|number| number <= COUNT_MAX) && !next.contains(&0);
+        may_be.then_some(next)
+    }
+
+    fn take_venue(&self, from: &mut &[u8]) -> Option<Venue> {
+        let venue = Venue {
+            id: SessionId(u32::take(from)?),
+            next: u64::take(from)?,
+            rewriting: None,
+        };
+        let is_next = self.venues.last().is_none_or(|last| last.id < venue.id);
+        (venue.next > 0 && is_next).then_some(venue)
     }
 
     /// Changes the limits. Without room, names that may be forgotten are forgotten.
@@ -197,8 +174,8 @@ impl OrderTracker {
         Ok(())
     }
 
-    /// Writes the body of a checkpoint in pieces.
-    pub(crate) fn put(&self, put: &mut impl FnMut(&[u8])) {
+    /// Writes a checkpoint.
+    pub(crate) fn put(&self, to: &mut impl Put) {
         let book = &self.book;
         for number in [
             self.refused,
@@ -207,134 +184,52 @@ impl OrderTracker {
             book.next_number,
             book.next_opened,
         ] {
-            put(&number.to_le_bytes());
+            number.put(to);
         }
-        put(&(self.venues.len() as u32).to_le_bytes());
+        (self.venues.len() as u32).put(to);
         for venue in &self.venues {
-            put(&venue.id.0.to_le_bytes());
-            put(&venue.next.to_le_bytes());
+            venue.id.0.put(to);
+            venue.next.put(to);
         }
-        put(&(book.len() as u32).to_le_bytes());
-        for queue in QUEUES {
+        (book.len() as u32).put(to);
+        for queue in Queue::ALL {
             for place in book.queue(queue) {
-                self.put_name(queue, place, put);
+                self.saved(queue, place).put(to);
             }
         }
     }
 
-    fn put_name(&self, queue: Queue, place: u32, put: &mut impl FnMut(&[u8])) {
+    fn saved(&self, queue: Queue, place: u32) -> SavedName<'_> {
         let name = self.book.name(place);
         // A link to what is forgotten is none.
         let number = |link: Link| self.book.follow(link).map_or(0, |_| link.number);
         let found_by = By::ALL.iter().rev().fold(0, |bits, by| {
             bits << 1 | u8::from(self.book.is_indexed(place, *by))
         });
-        put(&name.number.to_le_bytes());
-        put(&name.client.0.to_le_bytes());
-        put(&name.venue.0.to_le_bytes());
-        put(&[
-            name.kind as u8,
-            name.purpose as u8,
-            name.state as u8,
-            queue as u8,
-        ]);
-        put(&name.began.0.to_le_bytes());
-        put(&name.touched.0.to_le_bytes());
-        // When it was opened is of no use once it is closed.
-        let opened = if name.state.is_open() { name.opened } else { 0 };
-        put(&opened.to_le_bytes());
-        put(&number(name.before).to_le_bytes());
-        put(&self.book.chain_id(place).to_le_bytes());
-        put(&number(self.book.within(place)).to_le_bytes());
-        put(&[found_by | u8::from(name.is_answered) << ANSWERED]);
-        for by in By::ALL {
-            let found = by != By::OrderId || self.book.is_indexed(place, by);
-            let id = if found { self.book.id(place, by) } else { &[] };
-            put(&[id.len() as u8]);
-            put(id);
+        let has_order_id = self.book.is_indexed(place, By::OrderId);
+        SavedName {
+            number: name.number,
+            client: name.client.0,
+            venue: name.venue.0,
+            kind: name.kind,
+            purpose: name.purpose,
+            state: name.state,
+            queue,
+            began: name.began.0,
+            touched: name.touched.0,
+            // When it was opened is of no use once it is closed.
+            opened: if name.state.is_open() { name.opened } else { 0 },
+            before: number(name.before),
+            chain: self.book.chain_id(place),
+            within: number(self.book.within(place)),
+            found_by: found_by | u8::from(name.is_answered) << ANSWERED,
+            client_id: self.book.id(place, By::Client),
+            venue_id: self.book.id(place, By::Venue),
+            order_id: if has_order_id {
+                self.book.id(place, By::OrderId)
+            } else {
+                &[]
+            },
         }
-    }
-}
-
-/// The part between header and checksum.
-fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
-    let mut header = Parts(bytes);
-    if header.take(8).ok() != Some(MAGIC) {
-        return Err(CheckpointError::NotOne);
-    }
-    let version = header.u32()?;
-    if version != VERSION {
-        return Err(CheckpointError::Version { version });
-    }
-    let length = header.u64()?;
-    if (header.0.len() as u64).checked_sub(SUM as u64) != Some(length) {
-        return Err(CheckpointError::Length);
-    }
-    let (summed, sum) = bytes.split_at(bytes.len() - SUM);
-    if SipHasher24::new().hash(summed).to_le_bytes() != *sum {
-        return Err(CheckpointError::Sum);
-    }
-    Ok(&summed[HEADER..])
-}
-
-/// Reads the remaining bytes.
-struct Parts<'a>(&'a [u8]);
-
-impl<'a> Parts<'a> {
-    fn take(&mut self, len: usize) -> Result<&'a [u8], CheckpointError> {
-        let (taken, rest) = self
-            .0
-            .split_at_checked(len)
-            .ok_or(CheckpointError::Length)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], CheckpointError> {
-        let taken = self.take(N)?;
-        taken.try_into().map_err(|_| CheckpointError::Length)
-    }
-
-    fn u8(&mut self) -> Result<u8, CheckpointError> {
-        self.array().map(u8::from_le_bytes)
-    }
-
-    fn u32(&mut self) -> Result<u32, CheckpointError> {
-        self.array().map(u32::from_le_bytes)
-    }
-
-    fn u64(&mut self) -> Result<u64, CheckpointError> {
-        self.array().map(u64::from_le_bytes)
-    }
-
-    /// The value with this number.
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> Result<T, CheckpointError> {
-        let number = usize::from(self.u8()?);
-        all.get(number).copied().ok_or(CheckpointError::Content)
-    }
-
-    fn id(&mut self) -> Result<&'a [u8], CheckpointError> {
-        let len = self.u8()?;
-        self.take(usize::from(len))
-    }
-
-    fn name(&mut self) -> Result<Saved<'a>, CheckpointError> {
-        Ok(Saved {
-            number: self.u64()?,
-            client: SessionId(self.u32()?),
-            venue: SessionId(self.u32()?),
-            kind: self.one_of(&IdKind::ALL)?,
-            purpose: self.one_of(&PURPOSES)?,
-            state: self.one_of(&STATES)?,
-            queue: self.one_of(&QUEUES)?,
-            began: Timestamp(self.u64()? as i64),
-            touched: Timestamp(self.u64()? as i64),
-            opened: self.u64()?,
-            before: self.u64()?,
-            chain: self.u64()?,
-            within: self.u64()?,
-            found_by: self.u8()?,
-            ids: [self.id()?, self.id()?, self.id()?],
-        })
     }
 }

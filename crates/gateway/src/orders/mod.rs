@@ -36,7 +36,7 @@ pub use inbound::ReportAddressee;
 pub use rewrite::{Rewriting, When};
 
 /// Configuration of [`OrderTracker`]. Not part of a checkpoint.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct OrdersConfig {
     /// Maximum number of ids in memory: one for each order, replacement, cancel and other request. Each
     /// uses about 180 bytes and three times `max_id`.
@@ -53,6 +53,19 @@ pub struct OrdersConfig {
     /// The key of the hash tables. No result depends on it; clients that do not know it cannot
     /// choose ids that make look-ups slow.
     pub hash_key: [u8; 16],
+}
+
+/// Without the key.
+impl fmt::Debug for OrdersConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OrdersConfig")
+            .field("max_orders", &self.max_orders)
+            .field("max_sessions", &self.max_sessions)
+            .field("max_id", &self.max_id)
+            .field("rewriting", &self.rewriting)
+            .field("forget_quiet", &self.forget_quiet)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The result of [`OrderTracker::outbound`].

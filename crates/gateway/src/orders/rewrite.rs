@@ -1,5 +1,9 @@
 //! [`Rewriting`]: the form of an id at a venue.
 
+use core::fmt;
+
+use fixwire_ledger::{Put, Wire, bytes};
+
 use super::OrdersError;
 
 /// Maximum number of digits after a prefix: 36 to the 12th fits into 64 bits.
@@ -9,23 +13,46 @@ const DIGITS_MIN: usize = 6;
 const PREFIX_MAX: usize = 8;
 const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// When an id is rewritten for a venue.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum When {
-    /// Every id is rewritten.
-    Always,
-    /// An id is rewritten only if the venue knows it as another client's, if it is too long for the venue, or if
-    /// it looks like a rewritten id.
-    OnCollision,
+bytes! {
+    /// When an id is rewritten for a venue.
+    When {
+        /// Every id is rewritten.
+        Always = 1,
+        /// An id is rewritten only if the venue knows it as another client's, if it is too long for the venue, or if
+        /// it looks like a rewritten id.
+        OnCollision = 2,
+    }
 }
 
 /// The form of ids at a venue: a prefix, then a counter in base 36 (digits and upper case letters).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Eq, PartialEq)]
 pub struct Rewriting {
     when: When,
     prefix: [u8; PREFIX_MAX],
     prefix_len: u8,
     max_len: u8,
+}
+
+/// For example `Always 20 FW`.
+impl fmt::Debug for Rewriting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = self.prefix().escape_ascii();
+        write!(f, "{:?} {} {prefix}", self.when, self.max_len)
+    }
+}
+
+impl<'a> Wire<'a> for Rewriting {
+    fn put(&self, to: &mut impl Put) {
+        self.when.put(to);
+        self.max_len.put(to);
+        self.prefix().put(to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let (when, max_len) = (When::take(from)?, u8::take(from)?);
+        let prefix = <&[u8]>::take(from)?;
+        Self::new(when, prefix, max_len.into()).ok()
+    }
 }
 
 impl Default for Rewriting {

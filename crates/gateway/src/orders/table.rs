@@ -1,58 +1,40 @@
 //! Which fields identify orders in each request and each response.
 
+use fixwire_ledger::bytes;
 use fixwire_protocol::{Tag, tag};
 
-/// The kind of an id: a venue distinguishes equal texts of different kinds.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum IdKind {
-    /// ClOrdID(11), OrigClOrdID(41).
-    Order,
-    /// ListID(66).
-    List,
-    /// CrossID(548), OrigCrossID(551).
-    Cross,
-    /// QuoteID(117) of a quote that the client made.
-    Quote,
-    /// QuoteReqID(131).
-    QuoteRequest,
-    /// MDReqID(262).
-    MarketData,
-    /// MassStatusReqID(584).
-    MassStatus,
-    /// SecurityReqID(320).
-    Security,
-    /// SecurityStatusReqID(324).
-    SecurityStatus,
-    /// TradSesReqID(335).
-    TradingSession,
-    /// AllocID(70).
-    Allocation,
-    /// TradeRequestID(568).
-    TradeCapture,
-    /// PosReqID(710).
-    Positions,
-    /// UserRequestID(923).
-    User,
-}
-
-impl IdKind {
-    /// All kinds, each at the index of its number.
-    pub(super) const ALL: [Self; 14] = [
-        Self::Order,
-        Self::List,
-        Self::Cross,
-        Self::Quote,
-        Self::QuoteRequest,
-        Self::MarketData,
-        Self::MassStatus,
-        Self::Security,
-        Self::SecurityStatus,
-        Self::TradingSession,
-        Self::Allocation,
-        Self::TradeCapture,
-        Self::Positions,
-        Self::User,
-    ];
+bytes! {
+    /// The kind of an id: a venue distinguishes equal texts of different kinds.
+    IdKind {
+        /// ClOrdID(11), OrigClOrdID(41).
+        Order = 0,
+        /// ListID(66).
+        List = 1,
+        /// CrossID(548), OrigCrossID(551).
+        Cross = 2,
+        /// QuoteID(117) of a quote that the client made.
+        Quote = 3,
+        /// QuoteReqID(131).
+        QuoteRequest = 4,
+        /// MDReqID(262).
+        MarketData = 5,
+        /// MassStatusReqID(584).
+        MassStatus = 6,
+        /// SecurityReqID(320).
+        Security = 7,
+        /// SecurityStatusReqID(324).
+        SecurityStatus = 8,
+        /// TradSesReqID(335).
+        TradingSession = 9,
+        /// AllocID(70).
+        Allocation = 10,
+        /// TradeRequestID(568).
+        TradeCapture = 11,
+        /// PosReqID(710).
+        Positions = 12,
+        /// UserRequestID(923).
+        User = 13,
+    }
 }
 
 /// The role of an id in a message to a venue.
@@ -439,10 +421,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_stands_at_its_number() {
-        for (number, kind) in IdKind::ALL.iter().enumerate() {
-            assert_eq!(*kind as usize, number);
+    fn each_kind_has_its_number() {
+        let kinds = (0..=u8::MAX).map_while(IdKind::of);
+        for (number, kind) in kinds.enumerate() {
+            assert_eq!((kind as usize, usize::from(kind.byte())), (number, number));
         }
+        assert_eq!((0..=u8::MAX).filter_map(IdKind::of).count(), 14);
     }
 
     #[test]

@@ -1,26 +1,27 @@
 //! Writes and reads remembered values for a ledger.
 
+use fixwire_ledger::{Put, Wire};
 use fixwire_protocol::SessionId;
 
 use super::{DATA, Memory, NONE};
 
 impl Memory {
-    /// Writes the state in pieces: number of dropped orders, number of orders, and each client's orders, the
-    /// oldest first: client, length of the id, length of id and fields together, id, fields.
-    pub fn put(&self, put: &mut dyn FnMut(&[u8])) {
-        put(&self.counts.dropped.to_le_bytes());
-        put(&self.counts.orders.to_le_bytes());
+    /// Writes the state: number of dropped orders, number of orders, and each client's orders, the oldest first:
+    /// client, length of the id, length of id and fields together, id, fields.
+    pub fn put(&self, to: &mut impl Put) {
+        self.counts.dropped.put(to);
+        self.counts.orders.put(to);
         for age in &self.ages {
             let mut order = age.first;
             while order != NONE {
                 let first = self.cell(order);
-                put(&first.client.to_le_bytes());
-                put(&[first.id_len]);
-                put(&first.len.to_le_bytes());
+                first.client.put(to);
+                first.id_len.put(to);
+                first.len.put(to);
                 let mut left = first.len as usize;
                 for cell in self.chain(order) {
                     let here = left.min(DATA);
-                    put(&cell.data[..here]);
+                    to.text(&cell.data[..here]);
                     left -= here;
                 }
                 order = first.later;

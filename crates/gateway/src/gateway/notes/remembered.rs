@@ -6,7 +6,8 @@ use fixwire_protocol::{Outbox, SOH, SessionId, tag};
 
 use super::super::event::{GatewayLimit, NoteError, Trouble};
 use super::super::memory::MAX_ID;
-use super::{Notes, put_number, word};
+use super::Notes;
+use super::note::{GatewayNote, NoteText, RememberedNote, SetupNote, put_values, values};
 use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 
 /// The order that a message is about.
@@ -38,48 +39,49 @@ impl Notes {
         fields: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
-        let Self {
-            orders,
-            memory,
-            memory_shares,
-            known,
-            most,
-            text,
-            last_answer,
-            now,
-            ..
-        } = self;
-        let (client, mut ids) = order.ids(orders);
+        let (client, mut ids) = order.ids(&self.orders);
         let id = ids.next().ok_or(Trouble::Unsolicited)?;
         if id.len() > MAX_ID {
             let tag = tag::CL_ORD_ID;
             return Err(Trouble::Orders(OrdersError::IdTooLong { tag }));
         }
-        if !memory.fits(client, id, fields) {
-            let most = memory.max_bytes();
+        if !self.memory.fits(client, id, fields) {
+            let most = self.memory.max_bytes();
             return Err(Trouble::Limit(GatewayLimit::Remembered(most)));
         }
-        let mut keep = |text: &[u8]| -> Result<(), Trouble> {
-            outbox.note(text)?;
-            *last_answer = now.0.max(*last_answer);
-            Ok(())
-        };
-        let known = known.get_mut(client.0 as usize);
+        put_values(&mut self.parts, id, fields);
+        drop(ids);
+        let known = self.known.get(client.0 as usize);
         let known = known.ok_or(Trouble::ClientGone)?;
-        let own = known.place.and_then(|place| memory_shares.own(place));
+        let bytes = known.place.and_then(|place| self.memory_shares.own(place));
         // A reload may have changed it, which no one who reads the notes knows.
-        if known.own != own {
-            put_own(text, client, own);
-            keep(text)?;
-            known.own = own;
+        if known.own != bytes {
+            let client = client.0;
+            let note = SetupNote::Share { client, bytes };
+            let _ = self.keep(GatewayNote::Setup(note), outbox)?;
         }
-        put_head(text, b"M ", client, id);
-        text.extend_from_slice(fields);
-        keep(text)?;
-        memory.remember(client, own, id, fields);
-        let all = memory_shares.look_at_all(memory.taken());
-        *most = all.map(|all| ("max_remembered", all)).or(*most);
+        self.keep_values(
+            |values| RememberedNote::Remembered {
+                client: client.0,
+                values,
+            },
+            outbox,
+        )?;
+        let all = self.memory_shares.look_at_all(self.memory.taken());
+        self.most = all.map(|all| ("max_remembered", all)).or(self.most);
         Ok(())
+    }
+
+    /// Writes a note of the values in `parts`, and applies it.
+    fn keep_values(
+        &mut self,
+        note: impl FnOnce(NoteText<'_>) -> RememberedNote<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
+        let values = core::mem::take(&mut self.parts);
+        let kept = self.keep(GatewayNote::Remembered(note(NoteText(&values))), outbox);
+        self.parts = values;
+        kept.map(drop)
     }
 
     /// Writes an order's remembered values, from its newest id that has any.
@@ -90,75 +92,37 @@ impl Notes {
 
     /// Forgets the values that [`recall`](Self::recall) would write.
     pub fn forget(&mut self, order: Order<'_>, outbox: &mut Outbox) -> Result<(), Trouble> {
-        let Self {
-            orders,
-            memory,
-            text,
-            last_answer,
-            now,
-            ..
-        } = self;
-        let (client, mut ids) = order.ids(orders);
-        if let Some(id) = ids.find(|id| memory.knows(client, id)) {
-            put_head(text, b"F ", client, id);
-            outbox.note(text)?;
-            *last_answer = now.0.max(*last_answer);
-            memory.forget(client, id);
-        }
-        Ok(())
+        let (client, mut ids) = order.ids(&self.orders);
+        let Some(id) = ids.find(|id| self.memory.knows(client, id)) else {
+            return Ok(());
+        };
+        put_values(&mut self.parts, id, b"");
+        drop(ids);
+        let client = client.0;
+        self.keep_values(|order| RememberedNote::Forgotten { client, order }, outbox)
     }
 
     /// Applies a note about remembered values.
-    pub(super) fn follow_remembered(&mut self, note: &[u8]) -> Option<Result<(), NoteError>> {
-        if let Some(own) = note.strip_prefix(b"L ") {
-            return self.follow_own(core::str::from_utf8(own).ok()?);
+    pub(super) fn apply_remembered(&mut self, note: RememberedNote<'_>) -> Result<(), NoteError> {
+        let (RememberedNote::Remembered {
+            client,
+            values: text,
         }
-        let until_soh = |bytes: &[u8]| bytes.iter().position(|byte| *byte == SOH);
-        let (client, rest) = note.split_at(until_soh(note)?);
-        let client: u32 = core::str::from_utf8(client.get(2..)?).ok()?.parse().ok()?;
-        let rest = rest.strip_prefix(b"\x0111=")?;
-        let (id, fields) = rest.split_at(until_soh(rest)?);
-        let fields = &fields[1..];
-        if !is_rememberable(id, fields) {
-            return None;
-        }
-        if client as usize >= self.known.len() {
-            return Some(Err(NoteError::UnknownSession));
-        }
-        match note[0] {
-            b'M' => {
-                let client = SessionId(client);
+        | RememberedNote::Forgotten {
+            client,
+            order: text,
+        }) = note;
+        let found = values(text.0).filter(|(id, fields)| is_rememberable(id, fields));
+        let (id, fields) = found.ok_or(NoteError::NotOurs)?;
+        let client = self.introduced_as(client)?;
+        match note {
+            RememberedNote::Remembered { .. } => {
                 let own = self.known[client.0 as usize].own;
                 self.memory.remember(client, own, id, fields);
             }
-            _ => self.memory.forget(SessionId(client), id),
+            RememberedNote::Forgotten { .. } => self.memory.forget(client, id),
         }
-        Some(Ok(()))
-    }
-
-    /// Applies a note about a client's share.
-    fn follow_own(&mut self, text: &str) -> Option<Result<(), NoteError>> {
-        let (client, own) = word(text);
-        let client: u32 = client.parse().ok()?;
-        let own = match own {
-            "-" => None,
-            own => Some(own.parse().ok()?),
-        };
-        let known = self.known.get_mut(client as usize);
-        let known = known.map(|known| known.own = own);
-        Some(known.ok_or(NoteError::UnknownSession))
-    }
-}
-
-/// The share of a client, as a whole note.
-fn put_own(text: &mut Vec<u8>, client: SessionId, own: Option<u64>) {
-    text.clear();
-    text.extend_from_slice(b"L ");
-    put_number(text, u64::from(client.0));
-    text.push(b' ');
-    match own {
-        Some(own) => put_number(text, own),
-        None => text.push(b'-'),
+        Ok(())
     }
 }
 
@@ -167,14 +131,4 @@ pub(super) fn is_rememberable(id: &[u8], fields: &[u8]) -> bool {
     let mut whole = fields.split_inclusive(|byte| *byte == SOH);
     let is_field = |field: &[u8]| field.ends_with(&[SOH]) && field.contains(&b'=');
     !id.is_empty() && id.len() <= MAX_ID && whole.all(is_field)
-}
-
-/// Writes a note's first words and the order's client.
-fn put_head(text: &mut Vec<u8>, what: &[u8], client: SessionId, id: &[u8]) {
-    text.clear();
-    text.extend_from_slice(what);
-    put_number(text, u64::from(client.0));
-    text.extend_from_slice(b"\x0111=");
-    text.extend_from_slice(id);
-    text.push(SOH);
 }

@@ -241,7 +241,7 @@ fn no_answer_has_an_id_that_another_one_had() {
 fn ids_go_on_behind_journals_that_have_none_of_them() {
     let mut rig = Rig::new("[[rule]]\nfrom = ['ANNA']\ndo = ['reject \"no\"']\n");
     let later = Timestamp(rig.wall + 1_000_000_000_000);
-    rig.replay(&[(later, b"S 0 - ANNA".to_vec())]);
+    rig.replay(&[(later, session_note(0, "ANNA"))]);
     let written = rig.hears("ANNA", "35=D|11=1|55=VOD|54=1|38=9|");
     let wanted = format!("|17={}|", later.0 + 1);
     assert!(written[0].contains(&wanted), "{written:?}");

@@ -72,25 +72,33 @@ fn notes_of_held_messages_are_short_and_can_be_read() {
     rig.wait(2);
     rig.log_on("VENUE");
     rig.wait(0);
-    let notes = rig.notes.iter();
-    let notes = notes.map(|(_, note)| String::from_utf8_lossy(note).replace('\x01', "|"));
+    let held = |target, passage, is_answered, known, came, msg_type, fields| {
+        format!(
+            "Held message=HeldMessage {{ source: 0, target: {target}, passage: {passage}, \
+             is_answered: {is_answered}, known: {known}, came: {came}, msg_type: {msg_type}, fields: {fields} }}"
+        )
+    };
+    let came = "35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|";
+    let fields = "11=A|1=2|55=VOD|54=1|38=9|44=7|";
+    let news = "148=news|146=2|55=VOD|55=SAP|";
     assert_eq!(
-        notes.collect::<Vec<_>>(),
+        rig.shown_notes(),
         [
-            "C 100000 10000 64 - C64=FW",
-            "S 0 - ANNA",
-            "S 1 - VENUE",
-            "O 0 1 D|11=A|",
-            "H 0 1 7 36 1 0|D|11=A|35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|D11=A|1=2|55=VOD|54=1|38=9|44=7|",
-            "S 2 - THIRD",
-            "O 0 2 D|11=A|",
-            "h 0 2 7 36 1 0|D|11=A|35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|D11=A|1=2|55=VOD|54=1|38=9|44=7|",
-            "Q",
-            "H 0 1 0 17 1 1|35=B|34=7|55=VOD|B148=news|146=2|55=VOD|55=SAP|",
-            "U 2",
-            "R 2 D|11=A|",
-            "U 1",
-            "U 1",
+            "Limits limits=OrdersConfig { max_orders: 100000, max_sessions: 10000, max_id: 64, \
+             rewriting: OnCollision 64 FW, forget_quiet: None, .. }",
+            "Session session=0 ids=None name=ANNA",
+            "Session session=1 ids=None name=VENUE",
+            "Outbound client=0 venue=1 message=D|11=A|",
+            &held(1, "Opens", true, "D|11=A|", came, "D", fields),
+            "Session session=2 ids=None name=THIRD",
+            "Outbound client=0 venue=2 message=D|11=A|",
+            &held(2, "Opens", false, "D|11=A|", came, "D", fields),
+            "Unanswered target=1",
+            &held(1, "Sent", true, "", "35=B|34=7|55=VOD|", "B", news),
+            "Left target=2",
+            "Refused venue=2 message=D|11=A|",
+            "Left target=1",
+            "Left target=1",
         ]
     );
 }

@@ -142,7 +142,10 @@ do = ['set Text "again"', 'return']
             "BERT: 35=8|37=V2|11=A1|39=2|58=again|",
         ],
     );
-    let heard = rig.notes.iter().filter(|(_, note)| note.starts_with(b"I "));
+    let heard = rig
+        .shown_notes()
+        .into_iter()
+        .filter(|note| note.starts_with("Inbound "));
     assert_eq!(heard.count(), 1);
     assert_eq!(rig.gateway.counters().copied, 1);
 }

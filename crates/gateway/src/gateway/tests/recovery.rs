@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::super::notes::note::OrderNote;
 use super::*;
+use crate::orders::{OrdersConfig, Rewriting};
 use crate::rules::RulePath;
 
 /// The sessions in another order, one of them removed, one new.
@@ -246,18 +248,15 @@ fn notes_are_short_and_can_be_read() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=A|21=1|55=VOD|54=1|38=100|");
     rig.hears("VENUE", "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|");
-    let notes = rig
-        .notes
-        .iter()
-        .map(|(_, note)| String::from_utf8_lossy(note).replace('\x01', "|"));
     assert_eq!(
-        notes.collect::<Vec<_>>(),
+        rig.shown_notes(),
         [
-            "C 12 10000 64 - C64=FW",
-            "S 0 - ANNA",
-            "S 1 - VENUE",
-            "O 0 1 D|11=A|",
-            "I 1 8|37=V1|11=A|150=0|39=0|",
+            "Limits limits=OrdersConfig { max_orders: 12, max_sessions: 10000, max_id: 64, \
+             rewriting: OnCollision 64 FW, forget_quiet: None, .. }",
+            "Session session=0 ids=None name=ANNA",
+            "Session session=1 ids=None name=VENUE",
+            "Outbound client=0 venue=1 message=D|11=A|",
+            "Inbound venue=1 message=8|37=V1|11=A|150=0|39=0|",
         ]
     );
 }
@@ -388,33 +387,59 @@ fn a_bad_note_is_an_alarm() {
     let mut rig = Rig::of(RULES, &SESSIONS);
     let not_ours = "journal contains an application note not written by a gateway";
     let unknown = "journal note refers to an unknown session";
+    let limits = |max_orders, max_id| {
+        let limits = OrdersConfig {
+            max_orders,
+            max_sessions: 10,
+            max_id,
+            rewriting: Rewriting::default(),
+            forget_quiet: None,
+            hash_key: [0; 16],
+        };
+        note(GatewayNote::Setup(SetupNote::Limits { limits }))
+    };
+    let outbound = |client, message: &str| {
+        note(GatewayNote::Order(OrderNote::Outbound {
+            client,
+            venue: 0,
+            message: NoteText(message.as_bytes()),
+        }))
+    };
+    let mut cut = limits(1, 64);
+    cut.truncate(9);
+    // How ids are written: neither always nor on collision.
+    let mut no_ids = session_note(0, "NAME");
+    no_ids.splice(5..6, [1, 9, 9, 1, 0, b'X']);
     for (note, said) in [
-        ("", not_ours),
-        ("X", not_ours),
-        ("C 1 2", not_ours),
-        ("C 4000000000 10 64 - C64=FW", not_ours),
+        (Vec::new(), not_ours),
+        (b"X".to_vec(), not_ours),
+        (cut, not_ours),
+        (limits(4_000_000_000, 64), not_ours),
         (
-            "C 1 10 300 - C64=FW",
+            limits(1, 300),
             "orders in the journal exceed the configured limits: max_id must be 1 to 255 bytes",
         ),
-        ("S 0 Q9=X NAME", not_ours),
-        ("S 7 - NAME", unknown),
-        ("O 0 1 D\x0111=A\x01", unknown),
-        ("I 99999999999 8\x01", not_ours),
+        (no_ids, not_ours),
+        (session_note(7, "NAME"), unknown),
+        (outbound(0, "D\x0111=A\x01"), unknown),
+        (outbound(0, "D\x0111=A\x01")[..7].to_vec(), not_ours),
     ] {
-        rig.gateway.on_note(Timestamp(0), note.as_bytes());
-        assert_eq!(rig.said(), [said], "{note}");
+        rig.gateway.on_note(Timestamp(0), &note);
+        assert_eq!(rig.said(), [said], "{note:?}");
     }
-    rig.gateway.on_note(Timestamp(0), b"S 0 - ANNA");
+    rig.gateway.on_note(Timestamp(0), &session_note(0, "ANNA"));
+    let mut other_kind = outbound(0, "D\x01");
+    other_kind[0] = b'Z';
     for note in [
-        "O 0 0 D",
-        "O 0 0 D\x0111\x01",
-        "O 0 0 D\x01x=1\x01",
-        "S 0 - BERT",
-        "Z 0 0 D\x01",
+        outbound(0, "D"),
+        outbound(0, "D\x0111\x01"),
+        outbound(0, "D\x01x=1\x01"),
+        outbound(1, "D\x0111=A\x01"),
+        session_note(0, "BERT"),
+        other_kind,
     ] {
-        rig.gateway.on_note(Timestamp(0), note.as_bytes());
-        assert_eq!(rig.said().len(), 1, "{note}");
+        rig.gateway.on_note(Timestamp(0), &note);
+        assert_eq!(rig.said().len(), 1, "{note:?}");
     }
 }
 

@@ -302,7 +302,11 @@ fn an_order_that_was_not_sent_has_ended() {
     // An allocation that 4.4 wants more of is refused after its id was remembered.
     rig.hears("ANNA", "35=E|66=L|73=1|11=A|67=1|");
     assert_eq!(rig.gateway.orders().counters().live, 0, "{:?}", rig.said());
-    assert!(rig.notes.iter().any(|(_, note)| note.starts_with(b"R ")));
+    assert!(
+        rig.shown_notes()
+            .iter()
+            .any(|note| note.starts_with("Refused "))
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::super::notes::note::RememberedNote;
 use super::super::{NotReloaded, Reload, Remembered};
 use super::*;
 
@@ -285,52 +286,42 @@ fn without_room_for_the_note_nothing_is_remembered_or_sent() {
 }
 
 #[test]
-fn notes_can_be_read_and_old_ones_still_are() {
+fn notes_can_be_read_and_wrong_ones_are_an_alarm() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=1|1=A|");
     rig.hears("VENUE", "35=8|37=V|11=1|39=2|");
-    let notes = rig.notes.iter();
-    let notes = notes.map(|(_, note)| String::from_utf8_lossy(note).replace('\x01', "|"));
     assert_eq!(
-        notes.collect::<Vec<_>>(),
+        rig.shown_notes()[1..],
         [
-            "C 100000 10000 64 - C64=FW",
-            "S 0 - ANNA",
-            "M 0|11=1|1=A|58=|",
-            "S 1 - VENUE",
-            "O 0 1 D|11=1|",
-            "I 1 8|37=V|11=1|39=2|",
-            "F 0|11=1|",
+            "Session session=0 ids=None name=ANNA",
+            "Remembered client=0 values=|11=1|1=A|58=|",
+            "Session session=1 ids=None name=VENUE",
+            "Outbound client=0 venue=1 message=D|11=1|",
+            "Inbound venue=1 message=8|37=V|11=1|39=2|",
+            "Forgotten client=0 order=|11=1|",
         ]
     );
+    let not_ours = "journal contains an application note not written by a gateway";
+    let remembered = |client, text: &str| {
+        let values = text.replace('|', "\x01");
+        note(GatewayNote::Remembered(RememberedNote::Remembered {
+            client,
+            values: NoteText(values.as_bytes()),
+        }))
+    };
+    let cut = remembered(0, "|11=1|1=A|")[..12].to_vec();
     for (note, why) in [
-        ("M 7|11=1|1=A|", "journal note refers to an unknown session"),
         (
-            "M x|11=1|1=A|",
-            "journal contains an application note not written by a gateway",
+            remembered(7, "|11=1|1=A|"),
+            "journal note refers to an unknown session",
         ),
-        (
-            "M 0|11=|1=A|",
-            "journal contains an application note not written by a gateway",
-        ),
-        (
-            "M 0|11=1|1=A",
-            "journal contains an application note not written by a gateway",
-        ),
-        (
-            "M 0|11=1",
-            "journal contains an application note not written by a gateway",
-        ),
-        (
-            "M 0|1=A|",
-            "journal contains an application note not written by a gateway",
-        ),
-        (
-            "F ",
-            "journal contains an application note not written by a gateway",
-        ),
+        (cut, not_ours),
+        (remembered(0, "|11=|1=A|"), not_ours),
+        (remembered(0, "|11=1|1=A"), not_ours),
+        (remembered(0, "|11=1"), not_ours),
+        (remembered(0, "|1=A|"), not_ours),
+        (vec![31], not_ours),
     ] {
-        let note = note.replace('|', "\x01").into_bytes();
         rig.gateway.on_note(Timestamp(0), &note);
         assert_eq!(rig.said(), [why]);
     }

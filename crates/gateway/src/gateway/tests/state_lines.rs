@@ -6,7 +6,7 @@
 
 use fixwire_harness::worlds::{StateLines, shown};
 
-use super::super::notes::{ANSWERED, Held, Known, Notes, UNANSWERED, came_at, target};
+use super::super::notes::{ANSWERED, HeldMessage, Known, Notes, UNANSWERED, came_at, held, target};
 use super::super::queues::CANCELLED;
 use super::super::raised::{Missed, Raised};
 use super::super::rounds::{Rounds, Sent};
@@ -122,25 +122,35 @@ fn add_queues(
             }
             number += 1;
             let answered = match mark {
-                ANSWERED if notes.last_held == Some(place) => "is answered, and was held last",
+                ANSWERED if notes.last_held == Some((target(row).0, place)) => "is answered, and was held last",
                 ANSWERED => "is answered",
                 UNANSWERED => "is not answered",
                 _ => "unknown mark",
             };
-            let held = Held::of(record).expect("a record is a message");
-            let Held { source, passage, known, came, msg_type, fields } = held;
+            let held = held(record).expect("a record is a message");
+            let HeldMessage {
+                source,
+                target: _,
+                passage,
+                // The mark says what became of it.
+                is_answered: _,
+                known,
+                came,
+                msg_type,
+                fields,
+            } = held;
             let came_at = came_at(record[..8].try_into().expect("it has a time"));
             let came_at = came_at.0;
-            stored[source.0 as usize] += record.len() as u64;
-            let source = session(source);
+            stored[source as usize] += record.len() as u64;
+            let source = session(SessionId(source));
             lines.add(
                 format_args!("held for {to} {number:05}"),
                 format_args!(
                     "35={}|{} {passage:?} from {source} at {came_at}, its source {answered}; orders know {}; an answer reads {}",
-                    shown(msg_type),
-                    shown(fields),
-                    shown(known),
-                    shown(came)
+                    shown(msg_type.0),
+                    shown(fields.0),
+                    shown(known.0),
+                    shown(came.0)
                 ),
             );
         });

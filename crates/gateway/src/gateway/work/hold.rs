@@ -7,7 +7,7 @@ use fixwire_protocol::{BodyError, Decoder, SECRETS, SessionId, tag};
 
 use super::super::answer::Answer;
 use super::super::held::{ANSWER, LOOK};
-use super::super::notes::{ANSWERED, Held, Holding, UNANSWERED, row};
+use super::super::notes::{ANSWERED, HeldMessage, Holding, held, row};
 use super::super::options::Away;
 use super::super::passage::Passage;
 use super::super::{GatewayEvent, Trouble};
@@ -51,7 +51,7 @@ impl Work<'_> {
         let is_answered = sent.is_some() && self.given == 0 && !self.answered && !self.is_answer();
         let may_be_caught = matches!(draft.msg_type(), b"D" | b"AB" | b"G" | b"AC");
         let holding = Holding {
-            mark: if is_answered { ANSWERED } else { UNANSWERED },
+            is_answered,
             passage: match passing {
                 Passing::Sent(Out::New) if may_be_caught => Passage::Opens,
                 Passing::Sent(_) => Passage::Sent,
@@ -66,7 +66,7 @@ impl Work<'_> {
             draft,
             is_share: !self.is_answer(),
         };
-        self.core.notes.hold(self.now.wall, holding, self.outbox)?;
+        self.core.notes.hold(holding, self.outbox)?;
         self.holds |= is_answered;
         self.core.counters.held += 1;
         let live = self.core.sessions[to].time_to_live;
@@ -90,7 +90,7 @@ impl Work<'_> {
         };
         let found = core::iter::successors(Some(to), next).find_map(|at| {
             let venue = notes.number(at)?;
-            let places = notes.held_order(client, venue, id);
+            let places = notes.orders.held_order(client, venue, id);
             (!places.is_empty()).then_some((venue, places))
         });
         let Some((venue, places)) = found else {
@@ -100,7 +100,7 @@ impl Work<'_> {
             .iter()
             .map(|place| {
                 let mut record = Vec::new();
-                (notes.queues.get(*place, &mut record), record)
+                (notes.queues.get(row(venue), *place, &mut record), record)
             })
             .collect();
         let len: usize = records.iter().map(|(_, record)| record.len()).sum();
@@ -111,7 +111,7 @@ impl Work<'_> {
         let notes = &mut self.core.notes;
         notes.cancel_held((client, venue), id, self.outbox)?;
         for (at, (mark, record)) in records.iter().enumerate() {
-            if let Some(held) = Held::of(record) {
+            if let Some(held) = held(record) {
                 self.cancelled(venue, at == 0, (*mark, &held))?;
             }
         }
@@ -124,16 +124,16 @@ impl Work<'_> {
         &mut self,
         venue: SessionId,
         is_order: bool,
-        (mark, held): (u8, &Held<'_>),
+        (mark, held): (u8, &HeldMessage<'_>),
     ) -> Result<(), Trouble> {
         let core = &mut *self.core;
-        if is_order && !held.known.is_empty() {
-            core.notes.not_delivered(venue, held.known, self.outbox)?;
+        if is_order && !held.known.0.is_empty() {
+            core.notes.not_delivered(venue, held.known.0, self.outbox)?;
         }
         core.counters.undelivered += 1;
         core.counters.cancelled += 1;
         let mut decoder = Decoder::with_capacity(MAX_CAME);
-        let message = decoder.decode(held.came);
+        let message = decoder.decode(held.came.0);
         let from = SessionId(self.source as u32);
         (core.listener)(GatewayEvent::Undelivered {
             from: Some(from),

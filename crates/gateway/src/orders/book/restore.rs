@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use fixwire_ledger::records;
 use fixwire_protocol::{SessionId, Timestamp};
 
 use super::super::table::IdKind;
@@ -10,26 +11,37 @@ use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 /// The bit for a name that a venue has answered.
 pub(in crate::orders) const ANSWERED: u8 = 3;
 
-/// A name as written. It refers to other names by number; 0 is none.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::orders) struct Saved<'a> {
-    pub(in crate::orders) number: u64,
-    pub(in crate::orders) client: SessionId,
-    pub(in crate::orders) venue: SessionId,
-    pub(in crate::orders) kind: IdKind,
-    pub(in crate::orders) purpose: Purpose,
-    pub(in crate::orders) state: State,
-    pub(in crate::orders) queue: Queue,
-    pub(in crate::orders) began: Timestamp,
-    pub(in crate::orders) touched: Timestamp,
-    pub(in crate::orders) opened: u64,
-    pub(in crate::orders) before: u64,
-    pub(in crate::orders) chain: u64,
-    pub(in crate::orders) within: u64,
-    /// A bit for each of [`By::ALL`], and [`ANSWERED`].
-    pub(in crate::orders) found_by: u8,
+records! {
+    /// A name as written. It refers to other names by number; 0 is none.
+    pub(in crate::orders) struct SavedName<'a> {
+        pub(in crate::orders) number: u64,
+        pub(in crate::orders) client: u32,
+        pub(in crate::orders) venue: u32,
+        pub(in crate::orders) kind: IdKind,
+        pub(in crate::orders) purpose: Purpose,
+        pub(in crate::orders) state: State,
+        pub(in crate::orders) queue: Queue,
+        /// Nanoseconds since 1970.
+        pub(in crate::orders) began: i64,
+        pub(in crate::orders) touched: i64,
+        pub(in crate::orders) opened: u64,
+        pub(in crate::orders) before: u64,
+        pub(in crate::orders) chain: u64,
+        pub(in crate::orders) within: u64,
+        /// A bit for each of [`By::ALL`], and [`ANSWERED`].
+        pub(in crate::orders) found_by: u8,
+        pub(in crate::orders) client_id: &'a [u8],
+        pub(in crate::orders) venue_id: &'a [u8],
+        /// Empty if the name is not found by it.
+        pub(in crate::orders) order_id: &'a [u8],
+    }
+}
+
+impl<'a> SavedName<'a> {
     /// An id for each of [`By::ALL`].
-    pub(in crate::orders) ids: [&'a [u8]; 3],
+    pub(in crate::orders) fn ids(&self) -> [&'a [u8]; 3] {
+        [self.client_id, self.venue_id, self.order_id]
+    }
 }
 
 /// Places by number.
@@ -37,7 +49,7 @@ struct Numbers(Vec<(u64, u32)>);
 
 impl Numbers {
     /// `None` if two names have the same number.
-    fn new(saved: &[Saved<'_>]) -> Option<Self> {
+    fn new(saved: &[SavedName<'_>]) -> Option<Self> {
         let mut numbers: Vec<_> = (0_u32..)
             .zip(saved)
             .map(|(place, name)| (name.number, place))
@@ -63,7 +75,7 @@ impl Book {
     /// `None` if they contradict each other; the book must not be used then.
     pub(in crate::orders) fn restore(
         &mut self,
-        saved: &[Saved<'_>],
+        saved: &[SavedName<'_>],
         next_number: u64,
         next_opened: u64,
     ) -> Option<()> {
@@ -102,31 +114,36 @@ impl Book {
     fn restore_name(
         &mut self,
         place: u32,
-        name: &Saved<'_>,
+        name: &SavedName<'_>,
         numbers: &Numbers,
-        saved: &[Saved<'_>],
+        saved: &[SavedName<'_>],
     ) -> Option<()> {
         let open = name.state.is_open();
         let counted = (1..self.next_number).contains(&name.number)
             && (if open { 1..self.next_opened } else { 0..1 }).contains(&name.opened);
         let before = numbers.link(name.before)?;
-        let same = |other: &Saved<'_>| {
+        let same = |other: &SavedName<'_>| {
             (other.client, other.venue, other.kind) == (name.client, name.venue, name.kind)
         };
         let related = before.number == 0 || same(&saved[before.place as usize]);
         let is_known = name.found_by >> (ANSWERED + 1) == 0;
-        if !counted || !related || !is_known || name.ids[0].is_empty() || name.ids[1].is_empty() {
+        if !counted
+            || !related
+            || !is_known
+            || name.client_id.is_empty()
+            || name.venue_id.is_empty()
+        {
             return None;
         }
         self.names[place as usize] = Name {
             number: name.number,
-            client: name.client,
-            venue: name.venue,
+            client: SessionId(name.client),
+            venue: SessionId(name.venue),
             kind: name.kind,
             purpose: name.purpose,
             state: name.state,
-            began: name.began,
-            touched: name.touched,
+            began: Timestamp(name.began),
+            touched: Timestamp(name.touched),
             is_answered: name.found_by >> ANSWERED & 1 != 0,
             opened: name.opened,
             before,
@@ -134,7 +151,7 @@ impl Book {
         };
         self.push(place, Queue::Closed);
         for by in By::ALL {
-            let id = name.ids[by as usize];
+            let id = name.ids()[by as usize];
             if name.found_by >> (by as u8) & 1 == 0 {
                 // The id of a name that is no longer found by it is still written into reports.
                 self.keep(place, by, id);
@@ -148,18 +165,20 @@ impl Book {
     }
 
     /// Restores the chains. Sorting puts the names of one order together.
-    fn restore_chains(&mut self, saved: &[Saved<'_>], numbers: &Numbers) -> Option<()> {
+    fn restore_chains(&mut self, saved: &[SavedName<'_>], numbers: &Numbers) -> Option<()> {
         let mut by_chain: Vec<_> = (0_u32..)
             .zip(saved)
             .map(|(place, name)| (name.chain, place))
             .collect();
         by_chain.sort_unstable();
-        let mut earlier: Option<&Saved<'_>> = None;
+        let mut earlier: Option<&SavedName<'_>> = None;
         let mut chain = NOWHERE;
         for (id, place) in by_chain {
             let name = &saved[place as usize];
             let ordered = name.kind == IdKind::Order && name.purpose != Purpose::Request;
-            if ordered != (id != 0) || id >= self.next_number {
+            // What is in no chain is in no list.
+            let is_in_list = id == 0 && name.within != 0;
+            if ordered != (id != 0) || id >= self.next_number || is_in_list {
                 return None;
             }
             if id == 0 {
@@ -167,7 +186,7 @@ impl Book {
             }
             match earlier.filter(|earlier| earlier.chain == id) {
                 Some(earlier) => {
-                    let of = |name: &Saved<'_>| (name.client, name.venue, name.within);
+                    let of = |name: &SavedName<'_>| (name.client, name.venue, name.within);
                     if of(earlier) != of(name) {
                         return None;
                     }

@@ -1,0 +1,226 @@
+//! The state of the notes as a [`Ledger`]: saved as bytes and restored from them.
+//!
+//! ```text
+//! state    = last answer i64, noted limits: optional, limits of the orders,
+//!            count u32, session..., orders, queues, remembered
+//! orders   = see orders/checkpoint.rs
+//! queues   = target of the last held message if its source receives a reject: optional u32,
+//!            rows u32, rows that are not empty u32, row...
+//! row      = number u32  start in its block u32  count u64, record...
+//! record   = mark u8: H, h, or x for a cancelled message; length u32, time i64, message
+//! remembered = dropped u64  count u64, order...
+//! order    = client u32  length of the id u8  length of both u32, id, fields
+//! ```
+//!
+//! Numbers are little-endian. Sessions and rows are in the order of their numbers, remembered orders by client,
+//! the oldest first. The start of a row in its block follows from the notes and decides when `max_held` is
+//! reached. Nothing here depends on the hash key, or on free memory. The blocks of the file have checksums.
+//!
+//! The restored state is not limited by the file: orders have the limits that were noted last, until
+//! [`Notes::begin`] notes others, and queues may exceed `max_held`. Remembered values beyond `max_remembered` are
+//! dropped.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use fixwire_ledger::{Put, Wire, records};
+use fixwire_protocol::{Ledger, SessionId, Timestamp};
+use siphasher::sip::SipHasher24;
+
+use super::super::queues::CANCELLED;
+use super::note::NoteText;
+use super::remembered::is_rememberable;
+use super::{ANSWERED, MAX_SESSIONS, Notes, UNANSWERED};
+use crate::orders::{OrderTracker, OrdersConfig, Rewriting};
+
+const NAME: &str = "gateway";
+/// Version of this form and of the notes.
+const VERSION: u32 = 1;
+
+records! {
+    /// A session as it is written.
+    struct SavedSession<'a> {
+        name: NoteText<'a>,
+        /// The form of the session's ids as noted, and as the orders have it.
+        ids: Option<Rewriting>,
+        orders_ids: Option<Rewriting>,
+        /// Its share of `max_remembered`.
+        own: Option<u64>,
+    }
+}
+
+impl Notes {
+    /// Replaces the state by one that a ledger wrote.
+    ///
+    /// # Errors
+    ///
+    /// The error; nothing has changed.
+    pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        if version != VERSION {
+            return Err(format!(
+                "the state of the gateway has version {version}, and this build reads version {VERSION}"
+            ));
+        }
+        *self = self.take(state)?;
+        Ok(())
+    }
+
+    /// A hash of the state.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = SipHasher24::new();
+        self.put(&mut |bytes: &[u8]| hasher.write(bytes));
+        hasher.finish()
+    }
+
+    fn put(&self, to: &mut impl Put) {
+        self.last_answer.put(to);
+        self.noted.put(to);
+        self.orders.config().put(to);
+        (self.known.len() as u32).put(to);
+        for (number, known) in (0..).zip(&self.known) {
+            let session = SavedSession {
+                name: NoteText(known.name.as_bytes()),
+                ids: known.ids,
+                orders_ids: self.orders.rewriting(SessionId(number)),
+                own: known.own,
+            };
+            session.put(to);
+        }
+        self.orders.put(to);
+        self.last_held.map(|(target, _)| target).put(to);
+        let rows = self.queues.rows();
+        let used = |row: &usize| self.queues.size(*row).0 > 0;
+        (rows as u32).put(to);
+        ((0..rows).filter(used).count() as u32).put(to);
+        for row in (0..rows).filter(used) {
+            (row as u32).put(to);
+            self.queues.put(row, to);
+        }
+        self.memory.put(to);
+    }
+
+    /// The notes of an encoded state, with the file of these notes.
+    fn take(&self, state: &[u8]) -> Result<Self, String> {
+        let wrong = |what: &str| format!("gateway state is inconsistent: {what}");
+        let from = &mut &*state;
+        let last_answer = i64::take(from).ok_or_else(|| wrong("last answer"))?;
+        let noted: Option<Option<OrdersConfig>> = Wire::take(from);
+        let noted = noted.and_then(|noted| match noted {
+            Some(limits) => self.with_key(limits).map(Some),
+            None => Some(None),
+        });
+        let noted = noted.ok_or_else(|| wrong("noted limits"))?;
+        let config = OrdersConfig::take(from).and_then(|limits| self.with_key(limits));
+        let config = config.ok_or_else(|| wrong("limits"))?;
+        let sessions = take_sessions(from).ok_or_else(|| wrong("sessions"))?;
+        let mut orders = OrderTracker::take(from, config)
+            .map_err(|error| format!("orders in the gateway state: {error}"))?;
+        for (number, (_, session)) in (0..).zip(&sessions) {
+            let ids = session.orders_ids;
+            let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), ids));
+            set.map_err(|error| format!("ids in the gateway state: {error}"))?;
+        }
+        let mut new = self.beside(orders);
+        (new.last_answer, new.noted) = (last_answer, noted);
+        for (name, session) in sessions {
+            new.know(name, session.ids, session.own);
+        }
+        new.take_queues(from).ok_or_else(|| wrong("queues"))?;
+        new.take_remembered(from)
+            .ok_or_else(|| wrong("remembered fields"))?;
+        match from {
+            [] => Ok(new),
+            _ => Err("gateway state has extra bytes at its end".into()),
+        }
+    }
+
+    fn take_queues(&mut self, from: &mut &[u8]) -> Option<()> {
+        let last_held: Option<u32> = Wire::take(from)?;
+        let (rows, used) = (u32::take(from)? as usize, u32::take(from)?);
+        // Each session has one.
+        if rows > self.known.len() {
+            return None;
+        }
+        self.queues.set_rows(rows);
+        let mut next = 0;
+        for _ in 0..used {
+            let row = u32::take(from)?;
+            let (begins, records) = (u32::take(from)?, u64::take(from)?);
+            if row < next || records == 0 {
+                return None;
+            }
+            next = row + 1;
+            self.queues.begin_at(row as usize, begins as usize)?;
+            for _ in 0..records {
+                let mark = u8::take(from)?;
+                let NoteText(record) = NoteText::take(from)?;
+                if ![ANSWERED, UNANSWERED, CANCELLED].contains(&mark) {
+                    return None;
+                }
+                let place = self.hold_again(row as usize, mark, record)?;
+                // It is the last one of its queue whose source receives a reject.
+                if mark == ANSWERED && last_held == Some(row) {
+                    self.last_held = Some((row, place));
+                }
+            }
+        }
+        self.find_held();
+        let found = self.last_held.map(|(row, _)| row);
+        (found == last_held).then_some(())
+    }
+
+    fn take_remembered(&mut self, from: &mut &[u8]) -> Option<()> {
+        self.memory.set_dropped(u64::take(from)?);
+        for _ in 0..u64::take(from)? {
+            let client = u32::take(from)?;
+            let len = u8::take(from)?;
+            let NoteText(both) = NoteText::take(from)?;
+            let (id, fields) = both.split_at_checked(len.into())?;
+            let is_one = is_rememberable(id, fields) && !fields.is_empty();
+            if client as usize >= self.known.len() || !is_one {
+                return None;
+            }
+            self.memory.restore(SessionId(client), id, fields);
+        }
+        Some(())
+    }
+}
+
+/// The sessions, each with its name.
+fn take_sessions<'a>(from: &mut &'a [u8]) -> Option<Vec<(&'a str, SavedSession<'a>)>> {
+    let count = u32::take(from)? as usize;
+    let one = |_| {
+        let session = SavedSession::take(from)?;
+        let name = core::str::from_utf8(session.name.0).ok()?;
+        Some((name, session))
+    };
+    if count > MAX_SESSIONS {
+        return None;
+    }
+    (0..count).map(one).collect()
+}
+
+impl Ledger for Notes {
+    fn form(&self) -> (&'static str, u32) {
+        (NAME, VERSION)
+    }
+
+    fn apply(&mut self, at: Timestamp, note: &[u8]) {
+        // The gateway that runs has told its owner.
+        let _ = self.replay(at, note);
+    }
+
+    fn write(&self, put: &mut dyn FnMut(&[u8])) {
+        self.put(&mut &mut *put);
+    }
+
+    fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        Self::read(self, version, state)
+    }
+
+    fn hash(&self) -> u64 {
+        Self::hash(self)
+    }
+}

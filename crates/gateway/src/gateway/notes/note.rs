@@ -1,0 +1,169 @@
+//! [`GatewayNote`]: everything that changes the state, as notes in the journal.
+//!
+//! Sessions have numbers here, which their first note introduces: so the file may list them in another order. Another
+//! kind, field or order of fields is another version of the state, and a journal with notes of another version is refused.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_ledger::{Put, Wire, events, records};
+use fixwire_protocol::SOH;
+
+use super::super::passage::Passage;
+use crate::Draft;
+use crate::orders::{OrdersConfig, Rewriting};
+
+events! {
+    /// A change of the state, by its feature.
+    GatewayNote;
+    /// Limits, sessions and ids of answers.
+    Setup SetupNote['a] {
+        /// The limits of the orders from here on.
+        1 Limits { limits: OrdersConfig = "Without the key of the hash tables.", }
+        /// A session is introduced, or has another form of ids.
+        2 Session {
+            session: u32 = "Its number in notes.",
+            ids: Option<Rewriting> = "The form of ids; `None` for the common form.",
+            name: NoteText<'a> = "Its name in the settings.",
+        }
+        /// A client's share of `max_remembered` from here on.
+        3 Share {
+            client: u32 = "The client session.", bytes: Option<u64> = "`None` without a share of its own.",
+        }
+        /// A message that the gateway made itself.
+        4 Answer { number: i64 = "The number in its id.", }
+    }
+    /// Messages of orders and requests: MsgType(35), SOH, and the fields that orders read.
+    Order OrderNote['a] {
+        /// A client's message to a venue.
+        10 Outbound {
+            client: u32 = "The client session.", venue: u32 = "The venue session.",
+            message: NoteText<'a> = "The message.",
+        }
+        /// A message from a venue.
+        11 Inbound { venue: u32 = "The venue session.", message: NoteText<'a> = "The message.", }
+        /// The last message to the venue was not sent, or the venue refused a message.
+        12 Refused { venue: u32 = "The venue session.", message: NoteText<'a> = "The refused message.", }
+        /// A venue rejected a message.
+        13 Rejected { venue: u32 = "The venue session.", message: NoteText<'a> = "The rejected message.", }
+    }
+    /// Held messages.
+    Held HeldNote['a] {
+        /// A message is held.
+        20 Held { message: HeldMessage<'a> = "The message.", }
+        /// The source of the last held message receives no reject.
+        21 Unanswered { target: u32 = "The target session.", }
+        /// The first message of a queue has left it: sent or dropped.
+        22 Left { target: u32 = "The target session.", }
+        /// The client cancelled its held order.
+        23 Cancelled {
+            client: u32 = "The client session.", target: u32 = "The target session.",
+            id: NoteText<'a> = "ClOrdID(11) of the order.",
+        }
+    }
+    /// Values remembered for orders.
+    Remembered RememberedNote['a] {
+        /// Fields are remembered for a client's order; an empty one is dropped.
+        30 Remembered {
+            client: u32 = "The client session.",
+            values: NoteText<'a> = "As a message without MsgType(35): ClOrdID(11) of the order, then the fields.",
+        }
+        /// The values remembered for an order are dropped.
+        31 Forgotten {
+            client: u32 = "The client session.",
+            order: NoteText<'a> = "As a message without MsgType(35): ClOrdID(11) of the order.",
+        }
+    }
+}
+
+records! {
+    /// A held message.
+    pub struct HeldMessage<'a> {
+        /// The session that it came from.
+        pub source: u32,
+        /// The session that it is for.
+        pub target: u32,
+        /// Its kind.
+        pub passage: Passage,
+        /// Whether its source receives a reject if it cannot be delivered.
+        pub is_answered: bool,
+        /// MsgType(35), SOH and the fields that orders track; empty if they do not track it.
+        pub known: NoteText<'a>,
+        /// Fields of the received message that a reject reads.
+        pub came: NoteText<'a>,
+        /// MsgType(35).
+        pub msg_type: NoteText<'a>,
+        /// The fields as they will be sent.
+        pub fields: NoteText<'a>,
+    }
+}
+
+/// Bytes of a message, after their length as `u32`.
+#[derive(Clone, Copy, Eq, PartialEq)]
+pub struct NoteText<'a>(pub &'a [u8]);
+
+impl fmt::Debug for NoteText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&String::from_utf8_lossy(self.0))
+    }
+}
+
+impl<'a> Wire<'a> for NoteText<'a> {
+    #[inline]
+    fn put(&self, to: &mut impl Put) {
+        (self.0.len() as u32).put(to);
+        to.text(self.0);
+    }
+
+    #[inline]
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let len = u32::take(from)? as usize;
+        let (text, rest) = from.split_at_checked(len)?;
+        *from = rest;
+        Some(Self(text))
+    }
+}
+
+/// Writes the type and the fields of a draft.
+pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
+    text.extend_from_slice(draft.msg_type());
+    text.push(SOH);
+    for at in 0..draft.len() {
+        text.extend_from_slice(itoa::Buffer::new().format(draft.tag(at)).as_bytes());
+        text.push(b'=');
+        text.extend_from_slice(draft.value(at));
+        text.push(SOH);
+    }
+}
+
+/// Reads what [`put_draft`] wrote; `None` for other bytes.
+pub(super) fn take_draft(text: &[u8], draft: &mut Draft) -> Option<()> {
+    let mut fields = text.split(|byte| *byte == SOH);
+    draft.begin(fields.next()?);
+    // Every part but the last has SOH after it.
+    let mut field = fields.next()?;
+    for next in fields {
+        let equals = field.iter().position(|byte| *byte == b'=')?;
+        let tag = core::str::from_utf8(&field[..equals]).ok()?.parse().ok()?;
+        draft.push(tag, &field[equals + 1..]);
+        field = next;
+    }
+    field.is_empty().then_some(())
+}
+
+/// Writes an order's id and remembered fields as a message without a type.
+pub(super) fn put_values(text: &mut Vec<u8>, id: &[u8], fields: &[u8]) {
+    text.clear();
+    text.extend_from_slice(b"\x0111=");
+    text.extend_from_slice(id);
+    text.push(SOH);
+    text.extend_from_slice(fields);
+}
+
+/// Reads what [`put_values`] wrote: the id and the fields.
+pub(super) fn values(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let text = text.strip_prefix(b"\x0111=")?;
+    let end = text.iter().position(|byte| *byte == SOH)?;
+    Some((&text[..end], &text[end + 1..]))
+}
