@@ -270,7 +270,7 @@ pub trait Host {
     /// Closes a connection after the data already written.
     fn close(&mut self, conn: ConnId);
 
-    /// Collects the ready items into `ready`, which is cleared first. Waits at most `wait` if there are none.
+    /// Collects the ready items into `ready`, which is cleared first. Waits at most `wait` if nothing is ready.
     ///
     /// # Errors
     ///

@@ -314,7 +314,7 @@ impl OrderLinks {
         is_same.then_some(bound.life)
     }
 
-    /// A repeated message: resent, or from another log.
+    /// A duplicate: resent, or from another log.
     fn again(&mut self, look: &OrderLook<'_>, lives: Vec<usize>) -> Vec<usize> {
         if let [life] = lives[..] {
             for (kind, id) in look.fields.ids() {

@@ -1,4 +1,4 @@
-//! Messages with reused ids, and repeated messages, are assigned to the right order.
+//! Messages with reused ids, and duplicates, are assigned to the right order.
 
 use std::fs;
 use std::path::Path;
