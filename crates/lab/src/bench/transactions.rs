@@ -41,7 +41,7 @@ pub struct TransactionsArgs {
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
-    /// Print how many milliseconds had each count as well
+    /// Also print the number of milliseconds with each count of transactions
     #[arg(long)]
     pub details: bool,
 
