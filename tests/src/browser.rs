@@ -34,7 +34,7 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// It does not start, or does not answer.
+    /// The browser does not start or does not answer.
     pub fn start(folder: &Path, with_scripts: bool) -> Result<Self, String> {
         let as_root = rustix::process::geteuid().is_root();
         let mut command = Command::new("unshare");
@@ -111,7 +111,7 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// It cannot be opened.
+    /// The page cannot be opened.
     pub fn open(&mut self, address: &str) -> Result<(), String> {
         // From another page, lest only the fragment change.
         for address in ["about:blank", address] {
@@ -131,7 +131,7 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// It throws.
+    /// The expression throws.
     pub fn value(&mut self, expression: &str) -> Result<Value, String> {
         let asked = json!({ "expression": expression, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", asked)?;

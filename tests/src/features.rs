@@ -24,7 +24,7 @@ fn rows(page: &str) -> impl Iterator<Item = FeatureRow<'_>> {
     })
 }
 
-/// The tests that a text names, behind `test`, `tests`, `suite` or `suites`: with commas and `and` between them.
+/// The tests that a text names after `test`, `tests`, `suite` or `suites`, with commas and `and` between them.
 fn names(place: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut words = place.split_whitespace().peekable();
@@ -54,7 +54,7 @@ fn crates(place: &str) -> Vec<&str> {
     quoted.filter(|it| it.starts_with("crates/")).collect()
 }
 
-/// What is wrong with the page; `has_tests` says whether one of these folders has this file or folder of tests.
+/// The errors of the page; `has_tests` says whether one of these folders has this file or folder of tests.
 pub fn faults(page: &str, has_tests: impl Fn(&[&str], &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let numbers: Vec<usize> = rows(page).map(|row| row.number).collect();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Whose client.
+/// The client in a test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ForeignClient {
     /// asyncfix, Python.
@@ -21,7 +21,7 @@ pub enum ForeignClient {
     Simplefix,
 }
 
-/// Whose venue.
+/// The venue in a test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ForeignVenue {
     /// fixcore-engine, Python.

@@ -83,7 +83,7 @@ impl Crate {
     ///
     /// # Errors
     ///
-    /// Which file is not Rust.
+    /// The file that is not Rust.
     pub fn read(sources: impl IntoIterator<Item = (PathBuf, String)>) -> Result<Self, String> {
         let mut files = Vec::new();
         for (path, text) in sources {
@@ -320,7 +320,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether what these stand at is built for tests only.
+/// Whether an item with these attributes is built for tests only.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("test")

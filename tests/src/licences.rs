@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What may be used: permissive licences, whose only demand is to be named.
+/// The licences we may use: permissive ones, which only ask for attribution.
 const ALLOWED: [&str; 10] = [
     "0BSD",
     "Apache-2.0",
@@ -20,7 +20,7 @@ const UNCHANGED: [(&str, &str); 1] = [("smartstring", "MPL-2.0+")];
 /// The registry that everything comes from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// What is wrong with the licences and the sources of packages, as `cargo metadata` lists them.
+/// The errors in the licences and sources of packages, as `cargo metadata` lists them.
 pub fn unfit(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array();
     let mut found = Vec::new();

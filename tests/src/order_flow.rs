@@ -26,7 +26,7 @@ pub struct OrderFlow {
     name: String,
     /// Where the engine connects; otherwise we do.
     listener: Option<TcpListener>,
-    /// The next Logon begins the numbers anew.
+    /// The next Logon resets the sequence numbers.
     wants_reset: bool,
     /// Our orders by MsgSeqNum, as they were sent at first.
     pub orders: BTreeMap<u64, Vec<u8>>,
@@ -36,7 +36,7 @@ pub struct OrderFlow {
     pub reported: BTreeMap<u64, u64>,
     next_out: u64,
     next_in: u64,
-    /// The messages behind a gap.
+    /// The messages after a gap.
     held: BTreeMap<u64, Vec<u8>>,
     asked: bool,
     logged_on: bool,
@@ -45,7 +45,7 @@ pub struct OrderFlow {
 /// Why a connection ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum End {
-    /// It broke, or the time was up.
+    /// The connection broke, or the time was up.
     Broken,
     /// The engine did what it must never do.
     Wrong(String),
@@ -250,7 +250,7 @@ impl OrderFlow {
         Ok(())
     }
 
-    /// Keeps what comes behind a gap, and asks once for what is missing.
+    /// Keeps the messages after a gap, and requests the missing ones once.
     fn hold(&mut self, wire: &mut Wire, seq: u64, raw: &[u8]) -> Result<(), End> {
         self.held.insert(seq, raw.to_vec());
         self.logged_on |= value(raw, "35") == Some(b"A");

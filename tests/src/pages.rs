@@ -11,16 +11,16 @@
 //! A block of any other language is a file when the text before it names one: `acceptor.cfg`, in backquotes, with
 //! a colon behind.
 
-/// What a reader does, in the order of the page.
+/// The steps of a reader, in the order of the page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Step {
     /// A section begins.
     Section(String),
     /// Writes a file.
     File {
-        /// Its path from the folder of the reader.
+        /// The path from the folder of the reader.
         path: String,
-        /// What is in it.
+        /// The content of the file.
         text: String,
     },
     /// Types a command.
@@ -30,7 +30,7 @@ pub enum Step {
 /// A command.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Typed {
-    /// Its line on the page.
+    /// The line on the page.
     pub line: usize,
     /// Without its comment.
     pub text: String,
@@ -112,7 +112,7 @@ fn exit_code(comment: &str) -> i32 {
         .unwrap_or(0)
 }
 
-/// A line and the comment behind it; one between quotes is none.
+/// A line and the comment after it; a `#` between quotes starts no comment.
 fn without_comment(line: &str) -> (&str, &str) {
     let (mut quote, mut before) = (None, ' ');
     for (at, c) in line.char_indices() {

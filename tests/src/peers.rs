@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Whose engine.
+/// The engine of a test peer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Engine {
     /// QuickFIX C++.
@@ -30,7 +30,7 @@ pub enum Role {
     Acceptor,
 }
 
-/// How a session runs that is not as usual.
+/// The special terms of a session.
 #[derive(Clone, Debug)]
 pub struct Terms {
     /// A folder that [`certificates::make`](crate::certificates::make) has filled, for TLS; else empty.
@@ -127,7 +127,7 @@ impl Engine {
     ) -> Result<(Running, Receiver<Event>), String> {
         let command = self.build()?;
         let dictionary = match self {
-            // It insists on an attribute that the others do without.
+            // QuickFIX/Go insists on an attribute that the others do without.
             Self::QuickfixGo => go_module()?.join("spec"),
             _ => folder("quickfix-tokio")?.join("acceptance/spec"),
         };
@@ -320,7 +320,7 @@ pub(crate) fn output_folder(name: &str) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Whether the product is missing or not as new as its sources.
+/// Whether the product is missing or older than its sources.
 pub(crate) fn is_older(product: &Path, sources: &[&Path]) -> bool {
     let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let Some(built) = time(product) else {

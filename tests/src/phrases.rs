@@ -85,7 +85,7 @@ impl Joined {
             let comment = ["///", "//!", "//", "#!", "#", ">"].into_iter();
             let mut rests = comment.filter_map(|mark| line.strip_prefix(mark));
             let rest = rests.next().unwrap_or(&line);
-            // A text between quotes goes on behind a backslash.
+            // A text between quotes continues after a backslash.
             let before = joined.len();
             for word in rest.trim_end_matches('\\').split_whitespace() {
                 joined.push_str(word);

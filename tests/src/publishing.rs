@@ -28,7 +28,7 @@ pub const PUBLIC: [&str; 20] = [
     "fixwire-transform",
 ];
 
-/// What a registry shows of a crate, and asks for.
+/// The fields of a crate that a registry shows and asks for.
 const SHOWN: [&str; 6] = [
     "description",
     "documentation",
@@ -39,12 +39,12 @@ const SHOWN: [&str; 6] = [
 ];
 /// The most of each that the registry allows.
 const WORDS_MAX: usize = 5;
-/// What users get with each crate.
+/// The files that users get with each crate.
 const FILES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// Crates that carry dictionaries made from those of QuickFIX, whose licence goes with them.
+/// Crates with dictionaries made from QuickFIX's, whose licence goes with them.
 const WITH_NOTICE: [&str; 1] = ["fixwire-protocol"];
 
-/// What keeps crates from being published, as `cargo metadata` lists our packages; `exists` looks for a file.
+/// The reasons why crates cannot be published, as `cargo metadata` lists our packages; `exists` looks for a file.
 pub fn missing(metadata: &Value, exists: impl Fn(&Path) -> bool) -> Vec<String> {
     let packages = metadata["packages"].as_array();
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ pub fn missing(metadata: &Value, exists: impl Fn(&Path) -> bool) -> Vec<String> 
     found
 }
 
-/// What one public crate lacks.
+/// The things that one public crate lacks.
 fn lacks<'a>(
     package: &'a Value,
     exists: &'a impl Fn(&Path) -> bool,

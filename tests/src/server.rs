@@ -80,8 +80,8 @@ fn cargo(command: &str, arguments: &[&str], profile: &str) -> Result<String, Str
     let folder = profile_folder()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut child = Command::new(cargo);
-    // What cargo tells this program about its package would make build scripts run again, now and in
-    // the next build outside.
+    // Cargo tells this program about its package in variables that would make build scripts run again, now and in the
+    // next build outside.
     for (name, _) in std::env::vars_os() {
         let told = [
             "CARGO_PKG_",
@@ -154,7 +154,7 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     let fault = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
     let folder = profile_folder().map_err(std::io::Error::other)?;
     let folder = folder.join("rigs");
-    // What a run with a planted fault writes is not the suite's, which may run beside it.
+    // The output of a run with a planted fault does not mix with the suite's, which may run at the same time.
     let folder = match fault.is_empty() {
         true => folder.join(suite),
         false => folder.join("canaries").join(fault).join(suite),
@@ -186,8 +186,8 @@ pub fn free_port() -> std::io::Result<u16> {
     Err(last)
 }
 
-/// Binds a port on which nobody listens, and does not listen itself: a program that is started at this
-/// moment has a copy of the socket until it runs, and would keep the port from who is to listen.
+/// Binds a port without listening on it: a program that is started at this moment has a copy of the socket until it
+/// runs, and a listening copy would keep the port from the program it is meant for.
 fn bind_only(port: u16) -> rustix::io::Result<()> {
     let socket = net::socket_with(
         AddressFamily::INET,
@@ -349,7 +349,7 @@ impl Server {
         Err(format!("still running {patience:?} after SIGTERM"))
     }
 
-    /// Its stderr, with that of earlier processes in the same folder.
+    /// The stderr of this process and of earlier processes in the same folder.
     pub fn words(&self) -> String {
         let text = fs::read(self.folder.join("stderr")).unwrap_or_default();
         String::from_utf8_lossy(&text).into_owned()

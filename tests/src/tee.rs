@@ -106,8 +106,7 @@ fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared, connection: usi
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// The messages in a stream: from each `8=FIX` to the end of the first CheckSum(10) behind it, those
-/// that are whole.
+/// The whole messages in a stream: from each `8=FIX` to the end of the next CheckSum(10).
 fn messages(bytes: &[u8]) -> Vec<Vec<u8>> {
     let begins =
         |at: &usize| bytes[*at..].starts_with(b"8=FIX") && (*at == 0 || bytes[at - 1] == 1);

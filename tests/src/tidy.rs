@@ -102,8 +102,8 @@ const MACHINE_PATHS: [(&str, &str); 4] = [
     ("/Us", "ers/"),
 ];
 
-/// Folders and rows of the crates in the table of ARCHITECTURE.md. What is never shipped has a dash there, and
-/// is above everything.
+/// Folders and rows of the crates in the table of ARCHITECTURE.md. A crate that is never shipped has a dash there, and
+/// is above all others.
 pub fn rows_of_page(page: &str) -> Vec<(String, u8)> {
     let above = ROWS.iter().map(|(_, row)| *row).max().unwrap_or_default();
     let row = |line: &str| {
@@ -120,8 +120,8 @@ pub fn rows_of_page(page: &str) -> Vec<(String, u8)> {
     page.lines().filter_map(row).collect()
 }
 
-/// What the table of ARCHITECTURE.md says otherwise than the one that manifests are checked by; `packages` are
-/// those of the folders it names, with their rows there.
+/// The differences between the table of ARCHITECTURE.md and the table that manifests are checked by; `packages` are the
+/// packages in the folders it names, with their rows there.
 pub fn other_rows(packages: &[(String, u8)]) -> Vec<String> {
     let said: Vec<(&str, u8)> = packages.iter().map(|(name, row)| (&**name, *row)).collect();
     let missing = ROWS.iter().filter(|row| !said.contains(row));
@@ -251,7 +251,7 @@ pub fn crate_root(package: &str, source: &str) -> Vec<String> {
 pub fn impure_lines(source: &str) -> Vec<String> {
     let product = source.split("\nmod tests {").next().unwrap_or_default();
     let mut lines: Vec<(usize, &str)> = code(product).collect();
-    // Code behind `#[cfg(test)]` is for tests.
+    // Code after `#[cfg(test)]` is for tests.
     let for_tests: Vec<usize> = lines
         .iter()
         .filter(|(_, line)| line.trim() == "#[cfg(test)]")
@@ -379,7 +379,7 @@ impl Lines {
         }
     }
 
-    /// Adds those of another file.
+    /// Adds the lines of another file.
     pub fn add(&mut self, other: Self) {
         self.code += other.code;
         self.comments += other.comments;

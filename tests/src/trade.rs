@@ -25,11 +25,11 @@ pub struct Event {
     pub name: String,
     /// ClOrdID of an order or report.
     pub id: String,
-    /// MsgSeqNum of an order or report; of a logon, that of the other side's Logon.
+    /// MsgSeqNum of an order or report; for a logon, MsgSeqNum of the other side's Logon.
     pub seq: u64,
     /// Whether an order or report has PossDupFlag or PossResend.
     pub dup: bool,
-    /// Whatever else it said, for a person to read.
+    /// The rest of the event, for a person to read.
     pub text: String,
 }
 
@@ -109,7 +109,7 @@ impl Side {
         }
     }
 
-    /// Has it send so many orders more.
+    /// Has it send this number of orders more.
     pub fn send(&mut self, count: usize) -> Result<(), String> {
         self.sent += count;
         self.tell(&format!("send {count}"))
@@ -150,7 +150,7 @@ impl Side {
         }
     }
 
-    /// Waits until so many different orders, or reports, have come.
+    /// Waits until this number of different orders, or reports, has come.
     pub fn wait_for(&mut self, name: &str, different: usize) -> Result<(), String> {
         self.wait(&format!("{different} x {name}"), |side| {
             side.count(name) >= different && first_times(&side.seen, name).len() >= different
@@ -234,8 +234,7 @@ impl Pair {
         self.both(judge)
     }
 
-    /// Orders each way until the session ends by the clock, and again when it has begun anew: then both
-    /// count from 1.
+    /// Orders each way until the session ends by the clock, and again in the next one: then both count from 1.
     pub fn over_the_end(&mut self, orders: usize) -> Result<(), String> {
         self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
         self.exchange(orders)?;
@@ -365,7 +364,7 @@ impl Pair {
         Ok(())
     }
 
-    /// The next Logon begins both numbers anew.
+    /// The next Logon resets both sequence numbers.
     fn reset(&mut self) -> Result<(), String> {
         self.initiator.tell("reset")?;
         self.log_out()?;

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The byte behind each field.
+/// The byte after each field.
 pub const SOH: u8 = 1;
 
 /// The fields of a message in the order they have; a field without `=` has no value.
@@ -137,7 +137,7 @@ pub fn message(text: &str) -> Vec<u8> {
     )
 }
 
-/// Now, moved by so many seconds, as `UTCTimestamp` with milliseconds or without.
+/// The present time plus this number of seconds, as `UTCTimestamp` with or without milliseconds.
 pub fn timestamp(offset_seconds: i64, with_milliseconds: bool) -> String {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -30,7 +30,7 @@ fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() -> Result<(
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     use fixwire::canary::PlantedFault;
     rig.finds(&[
-        // Notes whose record was left out are a gap before those of the next one.
+        // Notes whose record was left out are a gap before the notes of the next one.
         (
             PlantedFault::SkipCommit,
             &["A1:", "A2:", "A4:", "expected note"],

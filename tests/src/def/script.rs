@@ -202,7 +202,7 @@ pub fn fill(raw: &[u8]) -> Vec<u8> {
     complete(&filled)
 }
 
-/// The text before the next `<TIME…>`, its offset in seconds, and the text behind it.
+/// The text before the next `<TIME…>`, its offset in seconds, and the text after it.
 fn next_time(raw: &[u8]) -> Option<(&[u8], i64, &[u8])> {
     let at = raw.windows(5).position(|window| window == b"<TIME")?;
     let length = raw[at..].iter().position(|byte| *byte == b'>')?;

@@ -38,7 +38,7 @@ pub struct Lane {
     pub scripts: Vec<Script>,
 }
 
-/// Finds the version folders at or below `root` and deals the scripts of each to so many lanes.
+/// Finds the version folders at or below `root` and deals the scripts of each to this number of lanes.
 ///
 /// `dictionaries` is the folder with the dictionaries that belong to the scripts; without it the
 /// engine uses those that it has.

@@ -409,7 +409,7 @@ mod tests {
         bytes
     }
 
-    /// The body of the checkpoint that the same events make, and an event behind it.
+    /// The body of the checkpoint that the same events make, and an event after it.
     fn checkpoint(events: &[OrderEvent<'_>]) -> Vec<u8> {
         let mut state = OmsState::with_capacity(16);
         for event in world().iter().chain(events) {
@@ -453,7 +453,7 @@ mod tests {
         let bytes = input(&life());
         assert_eq!(check(&bytes, OmsState::apply_note), Ok(()));
         let forgets: fn(&mut OmsState, &[u8]) = |state, note| {
-            // That of the acceptance.
+            // The note of the acceptance.
             if note[8] != 20 {
                 state.apply_note(note);
             }

@@ -1,8 +1,7 @@
 //! Any bytes, split anywhere, become the same frames of a link, as its framing says.
 //!
-//! Input: a byte that chooses the splits, seven that make the framing, then pieces: a byte that says what it is,
-//! one with its length, and so many bytes. A piece is a frame, to which its length and check sum are written, or
-//! bytes as they are.
+//! Input: a byte that chooses the splits, seven that make the framing, then pieces: a byte for its kind, a byte for its
+//! length, and its bytes. A piece is a frame, into which its length and checksum are written, or plain bytes.
 
 use fixwire_protocol::framing::{BadFrame, FrameCheck, Framed, Framing, sum_of_bytes};
 

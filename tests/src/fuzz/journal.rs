@@ -1,9 +1,9 @@
 //! Whatever the files of a journal contain, opening it answers an error or a beginning of the truth.
 //!
-//! Input: a byte that chooses one of two ways. *A segment*: a header that is right, then the bytes of
-//! the input as records, whose length and checksum are put right where a bit says so, so that what is
-//! read behind them is reached. *A journal*: a few records that the journal wrote itself, then edits of
-//! its files: flipped bits, bytes set to zero, a lost tail, segments that are missing or exchanged.
+//! Input: a byte that chooses one of two ways. *A segment*: a valid header, then the bytes of the input as records; a
+//! bit says whether the length and checksum of a record are corrected, so that the reader reaches the records after it.
+//! *A journal*: a few records that the journal itself wrote, then edits of its files: flipped bits, zeroed bytes, a
+//! lost tail, missing or swapped segments.
 
 use fixwire::journal::segment::{HEADER, SegmentHeader};
 use fixwire::journal::sim::SimDisk;

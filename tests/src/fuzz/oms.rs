@@ -1,9 +1,9 @@
 //! An OMS: its settings, and whatever clients, venues and operators say.
 //!
-//! Input that begins with `settings` is the settings file and, each behind a form feed, the files that it names.
-//! Any other is lines: `c` and `v` a message of the client or the venue (MsgType(35), then fields with `|`
-//! between them), `x` a command, `q` a query, `u` and `d` the line comes up or goes down, `t` milliseconds pass,
-//! `r` the process is killed.
+//! Input that begins with `settings` is the settings file and, each after a form feed, the files that it names. Any
+//! other is lines: `c` and `v` a message of the client or the venue (MsgType(35), then fields with `|` between them),
+//! `x` a command, `q` a query, `u` and `d` the line comes up or goes down, `t` milliseconds pass, `r` the process is
+//! killed.
 
 use fixwire_oms::load::load;
 use fixwire_oms::rules::RiskRules;
@@ -319,7 +319,7 @@ mod tests {
     fn a_note_that_is_skipped_is_found() {
         assert_eq!(check(ORDER, OmsState::apply_note), Ok(()));
         let skips: fn(&mut OmsState, &[u8]) = |state, note| {
-            // That of the acceptance.
+            // The note of the acceptance.
             if note[8] != 20 {
                 state.apply_note(note);
             }

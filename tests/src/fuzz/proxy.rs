@@ -24,7 +24,7 @@ pub fn check(
     data: &[u8],
     read: impl Fn(&[u8]) -> Result<Announced, AnnounceFault>,
 ) -> Result<(), String> {
-    // Byte by byte: once there is an answer, no byte behind it changes it.
+    // Byte by byte: once there is an answer, no later byte changes it.
     let mut answer = None;
     for end in 0..=data.len() {
         let read = read(&data[..end]);

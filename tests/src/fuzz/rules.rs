@@ -22,8 +22,8 @@ const MESSAGES: [(u32, &str, &[u8]); 4] = [
 
 /// The longest text, in bytes.
 const LONGEST: usize = 16 << 10;
-/// Of so many texts one becomes a gateway, by its length: its memory is taken at load, and that takes longer
-/// than all the rest.
+/// One text in this number becomes a gateway, chosen by its length: a gateway takes its memory at load, which takes
+/// longer than everything else.
 const ONE_OF: usize = 16;
 
 /// Panics when reading rules or working by them breaks its promises for these bytes.

@@ -1,8 +1,8 @@
 //! Whatever a peer sends, at any time, the session keeps its guarantees.
 //!
-//! Input: three bytes that choose the session's configuration, then steps, a byte each with its
-//! arguments behind it: messages of the peer, most with a header that is right, time that passes,
-//! connections made and lost, bytes that are no message, and calls of the application.
+//! Input: three bytes that choose the session's configuration, then steps, a byte each, followed by its arguments:
+//! messages from the peer, most with a valid header, time, connections made and lost, bytes that are not a message, and
+//! calls from the application.
 
 mod end;
 mod peer;

@@ -13,8 +13,8 @@ use super::input::show;
 
 /// A password that no error may show.
 const CANARY: &str = "c4n4ry-7f3a";
-/// Sessions of a file that is made into a configuration, and of so many files one, by its length: it
-/// loads a dictionary, and that takes longer than all the rest.
+/// The number of sessions in a file that is made into a configuration, and one file in this number is, chosen by its
+/// length: a configuration loads a dictionary, which takes longer than everything else.
 const FEW: usize = 4;
 const ONE_OF: usize = 16;
 

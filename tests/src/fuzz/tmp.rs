@@ -1,7 +1,7 @@
 //! Any frames and any course of events on a link of TMP.
 //!
-//! Input: a byte of settings, then steps: a byte that says what happens, and what belongs to it. A frame is a byte for
-//! its layout and a piece for its bytes behind the length; length, type and checksum are written to it.
+//! Input: a byte of settings, then steps: a byte for its kind, and its arguments. A frame is a byte for its layout and
+//! a piece for the bytes after the length; length, type and checksum are written into it.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub fn check(data: &[u8], is_frame: impl Fn(&[u8]) -> bool) -> Result<(), String
     Ok(())
 }
 
-/// A frame of some layout, with the right ids or with those of the input.
+/// A frame of some layout, with valid ids or the ids in the input.
 fn frame(input: &mut Input<'_>, own: bool) -> Vec<u8> {
     let layout = LAYOUTS[usize::from(input.byte()) % LAYOUTS.len()];
     let mut frame = input.piece(255).to_vec();

@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
     check(data, Tunnel::hear).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// What came of a talk.
+/// The result of a talk.
 #[derive(Debug, Eq, PartialEq)]
 enum End {
     /// More is waited for.
@@ -39,7 +39,7 @@ enum End {
 ///
 /// # Errors
 ///
-/// What does not hold.
+/// The invariant that does not hold.
 pub fn check(
     data: &[u8],
     hear: impl Fn(&mut Tunnel, &[u8]) -> io::Result<TunnelAnswer>,
@@ -57,7 +57,7 @@ pub fn check(
     Ok(())
 }
 
-/// What we say, and how it ends, when so many bytes arrive at a time.
+/// The bytes that we send, and the end of the talk, when this number of bytes arrives at a time.
 fn talk(
     first: u8,
     answers: &[u8],

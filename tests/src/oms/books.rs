@@ -13,7 +13,7 @@ pub struct Order {
     pub account: String,
     symbol: String,
     is_buy: bool,
-    /// Its state.
+    /// The state of the order.
     pub standing: Standing,
 }
 
@@ -101,7 +101,7 @@ impl Books {
 ///
 /// # Errors
 ///
-/// The first thing that one of them says otherwise.
+/// The first difference.
 pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result<(), String> {
     for (whom, dialogue) in clients
         .iter()

@@ -30,7 +30,7 @@ pub struct Told {
     pub order_id: String,
     /// The last ClOrdID(11).
     pub id: String,
-    /// Its state.
+    /// The state of the order.
     pub standing: Standing,
     /// Σ quantity × price of its fills.
     paid: f64,
@@ -43,7 +43,7 @@ pub struct Dialogue {
     pub orders: BTreeMap<String, Told>,
     /// Requests (D, F, G, q), by ClOrdID(11): how often each was answered.
     answers: BTreeMap<String, u32>,
-    /// ClOrdID(11) of the new order by those of its requests.
+    /// The ClOrdID(11) of the new order by the ClOrdIDs of its requests.
     roots: BTreeMap<String, String>,
     /// ClOrdID(11) of the requests of each session, by MsgSeqNum(34).
     numbers: BTreeMap<(String, u64), String>,
@@ -63,7 +63,7 @@ pub struct Dialogue {
     pub withdrawn: BTreeSet<String>,
 }
 
-/// Which way requests go in a journal.
+/// The direction of requests in a journal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Asks {
     /// Its engine sent them.
@@ -132,7 +132,7 @@ impl Dialogue {
         Ok(dialogue)
     }
 
-    /// That of these messages of one session, `|` for SOH; true for those of who asks.
+    /// The dialogue in these messages of one session, with `|` for SOH; true for messages of the side that requests.
     ///
     /// # Errors
     ///
@@ -222,7 +222,7 @@ impl Dialogue {
         self.answered(&id)?;
         let is_open = |id: &&String| match self.orders.get(*id) {
             Some(told) => told.standing.state == "open",
-            // It is reported when the venue has answered, or was rejected without a report.
+            // The request is reported when the venue has answered, or was rejected without a report.
             None => self.answers.get(*id) == Some(&0),
         };
         let meant = self
@@ -273,7 +273,7 @@ impl Dialogue {
         let before = self.orders.get(&root);
         let ended = before.is_some_and(|told| told.standing.state != "open");
         let is_fill = matches!(&*exec_type, "1" | "2" | "F");
-        // It ended with the trading day, before its venue had confirmed that.
+        // The order ended with the trading day, before its venue had confirmed that.
         let lapsed = before.is_some_and(|told| told.standing.state == "expired");
         // A venue may have made it larger before the fill that seemed to be the last.
         if ended && exec_type != "5" && !(lapsed && is_fill) {
@@ -296,7 +296,7 @@ impl Dialogue {
                 "CumQty is not {filled} and the fill of {last} together"
             ));
         }
-        // Cut behind four digits more than prices have.
+        // Truncated to four digits more than prices have.
         let average = paid / (standing.filled.max(1) as f64);
         if (average - standing.average).abs() > 0.000_002 {
             return Err(format!("AvgPx is not {average}"));

@@ -9,7 +9,7 @@ use super::venue::{self, VenueOrder};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What the three of them say.
+/// The books of client, OMS and exchange at the end of a day.
 #[derive(Clone, Copy, Debug)]
 pub struct Evening<'a> {
     /// Where they are.
@@ -23,7 +23,7 @@ impl Evening<'_> {
     ///
     /// # Errors
     ///
-    /// It does not answer.
+    /// The OMS does not answer.
     pub fn breaks(&self) -> Result<Vec<Value>, String> {
         self.floor.ask(&["breaks"])
     }
@@ -47,11 +47,11 @@ impl Evening<'_> {
         venue::orders(&self.floor.tell_exchange("command", "orders")?)
     }
 
-    /// What the client knows.
+    /// The orders as the client knows them.
     ///
     /// # Errors
     ///
-    /// Its journal cannot be read.
+    /// The client's journal cannot be read.
     pub fn heard(&self) -> Result<Heard, String> {
         Heard::of(&self.floor.store(self.client))
     }
@@ -77,7 +77,7 @@ impl Evening<'_> {
                 here => found.push((*number, format!("{here:?}, the exchange has {there:?}"))),
             }
         }
-        // It ended before it was sent.
+        // The order ended before it was sent.
         let never = ours
             .iter()
             .filter(|(number, _)| !venue.contains_key(number));

@@ -221,7 +221,7 @@ impl Floor {
         Ok(file)
     }
 
-    /// From its next start on the exchange does one report in so many wrong, in each of these ways.
+    /// From its next start the exchange makes one report in this number wrong, in each of these ways.
     ///
     /// # Errors
     ///
@@ -275,7 +275,7 @@ impl Floor {
         }
     }
 
-    /// The answer of `fixwire oms` to a command, its words with the settings file behind the first.
+    /// The answer of `fixwire oms` to a command; the settings file goes after the command's first word.
     ///
     /// # Errors
     ///
@@ -310,7 +310,7 @@ impl Floor {
         }
     }
 
-    /// What `fixwire session` says about the exchange, its settings file between these words.
+    /// The output of `fixwire session` for the exchange; the settings file goes between these words.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ struct Order {
     price: Option<i32>,
 }
 
-/// What the links of an exchange have carried.
+/// The frames on the links of an exchange.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     /// By number at the OMS.
@@ -128,8 +128,8 @@ impl Frames {
         }
     }
 
-    /// The reports, in the order in which the exchange made them, with their links; rejects, which have no `rpt_seq`,
-    /// are behind them.
+    /// The reports in the order in which the exchange made them, with their links; rejects, which have no `rpt_seq`,
+    /// come last.
     pub(super) fn reports(&mut self) -> Result<Vec<(String, String)>, String> {
         let reports = std::mem::take(&mut self.reports).into_values();
         let numbered = std::mem::take(&mut self.numbered).into_iter();

@@ -17,7 +17,7 @@ pub const ERRORS: &str = "stderr";
 pub struct Trader {
     running: Running,
     events: Receiver<Event>,
-    /// It is logged on.
+    /// The client is logged on.
     pub is_on: bool,
     has_mass: bool,
     /// ClOrdIDs of orders that were open at last.
@@ -31,7 +31,7 @@ impl Trader {
     ///
     /// # Errors
     ///
-    /// It does not start.
+    /// The client does not start.
     pub fn start(binary: &Path, settings: &Path, has_mass: bool) -> Result<Self, String> {
         let words = settings.with_file_name(ERRORS);
         let words = File::options().create(true).append(true).open(words);
@@ -55,7 +55,7 @@ impl Trader {
     ///
     /// # Errors
     ///
-    /// It has ended.
+    /// The client has ended.
     pub fn listen(&mut self) -> Result<(), String> {
         loop {
             let event = match self.events.try_recv() {
@@ -85,7 +85,7 @@ impl Trader {
     ///
     /// # Errors
     ///
-    /// It has ended.
+    /// The client has ended.
     pub fn tell(&mut self, line: &str) -> Result<(), String> {
         self.running.tell(line)
     }
@@ -100,7 +100,7 @@ impl Trader {
     ///
     /// # Errors
     ///
-    /// It has ended.
+    /// The client has ended.
     pub fn command(&mut self, random: &mut Random) -> Result<(), String> {
         let mut draw = |limit: usize| random.below(limit as u64) as usize;
         let price = format!("12.{}", 45 + draw(11));

@@ -29,7 +29,7 @@ pub(super) const NAME: &str = "FIXWIRE->PEER";
 pub(super) enum Told {
     /// With the word of the directive.
     Delivered(&'static str, Vec<u8>),
-    /// By the names of the reason; those of the engine differ where it never asked the session.
+    /// The names of the reason; the engine's differ where it never asked the session.
     Ended(Vec<String>),
     Connected,
     DialFailed,

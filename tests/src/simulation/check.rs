@@ -1,8 +1,8 @@
 //! Invariants of a journal, judged against everything the peers have seen and sent.
 //!
-//! The numbers in the messages are those of the invariants of one node: A1 write before wire, A2 one
-//! number one message, A3 no unnoticed gap, A4 a cause and its effects together, A5 duplicates have
-//! no effect, A7 unreadable is not empty, A8 torn end and damaged middle, A9 old bytes are nothing.
+//! The numbers in the messages refer to the invariants of one node: A1 write before wire, A2 one number one message, A3
+//! no unnoticed gap, A4 a cause and its effects together, A5 duplicates have no effect, A7 unreadable is not empty, A8
+//! torn end and damaged middle, A9 old bytes are nothing.
 
 use std::collections::{HashMap, HashSet};
 
@@ -190,7 +190,7 @@ impl<'a> Row<'a> {
 ///
 /// # Errors
 ///
-/// The first thing that does not hold.
+/// The first invariant that does not hold.
 pub fn journal(
     disk: &SimDisk,
     config: JournalConfig,
@@ -329,7 +329,7 @@ pub fn noted(
     Ok(orders)
 }
 
-/// All notes that an application ever kept, those of segments included that were retired, and when.
+/// All notes that an application ever kept, with the notes in retired segments, and when it kept them.
 ///
 /// # Errors
 ///

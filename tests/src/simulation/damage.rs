@@ -22,7 +22,7 @@ impl Harm {
     }
 }
 
-/// Damages a copy of the disk: a flipped bit, old records behind the last one, or a hole of zeros.
+/// Damages a copy of the disk: a flipped bit, old records after the last one, or a hole of zeros.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn damage(disk: &SimDisk, config: JournalConfig, random: &mut Random) -> Res
             harm(format!("A7: a bit of byte {at} flipped"), at, at + 1)
         }
         1 => {
-            // Old records behind the last one, as in a segment that was used before.
+            // Old records after the last one, as in a segment that was used before.
             let at = whole.end.offset() as usize;
             let old: Vec<u8> = bytes[64..used.max(64)].to_vec();
             let len = old.len().min(bytes.len() - at);
@@ -126,9 +126,9 @@ fn judge(
 
 /// Whether a journal may lose the records from the one with this place on.
 ///
-/// What the damage touched may go. With durability `disk`, where syncs come before messages leave, so
-/// may a record behind or before it that is proved by nothing else: one that a power cut left without
-/// its length, or, after a hole, one of which no record that is left says that a sync had covered it.
+/// The damaged records may go. With durability `disk`, where syncs come before messages leave, a record before or after
+/// them may go too if nothing else proves it: a record whose length was lost in a power cut, or, after a hole, a record
+/// that no later record says was synced.
 fn may_be_lost(
     disk: &SimDisk,
     config: JournalConfig,

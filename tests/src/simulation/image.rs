@@ -19,7 +19,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Whether the other one is a beginning of this, perhaps with segments that were retired here.
+    /// Whether the other image continues this one, perhaps after segments were retired here.
     pub fn begins_with(&self, other: &Self) -> bool {
         let first = self
             .spans
@@ -35,7 +35,7 @@ impl Image {
 pub struct Span {
     /// Where it begins.
     pub at: JournalPosition,
-    /// The place behind it.
+    /// The place after it.
     pub end: JournalPosition,
     /// Up to where it says that the journal was on the disk.
     pub synced: JournalPosition,

@@ -125,8 +125,8 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Plays the worlds of consecutive seeds, in as many threads as there are processors, until so many
-/// crash points have been met or the time is over: what happened, and one past the last seed.
+/// Plays the worlds of consecutive seeds, in as many threads as there are processors, until this number of crash points
+/// has been met or the time is over. Returns the results, and one past the last seed.
 ///
 /// # Errors
 ///

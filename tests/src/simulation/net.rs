@@ -1,4 +1,4 @@
-//! The network of a peer: the simulated one, or that of the system.
+//! The network of a peer: simulated, or the system's.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Write};

@@ -35,7 +35,7 @@ impl Sent {
 pub enum Manner {
     /// As it should be.
     Plain,
-    /// It gets its number and is not sent.
+    /// The message gets its number and is not sent.
     Lost,
     /// One byte is modified in transit.
     Garbled,
@@ -71,9 +71,9 @@ pub struct Peer {
     pub next_out: u64,
     /// MsgSeqNum that it expects next.
     pub next_in: u64,
-    /// How often the numbers began anew.
+    /// The number of resets of the sequence numbers.
     pub epoch: u64,
-    /// The next Logon begins the numbers anew.
+    /// The next Logon resets the sequence numbers.
     pub wants_reset: bool,
     sent: Vec<Sent>,
     /// Our own open ResendRequest: it is answered when this number has come.
@@ -317,7 +317,7 @@ impl Peer {
         true
     }
 
-    /// Sends an order for so many; its text makes it longer.
+    /// Sends an order for this quantity; a text makes it longer.
     pub fn order(&mut self, quantity: u64, text: usize, manner: Manner) {
         self.next_order += 1;
         let id = format!("{}{}", self.identity.letter, self.next_order);

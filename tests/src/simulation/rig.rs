@@ -30,8 +30,8 @@ fn setting(name: &str) -> Option<u64> {
 }
 
 impl Rig {
-    /// Plays what a run plays; with `SIM_SEED` or `SIM_CASES` only so many crash points from that seed
-    /// on, or from a new one.
+    /// Plays the worlds of a run; with `SIM_SEED` or `SIM_CASES` only this number of crash points, from that seed or
+    /// from a new one.
     ///
     /// # Errors
     ///

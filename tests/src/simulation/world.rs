@@ -34,7 +34,7 @@ static SHOWN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("SIM_SHOW").is_
 ///
 /// # Errors
 ///
-/// The first thing that did not hold.
+/// The first invariant that did not hold.
 pub fn play(seed: u64) -> Result<Tally, String> {
     let mut world = World::new(seed);
     let result = world
@@ -69,9 +69,9 @@ struct World {
     is_wide: bool,
     /// Its sessions have a schedule.
     is_scheduled: bool,
-    /// The session whose numbers the operator wants to begin anew.
+    /// The session whose sequence numbers the operator wants to reset.
     to_reset: Option<usize>,
-    /// That has happened.
+    /// Whether that reset has happened.
     was_reset: bool,
     /// The operator stops the engine, to start it again.
     stopping: bool,

@@ -11,7 +11,7 @@ use fixwire_rigs::server::{binary, scratch};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Each version is played by so many engines at once.
+/// The number of engines that play each version at the same time.
 const LANES: usize = 2;
 
 #[test]

@@ -87,7 +87,7 @@ fn with_artio() -> Result<(), String> {
     let initiator = peer(Engine::QuickfixCpp, Role::Initiator, port, OWN, &folder)?;
     trade(initiator, &ORDERS[..1])?;
     capture.finish()?;
-    // It has no command to end.
+    // Artio has no command to end.
     drop(artio);
     print_archive(&target.join("peers/artio"), &files, &folder.join("printed"))?;
     same(&folder, OWN[1], "printed", Some(OWN[1]))
@@ -119,7 +119,7 @@ fn print_archive(artio: &Path, files: &Path, to: &Path) -> Result<(), String> {
             "--aeron-channel=aeron:ipc",
             "--fix-dictionary=peers.fix42.FixDictionaryImpl",
         ]);
-        // What came in, and what went out.
+        // Incoming and outgoing messages.
         printer.args(["--query-stream-id=1", "--query-stream-id=2"]);
         let output = printer.output().map_err(|error| format!("java: {error}"))?;
         if output.status.success() {
@@ -212,7 +212,7 @@ fn fixwire(folder: &Path, port: u16, layout: &str) -> Result<Server, String> {
     launch.start()
 }
 
-/// The initiator sends so many orders at each logon, and ends when all are answered.
+/// The initiator sends this number of orders at each logon, and ends when all are answered.
 fn trade(mut initiator: Side, orders: &[usize]) -> Result<(), String> {
     let mut sent = 0;
     for (logons, count) in orders.iter().enumerate() {

@@ -28,8 +28,8 @@ use std::time::Duration;
 
 /// Orders around a kill.
 const BURST: usize = 1_000;
-/// A kill that comes when all of them are answered is followed by another one among twice as many orders, so many
-/// times at most.
+/// If a kill comes when all orders are answered, another one follows among twice as many orders, at most this number of
+/// times.
 const KILLS: u32 = 5;
 /// Messages lost each way.
 const LOST: usize = 3;
@@ -290,7 +290,7 @@ impl Game {
     }
 }
 
-/// Not every client waits with what comes above a gap, so the order is that of the sequence numbers.
+/// The order is the order of sequence numbers, since not every client holds messages above a gap.
 fn judge(seen: &[Event]) -> Result<(), String> {
     let mut seen = seen.to_vec();
     seen.sort_by_key(|event| (event.seq, event.dup));
@@ -442,7 +442,7 @@ fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> R
     }
     let mut lost = Vec::new();
     for (at, (sent, received)) in sent.iter().zip(&received).enumerate() {
-        // New messages wait behind resent ones and are recorded before them.
+        // New messages wait for resent ones to go first, and are recorded before them.
         for dup in [false, true] {
             let kind = |one: &&Passed| one.dup == dup;
             let mut received = received.iter().filter(kind).peekable();

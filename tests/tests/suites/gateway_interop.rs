@@ -125,7 +125,7 @@ impl Party {
         })
     }
 
-    /// Waits until it has seen so many different orders, or reports.
+    /// Waits until the party has seen this number of different orders, or reports.
     fn wait_for(&mut self, different: usize) -> Result<(), String> {
         let what = format!("{different} different ones");
         self.wait(&what, |party| party.ids.len() >= different)
@@ -216,7 +216,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Each client sends so many more.
+    /// Each client sends this number of orders more.
     fn send(&mut self, orders: usize) -> Result<(), String> {
         self.sent += orders;
         for client in &mut self.clients {
@@ -309,7 +309,7 @@ fn once(seen: &[Event], client: &str, sent: usize) -> Result<(), String> {
     }
 }
 
-/// What was sent before the connection is marked.
+/// Every order or report that was sent before the newest Logon is marked as a possible duplicate.
 fn marked(seen: &[Event]) -> Result<(), String> {
     let mut logon = 0;
     for event in seen {

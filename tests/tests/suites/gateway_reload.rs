@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// a second, so that the whole run has as many, its ends included.
 const BURST: usize = 100;
 const PERIOD: Duration = Duration::from_micros(1_900);
-/// The most orders for one reload: the gateway has room for so many.
+/// The most orders for one reload: the number that the gateway has room for.
 const ROOM: usize = 20_000;
 
 #[test]
@@ -65,7 +65,7 @@ fn every_order_is_handled_by_one_set_of_rules() -> Result<(), String> {
     gateway.terminate(PATIENCE)
 }
 
-/// Changes the rules so many times, each when the one before holds, and counts it.
+/// Changes the rules this number of times, each time when the previous rules hold, and counts the changes.
 fn change(
     gateway: &Server,
     folder: &Path,
@@ -123,7 +123,7 @@ fn write(
     Ok(())
 }
 
-/// Sends orders until there were so many reloads; how many orders.
+/// Sends orders until this number of reloads is done; returns the number of orders.
 fn send(client: &mut Wire, reloaded: &AtomicUsize, reloads: usize) -> Result<usize, String> {
     let order = message(
         "8=FIX.4.2|35=D|34=000000000|49=CLIENT|52=00000000-00:00:00.000|56=GATE|11=000000000|21=1|\
@@ -166,7 +166,7 @@ fn fill(order: &mut [u8], number: usize, now: &str) {
     order[trailer + 3..trailer + 6].copy_from_slice(sum.as_bytes());
 }
 
-/// Reads until so many orders have come as were sent in the end.
+/// Reads until all orders that were sent in the end have come.
 fn read(venue: &mut Wire, sent: &AtomicUsize) -> Result<Seen, String> {
     let mut seen = Seen::default();
     let mut heard = Instant::now();
@@ -189,7 +189,7 @@ struct Seen {
     orders: usize,
     /// The number of the last set of rules.
     last: u64,
-    /// How many different ones.
+    /// The number of different ones.
     sets: usize,
 }
 

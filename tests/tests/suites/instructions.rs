@@ -1,8 +1,8 @@
 //! How many instructions does one message cost, in the engine and the gateway and in parts of the way?
 //!
-//! Counted by valgrind, which repeats to the instruction on a busy machine where no clock does, and
-//! compared with `instructions.txt`. `UPDATE=1` writes that file anew. The engine is the real one over
-//! sockets in memory, in a release build, which this makes; without valgrind it fails.
+//! Counted by valgrind, whose counts repeat exactly on a busy machine where no clock's do, and compared with
+//! `instructions.txt`. `UPDATE=1` writes a new file. The engine is the real one over sockets in memory, in a release
+//! build that this suite makes; without valgrind the suite fails.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,8 +17,8 @@ use fixwire_rigs::server::hot_path;
 
 /// How far a count may be from the committed one, percent.
 const TOLERANCE: f64 = 0.5;
-/// The difference of two runs is the work on so many messages, without start and end of the program.
-/// Multiples of every batch, and of the sessions of a reconnect storm.
+/// The difference of two runs is the work on the messages between these counts, without start and end of the program.
+/// Both are multiples of every batch, and of the sessions of a reconnect storm.
 const FEW: u64 = 1_600;
 const MANY: u64 = 11_200;
 /// The C library chooses copies and comparisons by what the processor has: without these it takes what each
@@ -51,7 +51,7 @@ fn a_message_costs_the_instructions_that_are_written_down() {
     );
 }
 
-/// What a message costs in each of these, on two processors: no count depends on the other.
+/// The instructions for a message in each of these, on two processors: no count depends on another.
 fn counts<'a>(program: &Path, names: &[&'a str]) -> Vec<(&'a str, f64)> {
     let next = AtomicUsize::new(0);
     let some = || {

@@ -286,7 +286,7 @@ fn pair_through(
 ) -> Result<Pair, String> {
     let port = free_port().map_err(|error| error.to_string())?;
     let acceptor = start(Role::Acceptor, port, "ACCEPTOR", "INITIATOR")?;
-    // An initiator that finds nobody may use up numbers with Logons that nobody hears.
+    // An initiator that finds no listener may use up numbers with Logons that never arrive.
     let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     wait_for_listener(listens, Duration::from_secs(30))?;
     let proxy = proxy(listens).map_err(|error| error.to_string())?;

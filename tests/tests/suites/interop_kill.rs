@@ -1,8 +1,8 @@
 //! Is anything lost or doubled when either side of a session with another engine is killed?
 //!
-//! The finished binary answers orders of an engine of others; now it is ended by SIGKILL, now the
-//! other one is, under load or while they find each other again, and each goes on from its own store.
-//! In the end every order that the other engine has surely sent must have been answered once:
+//! The finished binary answers orders from a foreign engine. SIGKILL ends either of the two, under load or while they
+//! reconnect, and each continues from its own store. In the end every order that the foreign engine has surely sent
+//! must have been answered once:
 //!
 //! * no two numbers carry a report of one order, no number carries two;
 //! * a report that comes again says so (PossDupFlag);

@@ -22,7 +22,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// After so many deaths the sessions settle and new ones begin on a new journal.
+/// After this number of deaths the sessions settle, and new ones begin on a new journal.
 const DEATHS_PER_LIFE: u64 = 20;
 /// The latest moment of a death, after the engine listens.
 const LATEST: Duration = Duration::from_millis(150);
@@ -36,7 +36,7 @@ struct Plan {
     acceptors: usize,
     initiators: usize,
     settings: &'static str,
-    /// After so many deaths the numbers of those that connect begin anew.
+    /// After this number of deaths the numbers of sessions that connect are reset.
     resets_after: Option<u64>,
 }
 
@@ -127,7 +127,7 @@ struct Life {
     launch: Launch,
     journal: PathBuf,
     flows: Vec<(String, OrderFlow)>,
-    /// Orders of which the numbers have begun anew since.
+    /// The number of orders whose sequence numbers have been reset since.
     forgotten: usize,
 }
 

@@ -193,7 +193,7 @@ impl Talk {
         self.send_as(msg_type, seq, "PEER", body);
     }
 
-    /// Leaves out so many numbers, and says which.
+    /// Leaves out this number of MsgSeqNums, and returns them.
     fn skip(&mut self, count: u64) -> std::ops::Range<u64> {
         let from = self.seq.get();
         self.seq.set(from + count);
@@ -286,7 +286,8 @@ fn misbehave(rig: &Rig) {
     for id in ["a", "b", "c"] {
         talk.send("D", &order(id));
     }
-    // Two are lost on the way, those behind them wait; one of them comes twice, another has a secret.
+    // Two messages are lost on the way, and the messages after them wait; one of them comes twice, another has a
+    // secret.
     let lost = talk.skip(2);
     talk.send("D", &order("f"));
     talk.send_as("D", lost.end, "PEER", &order("f"));
@@ -334,7 +335,7 @@ fn misbehave(rig: &Rig) {
         talk.send("2", "7=2|16=0|");
     }
     talk.settle();
-    // Somebody else's message; what comes behind it is not acted on.
+    // A message for another session; the engine does not act on the message after it.
     let seq = talk.skip(1).start;
     talk.send_as("D", seq, "STRANGER", &order("s"));
     talk.send("D", &order("ignored"));
@@ -364,7 +365,7 @@ fn play(role: Role) {
     let engine = rig.start();
     misbehave(&rig);
 
-    // Many messages are resent while nobody reads; then the engine is killed.
+    // Many messages are resent while the peer does not read; then the engine is killed.
     let mut talk = rig.log_on();
     talk.fill_gap();
     for id in 0..MANY {
@@ -456,8 +457,8 @@ fn compare(rig: &Rig, killed: usize) {
             assert_eq!(logged.len(), passed.len(), "{what} {way}: connections");
             for (at, (logged, passed)) in logged.iter().zip(&passed).enumerate() {
                 let mut unsent = 0;
-                // New messages wait behind a resend and are logged before it, when they get their
-                // numbers; each kind has its order.
+                // New messages wait until a resend is done, and are logged before it, when they get their numbers; each
+                // kind has its own order.
                 for resent in [false, true] {
                     let is_kind = |raw: &&Vec<u8>| incoming || is_resent(raw) == resent;
                     let logged: Vec<_> =

@@ -35,11 +35,11 @@ const VERSIONS: [[&str; 2]; 3] = [
 ];
 /// Days at a time: mostly they wait.
 const AT_ONCE: u64 = 6;
-/// What happens in a day.
+/// The number of steps in a day.
 const STEPS: u32 = 60;
 /// The OMS asks about what stays unanswered for so long, and says what stays so after as long again.
 const ASKS: Duration = Duration::from_secs(5);
-/// What an operator finds wrong with the venue, and not with the order: the kinds of breaks that are settled as ours.
+/// The breaks that an operator finds the venue's fault, not the order's: the kinds that are settled as ours.
 const OURS: [&str; 4] = ["fill that", "fill of an order", "ExecID", "bust"];
 
 #[test]
@@ -103,7 +103,7 @@ fn what_a_venue_does_wrong_in_a_day_is_found_told_and_settled() -> Result<(), St
     }
 }
 
-/// What happened.
+/// The counts of a day.
 #[derive(Clone, Copy, Debug, Default)]
 struct Played {
     requests: usize,

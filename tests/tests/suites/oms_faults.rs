@@ -1,11 +1,11 @@
 //! Do client, OMS and exchange agree when the exchange or its wire does wrong, or answers by scripts?
 //!
-//! `fixwire client` trades through `fixwire run oms.toml` with `fixwire sim`, in FIX 4.4, over a line of 4.4 and one of 4.2.
-//! In one world for each fault the exchange delays, doubles or rejects messages, or the wire spoils check sums, loses
-//! messages, cuts connections or logs a line out, so many times each. In others it never sends its acceptances, until the lines
-//! are cut, or nothing at all, over the end of the OMS; in one more orders follow scripts, and the exchange is killed
-//! in the middle of them. In the end every order stands the same in all three, positions are what
-//! the orders make of them, and each request has its answer.
+//! `fixwire client` trades through `fixwire run oms.toml` with `fixwire sim` in FIX 4.4, over a line of 4.4 and one of
+//! 4.2. There is one world for each fault: the exchange delays, doubles or rejects a number of messages, or the wire
+//! corrupts checksums, loses messages, cuts connections or logs a line out. In other worlds the exchange never sends
+//! its acceptances, until the lines are cut, or sends nothing at all, until after the OMS has ended; in one more,
+//! orders follow scripts, and the exchange is killed in the middle of them. In the end every order has the same state
+//! in all three, positions follow from the orders, and each request has its answer.
 
 use fixwire_rigs::oms::books::agree;
 use fixwire_rigs::oms::floor::{ACCOUNTS, Floor};
@@ -93,7 +93,7 @@ fn wrong(kind: &str, more: &str) -> Result<(), String> {
 fn dropped_acceptances() -> Result<(), String> {
     let table = format!("[[fault]]\nkind = \"drop\"\ntype = 8\ncount = {FAULTS}\n");
     let mut world = World::open("drop", &table)?;
-    // They meet nobody, so that all that is reported of them is that they are accepted.
+    // These orders find no counterpart, so the only report about them is their acceptance.
     for at in 0..FAULTS {
         world.client.tell(&format!(
             "new buy {} VOD @ 12.00 account {}",

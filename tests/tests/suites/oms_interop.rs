@@ -1,10 +1,10 @@
 //! Do clients of others trade with each other through an OMS and a simulated exchange?
 //!
-//! QuickFIX/J and QuickFIX C++ log on to `fixwire run oms.toml`, in FIX 4.2, 4.4 and 5.0 SP2, behind which
-//! `fixwire sim` has a line of FIX 4.4 and one of 4.2. They fill each other's orders in parts, replace and cancel
-//! what is open, ask how it stands, and are refused, by the limits and by the exchange; in the middle the OMS is
-//! ended by SIGKILL. They validate each report by their own dictionaries, and here it is compared with what it should
-//! say, field by field. In the end both, the OMS and the exchange agree on every order.
+//! QuickFIX/J and QuickFIX C++ log on to `fixwire run oms.toml`, in FIX 4.2, 4.4 and 5.0 SP2; on its other side
+//! `fixwire sim` has a line of FIX 4.4 and one of 4.2. They partly fill each other's orders, replace and cancel open
+//! orders, ask for their status, and get refusals from the limits and from the exchange; in the middle the OMS is ended
+//! by SIGKILL. They validate each report by their own dictionaries, and this suite compares it with the expected one,
+//! field by field. In the end both clients, the OMS and the exchange agree on every order.
 
 use fixwire_rigs::oms::books::agree;
 use fixwire_rigs::oms::dialogue::Dialogue;
@@ -260,7 +260,7 @@ impl Market {
         maker.expect("35=9|11=M6|41=M2|39=2|434=1|102=0")
     }
 
-    /// By the limits of the OMS, by the exchange, and of orders that nobody knows.
+    /// Refusals by the limits of the OMS, by the exchange, and of unknown orders.
     fn refusals(&mut self) -> Result<(), String> {
         let taker = &mut self.taker;
         let (much, limit) = (LARGEST + 1, LARGEST);
@@ -290,7 +290,7 @@ impl Market {
             &format!("11=T8|41=T7|55=VOD|54=1|38={much}|40=2|44=12.4"),
         )?;
         taker.expect(&format!("35=9|11=T8|41=T7|39=0|434=2|102=2|58={said}"))?;
-        // It is as it was.
+        // The order is as it was.
         taker.say("H", "11=T7|55=VOD|54=1")?;
         taker.expect("35=8|11=T7|17=0|150=I|39=0|38=10|44=12.4|151=10|14=0")
     }
@@ -323,7 +323,7 @@ impl Market {
             server.terminate(*PATIENCE)?;
         }
         for mut party in [self.maker, self.taker] {
-            // Nothing came behind what was expected, but its logout.
+            // After the expected messages comes only the logout.
             party.running.tell("quit")?;
             while let Ok(event) = party.events.recv_timeout(*PATIENCE) {
                 if matches!(&*event.name, "report" | "refused" | "rejected") {

@@ -48,9 +48,9 @@ type World = (
 );
 const FIX_LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 const TMP_LINES: [(&str, &str); 2] = [("LINE1", TMP), ("LINE2", TMP)];
-/// After so many deaths the books are compared, and a new world begins.
+/// After this number of deaths the books are compared, and a new world begins.
 const DEATHS_PER_LIFE: u64 = 25;
-/// The latest moment of a death, and that of one of a process that may not have started yet.
+/// The latest moment of a death, and the latest for a process that may not have started yet.
 const LATEST: u64 = 1_500_000;
 const EARLY: u64 = 40_000;
 /// Between two commands of the client.
@@ -100,7 +100,7 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     }
 }
 
-/// What happened.
+/// The counts of a world.
 #[derive(Clone, Debug, Default)]
 struct Played {
     /// Of client, OMS and exchange.
@@ -435,7 +435,7 @@ impl<'r> Life<'r> {
     /// All that is under way arrives, and the three agree.
     fn settle(&mut self) -> Result<Played, String> {
         if !self.faults.is_empty() {
-            // What it has kept back leaves at a start.
+            // The exchange sends the messages it kept back at its next start.
             self.sim.take().map(Server::kill).transpose()?;
             self.floor.set_faults(&[], 0)?;
             self.start()?;

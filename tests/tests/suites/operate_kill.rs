@@ -166,8 +166,8 @@ impl World {
         }
     }
 
-    /// Whether the journal has the reasons of all that was answered, once each and in their order, and
-    /// behind them that of the request that got no answer.
+    /// Whether the journal has the reasons of all answered requests, once each and in their order, and after them the
+    /// reason of the request without an answer.
     fn check_reasons(&self, open: &Wish) -> Result<bool, String> {
         let mut bytes = Vec::new();
         dump(

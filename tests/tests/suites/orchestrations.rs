@@ -68,7 +68,7 @@ fn fix_42_and_44_differ_where_it_is_meant() {
     }
 }
 
-/// The session layer is that of FIX Latest, without the application's messages.
+/// The session layer is FIX Latest's, without the application messages.
 #[test]
 fn the_session_layer_differs_where_it_is_meant() {
     let latest = dictionary("OrchestraFIXLatest.xml").unwrap_or_else(|error| panic!("{error}"));

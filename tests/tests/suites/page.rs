@@ -11,7 +11,7 @@ use fixwire_rigs::browser::Browser;
 use fixwire_rigs::server::{binary, scratch};
 use serde_json::Value;
 
-/// What is measured, file by file; the first one with stages.
+/// The measured runs, file by file; the first one has stages.
 const BENCHES: [&[&str]; 2] = [&["echo", "--stages"], &["gateway-echo", "--no-ping-pong"]];
 const LOAD: &str =
     "--rate 2000 --warm-up 100 --iterations 3000 --runs 2 --cores none --json result.json";
@@ -63,7 +63,7 @@ impl Page {
         browser
     }
 
-    /// The row whose curves have this key, and whether its part of the page is that of this file.
+    /// The row whose curves have this key, and whether its part of the page comes from this file.
     fn rows(&self) -> impl Iterator<Item = (usize, &Report, &Row)> {
         let files = self.reports.iter().enumerate();
         files.flat_map(|(file, report)| report.rows.iter().map(move |row| (file + 1, report, row)))
@@ -167,7 +167,7 @@ fn under_pointer(browser: &mut Browser, picture: &str) -> (String, Vec<(String, 
     ((*place).to_owned(), values.chunks(2).map(value).collect())
 }
 
-/// The values of the measured curves at a percentile are those of the result file.
+/// The values of the measured curves at a percentile agree with the result file.
 fn check_values(values: &[(String, f64)], report: &Report, pace: Pace, percent: f64) {
     let mut looked_at = 0;
     for row in report.rows.iter().filter(|row| row.pace == pace) {
@@ -215,7 +215,7 @@ fn values_stand_under_the_pointer_and_the_address_keeps_what_is_hidden() {
     let hash = browser.value("new URLSearchParams(location.hash.slice(1)).get('at')");
     assert_eq!(hash, Ok(format!("{picture},{percent}").into()));
 
-    // What is hidden is not under the pointer, and all of it is in the address.
+    // A hidden curve is not under the pointer, and the address says which curves are hidden.
     let floor = format!("#{picture} .curve[data-name=\"tcp floor\"]");
     assert_ne!(display(&mut browser, &floor), "none");
     let box_place = middle(&mut browser, "#legend input[value=\"tcp floor\"]");

@@ -85,7 +85,7 @@ fn play(page: &Path) -> Result<usize, String> {
     let text = fs::read_to_string(workspace().join(page)).expect("a page");
     let steps = steps(&text);
     let mut reader = Reader::new(page);
-    // What a command reads may stand behind it.
+    // A file that a command reads may stand later on the page.
     for step in steps.iter().rev() {
         reader.write(step);
     }

@@ -94,7 +94,7 @@ fn count(args: &[&str], folder: &Path) -> Result<[Counts; 2], String> {
     Ok([preloaded(&calls)?, traced(&trace)?])
 }
 
-/// That the run was one: what waits on a busy machine shares calls.
+/// The fewest calls of a valid run; on a busy machine waiting messages share calls.
 const FEWEST: u64 = 100;
 
 fn sees_every_call(bench: &str, orders: &str) -> Result<(), String> {

@@ -67,7 +67,7 @@ fn what_quickfix_j_answers_otherwise_is_named() -> Result<(), String> {
     Ok(())
 }
 
-/// The log of an acceptor to which so many orders were sent.
+/// The log of an acceptor that got this number of orders.
 fn recorded(folder: &Path, orders: usize) -> Result<PathBuf, String> {
     let first = folder.join("first");
     let (acceptor, port) = acceptor(&first)?;

@@ -37,7 +37,7 @@ fn every_scenario_names_its_source() {
     assert!(without.is_empty(), "no `# Source:` line: {without:?}");
 }
 
-/// A name in the document is that of a file, and every feature has its scenarios there.
+/// Each name in the document has its file, and every feature has its scenarios there.
 #[test]
 fn the_document_names_scenarios_that_exist() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/session-behaviour.md");

@@ -1,8 +1,8 @@
 //! Do programs of others verify the Logons that we sign?
 //!
-//! The finished binary, a gateway, and an engine in this process connect to a socket of the test and log on:
-//! twice over new connections, and once more with a reset inside the session. A program in Python computes each
-//! HMAC anew, and OpenSSL verifies each Ed25519 signature.
+//! The finished binary, a gateway, and an engine in this process connect to a socket of the test and log on: twice over
+//! new connections, and once more with a reset inside the session. A program in Python computes each HMAC again, and
+//! OpenSSL verifies each Ed25519 signature.
 
 use std::fs;
 use std::io::Write;
@@ -358,7 +358,7 @@ fn the_configuration_of_a_session_has_its_signer() -> Outcome {
     resets(&venue, &mut embedded(&venue, None, Some(signer))?)
 }
 
-/// What is wrong with the key is said before anything is connected.
+/// A bad key is reported before any connection.
 #[test]
 fn check_and_run_refuse_a_key_that_others_may_read() -> Outcome {
     let venue = Venue::open("exposed", "ed25519", "FIX.4.4")?;

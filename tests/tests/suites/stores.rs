@@ -128,7 +128,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
         "the messages have changed"
     );
 
-    // The old engine reads the numbers that we wrote, and nobody asks for anything.
+    // The old engine reads the numbers that we wrote, and neither side asks for a resend.
     let mut back = old(&after)?;
     back.expect("logon", |event| {
         assert_ne!(event.name, "asks", "{event:?}");

@@ -90,7 +90,7 @@ fn stream(random: &mut Random, crowd: &Crowd, bytes: &mut Vec<u8>) {
     }
 }
 
-/// An address for each, so that nobody is locked out for what others did.
+/// An address for each, so that no stranger is locked out because of another one.
 fn stranger(number: u64) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(
         0xC612_0000 | (number as u32 & 0x1_FFFF),
@@ -332,8 +332,8 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     assert_eq!(rig.refused(ConnectionRefusal::TooManyPending(64)), 200 - 64);
 }
 
-/// T8: a stranger may be behind the same address as a peer (NAT, a proxy): its silent connections do not
-/// keep the peer out, whether the session names the address or has logged on from it.
+/// T8: a stranger may share an address with a peer (NAT, a proxy): its silent connections do not keep the peer out,
+/// whether the session names the address or has logged on from it.
 #[test]
 fn t8_silent_connections_from_a_peers_address_do_not_keep_its_logon_out() {
     let listed = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));

@@ -420,7 +420,7 @@ fn rust() -> Vec<PathBuf> {
     found
 }
 
-/// Whether a file stands behind `#[cfg(test)] mod`.
+/// Whether a file belongs to a `#[cfg(test)] mod`.
 fn is_test(path: &Path) -> bool {
     let mut parts = path.iter().filter_map(|part| part.to_str());
     parts.any(|part| ["tests", "tests.rs", "model.rs"].contains(&part))

@@ -29,7 +29,7 @@ fn a_venue_whose_business_message_reject_has_no_id() -> Result<(), String> {
     )
 }
 
-/// Orders are sent one by one; so many are accepted and rejected.
+/// Orders are sent one by one; this number of them is accepted, this number rejected.
 fn trade(of: ForeignVenue, session: &str, outcome: (usize, usize)) -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let folder = scratch(&format!("venue-{of:?}")).map_err(io)?;

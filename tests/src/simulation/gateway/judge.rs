@@ -8,7 +8,7 @@ use super::venue::Venue;
 ///
 /// # Errors
 ///
-/// The first thing that does not hold.
+/// The first invariant that does not hold.
 pub(super) fn judge(clients: &[Client], venues: &[Venue], rules: u64) -> Result<(), String> {
     for client in clients {
         let letter = client.peer.identity().letter;

@@ -43,7 +43,7 @@ pub struct Deaths {
 ///
 /// # Errors
 ///
-/// The first thing that did not hold.
+/// The first invariant that did not hold.
 pub fn trade(kills: u64, seed: u64) -> Result<Deaths, String> {
     let mut market = Market::open(seed)?;
     for _ in 0..kills {

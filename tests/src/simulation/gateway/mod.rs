@@ -20,7 +20,7 @@ use std::fmt;
 /// The instruments traded at each venue.
 const SYMBOLS: [&str; 2] = ["VOD", "SAP"];
 
-/// The rules of all gateways here; those of one number write it into each request.
+/// The rules of all gateways here; rules of the same number write that number into each request.
 fn rules(number: u64) -> String {
     let change =
         format!("'remember Account', 'remove Account', 'set SecurityDesc \"{number}\"', 'convert'");
@@ -33,8 +33,8 @@ fn rules(number: u64) -> String {
     )
 }
 
-/// Which request, in a text that goes through the gateway as it is: `A3.1` is the second one about the
-/// fourth order of client A.
+/// The name of a request, in a text that the gateway does not change: `A3.1` is the second request about the fourth
+/// order of client A.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 struct Token {
     client: char,

@@ -20,7 +20,7 @@ pub(super) struct Arrived {
 pub(super) struct Venue {
     pub(super) peer: Peer,
     place: usize,
-    /// It speaks FIX 4.4; otherwise 4.2.
+    /// Whether the venue speaks FIX 4.4, not 4.2.
     is_new: bool,
     pub(super) arrived: HashMap<Token, Arrived>,
     /// The order that an id refers to.

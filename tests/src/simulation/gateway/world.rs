@@ -39,7 +39,7 @@ static SHOWN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("SIM_SHOW").is_
 ///
 /// # Errors
 ///
-/// The first thing that did not hold.
+/// The first invariant that did not hold.
 pub fn play(seed: u64) -> Result<Tally, String> {
     let mut world = World::new(seed);
     let result = world
@@ -70,7 +70,7 @@ struct World {
     requests: u64,
     /// How often the rules have changed.
     rules: u64,
-    /// How long the gateway holds what is for the second venue.
+    /// The time for which the gateway holds messages for the second venue.
     live: Option<u64>,
     tally: Tally,
 }

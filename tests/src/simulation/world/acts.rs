@@ -36,7 +36,7 @@ impl World {
                 let draw = self.random.below(1 << 20);
                 self.peers[at].repeat(draw);
             }
-            // A message with an old number could be taken for one behind a reset.
+            // A message with an old number could be taken for a message after a reset.
             4 if !self.was_reset => self.peers[at].provoke(),
             5 if self.peers[at].dials() && self.chance(4) => {
                 self.tally.sequence_resets += 1;
@@ -74,7 +74,7 @@ impl World {
         }
     }
 
-    /// Lets the operator begin the numbers of a session anew, at a moment at which its connection holds.
+    /// Lets the operator reset the sequence numbers of a session while its connection holds.
     pub(super) fn reset(&mut self) -> bool {
         let (Some(at), Some(engine)) = (self.to_reset, &self.engine) else {
             return false;
