@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Patience with an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pipes have these numbers in Chromium; what it says otherwise goes to standard error.
+/// The pipes have these numbers in Chromium; its other output goes to standard error.
 const PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
 
 /// A browser with one page.

@@ -15,10 +15,11 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Everything of this port of the loopback interface, into a file; returns when tcpdump listens.
+    /// Captures everything on this port of the loopback interface into a file; returns when tcpdump listens.
     pub fn start(path: &Path, port: u16) -> Result<Self, String> {
         let mut command = Command::new("tcpdump");
-        // Kernel buffers of 32 MiB; written as they come; no change of user, who could not write here.
+        // Kernel buffers of 32 MiB; packets are written at once; no change of user, since another user could not write
+        // here.
         command.args(["-i", "lo", "-B", "32768", "-U", "-Z", "root", "-w"]);
         command.arg(path).args(["tcp", "port", &port.to_string()]);
         command.stdin(Stdio::null()).stderr(Stdio::piped());
@@ -42,7 +43,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Waits until the file grows no more, and ends tcpdump; an error if it dropped packets.
+    /// Waits until the file stops growing, and ends tcpdump; an error if it dropped packets.
     pub fn finish(mut self) -> Result<(), String> {
         // The kernel hands packets over after a second at the latest.
         const REST: Duration = Duration::from_millis(2_500);

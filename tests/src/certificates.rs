@@ -15,8 +15,8 @@ const PASSWORD: &str = "changeit";
 const OURS: &str = "fixwire.test";
 const PEERS: &str = "peer.test";
 
-/// Fills a folder: `ca.pem`; `peer.pem`, `peer.key` and `peer.p12`; `own.p12`, which Java has written;
-/// `trust.p12`, with the authority.
+/// Fills a folder with `ca.pem`; `peer.pem`, `peer.key` and `peer.p12`; `own.p12`, written by Java; and `trust.p12`,
+/// which has the authority.
 ///
 /// # Errors
 ///
@@ -94,8 +94,7 @@ fn run(folder: &Path, program: &str, args: &str) -> Result<(), String> {
     }
 }
 
-/// Our side's transport over such a folder, from files that Java has written. The peer's certificate
-/// is the session's.
+/// Our side's transport over such a folder, from files written by Java. The certificate is checked to be the peer's.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The table of what an OMS has: does each row that is done, or done in part, name tests, and are they there? Does each
-//! that is done in part say what is less?
+//! The table of OMS features: whether each row that is done, or partly done, names tests that exist, and whether each
+//! partly done row says what is missing.
 
 /// Rows of the list that the table follows.
 const ROWS: usize = 70;

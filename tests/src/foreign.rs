@@ -1,4 +1,5 @@
-//! FIX clients of others, in other languages, from their registries; `tests/foreign/README.md` has the commands.
+//! FIX clients of other projects, in other languages, from their registries; `tests/foreign/README.md` has the
+//! commands.
 
 use crate::packages::workspace;
 use crate::peers::{Running, compile_java, copy_dependencies, is_older, output_folder, run, text};
@@ -45,7 +46,7 @@ pub fn venue(of: ForeignVenue) -> Result<Command, String> {
 }
 
 impl ForeignClient {
-    /// Starts it in this folder; it connects to the port on the command to log on.
+    /// Starts the client in this folder; it connects to the port on the command to log on.
     pub fn start(
         self,
         folder: &Path,
@@ -77,7 +78,7 @@ fn sources(client: &str) -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-/// Where a client's packages are. They are installed once for each state of the files that name them.
+/// The folder of a client's packages. They are installed once for each version of the files that name them.
 struct Installed {
     folder: PathBuf,
     stamp: PathBuf,
@@ -152,7 +153,7 @@ fn fixio() -> Result<Command, String> {
     java("fixio", "Client")
 }
 
-/// Arrow, Python: prints the Parquet file that it is given, as `read.py` says.
+/// Arrow, Python: prints a Parquet file, as `read.py` describes.
 ///
 /// # Errors
 ///
@@ -161,7 +162,7 @@ pub fn parquet_reader() -> Result<Command, String> {
     python("pyarrow", "read.py")
 }
 
-/// HdrHistogram, Java: prints the intervals of the log that it is given, as `ReadLog.java` says.
+/// HdrHistogram, Java: prints the intervals of a log, as `ReadLog.java` describes.
 ///
 /// # Errors
 ///

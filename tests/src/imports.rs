@@ -1,7 +1,7 @@
 //! Which file of a crate uses which, and which of them form a circle.
 //!
-//! A file uses another one when it names something that is defined there: in a `use`, or by a path. Who
-//! names a thing by a module that only exports it again uses the file that has it. Tests count for nothing.
+//! A file uses another one when it names something that is defined there: in a `use`, or by a path. A name taken from a
+//! module that only re-exports it counts as a use of the defining file. Tests do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub const CIRCLE_MAX: usize = 3;
 /// Functions longer than this are worth a look: do they hold one thought?
 pub const FUNCTION_LINES_ADVISED: usize = 100;
 
-/// Names that the files of a folder do without: what lies above them, and what is not theirs.
+/// Names that the files of a folder do not use: folders above them, and foreign names.
 pub const UNNAMED: [(&str, &[&str]); 4] = [
     (
         "crates/engine/src/line",
@@ -137,7 +137,7 @@ impl Crate {
         found
     }
 
-    /// Who uses a file of a higher folder; the folders from the lowest to the highest.
+    /// The files that use a file of a higher folder; the folders come from the lowest to the highest.
     #[must_use]
     pub fn upward(&self, layers: &[&str]) -> Vec<(&Path, &Path)> {
         let layer = |path: &Path| layers.iter().position(|layer| path.starts_with(layer));
@@ -346,7 +346,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 
 impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_file(&mut self, file: &'ast syn::File) {
-        // A file that is for tests says so where its parent declares it, and by its name.
+        // A file for tests is declared as such by its parent, and has such a name.
         let name = self.module.last().map(String::as_str);
         if matches!(name, Some("tests" | "model")) || self.module.iter().any(|part| part == "tests")
         {

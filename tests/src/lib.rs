@@ -1,7 +1,7 @@
 //! Players and rigs that test the whole from outside.
 //!
-//! The suites that use them are in `tests/tests`: each of those files asks one question of the
-//! finished binary or of the house itself.
+//! The suites that use them are in `tests/tests`: each of those files asks one question of the finished binary or of
+//! the repository itself.
 #![forbid(unsafe_code)]
 
 pub mod browser;

@@ -1,4 +1,4 @@
-//! Under which licences others let us use their packages, and where those come from.
+//! The licences under which we may use foreign packages, and the sources of these packages.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const ALLOWED: [&str; 10] = [
     "Unicode-3.0",
     "Zlib",
 ];
-/// Packages with another licence that may be used unchanged; NOTICE says so of each.
+/// Packages with another licence that may be used unchanged; NOTICE names each.
 const UNCHANGED: [(&str, &str); 1] = [("smartstring", "MPL-2.0+")];
 /// The registry that everything comes from.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";

@@ -1,4 +1,4 @@
-//! An OMS between its clients and a simulated exchange, and what each of the three says of the orders.
+//! An OMS between its clients and a simulated exchange, and the books of all three.
 
 pub mod books;
 pub mod dialogue;

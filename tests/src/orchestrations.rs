@@ -1,6 +1,5 @@
-//! The standard's own dictionaries, as the FIX Trading Community publishes them, and how a built-in one differs from
-//! them: in fields, types, values, membership and what is required. Names of values and the order of members are not
-//! compared.
+//! The dictionaries of the FIX Trading Community, and the differences of a built-in one: in fields, types, values,
+//! membership and required members. Names of values and the order of members are not compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -173,7 +172,7 @@ fn only<T: Ord + std::fmt::Display>(
     );
 }
 
-/// Values of a field, each with the version that has it first: `added` and `addedEP`.
+/// Values of a field, each with the first version that has it: `added` and `addedEP`.
 pub type ValuesSince = BTreeMap<String, (String, Option<u32>)>;
 
 /// The values of FIX Latest by tag.

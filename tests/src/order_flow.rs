@@ -1,8 +1,8 @@
-//! A peer that sends orders, remembers every byte, and finds its way after a broken connection.
+//! A peer that sends orders, remembers every byte, and recovers after a broken connection.
 //!
-//! It keeps its side of a FIX 4.2 session by the book: it asks for what it missed, sends again what
-//! it is asked for, and never uses a number twice. Whatever the engine sends is compared with what it
-//! sent before. The rigs kill the engine; this peer is the witness.
+//! It keeps the rules of a FIX 4.2 session: it requests missed messages, resends on request, and never uses a number
+//! twice. It compares everything from the engine with earlier messages. The rigs kill the engine; this peer is the
+//! witness.
 
 use crate::wire::{Missing, SOH, Wire, fields, message, number, show, timestamp, value};
 use std::collections::BTreeMap;
@@ -73,8 +73,7 @@ impl OrderFlow {
         }
     }
 
-    /// All sequence numbers are reset with the next Logon, and earlier messages are forgotten. Only for one that
-    /// connects.
+    /// The next Logon resets all sequence numbers, and earlier messages are forgotten. Only for a peer that connects.
     pub fn begin_anew(&mut self) {
         *self = Self {
             wants_reset: true,
@@ -348,7 +347,7 @@ impl OrderFlow {
         ))
     }
 
-    /// Sends again what the engine asks for: orders as they were, the rest as gaps.
+    /// Resends the requested messages: orders unchanged, the rest as gap fills.
     fn resend(&mut self, wire: &mut Wire, request: &[u8]) -> Result<(), End> {
         let (Some(from), Some(to)) = (number(request, "7"), number(request, "16")) else {
             return Err(End::Wrong(format!(

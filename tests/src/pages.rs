@@ -1,15 +1,15 @@
 //! What a page lets its reader do: files to write, and commands to type.
 //!
-//! A block of `sh` has a command a line; one that ends with `\` goes on in the next. A comment behind a command,
-//! or on the line before it, may say more of it:
+//! A block of `sh` has a command a line; one that ends with `\` continues on the next line. A comment after a command,
+//! or on the line before it, may say more about it:
 //!
 //! ```text
 //! fixwire check broken.cfg          # exits 1
 //! fixwire run acceptor.cfg          # in a terminal of its own
 //! ```
 //!
-//! A block of any other language is a file when the text before it names one: `acceptor.cfg`, in backquotes, with
-//! a colon behind.
+//! A block of any other language is a file when the text before it names one: `acceptor.cfg`, in backquotes, followed
+//! by a colon.
 
 /// The steps of a reader, in the order of the page.
 #[derive(Clone, Debug, Eq, PartialEq)]

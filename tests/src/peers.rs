@@ -1,4 +1,4 @@
-//! Engines of others, built from their registries and run as child processes.
+//! Foreign engines, built from their registries and run as child processes.
 
 use crate::packages::{folder, workspace};
 use crate::server::scratch;
@@ -35,7 +35,7 @@ pub enum Role {
 pub struct Terms {
     /// A folder that [`certificates::make`](crate::certificates::make) has filled, for TLS; else empty.
     pub certificates: PathBuf,
-    /// From when to when the session is open, each day, UTC: `HH:MM:SS`; twice the same is the whole day.
+    /// The time of day at which the session opens and closes, UTC: `HH:MM:SS`; two equal times mean the whole day.
     pub hours: [String; 2],
     /// A folder for the message log that the engine itself writes; empty for none.
     pub message_log: PathBuf,
@@ -76,7 +76,7 @@ impl Terms {
 impl Engine {
     /// Builds the peer when its sources have changed; the command that runs it.
     fn build(self) -> Result<Vec<String>, String> {
-        // One test of one program at a time: another's engine must not be loading what we replace.
+        // One test of one program at a time: a foreign engine must not be loading files that we replace.
         let path = output_folder("interop")?.join("lock");
         let building = File::create(&path).and_then(|file| file.lock().map(|()| file));
         let _building = building.map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,6 +1,6 @@
 //! Phrases that no text of the repository has, each with the words of the field for it.
 //!
-//! Who reads our errors and pages has used another FIX engine for years: one word for one thing, everywhere.
+//! Readers of our errors and pages have used another FIX engine for years: one word for one thing, everywhere.
 
 /// Each phrase in lower case, and what to write.
 pub const PHRASES: [(&str, &str); 34] = [
@@ -51,9 +51,9 @@ const REFUSED: &str = "rejects, refuses (a Logon), does not accept";
 const UNKNOWN: &str = "names, identifies; unknown session";
 const PRESENT: &str = "is present, is listed, appears";
 
-/// Where a text has one of these phrases: its line, the phrase, and what to write instead.
+/// The places where a text has one of these phrases: the line, the phrase, and the words to write instead.
 ///
-/// A comment that goes on in the next line counts as one line, and so do the lines of a paragraph.
+/// A comment that continues on the next line counts as one line, and so do the lines of a paragraph.
 pub fn phrases(text: &str) -> Vec<String> {
     let joined = Joined::of(text);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Sits between two engines, counts what passes, and loses messages on request.
+//! A proxy between two engines: it counts the messages that pass, and loses messages on request.
 
 use crate::wire::{Missing, Wire, value};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -47,7 +47,7 @@ struct Counts {
 }
 
 impl Proxy {
-    /// Listens, and connects to `acceptor` once for each connection that it gets.
+    /// Listens, and connects to `acceptor` once for each accepted connection.
     pub fn start(acceptor: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let counts = Arc::new([Counts::default(), Counts::default()]);
@@ -65,7 +65,7 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// The same for streams that cannot be read: bytes pass as they are, and nothing is counted.
+    /// The same for streams that cannot be read: bytes pass unchanged, and no message is counted.
     pub fn start_sealed(acceptor: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let sealed: Arc<Mutex<Vec<TcpStream>>> = Arc::default();

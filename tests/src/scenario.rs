@@ -38,10 +38,9 @@
 //! | `disconnect REASON` | the connection is closed; the reason, if given, is the name in `Reason` |
 //! | `numbers in=2 out=3 epoch=0` | the counters now |
 //!
-//! A scenario is played in every version, unless a `versions:` line names those that have the
-//! fields and messages it uses. A `send` line says what FIX 4.4 writes: where an earlier version
-//! has no EndSeqNo(16) = 0, or no such field or reason in a Reject, the player expects what that
-//! version has instead.
+//! A scenario is played in every version, unless a `versions:` line names those that have its fields and messages. A
+//! `send` line is written for FIX 4.4: where an earlier version has no EndSeqNo(16) = 0, or no such field or reason in
+//! a Reject, the player expects that version's form instead.
 //!
 //! `|` is SOH. A value `now`, `now+10s`, `now-121s` is that time; `*` in `send` is any value;
 //! `(none)` in `recv` leaves a header field out; `<SOH>` is a delimiter inside a value.
@@ -63,11 +62,11 @@ pub const VERSIONS: [&str; 8] = ["4.0", "4.1", "4.2", "4.3", "4.4", "5.0", "5.0S
 /// A file, read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file's name without folder and ending, and the role where it is played in both.
+    /// The file's name without folder and ending, and the role if it is played in both roles.
     pub name: String,
     /// Has a `# Source:` line.
     pub has_source: bool,
-    /// Under which versions it is played: all, unless a `versions:` line names fewer.
+    /// The versions that the scenario is played in: all, unless a `versions:` line names fewer.
     pub versions: Vec<&'static str>,
     /// The settings of the `session` line.
     pub settings: Vec<(String, String)>,
@@ -141,8 +140,7 @@ impl Action {
         )
     }
 
-    /// The same expectation, a little different, so that it must fail; `None` for what expects
-    /// nothing.
+    /// The same expectation with a small change, so that it must fail; `None` for a line that expects nothing.
     #[must_use]
     pub fn spoilt(&self) -> Option<Self> {
         let with_another_field = |fields: &Fields| {
@@ -167,7 +165,7 @@ impl Action {
 /// Tags and values as they are written in the file.
 pub type Fields = Vec<(u32, String)>;
 
-/// A mistake in a scenario file, or a session that does something else than the scenario says.
+/// A mistake in a scenario file, or a session that differs from the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// The scenario, with the version it was played under.
@@ -187,7 +185,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Scenario {
-    /// Reads all scenarios of a folder, in the order of their names; one with `role=both` is two.
+    /// Reads all scenarios of a folder, in the order of their names; a scenario with `role=both` becomes two.
     ///
     /// # Errors
     ///

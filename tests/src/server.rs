@@ -15,17 +15,16 @@ use std::time::{Duration, Instant};
 /// How long the engine may take until it listens.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 
-/// One build at a time: two of the same profile would wait for each other anyway.
+/// One build at a time: two builds of the same profile would wait for each other anyway.
 static BUILD: Mutex<()> = Mutex::new(());
 
-/// The programs that `./test` builds, faults that can be planted among them.
+/// The programs that `./test` builds, among them one with faults that can be planted.
 const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
 
 /// The binary under test, built when it is not fresh.
 ///
-/// `FIXWIRE_BIN` names another one. Otherwise cargo builds it in the profile of the running test, so
-/// that the two are never of different ages. It leaves in that profile's folder a `fixwire` that obeys
-/// `FIXWIRE_CANARY`.
+/// `FIXWIRE_BIN` names another binary. Otherwise cargo builds it in the profile of the running test, so that the two
+/// are never of different ages. It leaves in that profile's folder a `fixwire` that obeys `FIXWIRE_CANARY`.
 pub fn binary() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("FIXWIRE_BIN") {
         return Ok(PathBuf::from(path));
@@ -131,8 +130,7 @@ pub fn target_folder() -> Result<PathBuf, String> {
     std::path::absolute(folder).map_err(|error| error.to_string())
 }
 
-/// The suite that runs: a module of the program, as the name of the test or what was asked for says, or the
-/// whole program.
+/// The suite that runs: a module of the program, by the name of the test or the filter, or the whole program.
 fn suite() -> std::io::Result<String> {
     let test = std::thread::current().name().map(str::to_owned);
     let names = test.into_iter().chain(std::env::args());
@@ -147,8 +145,8 @@ fn suite() -> std::io::Result<String> {
     Ok(program.to_owned())
 }
 
-/// A folder under the target folder that is empty at first; `./test` removes it when its suite has passed.
-/// Each suite has its own, one that runs with a planted fault another.
+/// A folder under the target folder that is empty at first; `./test` removes it when its suite has passed. Each suite
+/// has its own, and a run with a planted fault has another one.
 pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     let suite = suite()?;
     let fault = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
@@ -167,8 +165,8 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A port of 127.0.0.1 that is free, and that no connection of this machine gets by itself: those
-/// have ports from 32768 on, and one of them would keep an engine from listening there again.
+/// A free port of 127.0.0.1 that no connection of this machine gets by itself: connections have ports from 32768 on,
+/// and one of them would keep an engine from listening on its port again.
 pub fn free_port() -> std::io::Result<u16> {
     const PORTS: std::ops::Range<u32> = 12_000..32_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -259,7 +257,7 @@ impl Launch {
         }
     }
 
-    /// As [`spawn`](Self::spawn), by these words instead of `run`; the settings file follows them.
+    /// As [`spawn`](Self::spawn), with these words instead of `run`; the settings file follows them.
     pub fn spawn_as(&self, words: &[&str]) -> Result<Server, String> {
         let folder = self.settings.parent().unwrap_or(Path::new(".")).to_owned();
         let output = |name: &str| {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes that the system keeps of a way that is paused, at most: the writer soon has to wait.
+/// The most bytes that the system keeps of a paused direction: the writer soon has to wait.
 const KEPT: usize = 64 * 1024;
 
 /// A listener in front of an acceptor.
@@ -29,7 +29,7 @@ struct Shared {
 }
 
 impl Tee {
-    /// Listens, and connects to `acceptor` once for each connection that it gets.
+    /// Listens, and connects to `acceptor` once for each accepted connection.
     pub fn start(acceptor: SocketAddr) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let shared = Arc::<Shared>::default();
@@ -51,7 +51,7 @@ impl Tee {
         self.shared.paused[way as usize].store(paused, Ordering::SeqCst);
     }
 
-    /// The whole messages that went this way, of each connection. Garbled ones are none.
+    /// The whole messages that went in this direction, by connection. Garbled ones are left out.
     pub fn messages(&self, way: Way) -> Vec<Vec<Vec<u8>>> {
         let passed = self.shared.passed.lock();
         let passed = passed.unwrap_or_else(PoisonError::into_inner);

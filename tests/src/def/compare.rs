@@ -1,13 +1,13 @@
 //! Compares a received message with the one that a script expects.
 //!
-//! The fields count, not their order: FIX leaves the order inside header and body to the sender.
-//! BodyLength and CheckSum must be right for the message received, whatever the script says; a time
-//! must have the form of a time; Text(58) may say more than the script.
+//! Fields are compared without their order: FIX leaves the order inside header and body to the sender. BodyLength and
+//! CheckSum must be right for the received message, whatever the script has; a time must have the form of a time;
+//! Text(58) may be longer than in the script.
 
 use crate::wire::{fields, frame_fault, show};
 use std::collections::BTreeMap;
 
-/// The differences between the two, one sentence each; empty when they agree.
+/// The differences between the two messages, one sentence each; empty when they agree.
 pub fn differences(expected: &[u8], received: &[u8]) -> Vec<String> {
     if let Some(fault) = frame_fault(received) {
         return vec![fault];

@@ -148,7 +148,7 @@ mod tests {
     use crate::wire::message;
     use std::net::TcpListener;
 
-    /// An engine with one answer: it replies to each message with this text, then closes.
+    /// An engine with one answer: it sends this text for each message, then closes.
     fn one_answer(text: &str) -> std::io::Result<SocketAddr> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, answer) = (listener.local_addr()?, message(text));

@@ -111,7 +111,7 @@ impl Script {
     }
 }
 
-/// Reads the steps of a script; an error is the line and what is wrong with it.
+/// Reads the steps of a script; an error has the line and its fault.
 pub fn parse(text: &[u8]) -> Result<Vec<Step>, (usize, String)> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut steps = Vec::new();
@@ -183,8 +183,8 @@ fn step(line: &[u8]) -> Option<Step> {
 
 /// The bytes to send or to compare with: times, BodyLength and CheckSum filled in.
 ///
-/// An offset is stretched by a tenth, at least by a second: scripts use 121 s against a limit of
-/// 120 s, and neither rounding nor a slow machine may bring that back inside.
+/// An offset is stretched by a tenth, and at least by a second: scripts use 121 s against a limit of 120 s, and neither
+/// rounding nor a slow machine may bring that below the limit.
 pub fn fill(raw: &[u8]) -> Vec<u8> {
     let mut filled = Vec::with_capacity(raw.len() + 32);
     let mut rest = raw;

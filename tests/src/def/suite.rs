@@ -40,8 +40,7 @@ pub struct Lane {
 
 /// Finds the version folders at or below `root` and deals the scripts of each to this number of lanes.
 ///
-/// `dictionaries` is the folder with the dictionaries that belong to the scripts; without it the
-/// engine uses those that it has.
+/// `dictionaries` is the folder with the dictionaries of the scripts; without it the engine uses the built-in ones.
 pub fn lanes(root: &Path, dictionaries: Option<&Path>, lanes: usize) -> Result<Vec<Lane>, String> {
     let mut found = Vec::new();
     for (folder, dictionary, version) in VERSIONS {
@@ -108,8 +107,8 @@ fn sessions(scripts: &[Script]) -> BTreeSet<SessionKey> {
         .collect()
 }
 
-/// Two seconds for six as HeartBtInt: silence is watched in a third of the time. The number of
-/// digits stays, so a scripted BodyLength still holds.
+/// HeartBtInt is two seconds where a script has six, so that silence takes a third of the time. The number of digits is
+/// the same, so a scripted BodyLength still holds.
 fn shorten_heartbeats(script: &mut Script) {
     for step in &mut script.steps {
         let (Action::Send(raw) | Action::Expect(raw)) = &mut step.action else {
@@ -195,7 +194,7 @@ impl Lane {
             "DefaultApplVerID",
             self.default_appl_ver_id.map(str::to_owned),
         );
-        // Scripts that bring no dictionaries are those of QuickFIX C++, the others do not want this.
+        // Scripts without dictionaries are QuickFIX C++'s; the other suites do without this.
         if fixt && self.dictionary.is_some() {
             text.push_str("ApplVerIDInBusinessReject=N\n");
         }

@@ -1,7 +1,6 @@
-//! Checkpoints: a state that was written is read as it was, and a file in which anything was changed is refused,
-//! with the byte.
+//! Checkpoints: a written state is read back unchanged, and a file with any change is refused, with the byte.
 //!
-//! The first byte says what happens to the file, the next three where and how; the rest is the state.
+//! The first byte chooses the change of the file, the next three its place and kind; the rest is the state.
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
@@ -22,7 +21,7 @@ const CONFIG: JournalConfig = JournalConfig {
 const NAME: &str = "bytes";
 const VERSION: u32 = 7;
 
-/// The checkpoint that a start used: a version and a state, and the reasons why files were not used.
+/// The checkpoint that a start used, as version and state, and the reasons why other files were not used.
 type Taken = (Option<(u32, Vec<u8>)>, Recalled);
 
 /// Panics when something does not hold.

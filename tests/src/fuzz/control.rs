@@ -1,5 +1,5 @@
-//! Lines of the control socket: nothing in them panics, every refusal is one line, and a request that is read is
-//! written as a line that is read as the same one.
+//! Lines of the control socket: no line panics, every refusal is one line, and a request that was read is written as a
+//! line that reads as the same request.
 
 use fixwire::control::Asked;
 

@@ -1,4 +1,4 @@
-//! Any text is a conversion table or an error with a line, and what a table makes is a message.
+//! Any text is a conversion table or an error with a line, and the result of a table is a message.
 //!
 //! Input: the text of a table.
 
@@ -17,7 +17,7 @@ const BODIES: [&[u8]; 4] = [
     b"W|34=5|49=A|52=20260821-13:30:00|56=B|262=M|55=IBM|268=2|269=0|270=1.5|271=10|269=1|270=1.6|271=5|",
 ];
 
-/// Panics when reading a table or converting by it breaks its promises for these bytes.
+/// Panics when reading a table or converting by it breaks a promise for these bytes.
 pub fn run(data: &[u8]) {
     check(data, Conversion::read).unwrap_or_else(|what| panic!("{what}"));
 }

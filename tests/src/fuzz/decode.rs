@@ -1,8 +1,7 @@
 //! Any bytes become the fields that a slow splitter finds, and nothing that reads them panics.
 //!
-//! Input: a byte that chooses the decoder's room, a byte of validation rules, then the message with
-//! `|` for SOH; when that begins with `!`, the rest is the body of a whole message of FIX 4.2, 4.4 or
-//! FIXT.1.1.
+//! Input: a byte for the decoder's room, a byte for the validation rules, then the message with `|` for SOH; after a
+//! `!` the rest is the body of a whole message of FIX 4.2, 4.4 or FIXT.1.1.
 
 use std::sync::OnceLock;
 
@@ -266,7 +265,7 @@ fn walk(decoded: &Message<'_>, definition: &GroupDef) -> Result<(), String> {
     Ok(())
 }
 
-/// A resent message is a message, and has all its fields but those of its sending.
+/// A resent message is a message, and has all fields of the original except those about its sending.
 fn repeat(bytes: &[u8]) -> Result<(), String> {
     let mut outbox = Outbox::new(1 << 16, 8, 64);
     let session = SessionId(0);

@@ -1,7 +1,7 @@
 //! Any text is a dictionary, a delta or an error with a place; a dictionary can be used whatever it says.
 //!
-//! Input: a file of any form. It is read as the form that its root names, as the other one, and as a delta
-//! of FIX 4.4; a dictionary is written in both forms and read again.
+//! Input: a file of any form. It is read in the form that its root names, in the other form, and as a delta of FIX 4.4;
+//! a dictionary is written in both forms and read again.
 
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_dictionary::{DictionaryError, DocumentLimits, orchestra, quickfix, write};
@@ -103,8 +103,8 @@ pub fn check(
     }
 }
 
-/// Written in either form it is read as the same dictionary. What grows beyond the limits of a file when
-/// its components are expanded is left out.
+/// A dictionary is the same when read back from either form. Dictionaries that exceed the limits of a file when their
+/// components are expanded are left out.
 fn survives(dictionary: &Dictionary) -> Result<(), String> {
     let sizes = dictionary.messages().iter();
     let size: usize = sizes
@@ -166,7 +166,7 @@ fn has_a_place(text: &str, error: &DictionaryError) -> Result<(), String> {
     Ok(())
 }
 
-/// Fields, members and messages lead to each other; a name of `above` means what it means there.
+/// Fields, members and messages refer to each other; a name of `above` has the same meaning in this dictionary.
 fn agrees_with_itself(dictionary: &Dictionary, above: Option<&Dictionary>) -> Result<(), String> {
     for field in dictionary.fields() {
         let found = dictionary.field(field.tag).map(|found| &found.name);
@@ -216,7 +216,7 @@ fn members_are_fields(dictionary: &Dictionary, members: &[Member]) -> Result<(),
     Ok(())
 }
 
-/// Whatever a message says, it is valid or has a fault; with nothing in it, what is required is missing.
+/// Every message is valid or has a fault; an empty message lacks the required members.
 fn validates(dictionary: &Dictionary) -> Result<(), String> {
     let mut scratch = Scratch::default();
     let mut decoder = Decoder::with_capacity(512);
@@ -245,7 +245,7 @@ fn validates(dictionary: &Dictionary) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a value for each required member; whether there is one that no message has by itself.
+/// Writes a value for each required member; returns whether there is a member that no message has by itself.
 fn required(dictionary: &Dictionary, definition: &MessageDef, body: &mut String) -> bool {
     let own = definition.members().iter().filter(|member| member.required);
     let own = own.filter(|member| ![8, 9, 10, 35].contains(&member.tag));

@@ -1,8 +1,8 @@
 //! Events of an OMS, as the bytes of journal notes, and the state that they make.
 //!
-//! Input: a byte that says how the state begins (0 empty; 1 with a day, sessions, accounts and instruments; 2 from the
-//! body of a checkpoint, whose length is in the next two bytes). Then notes: a byte with the length of the event, a byte
-//! for the time that passes, and the bytes of the event, its kind first.
+//! Input: a byte for the initial state (0 empty; 1 with a day, sessions, accounts and instruments; 2 from the body of a
+//! checkpoint, whose length is in the next two bytes). Then notes: a byte with the length of the event, a byte for the
+//! time before it, and the bytes of the event, its kind first.
 
 use std::hash::Hasher;
 
@@ -150,7 +150,7 @@ fn reads_back(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The state as its checkpoint has it; `None` when events that no OMS writes have made one that is refused.
+/// The state as in its checkpoint; `None` when events that no OMS writes have made a state that is refused.
 fn copy(state: &OmsState) -> Result<Option<OmsState>, String> {
     let mut written = Vec::new();
     Ledger::write(state, &mut |bytes| written.extend_from_slice(bytes));

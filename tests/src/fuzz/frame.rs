@@ -1,8 +1,8 @@
 //! Any bytes, split anywhere, become the same messages.
 //!
-//! Input: a byte that chooses the splits, then the stream in lines. A line that begins with `!` is
-//! a whole message whose body, from the value of MsgType on, is the rest of the line, with `|` for
-//! SOH; other lines are taken as they are, with the same `|`.
+//! Input: a byte for the splits, then the stream in lines. A line that begins with `!` is a whole message whose body,
+//! from the value of MsgType on, is the rest of the line, with `|` for SOH; other lines are taken literally, also with
+//! `|` for SOH.
 
 use fixwire_protocol::frame::{self, Frame, Garbled};
 
@@ -11,7 +11,7 @@ use super::input::{Input, message, show, with_soh};
 
 /// The longest message, in bytes.
 const MAX_LEN: usize = 600;
-/// BeginString and BodyLength, as long as they can be: known before the length is.
+/// BeginString and BodyLength of the greatest length: known before the length is.
 const BEFORE_BODY: usize = 40;
 
 /// The items of the stream, with places in the whole stream.
@@ -105,7 +105,7 @@ fn bodies(events: &[Event]) -> Vec<&[u8]> {
     whole.collect()
 }
 
-/// Reads as an engine does: what is Partial waits for `step(n)` more bytes.
+/// Reads as an engine does: after Partial it waits for `step(n)` more bytes.
 fn read(
     stream: &[u8],
     step: impl Fn(usize) -> usize,
@@ -158,7 +158,7 @@ fn read(
     }
 }
 
-/// Whether bytes are a message, seen from its end: slow, and written for this alone.
+/// Whether bytes are a message, judged from the end: slow, and written only for this check.
 fn is_message(bytes: &[u8]) -> bool {
     let mut fields = bytes.split(|byte| *byte == 1);
     let (Some(begin), Some(length), Some(body)) = (fields.next(), fields.next(), fields.next())

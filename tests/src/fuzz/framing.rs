@@ -1,4 +1,4 @@
-//! Any bytes, split anywhere, become the same frames of a link, as its framing says.
+//! Any bytes, split anywhere, become the same frames of a link, by its framing.
 //!
 //! Input: a byte that chooses the splits, seven that make the framing, then pieces: a byte for its kind, a byte for its
 //! length, and its bytes. A piece is a frame, into which its length and checksum are written, or plain bytes.
@@ -118,7 +118,7 @@ fn make_frame(framing: &Framing, bytes: &mut [u8]) -> bool {
     true
 }
 
-/// The length that the frame at a place states: slow, and written for this alone.
+/// The length that the frame at a place states: slow, and written only for this check.
 fn stated(framing: &Framing, stream: &[u8], at: usize) -> u64 {
     let digits = &stream[at + framing.length_at..][..framing.length_bytes];
     let places = digits.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Whatever the files of a journal contain, opening it answers an error or a beginning of the truth.
+//! For any content of its files, opening a journal returns an error or a prefix of the true records.
 //!
 //! Input: a byte that chooses one of two ways. *A segment*: a valid header, then the bytes of the input as records; a
 //! bit says whether the length and checksum of a record are corrected, so that the reader reaches the records after it.
@@ -97,7 +97,7 @@ fn read_segment(
     }
 }
 
-/// Gives each record from the first on the checksum that it needs, and its index if asked to.
+/// Gives each record from the first on a correct checksum, and an index if asked to.
 fn put_right(bytes: &mut [u8], written: usize, salt: u64, index: bool) {
     let (mut at, mut number) = (HEADER, 0u64);
     while at + RECORD <= written {
@@ -171,7 +171,8 @@ fn read_edited(
                 .map(<[u8]>::to_vec)
         };
         let damaged = image(&before) != image(&after);
-        // Records that no sync covered may be lost with those before them, when nothing was sent because of them.
+        // Records that no sync covered may be lost, with unsynced records before them, when no message was sent because
+        // of them.
         let unsynced = config.synced_before_sent && lost > kept;
         hold!(
             damaged || unsynced,
@@ -287,7 +288,7 @@ fn files(disk: &SimDisk) -> Vec<Option<Vec<u8>>> {
         .collect()
 }
 
-/// A record, as it can be read; what was known to be on the disk is another matter.
+/// A record in its readable form, without the state of its sync.
 #[derive(Debug, Eq, PartialEq)]
 struct Told {
     index: u64,
@@ -321,7 +322,8 @@ fn told(journal: &mut Journal<SimDisk>) -> Result<Vec<Told>, String> {
     Ok(records.map(|record| Told::of(&record)).collect())
 }
 
-/// Recovered messages can be read by MsgSeqNum, the journal can be written to, and both are there after another start.
+/// After recovery, messages can be read by MsgSeqNum and the journal can be written to, and both still hold after
+/// another start.
 fn works(
     mut journal: Journal<SimDisk>,
     disk: &SimDisk,

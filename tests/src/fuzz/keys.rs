@@ -1,5 +1,5 @@
-//! Key files: nothing in them panics, every refusal is one line without a byte of them, and a key that is
-//! taken signs the same Logon in the same way.
+//! Key files: no file panics, every refusal is one line without a byte of the file, and an accepted key signs the same
+//! Logon in the same way.
 //!
 //! The first byte says which recipe reads the rest.
 

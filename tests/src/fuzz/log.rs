@@ -1,12 +1,12 @@
 //! Any bytes of a log, a connection or a capture give the same messages, however they are split.
 //!
-//! Input: a byte that chooses what it is and the splits, then the bytes; `|` stays, as logs have it.
+//! Input: a byte for the kind of source and the splits, then the bytes; `|` stays, as in logs.
 
 use fixwire_reader::probe;
 
 use super::hold;
 
-/// A way to find messages: the bytes, the length of blocks, and whether they are a text with lines.
+/// A way to find messages: the bytes, the length of blocks, and whether the source is a text with lines.
 pub type Find = fn(&[u8], usize, bool) -> Vec<(u64, Vec<u8>)>;
 
 /// Panics when the reader breaks its promises for these bytes.

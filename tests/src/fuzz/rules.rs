@@ -1,4 +1,4 @@
-//! Any text is the rules of a gateway or errors with places, and a gateway with them works off messages.
+//! Any text is a gateway's rules or errors with places, and a gateway with these rules handles messages.
 //!
 //! Input: the text of a file of rules for the sessions CLIENT (FIX 4.2) and VENUE (FIX 4.4).
 
@@ -26,7 +26,7 @@ const LONGEST: usize = 16 << 10;
 /// longer than everything else.
 const ONE_OF: usize = 16;
 
-/// Panics when reading rules or working by them breaks its promises for these bytes.
+/// Panics when reading rules or applying them breaks a promise for these bytes.
 pub fn run(data: &[u8]) {
     check(data, |text| match text.len().is_multiple_of(ONE_OF) {
         true => load(text).map(Some),

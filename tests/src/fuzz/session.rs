@@ -20,7 +20,8 @@ pub fn run(data: &[u8]) {
     check(data, |_, verdict| verdict).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// [`run`] with a say in what the session answers: gets how far its number was from the expected one.
+/// [`run`] with a change to the session's answers: the function gets the difference between a number and the expected
+/// one.
 ///
 /// # Errors
 ///

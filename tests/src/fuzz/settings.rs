@@ -1,8 +1,8 @@
-//! Any text is a configuration or errors with places, whichever engine it was written for, and saying so
-//! never panics. A configuration can be said in TOML.
+//! Any text is a configuration or errors with places, for any engine, and reporting them never panics. Any
+//! configuration can be written as TOML.
 //!
-//! Input: the text of a `.cfg` file, which is read as a `.toml` and a `.properties` file too, UTF-8 or made
-//! so.
+//! Input: the text of a `.cfg` file, which is also read as a `.toml` and a `.properties` file, in UTF-8 or converted to
+//! it.
 
 use fixwire::settings::convert::{ConvertError, to_toml};
 use fixwire::settings::variables::{FileText, Values, VariableFault};
@@ -182,9 +182,9 @@ fn is_shown(source: &Source, report: &SettingsReport) -> Result<(), String> {
     Ok(())
 }
 
-/// The canary appears once, as the value of a password. In a TOML file it does as soon as that is a line
-/// of its own in a text without strings of several lines, in which a line is no key; in a `.properties`
-/// file when no line goes on in the next.
+/// The canary appears once, as the value of a password. In a TOML file this holds when it is a line of its own in a
+/// text without multi-line strings, where a line is not a key; in a `.properties` file when no line continues on the
+/// next.
 fn hides_canary(source: &Source) -> bool {
     let line = match source.is_toml() {
         true => format!("Password = \"{CANARY}\""),

@@ -1,7 +1,7 @@
-//! Any files are the store of a session, which moves in and out again as it was, or an error.
+//! Any files are the store of a session, which can be imported and exported again unchanged, or an error.
 //!
-//! Input: a byte that chooses the engine whose store it is, then its files: each begins with a line
-//! `== ENDING`, for example `== body`.
+//! Input: a byte for the engine that wrote the store, then its files: each begins with a line `== ENDING`, for example
+//! `== body`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Any bytes are answers of a proxy, the beginning of one, or none, however they arrive.
 //!
-//! Input: a byte that says what the proxy speaks and whether we have a user there, then what it answers.
+//! Input: a byte for the proxy's protocol and whether we have a user there, then the proxy's answers.
 
 use std::io;
 

@@ -40,7 +40,7 @@ impl Books {
     ///
     /// # Errors
     ///
-    /// An order that is not settled, or a row that says something else than an order.
+    /// An order that is not settled, or a row that differs from an order.
     pub fn of(orders: &[Value], positions: &[Value]) -> Result<Self, String> {
         let mut books = Self::default();
         for row in orders {
@@ -63,8 +63,7 @@ impl Books {
         Ok(books)
     }
 
-    /// Positions are what the orders make of them, and nothing is won or lost: who trades here trades with each
-    /// other.
+    /// Positions follow from the orders and add up to nothing, since all traders here trade with each other.
     ///
     /// # Errors
     ///
@@ -150,7 +149,7 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
             }
             // No line was ready, or the exchange never had it.
             None if order.standing.state == "rejected" => {}
-            // Its trading day ended before it reached the exchange, which does not have it.
+            // The trading day ended before the order reached the exchange, which does not have it.
             None if order.standing.state == "expired" && order.standing.filled == 0 => {}
             None => {
                 return Err(format!(
@@ -168,7 +167,7 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
     }
 }
 
-/// Whether an order that ended with the trading day for its client has ended at its venue, otherwise the same.
+/// Whether an order that ended with the trading day for its client has ended at its venue, and is the same in all else.
 fn lapsed_as(order: &Order, told: &Told) -> bool {
     let lapsed = Standing {
         state: "expired",

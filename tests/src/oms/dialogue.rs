@@ -1,4 +1,4 @@
-//! Requests and reports of one side of a session, FIX or TMP, as the journal of either side has them.
+//! Requests and reports of one side of a session, FIX or TMP, as either side's journal has them.
 
 use super::frames::Frames;
 use crate::wire::{message, number, show, value};
@@ -36,7 +36,7 @@ pub struct Told {
     paid: f64,
 }
 
-/// Orders, replaces, cancels and mass cancels of one side, and what the other answered.
+/// Orders, replaces, cancels and mass cancels of one side, and the other side's answers.
 #[derive(Debug, Default)]
 pub struct Dialogue {
     /// By ClOrdID(11) of the new order.
@@ -57,9 +57,9 @@ pub struct Dialogue {
     sent: Vec<(String, [String; 2])>,
     /// New orders that are good till cancelled or till a date, by ClOrdID(11).
     pub lasting: BTreeSet<String>,
-    /// Mass cancels (q), by ClOrdID(11): the orders that were sent before and are meant.
+    /// Mass cancels (q), by ClOrdID(11): the orders sent before that they apply to.
     meant: BTreeMap<String, Vec<String>>,
-    /// Orders that were open when a mass cancel was reported (r) that means them.
+    /// Orders that were open when the mass cancel that applies to them was reported (r).
     pub withdrawn: BTreeSet<String>,
 }
 
@@ -215,8 +215,8 @@ impl Dialogue {
         }
     }
 
-    /// An OrderMassCancelReport(r): TotalAffectedOrders(533) is how many of the orders that are meant were open. It also
-    /// counts those of a day before whose end the venue has not confirmed; their clients know them as expired.
+    /// An OrderMassCancelReport(r): TotalAffectedOrders(533) is the number of open orders that the request applies to.
+    /// It also counts orders of an earlier day whose end the venue has not confirmed; clients know them as expired.
     fn mass_cancelled(&mut self, raw: &[u8]) -> Result<(), String> {
         let id = text(raw, "11");
         self.answered(&id)?;
@@ -275,7 +275,7 @@ impl Dialogue {
         let is_fill = matches!(&*exec_type, "1" | "2" | "F");
         // The order ended with the trading day, before its venue had confirmed that.
         let lapsed = before.is_some_and(|told| told.standing.state == "expired");
-        // A venue may have made it larger before the fill that seemed to be the last.
+        // A venue may have increased the order before the fill that seemed to be the last.
         if ended && exec_type != "5" && !(lapsed && is_fill) {
             return Err("reported after its end".into());
         }

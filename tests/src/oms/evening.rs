@@ -1,7 +1,7 @@
 //! Do an OMS, its client and the simulated exchange agree in the evening, by the exchange's own book?
 //!
-//! Unlike [`agree`](super::books::agree) this believes no report: the exchange may have changed and lost some, and may have
-//! cancelled trades.
+//! Unlike [`agree`](super::books::agree) this believes no report: the exchange may have changed or lost some, and may
+//! have cancelled trades.
 
 use super::floor::{ACCOUNTS, Floor};
 use super::heard::Heard;
@@ -67,7 +67,7 @@ impl Evening<'_> {
         Ok(numbered.filter_map(|(at, row)| Some((at?, row))).collect())
     }
 
-    /// Orders that stand otherwise in the OMS than in the exchange's book, and how.
+    /// Orders whose state in the OMS differs from the exchange's book, with the difference.
     fn differing(&self) -> Result<Vec<(u64, String)>, String> {
         let (ours, venue) = (self.orders()?, self.venue()?);
         let mut found = Vec::new();
@@ -86,7 +86,7 @@ impl Evening<'_> {
         Ok(found)
     }
 
-    /// Orders, positions, reservations, and what the client knows; each of its requests has one answer.
+    /// Orders, positions, reservations and the client's knowledge; each of its requests has one answer.
     ///
     /// # Errors
     ///
@@ -110,7 +110,8 @@ impl Evening<'_> {
         Ok(())
     }
 
-    /// Bought, sold, and open to buy and sell, by account and symbol: the orders of the exchange make them.
+    /// Quantities bought, sold, open to buy and open to sell, by account and symbol, computed from the exchange's
+    /// orders.
     fn positions(
         &self,
         ours: &BTreeMap<u64, Value>,

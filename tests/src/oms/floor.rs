@@ -1,4 +1,4 @@
-//! `fixwire run oms.toml`, `fixwire sim` and clients around them, on ports and in folders of their own.
+//! `fixwire run oms.toml`, `fixwire sim` and clients, each with its own ports and folder.
 
 use super::books::Books;
 use super::dialogue::{Asks, Dialogue};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The traded instruments.
 pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
-/// Accounts of the clients, numbers as TMP has them. An OMS lists at most 1,000 orders of each.
+/// Accounts of the clients, which are numbers in TMP. An OMS lists at most 1,000 orders of each.
 pub const ACCOUNTS: [&str; 6] = [
     "1000001", "1000002", "1000003", "1000004", "1000005", "1000006",
 ];
@@ -43,7 +43,7 @@ fn version(version: &str) -> String {
     }
 }
 
-/// The tables of one link: number 0 of its broker is the first line. The exchange's end listens.
+/// The tables of one link: number 0 of its broker is the first line. The exchange's side listens.
 fn link(name: &str, number: usize, port: u16, listens: bool) -> String {
     let connected = match listens {
         true => format!(
@@ -86,7 +86,7 @@ impl Floor {
                 port: free_port().map_err(io)?,
             })
         };
-        // A listening link has its port for itself. Lines of TMP and of FIX are not mixed.
+        // A listening link has a port of its own. TMP lines and FIX lines are not mixed.
         let tmp = lines.iter().filter(|(_, of)| *of == TMP);
         let ports = tmp.map(|_| free_port());
         let ports = ports.collect::<Result<_, _>>().map_err(io)?;

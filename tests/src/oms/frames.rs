@@ -1,4 +1,4 @@
-//! Requests and reports in frames of TMP, as the FIX messages that say the same.
+//! Requests and reports in TMP frames, as the corresponding FIX messages.
 
 use fixwire_tmp::messages::{L41, OrderEntry, R03, TmpMessage, VenueExecution};
 use fixwire_tmp::{TmpExecType, TmpFrame, TmpLayout, TmpOrdType, TmpSymbol};
@@ -29,12 +29,13 @@ pub(super) struct Frames {
     orders: BTreeMap<u64, Order>,
     /// What was sent on each link with each MsgSeqNum; it may be sent again.
     numbered: BTreeMap<(String, u32), Vec<u8>>,
-    /// R02 with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another order.
+    /// The R02 reports with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another
+    /// order.
     reports: BTreeMap<u32, (String, Vec<u8>)>,
 }
 
 impl Frames {
-    /// The request in a frame from the broker, if it has one that changes something.
+    /// The request in a frame from the broker, if the frame has one that changes something.
     pub(super) fn request(&mut self, frame: &[u8]) -> Result<Option<String>, String> {
         if is_of_link(frame) {
             return Ok(None);
@@ -238,7 +239,7 @@ impl Frames {
     }
 }
 
-/// Whether a frame is of the login: what the journal has of it is partly masked.
+/// Whether a frame belongs to the login: the journal has it partly masked.
 fn is_of_link(frame: &[u8]) -> bool {
     frame.get(TYPE_AT).is_some_and(|code| *code < 100)
 }

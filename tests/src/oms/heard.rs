@@ -1,7 +1,7 @@
-//! What a client of an OMS has asked for, and what it knows of its orders, when venues may say anything.
+//! The requests of an OMS's client and its knowledge of its orders, when venues may send anything.
 //!
-//! [`Dialogue`](super::dialogue::Dialogue) wants every report to be right when it comes. Here fills may be cancelled and
-//! corrected, and what matters is how each order stands at last, and that each request has one answer.
+//! [`Dialogue`](super::dialogue::Dialogue) requires every report to be right when it comes. Here fills may be cancelled
+//! and corrected, and only the last state of each order counts, and that each request has one answer.
 
 use crate::wire::{message, number, value};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
@@ -105,7 +105,7 @@ impl Heard {
             };
             match its.iter().filter(is_answer).count() {
                 1 => {}
-                // The acknowledgement of the venue was lost: what came next is the answer.
+                // The venue's acknowledgement was lost: the next report is the answer.
                 0 if what == "D" && self.known.contains(id) => {}
                 count => return Err(format!("{count} answers to {what} {id}: {its:?}")),
             }

@@ -27,7 +27,7 @@ pub struct Trader {
 }
 
 impl Trader {
-    /// Starts `fixwire client` with these settings; its standard error stream is in a file beside them.
+    /// Starts `fixwire client` with these settings; its standard error stream goes to a file next to them.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl Trader {
             self.running.tell(&set)?;
             return self.running.tell("send MASS 1 m");
         }
-        // Now and then it is one that has ended: the request is sent, and rejected.
+        // Sometimes the order has ended: the request is sent, and rejected.
         let late = self.ended.as_ref().filter(|_| draw(50) == 0);
         let order = late.or(order);
         let line = match (draw(10), order) {

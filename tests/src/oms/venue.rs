@@ -1,4 +1,4 @@
-//! The book of the simulated exchange, as its operator sees it: faults change its reports, and never this.
+//! The book of the simulated exchange, as its operator sees it: faults change its reports, but never the book.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Messages of a scenario: from its notation to bytes, and what was sent back to its notation.
+//! Messages of a scenario: from its notation to bytes, and from the session's bytes to the notation.
 
 use fixwire_protocol::{Precision, SOH, Timestamp, TimestampWriter};
 

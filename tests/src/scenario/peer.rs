@@ -1,4 +1,4 @@
-//! The side that a scenario plays: its messages, and what it thinks of ours.
+//! The peer that a scenario plays: its messages, and its judgement of ours.
 
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, DisconnectReason, Role};
 use fixwire_protocol::{Precision, Refusal, Timestamp};
@@ -93,8 +93,7 @@ pub fn spoil(mut message: Vec<u8>) -> Vec<u8> {
 }
 
 impl Peer {
-    /// A message of the peer. Its counter goes on from the number that was given, unless the message
-    /// is a repetition.
+    /// A message of the peer. The peer's counter continues from the given number, unless the message is a repetition.
     ///
     /// # Errors
     ///
@@ -201,7 +200,7 @@ impl Peer {
     }
 }
 
-/// A resent message equals the stored one, but for 43, 52, 122, 9 and 10; or it is a gap fill.
+/// A resent message equals the stored one except for 43, 52, 122, 9 and 10; or it is a gap fill.
 ///
 /// # Errors
 ///
@@ -224,8 +223,8 @@ pub fn check_repetition(stored: Option<&[u8]>, bytes: &[u8]) -> Result<(), Strin
     }
 }
 
-/// Whether a message has exactly these fields, the header and trailer that every message has aside;
-/// `same` compares a value of the scenario with one of the message.
+/// Whether a message has exactly these fields, besides the header and trailer that every message has; `same` compares a
+/// value of the scenario with one of the message.
 #[must_use]
 pub fn is_exactly(wanted: &Fields, bytes: &[u8], same: impl Fn(&str, &str) -> bool) -> bool {
     let mut left = message::split(bytes);

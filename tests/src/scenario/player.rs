@@ -38,8 +38,7 @@ impl Event {
 ///
 /// # Errors
 ///
-/// The first line at which the session does something else than the scenario says, or that cannot
-/// be played.
+/// The first line at which the session differs from the scenario, or that cannot be played.
 pub fn play(scenario: &Scenario, version: &str) -> Result<(), Failure> {
     let failure = |line, what| Failure {
         scenario: format!("{} [{version}]", scenario.name),

@@ -1,5 +1,5 @@
-//! The engine that a scenario is played against over TCP: its configuration, its journal, and what
-//! it reports to the player.
+//! The engine that a scenario is played against over TCP: its configuration, its journal, and its reports to the
+//! player.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
@@ -91,7 +91,7 @@ pub(super) fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineCo
     let hour = Duration::from_secs(3600);
     let connection = match setup.config.role {
         Role::Acceptor => Connection::Acceptor { listen: local(0) },
-        // Port 0 has no listener, and the second address is tried when the player says so.
+        // Port 0 has no listener, and the second address is tried when the player asks for it.
         Role::Initiator => Connection::Initiator {
             hosts: vec![("127.0.0.1".to_owned(), 0), ("127.0.0.1".to_owned(), port)],
             reconnect: vec![hour],
@@ -161,7 +161,7 @@ pub(super) fn tell(event: &Event) -> Option<Told> {
     })
 }
 
-/// The verdict of a session about a first message that the engine does not show it.
+/// The verdict of a session about a first message that the engine keeps from it.
 fn names(why: Closed) -> Vec<String> {
     let session = match why {
         Closed::Timeout(_) => "LogonTimeout",

@@ -1,14 +1,12 @@
 //! Plays a scenario against the engine over TCP, with its journal, its timers and its application.
 //!
-//! The player owns one end of a loopback connection; the engine runs on a thread of its own and
-//! sleeps when it has nothing to do. What the pure player sees by looking into the session is seen
-//! here from outside: messages arrive on the socket, deliveries at the application, the reason of a
-//! disconnect is the engine's event, and the counters are those that a copy of the journal recovers
-//! to, which is what a crash would leave. A restart is a new engine on such a copy.
+//! The player owns one end of a loopback connection; the engine runs on a thread of its own and sleeps when it has
+//! nothing to do. The pure player looks into the session, this one watches it from outside: messages arrive on the
+//! socket, deliveries at the application, the reason of a disconnect is the engine's event, and the counters are
+//! recovered from a copy of the journal, as after a crash. A restart is a new engine on such a copy.
 //!
-//! That a session stays silent is known without waiting: the player sends commands for a session
-//! that does not exist, and the engine's complaint about one of them says that a whole turn has
-//! passed since the last bytes were written.
+//! The player knows without waiting that a session stays silent: it sends commands for a session that does not exist,
+//! and the engine's complaint about one of them shows that a whole turn has passed since the last bytes were written.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
@@ -35,12 +33,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const SHORTEST_WAIT: Duration = Duration::from_millis(500);
 /// How far a time that should be `now` may be from it.
 const NOW: i64 = 10_000_000_000;
-/// Turns until the engine has surely taken what was written: it accepts in one and reads in another.
+/// Turns until the engine has surely taken the written bytes: it accepts in one turn and reads in another.
 const TURNS: usize = 3;
 const SESSION: SessionId = SessionId(0);
 const NOBODY: SessionId = SessionId(u32::MAX);
 
-/// Why a scenario can only be played purely; `None` when it can be played over TCP.
+/// The reason why a scenario cannot be played over TCP; `None` when it can.
 #[must_use]
 pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
     let mut total = Duration::ZERO;
@@ -61,12 +59,11 @@ pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
     (total > LONGEST_WAIT).then_some("waits longer than 2 s")
 }
 
-/// Plays a scenario that [`pure_only`] has nothing against; `folder` is its own, for its journal.
+/// Plays a scenario for which [`pure_only`] returns no reason; `folder` is for its journal alone.
 ///
 /// # Errors
 ///
-/// The first line at which the engine does something else than the scenario says, or that cannot be
-/// played.
+/// The first line at which the engine differs from the scenario, or that cannot be played.
 pub fn play(scenario: &Scenario, version: &str, folder: &Path) -> Result<(), Failure> {
     let failure = |line, what| Failure {
         scenario: format!("{} [{version}] over TCP", scenario.name),
@@ -96,7 +93,7 @@ struct Player {
     folder: PathBuf,
     /// Where the running engine has its journal.
     journal: PathBuf,
-    /// The application's answers to what is delivered, and how many messages have been.
+    /// The application's answers to delivered messages, and the number of messages.
     answers: Vec<Option<Refusal>>,
     answered: usize,
     engine: Option<JoinHandle<Result<(), EngineError>>>,
@@ -158,7 +155,7 @@ impl Player {
         Ok(player)
     }
 
-    /// The first attempt of an initiator goes nowhere, so that the engine waits for `connect`.
+    /// The first attempt of an initiator fails, so that the engine waits for `connect`.
     fn begin(&mut self) -> Result<(), String> {
         self.connected = None;
         if self.role == Role::Initiator {
@@ -437,7 +434,7 @@ impl Player {
         stream.set_nonblocking(false).map_err(text)
     }
 
-    /// Takes a whole message out of what has arrived, and checks what is true of every message.
+    /// Takes a whole message from the received bytes, and checks the rules for every message.
     fn take_message(&mut self) -> Result<Option<Vec<u8>>, String> {
         let len = match frame::next(&self.arrived, 1 << 20) {
             Frame::Whole { skip: 0, len } => len,
@@ -457,7 +454,7 @@ impl Player {
                 .map(|(_, v)| v.as_str())
         };
         let number = value(34).and_then(|text| text.parse().ok()).unwrap_or(0);
-        // A router's message can be marked as a repetition, and is new to this session.
+        // A router's message can be marked as a repetition and yet be new to this session.
         if value(43) == Some("Y") && number != self.next_new {
             peer::check_repetition(self.stored.get(&number).map(Vec::as_slice), &bytes)?;
             return Ok(Some(bytes));

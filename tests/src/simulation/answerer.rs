@@ -19,8 +19,8 @@ use crate::wire::value;
 /// Bytes of a journal segment: small, so that a few messages fill one.
 pub(super) const SEGMENT: usize = 28 << 10;
 
-/// Answers orders with as many reports as their quantity says, notifies the other session of some, and
-/// sends news on request.
+/// Answers each order with the number of reports in its quantity, notifies the other session of some orders, and sends
+/// news on request.
 #[derive(Default)]
 pub(super) struct Answerer {
     pub(super) sessions: u32,
@@ -28,7 +28,7 @@ pub(super) struct Answerer {
     pub(super) told: u64,
     pub(super) text: usize,
     pub(super) keeps_notes: bool,
-    /// The orders that were handled, in this life and, by its notes, in those before.
+    /// The orders that were handled, in this life and, by the application's notes, in earlier ones.
     pub(super) noted: Vec<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! Invariants of a journal, judged against everything the peers have seen and sent.
+//! Invariants of a journal, judged by everything that the peers have seen and sent.
 //!
 //! The numbers in the messages refer to the invariants of one node: A1 write before wire, A2 one number one message, A3
 //! no unnoticed gap, A4 a cause and its effects together, A5 duplicates have no effect, A7 unreadable is not empty, A8
@@ -18,7 +18,7 @@ use super::frames::essence;
 use super::peer::Peer;
 use crate::wire::{number, show, value};
 
-/// How many reports the application writes for an order of this quantity; a fourth is refused.
+/// The number of reports that the application writes for an order of this quantity; a fourth is refused.
 pub fn reports_wanted(quantity: u64) -> u64 {
     match quantity {
         2 | 5 => 1,
@@ -110,8 +110,8 @@ impl<'a> Row<'a> {
         let is_message = inbound.is_some();
         let kind = value(body, "35").unwrap_or_default();
         if to == 0 {
-            // A reset waits for its answer, and the old numbers count on, unseen: an order shows by
-            // what it made leave.
+            // A reset waits for its answer, and the old numbers count on, unseen: an order shows in the messages that
+            // it caused.
             let shows = left.reports > 0 || left.noted.is_some();
             return (is_message && kind == b"D" && shows)
                 .then(|| self.handled(body))
@@ -182,8 +182,8 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Checks A1 to A5 on a copy of the disk; at the end every order must be there. Answers the counters of
-/// the sessions, one for each peer.
+/// Checks A1 to A5 on a copy of the disk; at the end every order must be there. Returns the counters of the sessions,
+/// one for each peer.
 ///
 /// Retired and removed segments are read as well, so every checkpoint is also checked against the records
 /// before it.
@@ -260,7 +260,7 @@ pub fn journal(
         let inbound = inbound.filter(|_| record.kind != RecordKind::Queued);
         let order = row.count(&record, inbound, next_in, &left)?;
         row.before = after;
-        // A session whose reset waits for its answer refuses what is given while it has no connection.
+        // A session whose reset waits for its answer refuses application messages while it has no connection.
         let others = rows.iter().enumerate().filter(|(at, _)| *at != own);
         let may_refuse = others
             .map(|(_, row)| row)
@@ -350,7 +350,7 @@ pub fn all_notes(
     Ok(notes)
 }
 
-/// Prints what a journal holds, for a person who looks for the reason of a failure.
+/// Prints the content of a journal, for a person who looks for the reason of a failure.
 pub fn print(disk: &SimDisk, config: JournalConfig) {
     match Journal::open(disk.copy_unretired(), config) {
         Ok((mut journal, _)) => {

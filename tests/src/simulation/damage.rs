@@ -1,4 +1,4 @@
-//! Damaged copies of a journal: each is refused unchanged, or loses only what the damage reached.
+//! Damaged copies of a journal: each is refused unchanged, or loses only damaged records.
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Journal, JournalConfig, JournalError, JournalPosition};

@@ -8,7 +8,7 @@ use fixwire::journal::{
 /// The contents of a journal.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Image {
-    /// One digest for each record, in order, without those that register or carry a session.
+    /// One digest for each record, in order, without records that register or carry a session.
     pub records: Vec<u64>,
     /// The places of all records.
     pub spans: Vec<Span>,

@@ -1,8 +1,8 @@
 //! Worlds in which an engine dies at a chosen operation, again and again, and must lose nothing.
 //!
-//! A world is one seed: a real engine on a simulated machine, counterparties that keep every byte
-//! ([`peer`]), a network that splits and breaks, a disk that tears. After each death the journal is
-//! judged ([`check`], [`damage`]), the engine starts again, and at the end both sides must agree.
+//! A world is one seed: a real engine on a simulated machine, counterparties that keep every byte ([`peer`]), a network
+//! that splits and breaks connections, a disk that tears writes. After each death the journal is judged ([`check`],
+//! [`damage`]), the engine starts again, and at the end both sides must agree.
 
 mod answerer;
 pub mod check;

@@ -1,4 +1,4 @@
-//! A counterparty that knows nothing of the engine: it keeps every byte it was sent, and judges it.
+//! A counterparty independent of the engine: it keeps every byte it received, and judges it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -101,7 +101,7 @@ pub struct Peer {
     pub provoked: bool,
     /// The engine is being stopped: a Logout is right.
     pub stopping: bool,
-    /// The engine has reset the numbers on this connection: what it asked for before is void.
+    /// The engine has reset the numbers on this connection: the peer's earlier requests are void.
     was_reset: bool,
     /// Our Logon with ResetSeqNumFlag has to follow.
     answers_reset: bool,
@@ -236,7 +236,7 @@ impl Peer {
     pub fn end(&mut self, net: &impl Net) {
         if let Some(conn) = self.conn.take() {
             if self.wants_reset {
-                // A Logon that resets, on a connection we gave up, must not arrive any more.
+                // A Logon with a reset on an abandoned connection must not arrive any more.
                 net.reset(conn);
             }
             net.close(conn);
@@ -355,7 +355,7 @@ impl Peer {
     pub fn provoke(&mut self) {
         if self.logged_on && self.answered {
             self.provoked = true;
-            // Not 1: an engine that has just asked for a reset takes that for the answer.
+            // Not 1: an engine that has just asked for a reset takes that as the answer.
             self.write("0", 2, "", "");
         }
     }
@@ -524,7 +524,7 @@ impl Peer {
         Ok(false)
     }
 
-    /// Holds a message against a reset that runs and against what had its number before.
+    /// Checks a message against a running reset and against the earlier message with its number.
     fn compare(&mut self, raw: &[u8], seq: u64, kind: &[u8], repeated: bool) -> Result<(), String> {
         if kind == b"A" && self.wants_reset {
             if value(raw, "141") != Some(b"Y") || seq != 1 {

@@ -1,4 +1,4 @@
-//! Which worlds a run plays: fixed ones, those from seed 1 on, and then new ones.
+//! The worlds that a run plays: fixed ones, then those from seed 1 on, then new ones.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub struct Rig {
     pub name: &'static str,
     /// Plays the world of a seed.
     pub play: fn(u64) -> Result<Tally, String>,
-    /// Worlds that once showed a fault: in each line a seed, and what it was. `#` begins a comment.
+    /// Worlds that once showed a fault: each line has a seed and the fault. `#` begins a comment.
     pub fixed: &'static str,
     /// Crash points from seed 1 on.
     pub cases: u64,
@@ -69,8 +69,9 @@ impl Rig {
         }
     }
 
-    /// Plants faults, one after the other: each must be found, and by a message that begins with one of
-    /// its words, or by a journal that cannot be opened because of them. Ten times the crash points of a run are played for each, for two minutes at most.
+    /// Plants faults, one after the other: each must be found, by a message that begins with one of its words, or by a
+    /// journal that cannot be opened because of it. For each fault ten times the crash points of a run are played, for
+    /// two minutes at most.
     ///
     /// # Errors
     ///

@@ -26,8 +26,7 @@ pub(super) fn plan(random: &mut Random, disk: &SimDisk, durability: Durability) 
     }
 }
 
-/// Counts how a machine has ended, which may be a loss of power one time in `one_in`. Answers whether it
-/// was.
+/// Counts the end of a machine, which is a loss of power one time in `one_in`. Returns whether it was one.
 ///
 /// # Errors
 ///

@@ -309,7 +309,7 @@ impl World {
         )
     }
 
-    /// The machine has stopped, or the engine has given up: looks at what is left and starts again.
+    /// The machine has stopped, or the engine has given up: judges its journal and starts again.
     fn died(&mut self, why: impl ToString) -> Result<(), String> {
         let why = why.to_string();
         self.engine = None;
@@ -341,8 +341,8 @@ impl World {
         Ok(())
     }
 
-    /// Power was lost without a sync before each message: the journal is refused, or what it lacks is its
-    /// end, from a record on that no other says to have been on the disk.
+    /// Power was lost without a sync before each message: the journal is refused, or lacks only its end, from a record
+    /// on that no other record shows to be on the disk.
     fn lost_tail(&mut self, before: &Image) -> Result<(), String> {
         match self.image() {
             Ok(left) if before.begins_with(&left) => {
@@ -367,7 +367,7 @@ impl World {
         trouble::end(&mut self.random, &self.disk, power);
     }
 
-    /// Judges the journal that a dead engine has left, and dies a few times more while recovering.
+    /// Judges the journal of a dead engine, and dies a few times more while recovering.
     fn look(&mut self, power: bool) -> Result<(), String> {
         let before = self.image().map_err(refused)?;
         for _ in 0..self.random.below(3) {
@@ -452,7 +452,7 @@ impl World {
             })
     }
 
-    /// The journal at the end, and the reports that the peers received of their orders.
+    /// The journal at the end, and the reports that the peers received about their orders.
     fn last_look(&mut self) -> Result<(), String> {
         self.tally.worlds = 1;
         if self.is_over {

@@ -41,7 +41,7 @@ pub struct End {
     connected: bool,
     delivered: Option<Vec<u8>>,
     request: Option<Request>,
-    /// The peer uses ResetSeqNumFlag(141), whatever its version says; then so do we.
+    /// The peer uses ResetSeqNumFlag(141), in any version; then so do we.
     flags_resets: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct End {
 struct Request {
     begin: u64,
     number: u64,
-    /// How often it was asked, each time after twice the patience of the time before.
+    /// The number of requests, each after twice the patience of the one before.
     times: u32,
     at: Mono,
 }
@@ -260,7 +260,7 @@ impl End {
         self.follow(verdict)
     }
 
-    /// Before Logon, what is not of this session leaves no trace, and what is refused only an answer.
+    /// Before Logon, a message for another session leaves no trace, and a refused message only an answer.
     fn check_untouched(
         &self,
         message: &Message<'_>,
@@ -326,8 +326,8 @@ impl End {
             })
     }
 
-    /// The gap is another one when the number moves, when the peer says that it does not resend, and
-    /// when it starts again.
+    /// The gap is a new one when its number moves, when the peer announces that it does not resend, and when it starts
+    /// again.
     fn forget_request(&mut self, message: &Message<'_>) {
         let Some(request) = self.request else {
             return;
@@ -424,7 +424,7 @@ impl End {
             &ValidationRules::default(),
             &mut Scratch::default(),
         );
-        // A tag that is not a number is echoed as it came; the application's messages are its own.
+        // A tag that is not a number is echoed unchanged; the application's messages are the application's own.
         let ours = match valid.err().and_then(|fault| fault.tag) {
             Some(141) => !(self.flags_resets && self.begin_string == BeginString::Fix40),
             Some(371) => message.msg_type() != b"3",

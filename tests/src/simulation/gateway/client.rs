@@ -60,7 +60,7 @@ impl Client {
         self.send(self.orders.len() - 1, 'D', quantity, rules);
     }
 
-    /// Sends a replacement or cancel of the last state of an order, whether that was answered or not.
+    /// Sends a replacement or cancel of the last state of an order, whether that state was answered or not.
     pub(super) fn change(&mut self, order: usize, kind: char, quantity: u64, rules: u64) {
         let requests = &self.orders[order].requests;
         let is_over = requests
@@ -161,7 +161,7 @@ impl Client {
         Ok(())
     }
 
-    /// The gateway has cancelled an order that it held: that answers the order, and the cancel. Whether it is so.
+    /// Whether the gateway has cancelled an order that it held, which answers both the order and the cancel.
     fn take_cancelled(&mut self, raw: &[u8]) -> bool {
         let (id, original) = (number(raw, "11"), number(raw, "41"));
         let of = |orders: &[Order]| {

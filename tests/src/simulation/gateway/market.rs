@@ -204,7 +204,7 @@ impl Market {
         Ok(())
     }
 
-    /// Nothing goes wrong any more: each request is answered, and nothing is on its way.
+    /// Faults end: each request is answered, and no message is on its way.
     fn settle(&mut self) -> Result<(), String> {
         let server = self.launch.spawn()?;
         let deadline = Instant::now() + PATIENCE;

@@ -1,12 +1,12 @@
-//! Worlds in which a gateway dies, judged by what its clients and its venues have seen.
+//! Worlds in which a gateway dies, judged by the messages that its clients and venues have seen.
 //!
-//! Two clients send orders, replacements and cancels under the same ids to two venues of different
-//! versions, through rules that convert, remember, hold and change. Whatever dies on the way:
+//! Two clients send orders, replacements and cancels under the same ids to two venues of different versions, through
+//! rules that convert, remember, hold and change. Whichever process dies on the way:
 //!
 //! * G1: each request is at its venue at most once, in order, or rejected once by the gateway;
 //! * G2: each report and answer of a venue is at the client that asked, once;
-//! * G3: ids stand for the same requests on both sides, and for one on each;
-//! * G4: values are those that were sent, as one set of rules that held then makes them;
+//! * G3: an id stands for the same request on both sides, and for one request on each side;
+//! * G4: values are the sent ones, as converted by one set of rules that held at that time;
 //! * G5: no side rejects anything that is right.
 
 mod client;

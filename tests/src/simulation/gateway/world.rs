@@ -356,7 +356,7 @@ impl World {
         Ok(())
     }
 
-    /// Nothing goes wrong any more: all reach the same sequence numbers, and nothing is held.
+    /// Faults end: all sides reach the same sequence numbers, and no message is held.
     fn agree(&mut self) -> Result<(), String> {
         self.disk.end_process();
         self.disk.set_room(None);
