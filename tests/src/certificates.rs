@@ -94,7 +94,7 @@ fn run(folder: &Path, program: &str, args: &str) -> Result<(), String> {
     }
 }
 
-/// Our side's transport over such a folder, from files written by Java. The certificate is checked to be the peer's.
+/// Our side's transport over such a folder, from files written by Java. It accepts only the peer's certificate.
 ///
 /// # Errors
 ///

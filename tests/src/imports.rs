@@ -15,7 +15,7 @@ pub const CIRCLE_MAX: usize = 3;
 /// Functions longer than this are worth a look: do they hold one thought?
 pub const FUNCTION_LINES_ADVISED: usize = 100;
 
-/// Names that the files of a folder do not use: folders above them, and foreign names.
+/// Names that the files of a folder must not use: of folders above them, and foreign ones.
 pub const UNNAMED: [(&str, &[&str]); 4] = [
     (
         "crates/engine/src/line",

@@ -1,7 +1,7 @@
 //! The house rules as functions over text.
 //!
-//! Each takes what a file says and gives the violations, one sentence each, so that each can be
-//! shown a planted one. `tests/tests/suites/tidy.rs` applies them to the repository.
+//! Each check takes the text of a file and returns the violations, one sentence each, so that each check can be tested
+//! with a planted one. `tests/tests/suites/tidy.rs` applies them to the repository.
 
 use std::path::Path;
 
@@ -53,8 +53,8 @@ const ARROWS_INSIDE_ROW: [(&str, &str); 2] = [
     ("fixwire-ledger", "fixwire-protocol"),
 ];
 
-/// Dependencies that a crate does without: text formats and databases stay outside of the engine, sockets
-/// outside of the settings.
+/// Dependencies that a crate must not have: text formats and databases stay out of the engine, sockets out of the
+/// settings.
 const WITHOUT: [(&str, &[&str]); 2] = [
     (
         "fixwire-engine",
@@ -82,7 +82,7 @@ const SOCKETS_AND_THREADS: [&str; 7] = [
     "thread::",
 ];
 
-/// Words that say a thing is not finished. In two parts, so that this file has none of them.
+/// Words for unfinished work. In two parts, so that this file has none of them.
 const LEFTOVERS: [(&str, &str); 8] = [
     ("to", "do!"),
     ("unimple", "mented!"),
@@ -246,8 +246,8 @@ pub fn crate_root(package: &str, source: &str) -> Vec<String> {
     found
 }
 
-/// Lines of a crate without the standard library that use it outside tests, or a float. Clocks, sockets,
-/// files and threads are in the standard library only.
+/// Lines of a `no_std` crate that use the standard library outside tests, or a float. Only the standard library has
+/// clocks, sockets, files and threads.
 pub fn impure_lines(source: &str) -> Vec<String> {
     let product = source.split("\nmod tests {").next().unwrap_or_default();
     let mut lines: Vec<(usize, &str)> = code(product).collect();
@@ -284,8 +284,8 @@ pub fn sockets_and_threads(source: &str) -> Vec<String> {
     found
 }
 
-/// Lines of product code that start a thread of their own: one that `fixwire_threads::spawn` did not start may run on
-/// the core that an engine is pinned to.
+/// Lines of product code that start a thread of their own: a thread that `fixwire_threads::spawn` did not start may run
+/// on the core that an engine is pinned to.
 pub fn own_threads(source: &str) -> Vec<String> {
     let product = source.split("\nmod tests {").next().unwrap_or_default();
     let starts = |line: &str| {
@@ -350,7 +350,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Those of a file of the product: what follows `#[cfg(test)]` of a module in braces is its tests.
+    /// The lines of a product file: the lines after the `#[cfg(test)]` of a module in braces are its tests.
     pub fn of(source: &str) -> Self {
         let at = source
             .find("#[cfg(test)]\nmod tests {")
@@ -436,7 +436,7 @@ fn mentions(text: &str, needles: &[(&str, &str)], what: &str) -> Vec<String> {
     found
 }
 
-/// The line without its quoted strings: a program may well write about things that it must not do.
+/// The line without its quoted strings: a program may write about things that it must not do.
 fn without_strings(line: &str) -> String {
     line.replace("\\\"", "").split('"').step_by(2).collect()
 }

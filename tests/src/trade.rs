@@ -1,4 +1,4 @@
-//! Two engines trade with each other: whatever either of them is, the same must hold.
+//! Two engines trade with each other, and the same checks hold for every pair.
 //!
 //! Each [`Side`] takes commands and reports events, as `tests/interop/README.md` lists them.
 
@@ -57,7 +57,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// `command` carries a line to the engine, `events` is what it reports. `name` is its SenderCompID.
+    /// `command` sends a line to the engine, `events` are its reports. `name` is its SenderCompID.
     pub fn new(
         name: &str,
         command: impl FnMut(&str) -> Result<(), String> + Send + 'static,
@@ -215,15 +215,15 @@ impl Pair {
         self.both(judge)
     }
 
-    /// The same over a connection that the proxy cannot read: orders each way, orders sent while logged
-    /// off, numbers left out, three cuts of the connection while orders are under way, logout.
+    /// The same over a connection that the proxy cannot read: orders each way, orders sent while logged off, numbers
+    /// left out, three cuts of the connection while orders are on their way, logout.
     pub fn trade_sealed(&mut self, orders: usize) -> Result<(), String> {
         self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
         self.exchange(orders)?;
         self.while_logged_off()?;
-        // Resent messages, and the answers, must fit into the buffers of a socket: an engine that resends
-        // with blocking writes does not read meanwhile, and Linux then accepts no more
-        // acknowledgements either. QuickFIX C++ would hang until the heartbeats run out.
+        // Resent messages, and the answers, must fit into the buffers of a socket: an engine that resends with blocking
+        // writes does not read at the same time, and Linux then stops accepting acknowledgements too. QuickFIX C++
+        // would hang until the heartbeats time out.
         for _ in 0..3 {
             self.both(|side| side.send(orders / 50))?;
             self.proxy.cut();
@@ -258,8 +258,8 @@ impl Pair {
         self.both(judge)
     }
 
-    /// What only an engine can do that lets its counters be set: leave out numbers that are then
-    /// filled without content, and ask for messages that it already has. Comes before the reset.
+    /// A check that needs an engine whose counters can be set: numbers are left out and then gap-filled, and the engine
+    /// requests messages that it already has. Comes before the reset.
     pub fn move_counters(&mut self, way: Way) -> Result<(), String> {
         self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
         let asked = self.proxy.asked(way.back());
@@ -281,7 +281,7 @@ impl Pair {
         self.both(judge)
     }
 
-    /// Messages are lost on the way; the other side notices, asks, and gets them.
+    /// Messages are lost on the way; the other side notices, requests, and gets them.
     fn lose(&mut self, way: Way) -> Result<(), String> {
         let asked = self.proxy.asked(way.back());
         self.proxy.lose(way, 5);
@@ -333,7 +333,7 @@ impl Pair {
     fn while_logged_off(&mut self) -> Result<(), String> {
         self.log_out()?;
         self.initiator.send(5)?;
-        // Two already where a connection ended under load, as QuickFIX/J's over TLS may.
+        // Already two after a connection that ended under load, as QuickFIX/J's over TLS may.
         let mut before = [&self.initiator, &self.acceptor]
             .map(|side| side.count("logon"))
             .into_iter();
@@ -345,9 +345,9 @@ impl Pair {
         self.settle()
     }
 
-    /// The initiator ends the session. (An engine may also report attempts to connect that failed.)
-    /// Then both have a moment: QuickFIX/J reports a logout before it is ready for the next logon, and
-    /// is never ready again when one comes in between.
+    /// The initiator ends the session. (An engine may also report failed attempts to connect.) Then both have a moment:
+    /// QuickFIX/J reports a logout before it is ready for the next logon, and never gets ready again when a logon comes
+    /// in between.
     fn log_out(&mut self) -> Result<(), String> {
         self.initiator.drain();
         self.acceptor.drain();
@@ -370,7 +370,7 @@ impl Pair {
         self.log_out()?;
         self.initiator.tell("logon")?;
         self.both(|side| side.wait("logon", |side| side.count("logon") == 3))?;
-        // An acceptor that is not done with the last connection refuses the first attempt.
+        // An acceptor that has not finished the last connection refuses the first attempt.
         let told = [Way::ToAcceptor, Way::ToInitiator].map(|way| self.proxy.resets(way));
         if told[0] == 0 || told[1] != 1 {
             return Err(format!(
@@ -411,8 +411,8 @@ fn judge(side: &mut Side) -> Result<(), String> {
     judge_events(&side.seen).map_err(|fault| format!("{}: {fault}", side.name))
 }
 
-/// No reject; one number, one message; each id once unless it is marked as coming again; orders and
-/// reports in the order in which they were sent, none left out.
+/// No reject; one message for one number; each id once, unless marked as a repetition; orders and reports in the order
+/// in which they were sent, with none left out.
 pub fn judge_events(seen: &[Event]) -> Result<(), String> {
     if let Some(rejected) = seen.iter().find(|event| event.name == "rejected") {
         return Err(format!("something was rejected: {}", rejected.text));

@@ -1,4 +1,4 @@
-//! Names of public types, which occur once in the workspace: whoever searches for one finds one.
+//! Names of public types, which occur once in the workspace, so that a search for a name finds one type.
 
 use std::collections::BTreeMap;
 

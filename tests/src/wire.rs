@@ -1,7 +1,7 @@
 //! A FIX peer that knows nothing of the engine: raw messages over TCP.
 //!
-//! The rigs judge the engine by what it puts on the wire, so nothing here is shared with it. It is
-//! slow and obvious on purpose.
+//! The rigs judge the engine by its bytes on the wire, so they share no code with it. This code is slow and obvious on
+//! purpose.
 
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ pub fn fields(raw: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         })
 }
 
-/// Connects to the session of GATE with this version and name, which takes a Logon of this number.
+/// Connects to GATE's session with this version and name, which takes a Logon with this number.
 pub fn log_on(
     address: SocketAddr,
     version: &str,
@@ -93,8 +93,7 @@ pub fn frame_fault(raw: &[u8]) -> Option<String> {
 
 /// Adds BodyLength(9) and CheckSum(10) to a message that lacks them.
 ///
-/// Anything that does not begin with `8=` stays as it is, and so does a field that is already there,
-/// right or wrong.
+/// Text that does not begin with `8=` stays unchanged, and so does a field that is already there, right or wrong.
 pub fn complete(raw: &[u8]) -> Vec<u8> {
     let Some(end) = raw
         .iter()
@@ -238,7 +237,7 @@ impl Wire {
         })
     }
 
-    /// Writes all of it; an error means that the other side has gone or does not read.
+    /// Writes all bytes; an error means that the other side has gone or does not read.
     pub fn send(&mut self, raw: &[u8]) -> std::io::Result<()> {
         self.stream.write_all(raw)
     }
@@ -306,7 +305,7 @@ impl Wire {
         true
     }
 
-    /// One message from what was received, or nothing when it is not all there.
+    /// One message from the received bytes, or `None` when it is not complete.
     fn take(&mut self) -> Result<Option<Vec<u8>>, Missing> {
         let bytes = &self.received[self.start..];
         let not_fix = || Missing::NotFix(show(&bytes[..bytes.len().min(200)]));

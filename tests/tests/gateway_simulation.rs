@@ -1,7 +1,7 @@
 //! Does a gateway lose, double or mix up anything when it dies at any point of a simulated world?
 //!
-//! Judged by what its clients and its venues have seen, and nothing else. Which worlds are played, and
-//! `SIM_CASES` and `SIM_SEED`, are as in the suite `simulation`.
+//! Judged only by the messages that its clients and venues have seen. The choice of worlds, `SIM_CASES` and `SIM_SEED`
+//! are as in the suite `simulation`.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn a_crash_of_a_gateway_loses_no_request_and_planted_faults_are_found() -> Resul
     Ok(())
 }
 
-/// Steps that an engine may leave out so that its gateway forgets, or says something twice.
+/// Steps that an engine may leave out so that its gateway forgets a message, or sends one twice.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     use fixwire::canary::PlantedFault;

@@ -25,7 +25,7 @@ fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() -> Result<(
     Ok(())
 }
 
-/// Steps that a simulated disk and an engine with a simple application may leave out.
+/// Steps that a simulated disk, and an engine with a simple application, may leave out.
 #[cfg(feature = "canary")]
 fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     use fixwire::canary::PlantedFault;
@@ -56,7 +56,7 @@ fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
         ),
         (PlantedFault::SkipBacklogSync, &["A1:"]),
         (PlantedFault::SkipFarewellSync, &["A1:"]),
-        // A record that names the place of the message that was left out finds another one there.
+        // A record that names the place of a message that was left out finds another message there.
         (
             PlantedFault::EffectWithoutCause,
             &[

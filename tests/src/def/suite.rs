@@ -194,7 +194,8 @@ impl Lane {
             "DefaultApplVerID",
             self.default_appl_ver_id.map(str::to_owned),
         );
-        // Scripts without dictionaries are QuickFIX C++'s; the other suites do without this.
+        // Scripts without dictionaries are QuickFIX C++'s, which expect ApplVerID in a BusinessMessageReject; the
+        // others do not.
         if fixt && self.dictionary.is_some() {
             text.push_str("ApplVerIDInBusinessReject=N\n");
         }

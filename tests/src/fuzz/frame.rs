@@ -11,7 +11,7 @@ use super::input::{Input, message, show, with_soh};
 
 /// The longest message, in bytes.
 const MAX_LEN: usize = 600;
-/// BeginString and BodyLength of the greatest length: known before the length is.
+/// The most bytes of BeginString and BodyLength, which come before the length is known.
 const BEFORE_BODY: usize = 40;
 
 /// The items of the stream, with places in the whole stream.

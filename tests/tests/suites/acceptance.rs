@@ -1,7 +1,7 @@
 //! Does the binary answer as the acceptance scripts of the QuickFIX family expect?
 //!
-//! The scripts come with a package of the registry; when `FIXWIRE_DEFS` names a folder of further ones, these
-//! are played too. They are played twice: on a new journal, and on the journal that a SIGKILL left behind.
+//! The scripts are in a package from a registry; if `FIXWIRE_DEFS` names a folder with more scripts, these are played
+//! too. Each is played twice: on a new journal, and on the journal after a SIGKILL.
 //!
 //! `FIXWIRE_SCRIPTS=fix44/4b` plays those alone whose name has this in it.
 

@@ -1,7 +1,7 @@
 //! Does each rig find a fault of the product, and say what it is?
 //!
-//! A fault is planted in the engine, by `FIXWIRE_CANARY`, and a suite is run as it always is: it must
-//! fail, by its own words. The suites `simulation` and `gateway_simulation` do the same by themselves.
+//! `FIXWIRE_CANARY` plants a fault in the engine, and a suite runs as usual: it must fail, with its own message. The
+//! suites `simulation` and `gateway_simulation` do the same by themselves.
 //!
 //! `CANARIES=kill,flow` runs these suites alone.
 

@@ -31,7 +31,7 @@ fn quickfix_cpp_and_quickfix_j() -> Result<(), String> {
     between_peers(Engine::QuickfixCpp, Engine::QuickfixJ)
 }
 
-// QuickFIX/J does not connect here: it may log a second Logout that it cannot send any more.
+// QuickFIX/J does not connect here: it may log a second Logout that it can no longer send.
 #[test]
 fn quickfix_cpp_and_quickfix_go() -> Result<(), String> {
     between_peers(Engine::QuickfixCpp, Engine::QuickfixGo)
@@ -51,8 +51,8 @@ fn fixwire_in_each_layout_and_its_journal() -> Result<(), String> {
     Ok(())
 }
 
-/// Artio writes no text: its archive is printed by its own program. With `PEERS=all`, as its packages are of no other
-/// suite.
+/// Artio writes no text: its own program prints its archive. Only with `PEERS=all`, since no other suite uses its
+/// packages.
 #[test]
 fn artio_as_it_prints_its_archive() -> Result<(), String> {
     if std::env::var("PEERS").is_ok_and(|which| which == "all") {
@@ -232,8 +232,8 @@ fn trade(mut initiator: Side, orders: &[usize]) -> Result<(), String> {
 /// A message and which way it went, for the side whose log it is.
 type Seen = (Direction, Vec<u8>);
 
-/// A source in the folder has what the capture has, as this side saw it. Without `ours`, the name of the file or of the
-/// journal's session says whose it is.
+/// A source in the folder has the messages of the capture, as this side saw them. Without `ours`, the name of the file
+/// or of the journal's session gives the side.
 fn same(folder: &Path, side: &str, source: &str, ours: Option<&str>) -> Result<(), String> {
     let captured = messages(&folder.join("capture.pcap"), Some(side))?;
     let source = folder.join(source);

@@ -84,7 +84,7 @@ fn noise(random: &mut Random) -> Vec<u8> {
     (0..len).map(|_| random.below(256) as u8).collect()
 }
 
-/// A committed input with a few of its bytes changed, left out, doubled or taken from another one.
+/// A committed input with a few bytes changed, left out, doubled or taken from another one.
 fn mutated(seeds: &[(PathBuf, Vec<u8>)], random: &mut Random) -> Vec<u8> {
     let mut pick = |limit: usize| random.below(limit as u64) as usize;
     let mut bytes = seeds[pick(seeds.len())].1.clone();

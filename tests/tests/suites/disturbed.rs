@@ -1,7 +1,8 @@
 //! Does a bench report the time that other programs took, and not blame its own threads on them?
 //!
-//! A competitor takes 1 ms in 20 of the initiator's core. The gaps that a bench notes have to be the time that its thread
-//! did not run, of which the kernel keeps other counts, whoever else had the core on the machine of the test.
+//! A competitor takes 1 ms in 20 of the initiator's core. The gaps that a bench notes must equal the time that its
+//! thread did not run, which the kernel counts in other ways, whichever other programs had the core on the test
+//! machine.
 
 use std::fs;
 use std::hint::black_box;
@@ -35,7 +36,7 @@ fn cpu_time() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Takes the core for a while in each round until it is stopped: the share of the time that it got.
+/// Takes the core for a while in each round until it is stopped; returns the share of the time that it got.
 fn compete(core: usize, stop: &AtomicBool) -> f64 {
     let mut cores = CpuSet::new();
     cores.set(core);
@@ -51,7 +52,7 @@ fn compete(core: usize, stop: &AtomicBool) -> f64 {
     (cpu_time() - before).as_secs_f64() / began.elapsed().as_secs_f64()
 }
 
-/// Runs `bench` while a thread of this process competes for the core; what it gives, and the competitor's share.
+/// Runs `bench` while a thread of this process competes for the core; returns its result, and the competitor's share.
 fn beside<T: Send>(core: usize, bench: impl FnOnce() -> T + Send) -> (T, f64) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -63,7 +64,7 @@ fn beside<T: Send>(core: usize, bench: impl FnOnce() -> T + Send) -> (T, f64) {
     })
 }
 
-/// The output of a `bench tcp`, and which shares of its time the initiator lost.
+/// The output of a `bench tcp`, and the shares of time that the initiator lost.
 struct Said {
     screen: String,
     /// In gaps.
@@ -150,10 +151,11 @@ fn a_thread_of_its_own_is_not_the_machine() {
         let [near, _] = run.gaps;
         let ours = near.ours_ms / 1e3 / run.seconds;
         let cpu_ns = run.used.expect("it is read").thread.cpu_ns;
-        // The kernel does not count what a hypervisor takes, and the gaps do not tell it from other programs.
+        // The kernel does not count time that a hypervisor takes, and the gaps do not distinguish it from other
+        // programs.
         let others =
             (lost(cpu_ns as f64, run.seconds) - got).max(near.machine_ms / 1e3 / run.seconds);
-        // Of the orders beyond p99.9 a competitor, with 1 in 20 of the time, would have made most.
+        // A competitor with 1 in 20 of the time would have caused most of the orders beyond p99.9.
         let unmarked = run.touched_long[3] < 0.5 || others > 0.1 * got;
         if CLOSE.contains(&(ours / got)) && unmarked {
             return;

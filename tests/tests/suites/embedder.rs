@@ -9,7 +9,7 @@ use fixwire_rigs::packages::workspace;
 use fixwire_rigs::publishing::PUBLIC;
 use fixwire_rigs::server::{binary, free_port, scratch};
 
-/// What a trade over loopback may take.
+/// The most time for a trade over loopback.
 const PATIENCE: Duration = Duration::from_secs(40);
 const FILES: [&str; 6] = [
     "Cargo.toml",
@@ -33,7 +33,7 @@ fn cargo(folder: &Path) -> Command {
     command
 }
 
-/// It succeeds; what it prints.
+/// The command succeeds; its output.
 fn succeeds(mut command: Command) -> String {
     let output = command.output().expect("it starts");
     let (said, printed) = said(&output);

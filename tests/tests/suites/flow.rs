@@ -403,7 +403,7 @@ fn a_paced_peer_gets_everything_in_order_and_never_too_fast() {
     assert!(numbers.is_sorted(), "{numbers:?}");
 }
 
-/// W3: an event reports a peer that does not read, then it is disconnected; the journal keeps what it missed.
+/// W3: an event reports a peer that does not read, then it is disconnected; the journal keeps the messages it missed.
 #[test]
 fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     let mut rig = Rig::new(config(vec![acceptor("A"), acceptor("B")]));
@@ -475,7 +475,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     assert!(!rig.crowd.is_closed(slow.conn));
 }
 
-/// T9: cap - 1, cap and cap + 1, of bytes, fields and digits of BodyLength.
+/// T9: cap - 1, cap and cap + 1, for bytes, fields and digits of BodyLength.
 #[test]
 fn t9_what_is_beyond_a_cap_is_refused_at_once() {
     let cap = 4 << 10;

@@ -2,14 +2,14 @@
 //!
 //! Clients from their own registries connect to the finished binary: to `run --app echo`, and to a gateway that
 //! converts their FIX 4.4 for a venue of FIX 4.2. Orders and reports are lost on the way, sequence numbers are left
-//! out, both sides ask for messages again, and fixwire is ended by SIGKILL in the middle of the orders and started
-//! again on its journal. In the end:
+//! out, both sides request resends, and fixwire is ended by SIGKILL in the middle of the orders and restarted on its
+//! journal. In the end:
 //!
 //! * every order has its report, as a new one at most once, in the order in which they were sent;
 //! * what came again says so, by PossDupFlag or PossResend;
 //! * no side has rejected anything;
 //! * the venue behind the gateway got every order, as a new one at most once;
-//! * `fixwire journal dump` has what the client says that it sent and got, message for message.
+//! * `fixwire journal dump` has the messages that the client says it sent and got, message for message.
 //!
 //! `FIXWIRE_SEED` repeats the moments of the kills.
 
@@ -252,7 +252,7 @@ impl Game {
         Err(format!("{KILLS} kills, and none among the orders"))
     }
 
-    /// Ends all of it, and compares what both say. How many reports came more than once.
+    /// Ends all programs, and compares the two sides. Returns the number of reports that came more than once.
     fn end(self) -> Result<usize, String> {
         let Self {
             folder,
@@ -310,7 +310,7 @@ fn again(seen: &[Event]) -> usize {
     reports.filter(|event| event.dup).count()
 }
 
-/// fixwire's side of the session with the client, and the venue's of the one with the gateway.
+/// fixwire's side of the session with the client, and the venue's side of the session with the gateway.
 const CLIENT: &str = "BeginString=FIX.4.4\nSenderCompID=FIXWIRE\nTargetCompID=CLIENT";
 const VENUE: &str = "BeginString=FIX.4.2\nSenderCompID=VENUE\nTargetCompID=FIXWIRE";
 
@@ -430,8 +430,8 @@ fn dump(binary: &Path, folder: &Path, session: &str, way: &str) -> Result<Vec<Pa
     Ok(passed)
 }
 
-/// One side received the messages that the other one sent, but for those lost by the proxy, and the end of each
-/// connection but the last: there fixwire was killed.
+/// One side received the messages that the other one sent, except those lost by the proxy and those at the end of each
+/// connection but the last, where fixwire was killed.
 fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> Result<(), String> {
     let (sent, received) = (by_connection(sent), by_connection(received));
     let counts = (sent.len(), received.len());

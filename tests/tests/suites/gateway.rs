@@ -166,7 +166,7 @@ fn a_report_finds_its_client_after_a_kill() {
     world.says(&mut anna, "R", "131=Q|146=1|55=VOD|");
     turns(&mut engine);
     assert_eq!(world.got(&anna)[1..], ["35=3|45=3|372=R|58=not here|"]);
-    // The venue was away. The MsgSeqNum of our Logon shows it that there is more.
+    // The venue was away. The MsgSeqNum of our Logon shows it that it has missed messages.
     let mut venue = world.log_on(&mut engine, 2, 1);
     world.says(&mut venue, "2", "7=1|16=0|");
     turns(&mut engine);

@@ -1,11 +1,11 @@
 //! Does each message that a gateway holds arrive once, in order, or is it answered once, in bounded memory?
 //!
-//! An hour of virtual time: a venue is away, a million orders come for it at an even rate, and they live
-//! for forty minutes. Each must be answered when it is too old, or delivered in order when the venue is
-//! back. All that the gateway takes from the allocator meanwhile is counted against `max_held`.
+//! An hour of virtual time: a venue is away, a million orders come for it at an even rate, and they live for forty
+//! minutes. Each must be answered when it is too old, or delivered in order when the venue is back. All memory that the
+//! gateway takes from the allocator in this time is counted against `max_held`.
 //!
-//! Then the finished binary: it holds orders, is killed, started again, answers those that are too old,
-//! and gives the venue the others when it logs on.
+//! Then the finished binary: it holds orders, is killed, starts again, answers the orders that are too old, and sends
+//! the others to the venue when it logs on.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,7 @@ const CLIENT: SessionId = SessionId(0);
 const VENUE: SessionId = SessionId(1);
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3_600 * SECOND;
-/// How long orders live.
+/// The life of orders.
 const LIVE: u64 = 2_400 * SECOND;
 /// Orders that come while the others leave.
 const LATE: usize = 1_000;
@@ -39,7 +39,7 @@ const BUFFERS: u64 = 16 << 10;
 enum Fate {
     Waits,
     Delivered,
-    /// It was held for too long.
+    /// The order was held for too long.
     Expired,
     /// There was no room to hold it.
     NoRoom,
@@ -141,7 +141,7 @@ impl Hour {
         due.is_some_and(|due| due <= now.mono)
     }
 
-    /// What was written becomes the fate of its order.
+    /// The gateway's output becomes the fate of the order.
     fn take(&mut self) {
         for at in 0..self.outbox.entries().len() {
             let entry = self.outbox.entries()[at];
@@ -258,7 +258,7 @@ fn a_million_messages_are_held_for_an_hour() {
     assert!(expired.abs_diff(1_000_000 / 3) < 10, "{expired}");
     assert_eq!(delivered + expired, hour.fates.len());
     assert!(taken <= MAX + BUFFERS, "{taken}");
-    // What an hour needs is near the limit, so that waste is seen.
+    // The capacity for the hour is near the limit, so that waste shows.
     assert!(taken > MAX / 4 * 3, "{taken}");
 }
 
@@ -290,7 +290,7 @@ fn each_planted_fault_is_found() {
     assert!(hour.befalls(0, Fate::Delivered).is_err());
 }
 
-/// The venues of the binary, with how long orders for them live: the first ones die while it is dead.
+/// The venues of the binary, with the life of orders for them: orders for the first venues expire while it is dead.
 const VENUES: [(&str, &str); 2] = [("SOON", "8s"), ("LATE", "1h")];
 /// Orders for each of them.
 const BATCH: u64 = 20;

@@ -1,13 +1,12 @@
 //! Does a gateway between engines of others lose, double or misdirect anything, also when it is killed?
 //!
-//! The finished binary runs `examples/gateway.toml`, with ports of its own and a second client, between
-//! clients that speak FIX 4.2 and a venue that speaks FIX 4.4; all of them validate. In one game all are
-//! QuickFIX/J, in the other one client and the venue are QuickFIX C++. The gateway is ended by SIGKILL in
-//! the middle of the orders, and started again, and in the end:
+//! The finished binary runs `examples/gateway.toml`, with ports of its own and a second client, between clients of FIX
+//! 4.2 and a venue of FIX 4.4; all of them validate. In one game all are QuickFIX/J, in another one client and the
+//! venue are QuickFIX C++. The gateway is ended by SIGKILL in the middle of the orders, and restarted, and in the end:
 //!
 //! * every order has reached the venue, as a new one at most once;
 //! * every order has its report, at the client that sent it, as a new one at most once;
-//! * what may have been sent before says so, by PossDupFlag or PossResend;
+//! * a message that may have been sent before is marked by PossDupFlag or PossResend;
 //! * no side has rejected anything.
 //!
 //! `GATEWAY_KILLS` says how many (5), `FIXWIRE_SEED` repeats the moments.
@@ -290,8 +289,7 @@ fn is_of(event: &Event, client: &str) -> bool {
         .is_some_and(|(name, _)| name == client)
 }
 
-/// Each of the client's orders, or reports, was seen: as a new one at most once, and then before those
-/// that are marked.
+/// Each of the client's orders, or reports, was seen: unmarked at most once, and then before the marked ones.
 fn once(seen: &[Event], client: &str, sent: usize) -> Result<(), String> {
     let mut ids = BTreeSet::new();
     for event in seen.iter().filter(|one| !one.id.is_empty()) {

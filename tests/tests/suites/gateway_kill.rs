@@ -1,9 +1,9 @@
 //! Does a gateway lose, double or mix up anything when its process is killed?
 //!
-//! The finished binary runs between two clients and two venues: orders, replacements and cancels that do
-//! not wait for their answers, ids that both clients use, a value that is remembered, orders that are held
-//! for a venue that is away, rules that change. It is ended by SIGKILL at random moments, also while it
-//! starts, and judged as in the suite `gateway_simulation`.
+//! The finished binary runs between two clients and two venues, with orders, replacements and cancels that do not wait
+//! for their answers, ids that both clients use, a remembered value, orders that are held for an absent venue, and
+//! rules that change. SIGKILL ends it at random moments, also during its start. The judgement is as in the suite
+//! `gateway_simulation`.
 //!
 //! `GATEWAY_KILLS` says how many (40), `FIXWIRE_SEED` repeats the moments.
 

@@ -1,10 +1,10 @@
 //! Is an order lost, or handled by a mixture of old and new rules, when rules change under load?
 //!
-//! The finished binary runs as a gateway between two peers of FIX 4.2 and 4.4. One sends 50,000 orders a
-//! second, as far as the machine can, and meanwhile the file and its table change again and again. The
-//! rule and the table each write the number of the file into an order: at the venue every order must have
-//! arrived once, in order, with one number in both places, and the numbers must never go back. Before
-//! each change the file is one that has a mistake: it must be refused, with the line.
+//! The finished binary runs as a gateway between two peers of FIX 4.2 and 4.4. One peer sends 50,000 orders a second,
+//! if the machine can, while the file and its table change again and again. The rule and the table each write the
+//! number of the file into an order: every order must arrive at the venue once, in order, with the same number in both
+//! places, and the numbers must never go back. Before each change comes a file with a mistake: it must be refused, with
+//! the line.
 //!
 //! `GATEWAY_RELOADS` says how many (20).
 
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Orders that are sent in one write, and the time from one write to the next: a few more than 50,000
-/// a second, so that the whole run has as many, its ends included.
+/// Orders in one write, and the time from one write to the next: a few more than 50,000 a second, so that the whole run
+/// reaches this rate, its ends included.
 const BURST: usize = 100;
 const PERIOD: Duration = Duration::from_micros(1_900);
 /// The most orders for one reload: the number that the gateway has room for.
@@ -93,7 +93,7 @@ fn change(
     Ok(())
 }
 
-/// Writes the file and its table; another action than `send` is a mistake in line 13.
+/// Writes the file and its table; an action other than `send` is a mistake in line 13.
 fn write(
     folder: &Path,
     (port, reloads): (u16, usize),
@@ -149,7 +149,7 @@ fn send(client: &mut Wire, reloaded: &AtomicUsize, reloads: usize) -> Result<usi
     }
 }
 
-/// Makes this the order of a number: what it writes is as long as what was there.
+/// Makes this the order with a number; the written digits are as long as the old ones.
 fn fill(order: &mut [u8], number: usize, now: &str) {
     let mut put = |field: &str, value: &str| {
         let field = field.as_bytes();

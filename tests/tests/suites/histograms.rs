@@ -7,7 +7,7 @@ use fixwire_rigs::foreign::histogram_reader;
 use fixwire_rigs::server::scratch;
 use std::fs;
 
-/// Every interval has the tag, the count, the percentiles, the mean and the deviation that we have.
+/// Every interval has the same tag, count, percentiles, mean and deviation as ours.
 #[test]
 fn java_reads_what_we_wrote() -> Result<(), String> {
     let load = LoadArgs {

@@ -21,8 +21,8 @@ const TOLERANCE: f64 = 0.5;
 /// Both are multiples of every batch, and of the sessions of a reconnect storm.
 const FEW: u64 = 1_600;
 const MANY: u64 = 11_200;
-/// The C library chooses copies and comparisons by what the processor has: without these it takes what each
-/// one has, and processors agree.
+/// The C library chooses its copies and comparisons by the processor's features: with these settings it uses only
+/// common ones, and processors agree.
 const SAME_EVERYWHERE: &str = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-BMI1,-BMI2,-LZCNT,\
     -MOVBE,-POPCNT,-RTM,-SSSE3,-SSE4_1,-SSE4_2,-ERMS,-FSRM,-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Copy,\
     -Prefer_No_VZEROUPPER,-Prefer_ERMS,-Prefer_FSRM";

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 /// Orders that each side sends at once.
 const ORDERS: usize = 10_000;
 
-/// Held by the pair that trades. QuickFIX as an acceptor that is kept waiting in a logout may forget
-/// that the session has ended, and then takes no Logon any more.
+/// Held by the pair that trades. QuickFIX as an acceptor that waits long in a logout may forget that the session has
+/// ended, and then takes no Logon any more.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The peers with each other: what the rig expects is what others do.
@@ -197,7 +197,7 @@ do = ['notify "the desk has left: ${Text}"']
     gateway.terminate(*PATIENCE)
 }
 
-/// Trades over TLS with certificates on both sides, gaps and cuts included.
+/// Trades over TLS with certificates on both sides, with gaps and cuts.
 fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = scratch(&format!("interop-tls-{peer:?}-we-are-{ours:?}"))
@@ -220,7 +220,7 @@ fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
     pair_through(start, Proxy::start_sealed)?.trade_sealed(ORDERS)
 }
 
-/// Trades with a peer in the given role of ours; then the peer moves its counters.
+/// Trades with a peer while we have the given role; then the peer moves its counters.
 fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder =
@@ -240,7 +240,7 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
     pair(start("counters"))?.move_counters(from_peer)
 }
 
-/// Trades with a peer, in both roles, until the hours of the session end, and again when the next begin.
+/// Trades with a peer, in both roles, until the session's hours end, and again when the next begin.
 fn over_the_end(peer: Engine) -> Result<(), String> {
     /// Until the end, for both to start and trade, on a busy machine too.
     const OPEN: i64 = 20;

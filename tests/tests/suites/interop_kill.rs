@@ -8,7 +8,8 @@
 //! * a report that comes again says so (PossDupFlag);
 //! * nobody has rejected anything.
 //!
-//! `INTEROP_KILLS` says how many for each engine and role, with TLS and without (25), `FIXWIRE_SEED` repeats the moments.
+//! `INTEROP_KILLS` is the number of kills for each engine and role, with and without TLS (25), `FIXWIRE_SEED` repeats
+//! the moments.
 
 use fixwire_rigs::certificates;
 use fixwire_rigs::peers::{Engine, Role, Running, Terms};
@@ -134,7 +135,7 @@ struct Match {
     launch: Launch,
     our_side: Option<Server>,
     their_side: Option<(Running, Receiver<Event>)>,
-    /// Orders that were asked for, and how many of their first are surely sent.
+    /// The number of requested orders, and the number of these, from the first, that are surely sent.
     asked: usize,
     sent: BTreeSet<usize>,
     reports: Reports,
@@ -204,7 +205,7 @@ impl Match {
             self.drain()?;
             self.start_ours()
         } else {
-            // What it said until then is still to be read.
+            // Its output until then must still be read.
             if let Some((running, events)) = self.their_side.take() {
                 drop(running);
                 for event in events {

@@ -1,14 +1,13 @@
 //! Is anything lost, doubled or changed when the engine is killed under load?
 //!
-//! The finished binary is ended by SIGKILL at random moments, some of them while it starts, and started
-//! again on the same journal. Peers that remember every byte are the witnesses; the journal is read
-//! between death and restart.
+//! SIGKILL ends the finished binary at random moments, some of them during its start, and it starts again on the same
+//! journal. Peers that remember every byte are the witnesses; the journal is read between death and restart.
 //!
 //! * A1: every message that a peer saw is in the journal with the same bytes.
 //! * A2: a number never stands for two messages.
 //! * A3: nothing is delivered out of order; each order is reported exactly once.
 //!
-//! `KILLS` says how many for each test (60, and half of it but for the acceptor), `FIXWIRE_SEED` repeats
+//! `KILLS` is the number of kills for each test (60, and half as many for all but the acceptor), `FIXWIRE_SEED` repeats
 //! a run.
 
 use fixwire::journal::{Direction, DumpFilter, DumpFormat, dump};
@@ -178,7 +177,8 @@ impl Life {
         })
     }
 
-    /// Starts, kills, compares; so often. At last everything must be settled. Answers the orders.
+    /// Starts, kills and compares, this number of times. In the end everything must be settled. Returns the number of
+    /// orders.
     fn pass(&mut self, deaths: u64, random: &mut Random, plan: &Plan) -> Result<usize, String> {
         for death in 1..=deaths {
             let is_early = death > 1 && random.below(4) == 0;
@@ -256,7 +256,7 @@ impl Life {
     }
 }
 
-/// What the journal says was sent to a session since its numbers began, by MsgSeqNum.
+/// The messages that the journal has as sent to a session since its numbers began, by MsgSeqNum.
 fn outbound(journal: &Path, session: &str) -> Result<BTreeMap<u64, Vec<u8>>, String> {
     if !journal.exists() {
         return Ok(BTreeMap::new());
@@ -275,7 +275,7 @@ fn outbound(journal: &Path, session: &str) -> Result<BTreeMap<u64, Vec<u8>>, Str
     {
         let json: serde_json::Value =
             serde_json::from_slice(line).map_err(|error| error.to_string())?;
-        // Resent messages and gap fills are marked: what was written first is what counts.
+        // Resent messages and gap fills are marked: the first message with a number counts.
         if json["mark"].is_string() {
             continue;
         }

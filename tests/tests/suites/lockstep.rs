@@ -1,7 +1,7 @@
 //! Does the session keep its guarantees whatever happens to it?
 //!
-//! Two sessions talk over a connection that loses messages and breaks, while operators reset them and
-//! processes end and start again; and one session receives anything at all from a peer that follows no rules.
+//! Two sessions talk over a connection that loses messages and breaks, while operators reset them and processes end and
+//! restart; and one session receives arbitrary messages from a peer that follows no rules.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -45,7 +45,7 @@ impl End {
         config.resend_chunk = chunk;
         config.limits.same_resend_requests = 1_000_000;
         config.limits.held_messages = 5;
-        // A message that is two minutes on its way is rejected, and counted: lost by the rules.
+        // A message that takes two minutes on its way is rejected, and counted: lost by the rules.
         config.max_latency = None;
         let session = Session::new(SessionId(0), config);
         Self {
@@ -200,8 +200,8 @@ impl End {
         self.outbox.clear();
     }
 
-    /// One open ResendRequest from a number on, until it arrives, the connection breaks, or the gap
-    /// has stood still for so long that it is asked for again.
+    /// One open ResendRequest from a number on, until that message arrives, the connection breaks, or the gap has not
+    /// moved for so long that it is requested again.
     fn check_request(&mut self, now: Now, bytes: &[u8]) {
         let mut decoder = Decoder::with_capacity(32);
         let message = decoder.decode(bytes);
@@ -229,7 +229,7 @@ enum Event {
     Restart(bool),
 }
 
-/// What happens to sessions whose operators and processes are left alone.
+/// The events for sessions whose operators and processes are left alone.
 fn calm_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => any::<bool>().prop_map(Event::Send),
@@ -267,8 +267,8 @@ impl Pair {
                 let from = usize::from(first);
                 let lost = self.ends[from].wire.pop_front();
                 if lost.as_deref().is_some_and(is_reset) {
-                    // Without it nothing tells the new sequence numbers from the old ones: it is lost with
-                    // its connection only.
+                    // Without it the new sequence numbers look like the old ones, so it is lost only with its
+                    // connection.
                     self.break_connection();
                 } else if lost.is_some() {
                     let to = &mut self.ends[1 - from];
@@ -339,7 +339,7 @@ fn versions() -> impl Strategy<Value = BeginString> {
     prop::sample::select(BeginString::ALL.to_vec())
 }
 
-/// Cases of each property, as many as take some seconds; `PROPTEST_CASES` says otherwise.
+/// The number of cases of each property, for some seconds; `PROPTEST_CASES` overrides it.
 fn cases() -> ProptestConfig {
     let mut config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_none() {
@@ -348,7 +348,7 @@ fn cases() -> ProptestConfig {
     config
 }
 
-/// Whether what was delivered are messages that were sent, each once at most, in their order.
+/// Whether the delivered messages are sent ones, each once at most, in their order.
 fn in_order_and_once(delivered: &[u64], sent: &[u64]) -> bool {
     let mut sent = sent.iter();
     delivered.iter().all(|id| sent.any(|other| other == id))
@@ -357,7 +357,7 @@ fn in_order_and_once(delivered: &[u64], sent: &[u64]) -> bool {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Every application message arrives once and in order, whatever was lost on the way.
+    /// Every application message arrives once and in order, whichever messages were lost on the way.
     #[test]
     fn nothing_is_lost_doubled_or_swapped(
         version in versions(),
@@ -376,8 +376,8 @@ proptest! {
         prop_assert!(first.session.is_logged_on() && second.session.is_logged_on());
     }
 
-    /// Resets by either side and processes that end: what a reset makes void is lost, but nothing is
-    /// delivered twice or out of order, and the sessions find together again.
+    /// Resets by either side and processes that end: messages made void by a reset are lost, but none is delivered
+    /// twice or out of order, and the sessions agree again.
     #[test]
     fn resets_and_restarts_double_and_swap_nothing(
         version in versions(),
@@ -407,7 +407,7 @@ proptest! {
         }
     }
 
-    /// A peer that says anything: no panic, nothing out of order, one request for each gap.
+    /// A peer that sends anything: no panic, no message out of order, one request for each gap.
     #[test]
     fn no_peer_can_confuse_it(
         version in versions(),

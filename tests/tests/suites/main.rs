@@ -1,5 +1,5 @@
-//! The suites: each file is one, and its first line is the question that it asks; `./test NAME` runs one. The
-//! simulations are programs of their own, for they plant faults in their process.
+//! The suites: each file is one, and its first line is its question; `./test NAME` runs one. The simulations are
+//! separate programs, since they plant faults in their process.
 
 mod acceptance;
 mod canaries;

@@ -1,8 +1,7 @@
 //! Do the journal and the message log have every message that passed a TCP tee, byte for byte?
 //!
-//! A peer that loses, repeats and mixes up messages, asks for resends again and again and breaks the
-//! rules of the session talks to the finished binary, as initiator and as acceptor; the engine is
-//! killed in the middle of a resend.
+//! A peer that loses, repeats and reorders messages, requests resends again and again and breaks the rules of the
+//! session talks to the finished binary, as initiator and as acceptor; the engine is killed in the middle of a resend.
 
 use std::cell::Cell;
 use std::fs;
@@ -112,7 +111,7 @@ impl Rig {
         talk
     }
 
-    /// What passed the tee, and of which connection.
+    /// The messages that passed the tee, and their connection.
     fn passed(&self, incoming: bool) -> Vec<Vec<Vec<u8>>> {
         let way = match (self.role, incoming) {
             (Role::Acceptor, true) | (Role::Initiator, false) => Way::ToAcceptor,
@@ -254,7 +253,7 @@ fn order(id: &str) -> String {
     format!("11={id}|55=LCOM1|54=1|60={}|38=1|40=1|", timestamp(0, true))
 }
 
-/// As the journal keeps it: the value of Password(554) is stars, CheckSum(10) right.
+/// The message as in the journal: the value of Password(554) is stars, CheckSum(10) is right.
 fn masked(raw: &[u8], stars: Option<&str>) -> Vec<u8> {
     let Some(password) = value(raw, "554") else {
         return raw.to_vec();
@@ -280,7 +279,7 @@ fn masked(raw: &[u8], stars: Option<&str>) -> Vec<u8> {
     stars.into_bytes()
 }
 
-/// Losses, gaps, messages twice, resends of several ranges, a flood of requests; then the peer breaks the rules.
+/// Losses, gaps, duplicates, resends of several ranges, a flood of requests; then the peer breaks the rules.
 fn misbehave(rig: &Rig) {
     let mut talk = rig.log_on();
     for id in ["a", "b", "c"] {

@@ -1,16 +1,17 @@
 //! Is everything found, told and settled that a venue loses, changes, repeats, cancels or corrects in a day?
 //!
-//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade for a day, over lines of FIX 4.2 and 4.4: new orders that
-//! meet, replaces and cancels. The exchange loses, doubles, repeats, delays, reorders or changes single reports and
-//! cancel rejects, rejects requests, cancels and corrects trades; the wire loses and spoils messages; lines break; the OMS
-//! or the exchange is killed. In the evening the exchange says how each order stands, and then
+//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade for a day, over lines of FIX 4.2 and 4.4: new
+//! orders that meet, replaces and cancels. The exchange loses, doubles, repeats, delays, reorders or changes single
+//! reports and cancel rejects, rejects requests, cancels and corrects trades; the wire loses and corrupts messages;
+//! lines break; the OMS or the exchange is killed. In the evening the exchange lists the state of each order, and then
 //!
-//! * each order that stands otherwise in the OMS than in the exchange's own book stands among its breaks, and an event
-//!   has reported the break;
-//! * when an operator has settled the breaks, orders, positions and what open orders reserve are those of the exchange;
-//! * the client knows the same of each order, and each of its requests has one answer.
+//! * each order whose state in the OMS differs from the exchange's own book is among the OMS's breaks, and an event has
+//!   reported the break;
+//! * when an operator has settled the breaks, the OMS's orders, positions and reservations for open orders agree with
+//!   the exchange;
+//! * the client has the same state for each order, and each of its requests has one answer.
 //!
-//! `OMS_DAYS_REAL` says how many days (12), `OMS_DAY_REAL` plays the day of one seed.
+//! `OMS_DAYS_REAL` is the number of days (12), `OMS_DAY_REAL` plays the day of one seed.
 
 use fixwire_rigs::oms::evening::Evening;
 use fixwire_rigs::oms::floor::{ACCOUNTS, Floor};
@@ -37,7 +38,7 @@ const VERSIONS: [[&str; 2]; 3] = [
 const AT_ONCE: u64 = 6;
 /// The number of steps in a day.
 const STEPS: u32 = 60;
-/// The OMS asks about what stays unanswered for so long, and says what stays so after as long again.
+/// The OMS asks about a request that stays unanswered for this time, and reports it after the same time again.
 const ASKS: Duration = Duration::from_secs(5);
 /// The breaks that an operator finds the venue's fault, not the order's: the kinds that are settled as ours.
 const OURS: [&str; 4] = ["fill that", "fill of an order", "ExecID", "bust"];
@@ -118,7 +119,7 @@ struct Played {
     cut: usize,
     /// Breaks that an operator has settled.
     breaks: usize,
-    /// Reports that the client received about cancelled or corrected trades and of settlements.
+    /// The client's reports about cancelled or corrected trades and about settlements.
     restated: usize,
 }
 

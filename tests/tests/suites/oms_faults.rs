@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 const CLIENT: &str = "CLIENT";
 const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
-/// How often each fault happens.
+/// The number of times that each fault happens.
 const FAULTS: u32 = 6;
 /// Orders of a world.
 const ORDERS: usize = 120;
@@ -137,7 +137,7 @@ fn stalled_reports() -> Result<(), String> {
     world.oms.take().map(Server::kill).transpose()?;
     world.oms = Some(world.floor.oms.start()?);
     world.floor.wait_for_logons()?;
-    // It asks, and hears nothing; what is new goes out all the same.
+    // The client asks, and gets no answer; new orders still go out.
     world.until(|world| world.stand(FAULTS, "unknown"))?;
     trade(&mut world)?;
     world.until(|world| world.stand(2, "sent"))?;
@@ -147,7 +147,7 @@ fn stalled_reports() -> Result<(), String> {
     world.settle()
 }
 
-/// Orders of each script, bought and sold, so that positions add up to nothing.
+/// Orders of each script, bought and sold, so that positions add up to zero.
 const SCRIPTS: [(&str, &str); 5] = [
     ("101", "'ack', 'wait 100ms', 'fill 50', 'cancel rest'"),
     (
@@ -231,7 +231,7 @@ struct World {
 }
 
 impl World {
-    /// With these tables of the exchange; a line sees within a second that something is missing.
+    /// With these tables of the exchange; a line notices a missing message within a second.
     fn open(name: &str, tables: &str) -> Result<Self, String> {
         let io = |error: std::io::Error| error.to_string();
         let folder = scratch(name).map_err(io)?;
@@ -261,7 +261,7 @@ impl World {
         })
     }
 
-    /// What the exchange answers to a command.
+    /// The exchange's answer to a command.
     fn command(&self, words: &str) -> Result<String, String> {
         self.floor.tell_exchange("command", words)
     }

@@ -88,7 +88,7 @@ impl Party {
         })
     }
 
-    /// Waits until it knows that it has logged on: what it sends before waits for a ResendRequest.
+    /// Waits until the OMS knows that it has logged on: messages that it sends before wait for a ResendRequest.
     fn log_on(&mut self) -> Result<(), String> {
         loop {
             let event = self.events.recv_timeout(*PATIENCE);
@@ -162,7 +162,7 @@ impl Party {
         }
     }
 
-    /// What a value of FIX 4.4 is in the version of this session: `F1` and `F2` are fills of a part and of the rest.
+    /// The value of a FIX 4.4 field in the version of this session: `F1` and `F2` are a partial fill and the last fill.
     fn dialect<'a>(&self, tag: &str, value: &'a str) -> &'a str {
         match (self.version, tag, value) {
             ("FIX.4.2", "103", "99") => "0",

@@ -1,19 +1,19 @@
 //! Does an OMS lose, double or mix up anything when it, its client or its exchange is killed?
 //!
-//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces, cancels and mass
-//! cancels that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
-//! SIGKILL at random moments, also while it starts, sometimes two at once, and started again; in some worlds the
-//! exchange sends reports twice and out of order, in some the lines speak TMP. In the end, by the journals of client and
-//! exchange and by what the OMS tells its operator:
+//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade in FIX 4.2, 4.4 and 5.0 SP2: new orders that meet,
+//! replaces, cancels and mass cancels that do not wait for their answers, and orders that the limits refuse. SIGKILL
+//! ends each of them at random moments, also during a start, sometimes two at once, and each starts again; in some
+//! worlds the exchange sends reports twice and out of order, in some the lines are TMP. In the end, by the journals of
+//! client and exchange and by the OMS's answers to its operator:
 //!
 //! * no request reached the exchange twice, and each was answered once, at either end;
-//! * a mass cancel was reported with as many orders as were open, and none of them is;
-//! * every order stands the same in all three: state, quantity, price, filled, left, average price;
-//! * positions are what the orders make of them, and add up to nothing, for both sides of every trade are here;
-//! * an account for which the kill switch was used stays without open orders;
-//! * a trading day that an operator has begun in the middle of it all, and in which one of the three was killed at once,
-//!   has begun: no order of the day before is open;
-//! * a start after a clean stop, which some of the ends of the OMS are, finds the state that the stop has noted.
+//! * a mass cancel was reported with the number of open orders, and none of them is open;
+//! * every order is the same in all three: state, quantity, price, filled, left, average price;
+//! * positions follow from the orders, and add up to zero, since both sides of every trade are here;
+//! * an account for which the kill switch was used has no open orders;
+//! * a trading day that an operator began in the middle, when one of the three was killed, has begun: no order of the
+//!   day before is open;
+//! * a start after a clean stop, which is how the OMS sometimes ends, finds the state that the stop noted.
 //!
 //! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
 
@@ -30,8 +30,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Worlds at the same time: the version of the client, the lines, and what the exchange does wrong with one report in
-/// ten.
+/// Worlds at the same time: the version of the client, the lines, and the exchange's fault in one report of ten.
 const WORLDS: [World; 6] = [
     ("FIX.4.2", FIX_LINES, &[]),
     ("FIX.4.4", FIX_LINES, &[]),
@@ -173,7 +172,7 @@ struct Life<'r> {
     stops: u64,
     /// The version of the client has mass cancels.
     has_mass: bool,
-    /// What the exchange does wrong.
+    /// The exchange's faults.
     faults: &'static [&'static str],
     /// The last order of the account that was killed.
     last: Option<u64>,
@@ -339,7 +338,7 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// After one more clean stop the OMS says the same of all orders and positions.
+    /// After one more clean stop the OMS has the same orders and positions.
     fn stays_the_same(&mut self) -> Result<(), String> {
         let books = self.books_at_rest()?;
         self.stop()?;
@@ -353,7 +352,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// The books, when nothing has changed in them for a second: a client that has just logged on may still send.
+    /// The books, when they have not changed for a second: a client that has just logged on may still send.
     fn books_at_rest(&self) -> Result<Books, String> {
         let deadline = Instant::now() + *PATIENCE;
         let mut books = self.floor.books()?;
@@ -368,7 +367,7 @@ impl<'r> Life<'r> {
         Err("the OMS never comes to rest".to_owned())
     }
 
-    /// Uses the kill switch for an account, unless the OMS does not answer: its last order.
+    /// Uses the kill switch for an account, unless the OMS does not answer; returns the account's last order.
     fn switch(&self) -> Result<u64, String> {
         let scope = format!("account={KILLED}");
         self.floor.tell(&["kill", &scope, "--why", "a drill"])?;
@@ -377,7 +376,7 @@ impl<'r> Life<'r> {
         Ok(numbers.max().unwrap_or(0))
     }
 
-    /// Begins the next trading day, unless the OMS does not answer: the last order of the one before.
+    /// Begins the next trading day, unless the OMS does not answer; returns the last order of the day before.
     fn roll(&self) -> Result<u64, String> {
         let orders = self.floor.ask(&["orders"])?;
         let numbers = orders.iter().filter_map(|order| order["order"].as_u64());
@@ -388,7 +387,8 @@ impl<'r> Life<'r> {
         Ok(last)
     }
 
-    /// Cancels what the venue may still have of the day before, as operators do; an OMS that does not answer gets it later.
+    /// Cancels orders of the day before that the venue may still have, as operators do; an OMS that does not answer
+    /// gets the command later.
     fn cancel_lapsed(&self) {
         let orders = self.floor.ask(&["orders", "--open"]).unwrap_or_default();
         let lapsed = orders.iter().filter(|order| order["state"] == LAPSED);
@@ -399,7 +399,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// No order of the day before is open, but those that are good till cancelled.
+    /// No order of the day before is open, except good-till-cancelled ones.
     fn has_rolled(&self, client: &Dialogue) -> Result<(), String> {
         let Some(last) = self.rolled else {
             return Ok(());

@@ -1,15 +1,16 @@
 //! Does an OMS lose, double or mix up anything when it or its exchange is killed at the very moment of something rare?
 //!
-//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade. In four worlds at once comes, again and again: the roll of
-//! a trading day; a trade that the exchange cancels or corrects; a command of an operator that is refused, for want of a right
-//! or for a reason; and a cancel of an order that cannot go out or whose order is not answered yet. Up to 4 ms later
-//! the OMS or the exchange is ended by SIGKILL, often before the answer. After each kill and the start that follows it
+//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade. Four worlds run at once; each repeats one event:
+//! the roll of a trading day; a trade that the exchange cancels or corrects; a command of an operator that is refused,
+//! for a missing right or another reason; or a cancel of an order that cannot go out or whose order is not answered
+//! yet. Up to 4 ms later the OMS or the exchange is ended by SIGKILL, often before the answer. After each kill and the
+//! start that follows it
 //!
-//! * orders, positions and reservations of the OMS are those of the exchange's own book, and no break is open;
-//! * the client knows the same, and each of its requests has one answer; nothing reached the exchange twice;
+//! * orders, positions and reservations of the OMS agree with the exchange's own book, and no break is open;
+//! * the client has the same state, and each of its requests has one answer; no request reached the exchange twice;
 //! * a refused command has changed no limit and no kill switch, and its refusal, once answered, is in the journal.
 //!
-//! `OMS_MOMENTS` says how many kills of each kind (25), `FIXWIRE_SEED` repeats the moments.
+//! `OMS_MOMENTS` is the number of kills of each kind (25), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire::control::{Asked, Client, ClientError, ControlQuestion, Place};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
@@ -39,7 +40,7 @@ const LAPSED: &str = "closed here, not confirmed by the venue";
 /// Rights of the operator who runs this: without those to kill and to arm.
 const RIGHTS: &str = "\"read\", \"limit\", \"roll\", \"settle\", \"market\"";
 
-/// What a process is killed around.
+/// The moments around which a process is killed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Moment {
     Roll,
@@ -353,7 +354,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// Cancels what the venue may still have of the day before, as operators do.
+    /// Cancels orders of the day before that the venue may still have, as operators do.
     fn cancel_lapsed(&self) {
         if self.moment != Moment::Roll {
             return;

@@ -1,11 +1,10 @@
 //! Is any operation that was confirmed to an operator undone when the engine is killed?
 //!
 //! An operator sets sequence numbers, disables and enables sessions of the finished binary, as fast as it answers,
-//! until SIGKILL ends it; sometimes he goes on with the journal while no engine runs. After each start:
+//! until SIGKILL ends it; sometimes he continues with the journal while no engine runs. After each start:
 //!
-//! * every session stands as it was answered, or as the one request that got no answer wants it;
-//! * the journal has each request that was answered once, with its reason, and the one without an answer at
-//!   most once.
+//! * every session has the last confirmed state, or the state that the one unanswered request asks for;
+//! * the journal has each answered request once, with its reason, and the unanswered one at most once.
 //!
 //! `OPERATE_KILLS` says how often (200), `FIXWIRE_SEED` repeats a run.
 
@@ -48,7 +47,7 @@ fn what_an_operator_was_told_survives_kills() -> Result<(), String> {
     }
 }
 
-/// How a session stands.
+/// The state of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct State {
     next_in: u64,
@@ -113,7 +112,7 @@ impl World {
         })
     }
 
-    /// A life: what was answered before still holds, then requests until it is killed.
+    /// A life: checks that earlier confirmed requests still hold, then sends requests until the engine is killed.
     fn live_and_die(&mut self) -> Result<(), String> {
         let server = self.launch.spawn()?;
         let mut client = connect(&self.store)?;
@@ -138,7 +137,7 @@ impl World {
         Ok(())
     }
 
-    /// What the journal says after a death: the open request was carried out, or it was not.
+    /// The result of the open request after a death, by the journal: carried out, or not.
     fn judge(&mut self, open: &Wish) -> Result<(), String> {
         let (stored, _) =
             fixwire::journal::stored_sessions(&self.store).map_err(|error| error.to_string())?;

@@ -1,7 +1,8 @@
 //! Do the built-in dictionaries say what the standard's own files say?
 //!
-//! The files are in a package of the FIX Trading Community, which is fetched as other engines are. Each difference that is
-//! meant stands in `orchestrations-differences.txt` below its reason; any other fails, and so does a listed one that no longer exists.
+//! The files are in a package of the FIX Trading Community, which is fetched like foreign engines. Each intended
+//! difference is in `orchestrations-differences.txt` below its reason; any other fails, and so does a listed one that
+//! no longer exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,7 +13,7 @@ use fixwire_rigs::orchestrations::{dictionary, differences, file, values_since};
 /// The session layer's messages, header and trailer.
 const SESSION: [&str; 10] = ["0", "1", "2", "3", "4", "5", "A", "n", "header", "trailer"];
 
-/// The lines of a version in the file. Each stands below a comment that says why.
+/// The lines of a version in the file. Each is below a comment with the reason.
 fn meant(version: &str) -> BTreeSet<String> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suites/orchestrations-differences.txt");
@@ -103,7 +104,7 @@ const ORDER: [&str; 10] = [
 /// The last extension pack that is in FIX 5.0 itself.
 const LAST_PACK_OF_50: u32 = 41;
 
-/// A list of values that is closed has each value that the standard had by then, and no other.
+/// A closed list of values has each value that the standard had at that version, and no other.
 #[test]
 fn closed_lists_of_5_0_and_later_have_the_standards_values() {
     let text = file("OrchestraFIXLatest.xml").unwrap_or_else(|error| panic!("{error}"));

@@ -69,7 +69,7 @@ impl Page {
         files.flat_map(|(file, report)| report.rows.iter().map(move |row| (file + 1, report, row)))
     }
 
-    /// Every curve of the results is drawn in each picture, and so is what is published beside it.
+    /// Every curve of the results is drawn in each picture, and so is every published value.
     fn check_curves(&self, browser: &mut Browser) {
         let mut looked_at = 0;
         for (file, report, row) in self.rows() {
@@ -93,7 +93,7 @@ impl Page {
     }
 }
 
-/// What fixwire prints.
+/// The output of fixwire.
 fn fixwire(folder: &Path, args: &[&str]) -> String {
     let mut command = Command::new(binary().expect("the binary"));
     let output = command.arg("bench").args(args).current_dir(folder).output();
@@ -147,7 +147,7 @@ fn middle(browser: &mut Browser, element: &str) -> (f64, f64) {
     (x, y)
 }
 
-/// What stands under the pointer: the place, then names and values, in microseconds.
+/// The labels at the pointer: the place, then names and values, in microseconds.
 fn under_pointer(browser: &mut Browser, picture: &str) -> (String, Vec<(String, f64)>) {
     let texts = browser.value(&format!(
         "[...document.querySelectorAll('#{picture} output:not([hidden]) > *')].map(it => it.textContent)"

@@ -1,8 +1,8 @@
 //! Does every command of README.md and of the guide do what its page says?
 //!
-//! Each page has a folder of its own with a copy of `examples`, and a network of its own, so that its ports are
-//! free. It takes root, or `sudo` without a password, to make that. `rigs::pages` says how a page is read. A command
-//! that runs on is ended with its page; one of README.md with its section, since those stand for themselves.
+//! Each page has its own folder with a copy of `examples`, and its own network, so that its ports are free. This takes
+//! root, or `sudo` without a password. `rigs::pages` describes how a page is read. A command that keeps running is
+//! ended with its page, or in README.md with its section, since those are independent.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use fixwire_rigs::packages::workspace;
 use fixwire_rigs::pages::{Step, Typed, steps};
 use fixwire_rigs::server::{binary, scratch};
 
-/// What a command may take.
+/// The most time for a command.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What a program may take until it listens; one that connects only does not.
+/// The most time until a program listens; one that only connects does not.
 const START: Duration = Duration::from_secs(5);
 
-/// What it has at least before it is ended, as with a reader: the first moments after it listens are not a test of
-/// its signals.
+/// The least time before a program is ended, as with a reader: its signals are not tested in the first moments after it
+/// listens.
 const LIFE: Duration = Duration::from_secs(2);
 
 /// Commands that are not run here, by how they begin, and why.
@@ -50,7 +50,7 @@ const EXEMPT: [(&str, &str); 14] = [
 /// Parts of pages that are lists of commands and no steps.
 const LISTS: [(&str, &str); 1] = [("README.md", "Run it")];
 
-/// Benches take a minute as they are, unless the page says how much they do. The rest of their command line stays.
+/// Benches take a minute by default, unless the page gives their amount of work. The rest of their command line stays.
 const SHORTENED: [(&str, &str); 4] = [
     ("fixwire bench echo", SHORT),
     ("fixwire bench gateway-convert", SHORT),
@@ -268,7 +268,7 @@ fn spelled(text: &str) -> String {
     short.map_or(text.clone(), |(_, short)| format!("{text} {short}"))
 }
 
-/// How it has ended, if it does in time.
+/// The exit of the program, if it ends in time.
 fn ended(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     let deadline = Instant::now() + patience;
     while Instant::now() < deadline {
@@ -339,7 +339,7 @@ impl Network {
         command
     }
 
-    /// How many sockets listen inside.
+    /// The number of sockets that listen inside.
     fn listeners(&self) -> usize {
         let tables = [
             "netns",

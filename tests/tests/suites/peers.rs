@@ -22,7 +22,7 @@ const COMMON: [&str; 7] = [
     "quickfixj",
     "quickfixgo",
 ];
-/// Faults that the floor can inject once in a thousand answers, and how it is counted.
+/// Faults that the floor can inject once in a thousand answers, and the counter for each.
 const FAULTS: [(&str, &str); 4] = [
     ("bad-clordid", "1 wrongly"),
     ("bad-checksum", "1 wrongly"),

@@ -1,7 +1,7 @@
 //! Does a preloaded network stack see every call of the data path?
 //!
-//! OpenOnload and XLIO take the calls of sockets and of epoll that a program makes through the C library. A library of
-//! ours does the same and counts them, while strace counts what reaches the kernel from the same process.
+//! OpenOnload and XLIO intercept a program's socket and epoll calls in the C library. Our test library does the same
+//! and counts them, while strace counts the calls that reach the kernel from the same process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// What the kernel calls what a function of the C library does.
+/// The kernel's name for a call of a C library function.
 fn of_the_kernel(call: &str) -> &str {
     match call {
         "recv" => "recvfrom",
@@ -35,7 +35,7 @@ fn add(counts: &mut Counts, call: &str, count: u64) {
     }
 }
 
-/// What the library wrote: a name and a count a line.
+/// The output of the library: a name and a count a line.
 fn preloaded(file: &Path) -> Result<Counts, String> {
     let mut counts = Counts::new();
     for line in fs::read_to_string(file).map_err(said)?.lines() {
@@ -45,7 +45,7 @@ fn preloaded(file: &Path) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// What `strace -c` wrote, with the columns that were asked for: a count and a name a line.
+/// The output of `strace -c` with the requested columns: a count and a name a line.
 fn traced(file: &Path) -> Result<Counts, String> {
     let mut counts = Counts::new();
     for line in fs::read_to_string(file).map_err(said)?.lines() {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const INITIATOR: &str = "INITIATOR";
 const ACCEPTOR: &str = "ACCEPTOR";
-/// A session of QuickFIX/J writes each message to its store: some 10,000 a second.
+/// A QuickFIX/J session writes each message to its store: about 10,000 a second.
 const ORDERS: usize = 10_000;
 /// Orders that are sent before their answers are waited for.
 const AT_ONCE: usize = 5_000;
@@ -44,7 +44,7 @@ fn what_quickfix_j_answers_otherwise_is_named() -> Result<(), String> {
     let folder = scratch("quickfix-j-other").and_then(std::path::absolute);
     let folder = folder.map_err(|error| error.to_string())?;
     let log = recorded(&folder, 100)?;
-    // One report of the record says another OrdStatus, without a change of length or sum.
+    // One report of the record has another OrdStatus, with the same length and checksum.
     let text = fs::read_to_string(&log).map_err(|error| error.to_string())?;
     let is_chosen =
         |line: &&str| line.contains("\x0135=8\x01") && line.contains("=INITIATOR-50\x01");
@@ -104,7 +104,7 @@ fn acceptor(folder: &Path) -> Result<(Side, u16), String> {
     Ok((acceptor, port))
 }
 
-/// What `fixwire replay --json` says.
+/// The output of `fixwire replay --json`.
 fn replayed(log: &Path, port: u16) -> Result<Value, String> {
     let mut command = Command::new(binary()?);
     command.arg("replay").arg(log);

@@ -19,7 +19,7 @@ fn scenarios() -> Vec<Scenario> {
     Scenario::all(&folder).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Does `play` with every game and a folder of its own, several at a time; answers what is wrong.
+/// Runs `play` for every game in a folder of its own, several at a time; returns the failures.
 fn in_parallel<T: Sync>(
     name: &str,
     games: &[T],

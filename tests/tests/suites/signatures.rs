@@ -84,7 +84,7 @@ impl Venue {
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).map_err(said)
     }
 
-    /// The settings of a session that connects here, in the form of the family or as TOML.
+    /// The settings of a session that connects here, in the QuickFIX form or as TOML.
     fn settings(&self, toml: bool) -> Result<String, String> {
         let port = self.listener.local_addr().map_err(said)?.port().to_string();
         let (key, store) = (self.key(), self.folder.join("store"));
@@ -302,7 +302,7 @@ impl Application for Desk {
     }
 }
 
-/// An engine in this process with the settings of the venue, which are changed before it starts.
+/// An engine in this process with the settings of the venue, with changes before its start.
 fn embedded(
     venue: &Venue,
     key: Option<Ed25519>,

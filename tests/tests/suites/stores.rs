@@ -24,8 +24,8 @@ fn a_store_of_quickfix_j_moves_in_and_back() -> Result<(), String> {
     moves(Engine::QuickfixJ, "quickfixj")
 }
 
-/// The old engine writes a store; we go on with it and serve its messages to the peer; the old engine
-/// goes on with what we give back, and serves them too.
+/// The old engine writes a store; we continue with it and resend its messages to the peer; then the old engine
+/// continues with our exported store, and resends them too.
 fn moves(engine: Engine, family: &str) -> Result<(), String> {
     let home = scratch(&format!("stores-{family}")).map_err(|error| error.to_string())?;
     let place = |name: &str| {

@@ -48,7 +48,7 @@ fn house(limits: Limits) -> EngineConfig {
 /// The change of a stream that replaces bytes.
 const CHANGED_BYTES: u64 = 6;
 
-/// A Logon that may be for any of the sessions, with some of its bytes changed; never one that is right.
+/// A Logon for one of the sessions, with some of its bytes changed, and never a right one.
 fn stream(random: &mut Random, crowd: &Crowd, bytes: &mut Vec<u8>) {
     let peers = [
         "PEER",
@@ -65,8 +65,8 @@ fn stream(random: &mut Random, crowd: &Crowd, bytes: &mut Vec<u8>) {
     let kind = kinds[random.below(kinds.len() as u64) as usize];
     let reset = ["", "141=Y|", "36=9|", "789=1|"][random.below(4) as usize];
     let change = random.below(8);
-    // ON is on already: even the right password changes nothing. With other bytes changed it could be
-    // right for a session of the template.
+    // ON is logged on already: even the right password changes nothing. With other bytes changed it could be right for
+    // a session of the template.
     let right = change != CHANGED_BYTES && (peer == "ON" || kind != "A");
     let password = if right { PASSWORD } else { "wrong" };
     let more = format!("98=0|108=0|{reset}553=me|554={password}|");
@@ -97,7 +97,7 @@ fn stranger(number: u64) -> IpAddr {
     ))
 }
 
-/// T4: whatever is said before a Logon is accepted, no session and no byte of the journal changes.
+/// T4: before a Logon is accepted, no bytes from a stranger change a session or the journal.
 #[test]
 fn t4_random_streams_before_a_logon_leave_every_session_as_it_was() {
     let streams = std::env::var("STREAMS").ok();
@@ -170,7 +170,7 @@ fn a_logon_that_is_accepted_changes_the_state() {
     assert!(rig.crowd.take(conn).starts_with(b"8=FIX.4.4\x01"));
 }
 
-/// T4: an address is looked at before anything is read, a password before whether somebody is on.
+/// T4: the address is checked before anything is read, the password before the check that the session is free.
 #[test]
 fn t4_checks_come_in_their_order() {
     let mut config = house(patient());
@@ -190,7 +190,8 @@ fn t4_checks_come_in_their_order() {
     let wrong = logon(&rig.crowd, "PEER", "wrong");
     rig.say(FRIEND, &wrong);
     assert_eq!(rig.refused(ConnectionRefusal::Credentials), 1);
-    // T11: and whoever knows it takes no session over; the newcomer is closed without a message.
+    // T11: and a stranger who knows the password cannot take the session over; the newcomer is closed without a
+    // message.
     let second = rig.say(FRIEND, &right);
     assert_eq!(rig.refused(ConnectionRefusal::AlreadyConnected), 1);
     assert!(rig.crowd.is_closed(second) && rig.crowd.take(second).is_empty());
@@ -364,8 +365,8 @@ fn t8_silent_connections_from_a_peers_address_do_not_keep_its_logon_out() {
     }
 }
 
-/// T8: strangers of many addresses fill the pool; who comes from a peer's address has the place of the
-/// one that has waited longest, and strangers still have none of each other.
+/// T8: strangers from many addresses fill the pool; a connection from a peer's address gets the place of the one that
+/// has waited longest, and strangers still take no place from each other.
 #[test]
 fn t8_a_peer_gets_in_when_strangers_have_filled_the_pool() {
     let mut rig = Rig::new(house(patient()));
@@ -410,7 +411,7 @@ fn t8_a_first_message_beyond_its_cap_is_closed_at_once() {
     }
 }
 
-/// A template makes nothing before the password is right, and never a name that could be a path.
+/// A template makes no session before the password is right, and never a name that could be a path.
 #[test]
 fn strangers_make_no_sessions() {
     let mut config = house(patient());

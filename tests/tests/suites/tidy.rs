@@ -274,7 +274,7 @@ fn files_are_small() {
     }
 }
 
-/// `./test tidy --lines` prints this alone: the lines of each crate, and the files and functions that are worth a look.
+/// `./test tidy --lines` prints only this: the lines of each crate, and the files and functions worth a look.
 #[test]
 fn every_crate_has_its_lines_counted() {
     let mut all = tidy::Lines::default();

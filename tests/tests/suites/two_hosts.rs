@@ -1,7 +1,7 @@
 //! Does a floor stand beside an engine on another host?
 //!
-//! Two network namespaces with a pair of interfaces between them are the hosts. It takes root, or `sudo` without a
-//! password, to make them.
+//! The hosts are two network namespaces with a pair of interfaces between them. This takes root, or `sudo` without a
+//! password.
 
 use std::fs;
 use std::path::Path;

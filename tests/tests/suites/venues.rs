@@ -1,6 +1,6 @@
 //! Does `fixwire client` trade with engines of others that do what our own peers do not?
 //!
-//! fixcore is a venue of FIX 5.0 SP2 whose Logon has SessionStatus(1409), and QuickFIX for Python one of FIX 4.4 that
+//! fixcore is a FIX 5.0 SP2 venue whose Logon has SessionStatus(1409); QuickFIX for Python is a FIX 4.4 venue that
 //! answers an order by a BusinessMessageReject without BusinessRejectRefID(379). Each order has its outcome.
 
 use std::fs;
