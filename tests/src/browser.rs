@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Patience with an answer.
+/// The most time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pipes have these numbers in Chromium; its other output goes to standard error.
 const PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null"#;
@@ -25,7 +25,7 @@ pub struct Browser {
     loaded: u64,
     /// Faults of the page: errors, and all that scripts and the browser print to the console.
     pub problems: Vec<String>,
-    /// Addresses that it asked for.
+    /// Addresses that the page requested.
     pub asked_for: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl Browser {
         let answers = BufReader::new(child.stdout.take().ok_or("no pipe from Chromium")?);
         let (sender, from) = channel();
         thread::spawn(move || {
-            // The pipe ends with Chromium, the channel with the test.
+            // The pipe ends with Chromium, the channel ends with the test.
             for message in answers.split(0).map_while(Result::ok) {
                 let parsed = serde_json::from_slice(&message).unwrap_or(Value::Null);
                 if sender.send(parsed).is_err() {
@@ -113,7 +113,7 @@ impl Browser {
     ///
     /// The page cannot be opened.
     pub fn open(&mut self, address: &str) -> Result<(), String> {
-        // From another page, lest only the fragment change.
+        // From another page, because a change of the fragment alone loads nothing.
         for address in ["about:blank", address] {
             let before = self.loaded;
             let opened = self.call("Page.navigate", json!({ "url": address }))?;
@@ -151,7 +151,7 @@ impl Browser {
         self.call("Input.dispatchMouseEvent", moved).map(drop)
     }
 
-    /// Clicks there.
+    /// Clicks at this place.
     ///
     /// # Errors
     ///
@@ -206,7 +206,7 @@ impl Browser {
 }
 
 impl Drop for Browser {
-    /// Asked to, it ends all its processes.
+    /// On this command Chromium ends all its processes.
     fn drop(&mut self) {
         self.session.clear();
         if self.call("Browser.close", json!({})).is_err() {

@@ -1,4 +1,4 @@
-//! tcpdump beside a connection.
+//! tcpdump next to a connection.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A capture that is written. tcpdump is killed when this is dropped.
+/// A running capture. tcpdump is killed when this is dropped.
 pub struct Capture {
     child: Child,
     said: BufReader<ChildStderr>,

@@ -20,7 +20,7 @@ const PEERS: &str = "peer.test";
 ///
 /// # Errors
 ///
-/// The certificate that could not be made, and with which program.
+/// The certificate that could not be made, and the program that failed.
 pub fn make(folder: &Path) -> Result<(), String> {
     let text = |error: &dyn std::error::Error| error.to_string();
     let mut params = CertificateParams::new(Vec::new()).map_err(|error| text(&error))?;
@@ -122,7 +122,7 @@ pub fn transport(folder: &Path, role: Role) -> Result<Transport, String> {
     Ok(transport)
 }
 
-/// The same as lines of a settings file.
+/// The same transport as lines of a settings file.
 #[must_use]
 pub fn settings(folder: &Path) -> String {
     let folder = folder.display();

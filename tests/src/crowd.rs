@@ -19,7 +19,7 @@ const BEGIN: i64 = 1_772_438_400_000_000_000;
 /// Segments of the journal in memory.
 const SEGMENTS: usize = 4;
 
-/// The world; clones are the same one.
+/// The world; clones share it.
 #[derive(Clone, Default)]
 pub struct Crowd(Rc<RefCell<State>>);
 
@@ -33,7 +33,7 @@ struct State {
     hot: Vec<ConnId>,
     /// Connections that take bytes again.
     writable: Vec<ConnId>,
-    /// Connections that were ever opened and are still.
+    /// The number of connections that are still open.
     open: usize,
 }
 
@@ -89,7 +89,7 @@ impl Crowd {
         conn
     }
 
-    /// The peer sends.
+    /// The peer sends bytes.
     pub fn send(&self, conn: ConnId, bytes: &[u8]) {
         let mut state = self.state();
         if let Some(Some(there)) = state.conns.get_mut(conn.0 as usize)
@@ -100,7 +100,7 @@ impl Crowd {
         }
     }
 
-    /// The peer takes what it was sent.
+    /// The peer takes the bytes sent to it.
     pub fn take(&self, conn: ConnId) -> Vec<u8> {
         let mut state = self.state();
         let Some(Some(there)) = state.conns.get_mut(conn.0 as usize) else {
@@ -244,7 +244,7 @@ impl Host for Crowd {
             let there = conns[conn.0 as usize].as_ref();
             there.is_some_and(|it| !it.closed && (it.finished || !it.arriving.is_empty()))
         });
-        // Who waits to be accepted is not read yet.
+        // A connection that waits to be accepted is not read yet.
         let unknown = |conn: &ConnId| waiting.iter().any(|(other, _)| other == conn);
         ready.extend(
             hot.iter()

@@ -32,7 +32,7 @@ pub fn start(
     start_with(role, port, sender, target, folder, |_| ())
 }
 
-/// The same with changes to the session: TLS, for example.
+/// The same with changes to the session, for example TLS.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ impl Drop for Embedded {
     }
 }
 
-/// Answers orders with reports, and reports what it saw.
+/// Answers orders with reports, and prints the messages it saw.
 struct Trader {
     events: Sender<Event>,
     answered: HashSet<Vec<u8>>,

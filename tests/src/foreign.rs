@@ -55,7 +55,7 @@ impl ForeignClient {
         target: &str,
     ) -> Result<Side, String> {
         let mut program = {
-            // One test at a time installs.
+            // One test at a time installs packages.
             static INSTALLING: Mutex<()> = Mutex::new(());
             let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
             match self {

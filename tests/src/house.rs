@@ -1,4 +1,4 @@
-//! An engine in a [`Crowd`], with what a test wants to see of it.
+//! An engine in a [`Crowd`], with its events for a test.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -28,7 +28,7 @@ pub const FRIEND: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 /// An address that belongs to no session.
 pub const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
 
-/// Answers each order with a report; counts both ways.
+/// Answers each order with a report; counts the messages in both directions.
 #[derive(Default)]
 pub struct Echo {
     /// Application messages that came in.
@@ -46,7 +46,7 @@ impl Application for Echo {
         self.orders += 1;
         let mut report = outbox.begin(from, b"8");
         report.field(11, message.get(11).unwrap_or_default());
-        // One that does not fit is counted by the outbox.
+        // A report that does not fit is counted by the outbox.
         let _ = report.finish();
         Ok(())
     }
@@ -81,7 +81,7 @@ pub fn patient() -> Limits {
     }
 }
 
-/// Why connections were refused, and how often.
+/// The reasons why connections were refused, with their counts.
 pub type Refusals = Arc<Mutex<BTreeMap<String, u64>>>;
 
 /// The engine and its world.
@@ -90,7 +90,7 @@ pub struct Rig {
     pub crowd: Crowd,
     /// The engine.
     pub engine: Engine<Echo, Crowd, Memory>,
-    /// Why connections were refused, and how often.
+    /// The reasons why connections were refused, with their counts.
     pub refusals: Refusals,
     /// All its events.
     pub events: Arc<Mutex<Vec<Event>>>,
@@ -138,14 +138,14 @@ impl Rig {
         }
     }
 
-    /// So many turns.
+    /// Plays this number of turns.
     pub fn turns(&mut self, count: usize) {
         for _ in 0..count {
             self.engine.turn().expect("it works");
         }
     }
 
-    /// Connects and says all of it.
+    /// Connects and sends all these bytes.
     pub fn say(&mut self, from: IpAddr, bytes: &[u8]) -> ConnId {
         let conn = self.crowd.connect(from, ROOM);
         self.turns(1);
@@ -154,7 +154,7 @@ impl Rig {
         conn
     }
 
-    /// How often connections were refused for this reason.
+    /// The number of connections refused for this reason.
     pub fn refused(&self, why: ConnectionRefusal) -> u64 {
         let refusals = self.refusals.lock().expect("it works");
         refusals

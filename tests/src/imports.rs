@@ -1,4 +1,4 @@
-//! Which file of a crate uses which, and which of them form a circle.
+//! The files of a crate that use each other, and the circles among them.
 //!
 //! A file uses another one when it names something that is defined there: in a `use`, or by a path. A name taken from a
 //! module that only re-exports it counts as a use of the defining file. Tests do not count.
@@ -10,7 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemUse, Signature, TraitItem, UseTree};
 
-/// The most files of a circle.
+/// The most files in a circle.
 pub const CIRCLE_MAX: usize = 3;
 /// Functions longer than this are worth a look: do they hold one thought?
 pub const FUNCTION_LINES_ADVISED: usize = 100;
@@ -69,9 +69,9 @@ pub struct Crate {
 struct File {
     path: PathBuf,
     module: Module,
-    /// Names that it has from elsewhere, and where.
+    /// Names from other files, and their origins.
     imports: BTreeMap<String, Module>,
-    /// Paths that it names, as they are from the root of the crate.
+    /// Paths that the file names, from the root of the crate.
     named: BTreeSet<Module>,
     functions: Vec<(String, usize)>,
     /// All identifiers, each with the first line that has it.
@@ -124,7 +124,7 @@ impl Crate {
         circles
     }
 
-    /// Who uses whom among these files.
+    /// The uses among these files: the user, then the used file.
     #[must_use]
     pub fn arrows(&self, among: &[&Path]) -> Vec<(&Path, &Path)> {
         let mut found = Vec::new();
@@ -156,7 +156,7 @@ impl Crate {
         })
     }
 
-    /// The files, and which of these names each of them has, with the line.
+    /// The files, and the names in each of them, with the line.
     pub fn namers<'a>(
         &'a self,
         names: &'a [&'a str],
@@ -167,7 +167,7 @@ impl Crate {
         })
     }
 
-    /// For each file all those that it uses, directly or through others.
+    /// For each file all files that it uses, directly or through others.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
         let used: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|at| self.used(at)).collect();
         let all = |at: usize| {
@@ -181,7 +181,7 @@ impl Crate {
         (0..self.files.len()).map(all).collect()
     }
 
-    /// The files that one uses itself.
+    /// The files that one file uses itself.
     fn used(&self, at: usize) -> BTreeSet<usize> {
         let named = self.files[at].named.iter();
         let mut used: BTreeSet<usize> = named.filter_map(|path| self.home(path, 0)).collect();
@@ -189,7 +189,7 @@ impl Crate {
         used
     }
 
-    /// The file that has what this path names.
+    /// The file that defines the name of this path.
     fn home(&self, path: &[String], depth: usize) -> Option<usize> {
         let (at, rest) = (0..=path.len()).rev().find_map(|len| {
             let at = self
@@ -224,17 +224,17 @@ fn module(path: &Path) -> Module {
     parts
 }
 
-/// Collects what one file says.
+/// Collects the names of one file.
 struct Reader<'a> {
-    /// Where we are: the module of the file, or one inside.
+    /// The current module: the file's, or one inside it.
     module: Module,
-    /// Modules that this one has.
+    /// Modules inside this one.
     children: Vec<String>,
     file: &'a mut File,
 }
 
 impl Reader<'_> {
-    /// A path as it is from the root of the crate, when it is of this crate.
+    /// A path from the root of the crate, when it belongs to this crate.
     fn absolute(&self, path: &[String]) -> Option<Module> {
         let (first, rest) = path.split_first()?;
         let up = |levels: usize| {
@@ -400,7 +400,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_path(self, path);
     }
 
-    /// Who may see an item uses nothing.
+    /// The visibility of an item does not count as a use.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
@@ -461,7 +461,7 @@ mod tests {
             ("lib.rs", "mod a; mod b; mod c; mod d;\npub use d::Thing;"),
             ("a.rs", "use crate::b::{self, X};"),
             ("b.rs", "fn f() -> super::c::Y { y() }"),
-            // By what the root exports again.
+            // By a name that the root re-exports.
             ("c.rs", "use crate::Thing;"),
             ("d/mod.rs", "mod e; fn f() { e::g(); crate::a::h(); }"),
             ("d/e.rs", "mod inner { use super::super::f; }"),
@@ -486,7 +486,7 @@ mod tests {
             ("d/tests.rs", "use crate::a::A;"),
         ];
         assert_eq!(circles(&files), Vec::<String>::new());
-        // Three may know each other.
+        // Three files may use each other.
         let three = [
             ("lib.rs", ""),
             ("a.rs", "use crate::b::B;"),
@@ -502,7 +502,7 @@ mod tests {
             ("lib.rs", "mod low; mod high;\npub use high::top::Top;"),
             ("low/mod.rs", "mod a; mod b; mod c;"),
             ("low/a.rs", "use crate::high::top::f;"),
-            // By what the root exports again.
+            // By a name that the root re-exports.
             ("low/b.rs", "fn f() -> crate::Top { g() }"),
             ("low/c.rs", "use crate::low::a::A;"),
             ("high/mod.rs", "mod top;"),

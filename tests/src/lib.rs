@@ -1,4 +1,4 @@
-//! Players and rigs that test the whole from outside.
+//! Players and rigs that test the product from outside.
 //!
 //! The suites that use them are in `tests/tests`: each of those files asks one question of the finished binary or of
 //! the repository itself.

@@ -17,7 +17,7 @@ const ALLOWED: [&str; 10] = [
 ];
 /// Packages with another licence that may be used unchanged; NOTICE names each.
 const UNCHANGED: [(&str, &str); 1] = [("smartstring", "MPL-2.0+")];
-/// The registry that everything comes from.
+/// The registry of all packages.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// The errors in the licences and sources of packages, as `cargo metadata` lists them.
@@ -33,7 +33,7 @@ pub fn unfit(metadata: &Value) -> Vec<String> {
                 "{name} {version}: the licence \"{licence}\" is not on the list"
             ));
         }
-        // Our own have none.
+        // Our own packages have none.
         if !package["source"].is_null() && text("source") != REGISTRY {
             let source = text("source");
             found.push(format!(
@@ -44,7 +44,7 @@ pub fn unfit(metadata: &Value) -> Vec<String> {
     found
 }
 
-/// Sources in the text of a lock file that are not the registry.
+/// Sources in the text of a lock file other than the registry.
 pub fn other_sources(lock: &str) -> Vec<String> {
     let sources = lock.lines().enumerate().filter_map(|(index, line)| {
         let source = line.strip_prefix("source = ")?.trim_matches('"');
@@ -53,10 +53,10 @@ pub fn other_sources(lock: &str) -> Vec<String> {
     sources.collect()
 }
 
-/// Whether this expression leaves a way with licences of the list only.
+/// Whether this expression allows a choice with permitted licences only.
 fn may_be_used(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
-    // Packages of before SPDX.
+    // Packages from before SPDX.
     let spaced = spaced.replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = &words[..];

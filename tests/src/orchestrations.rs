@@ -16,7 +16,7 @@ use crate::peers::{copy_dependencies, is_older, output_folder, run, text};
 /// The package, with its version.
 const PACKAGE: &str = "fix-standard-1.5.4.jar";
 
-/// Where the files of the package are: fetched once, unpacked by the JDK.
+/// The folder of the package's files: fetched once, unpacked by the JDK.
 fn folder() -> Result<PathBuf, String> {
     static FETCHING: Mutex<()> = Mutex::new(());
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,7 +57,7 @@ pub fn dictionary(name: &str) -> Result<Dictionary, String> {
         .map_err(|error| format!("{name}: {error}"))
 }
 
-/// How our dictionary differs from the standard's, a line each.
+/// The differences between our dictionary and the standard's, a line each.
 #[must_use]
 pub fn differences(ours: &Dictionary, standard: &Dictionary) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -154,7 +154,7 @@ fn places(members: &[Member]) -> Places {
     places
 }
 
-/// What one side alone has.
+/// The entries of one side alone.
 fn only<T: Ord + std::fmt::Display>(
     found: &mut BTreeSet<String>,
     what: &str,

@@ -9,30 +9,30 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-/// Orders that may be without a report.
+/// The most orders without a report.
 const WINDOW: usize = 64;
 /// Fields in which a resent message may differ from the first time.
 const MAY_DIFFER: [&[u8]; 6] = [b"9", b"10", b"43", b"52", b"97", b"122"];
 
 /// The engine's CompID.
 pub const SENDER: &str = "ENGINE";
-/// How long a listening witness waits for the engine.
+/// The time for which a listening witness waits for the engine.
 const CALL: Duration = Duration::from_millis(400);
 
-/// The witness: its half of the session, and everything it saw.
+/// The witness: its half of the session, and all messages it saw.
 #[derive(Debug)]
 pub struct OrderFlow {
-    /// Its CompID.
+    /// The CompID of the witness.
     name: String,
-    /// Where the engine connects; otherwise we do.
+    /// The listener for the engine; without one the witness connects.
     listener: Option<TcpListener>,
     /// The next Logon resets the sequence numbers.
     wants_reset: bool,
-    /// Our orders by MsgSeqNum, as they were sent at first.
+    /// Our orders by MsgSeqNum, as they were first sent.
     pub orders: BTreeMap<u64, Vec<u8>>,
-    /// The engine's messages by MsgSeqNum, as they came at first.
+    /// The engine's messages by MsgSeqNum, as they first came.
     pub seen: BTreeMap<u64, Vec<u8>>,
-    /// The number of each order that was reported, by the number of its report.
+    /// The number of each reported order, by the number of its report.
     pub reported: BTreeMap<u64, u64>,
     next_out: u64,
     next_in: u64,
@@ -42,7 +42,7 @@ pub struct OrderFlow {
     logged_on: bool,
 }
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum End {
     /// The connection broke, or the time was up.
@@ -127,7 +127,7 @@ impl OrderFlow {
         self.asked = false;
         self.logged_on = false;
         if self.wants_reset {
-            // Until it is answered, each connection begins with the same Logon.
+            // Until the reset is answered, each connection begins with the same Logon.
             self.next_out = 1;
             self.send(&mut wire, "A", "98=0|108=30|141=Y|")?;
         } else if self.listener.is_none() {
@@ -179,7 +179,7 @@ impl OrderFlow {
         Ok(())
     }
 
-    /// Takes what comes within a short time.
+    /// Takes the messages of a short time.
     fn take(&mut self, wire: &mut Wire) -> Result<(), End> {
         match wire.receive(Duration::from_millis(50)) {
             Ok(raw) => self.receive(wire, &raw),
@@ -258,7 +258,7 @@ impl OrderFlow {
             let from = self.next_in;
             self.send(wire, "2", &format!("7={from}|16=0|"))?;
         }
-        // Two sides that wait for each other's resend would wait forever.
+        // If each side waited for the other's resend, they would wait forever.
         if value(raw, "35") == Some(b"2") {
             self.resend(wire, raw)
         } else {

@@ -1,4 +1,4 @@
-//! Where the registry put the packages that bring test data.
+//! The local folders of the packages with test data.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ pub fn folder(name: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("no package {name} among the locked ones"))
 }
 
-/// What `cargo metadata` says of the workspace, asked with these options.
+/// The output of `cargo metadata` for the workspace, with these options.
 ///
 /// # Errors
 ///

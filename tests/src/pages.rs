@@ -1,4 +1,4 @@
-//! What a page lets its reader do: files to write, and commands to type.
+//! The steps that a page gives its reader: files to write, and commands to type.
 //!
 //! A block of `sh` has a command a line; one that ends with `\` continues on the next line. A comment after a command,
 //! or on the line before it, may say more about it:
@@ -34,9 +34,9 @@ pub struct Typed {
     pub line: usize,
     /// Without its comment.
     pub text: String,
-    /// It has a terminal of its own and runs on.
+    /// The command has a terminal of its own and runs on.
     pub runs_on: bool,
-    /// The code that it ends with.
+    /// The expected exit code.
     pub exits: i32,
 }
 

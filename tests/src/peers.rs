@@ -21,7 +21,7 @@ pub enum Engine {
     QuickfixGo,
 }
 
-/// Which side opens the connection.
+/// The side that opens the connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Role {
     /// Connects.
@@ -74,7 +74,7 @@ impl Terms {
 }
 
 impl Engine {
-    /// Builds the peer when its sources have changed; the command that runs it.
+    /// Builds the peer if its sources have changed; returns the command that runs it.
     fn build(self) -> Result<Vec<String>, String> {
         // One test of one program at a time: a foreign engine must not be loading files that we replace.
         let path = output_folder("interop")?.join("lock");
@@ -152,7 +152,7 @@ impl Engine {
     }
 }
 
-/// A peer that runs. It is killed when this is dropped.
+/// A running peer. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -273,7 +273,7 @@ pub(crate) fn compile_java(source: &Path, class_path: &str, folder: &Path) -> Re
     run(&mut compiler, "apt-get install openjdk-17-jdk-headless")
 }
 
-/// Where Go has put QuickFIX/Go.
+/// The folder in which Go has put QuickFIX/Go.
 fn go_module() -> Result<PathBuf, String> {
     let sources = workspace().join("tests/interop/quickfixgo");
     let mut go = Command::new("go");
@@ -302,7 +302,7 @@ fn build_go() -> Result<Vec<String>, String> {
     let program = output_folder("interop")?.join("peer-go");
     if is_older(&program, &needed.each_ref().map(PathBuf::as_path)) {
         let mut compiler = Command::new("go");
-        // An older Go fetches the one that go.mod names.
+        // An older Go fetches the version in go.mod.
         compiler.env("GOTOOLCHAIN", "auto").arg("-C").arg(&sources);
         compiler
             .args(["build", "-buildvcs=false", "-o"])

@@ -2,7 +2,7 @@
 //!
 //! Readers of our errors and pages have used another FIX engine for years: one word for one thing, everywhere.
 
-/// Each phrase in lower case, and what to write.
+/// Each phrase in lower case, and its replacement.
 pub const PHRASES: [(&str, &str); 34] = [
     ("held against", CHECKED),
     ("hold against", CHECKED),
@@ -72,7 +72,7 @@ pub fn phrases(text: &str) -> Vec<String> {
 /// A text in lower case with its lines joined by single blanks.
 struct Joined {
     text: String,
-    /// Where each line begins.
+    /// The beginning of each line.
     starts: Vec<usize>,
 }
 
@@ -101,13 +101,13 @@ impl Joined {
         }
     }
 
-    /// Whether the phrase is no part of longer words.
+    /// Whether the phrase is not part of longer words.
     fn is_whole(&self, at: usize, length: usize) -> bool {
         let (before, behind) = (&self.text[..at], &self.text[at + length..]);
         !before.ends_with(char::is_alphanumeric) && !behind.starts_with(char::is_alphanumeric)
     }
 
-    /// The line that this place is in, from 1.
+    /// The line of this place, from 1.
     fn line(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at)
     }

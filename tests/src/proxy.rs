@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
     /// From the initiator to the acceptor.
@@ -16,7 +16,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// The other way.
+    /// The opposite direction.
     #[must_use]
     pub fn back(self) -> Self {
         match self {
@@ -29,7 +29,7 @@ impl Way {
 /// A listener in front of an acceptor.
 #[derive(Debug)]
 pub struct Proxy {
-    /// Where the initiator connects to.
+    /// The address that the initiator connects to.
     pub address: SocketAddr,
     counts: Arc<[Counts; 2]>,
     /// Streams that pass unread.
@@ -82,28 +82,28 @@ impl Proxy {
         Ok(proxy)
     }
 
-    /// Ends the sealed connections in the middle of whatever is under way.
+    /// Ends the sealed connections in the middle of their messages.
     pub fn cut(&self) {
         let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
         for stream in sealed.drain(..) {
-            // It may be gone already.
+            // The connection may already be gone.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    /// The next application messages that go this way are lost.
+    /// The next application messages in this direction are lost.
     pub fn lose(&self, way: Way, messages: usize) {
         self.counts[way as usize]
             .lose
             .fetch_add(messages, Ordering::SeqCst);
     }
 
-    /// ResendRequests that went this way.
+    /// The number of ResendRequests in this direction.
     pub fn asked(&self, way: Way) -> usize {
         self.counts[way as usize].asked.load(Ordering::SeqCst)
     }
 
-    /// Logons with a reset that went this way.
+    /// The number of Logons with a reset in this direction.
     pub fn resets(&self, way: Way) -> usize {
         self.counts[way as usize].resets.load(Ordering::SeqCst)
     }

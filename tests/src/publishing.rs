@@ -1,4 +1,4 @@
-//! What a crate needs before others can use it from a registry.
+//! The requirements for a crate before others can use it from a registry.
 
 use serde_json::Value;
 use std::path::Path;
@@ -37,7 +37,7 @@ const SHOWN: [&str; 6] = [
     "repository",
     "rust_version",
 ];
-/// The most of each that the registry allows.
+/// The most that the registry allows for each.
 const WORDS_MAX: usize = 5;
 /// The files that users get with each crate.
 const FILES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
@@ -91,7 +91,7 @@ fn lacks<'a>(
     shown.chain(words).chain(files).chain(unversioned(package))
 }
 
-/// Ours that it is built with and that a registry could not name.
+/// Our crates that it is built with and that a registry could not name.
 fn unversioned(package: &Value) -> impl Iterator<Item = String> + '_ {
     let used = package["dependencies"].as_array();
     let used = used.map_or(&[][..], Vec::as_slice).iter();

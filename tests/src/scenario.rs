@@ -1,4 +1,4 @@
-//! Scenarios: conversations in text files, seen from the session.
+//! Scenarios: conversations in text files, from the session's point of view.
 //!
 //! ```text
 //! # A number above the expected one asks for what is missing, once.
@@ -9,7 +9,7 @@
 //! send 35=2|7=2|16=0
 //! ```
 //!
-//! One directive a line. These happen to the session:
+//! One directive a line. These are inputs of the session:
 //!
 //! | directive | meaning |
 //! | --- | --- |
@@ -28,7 +28,7 @@
 //! | `forget` | the store loses all messages |
 //! | `restart` | the process ends at once and starts again; the connection is lost |
 //!
-//! These are what it must do next, in this order, and nothing else:
+//! These are its required actions, in this order, and no others:
 //!
 //! | directive | meaning |
 //! | --- | --- |
@@ -127,7 +127,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it says what must happen, and not what happens.
+    /// Whether the directive is an expectation, not an input.
     #[must_use]
     pub fn is_expectation(&self) -> bool {
         matches!(
@@ -162,13 +162,13 @@ impl Action {
     }
 }
 
-/// Tags and values as they are written in the file.
+/// Tags and values as in the file.
 pub type Fields = Vec<(u32, String)>;
 
 /// A mistake in a scenario file, or a session that differs from the scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The scenario, with the version it was played under.
+    /// The scenario, with its version.
     pub scenario: String,
     /// Line in the file.
     pub line: usize,
@@ -189,7 +189,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// A folder that cannot be read, and as [`Scenario::read`].
+    /// A folder that cannot be read, and the errors of [`Scenario::read`].
     pub fn all(folder: &Path) -> Result<Vec<Self>, Failure> {
         let failure = |error: std::io::Error| Failure {
             scenario: folder.display().to_string(),
@@ -211,7 +211,7 @@ impl Scenario {
         Ok(all)
     }
 
-    /// The scenario as it is, or, with `role=both`, once for each role.
+    /// The scenario itself, or, with `role=both`, one for each role.
     fn in_each_role(self) -> Vec<Self> {
         let both = ("role".to_owned(), "both".to_owned());
         let Some(at) = self.settings.iter().position(|setting| *setting == both) else {
@@ -236,7 +236,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The first line that is no directive, or one with a wrong argument.
+    /// The first line that is not a directive, or that has a wrong argument.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let name = path
             .file_stem()

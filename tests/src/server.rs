@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the engine may take until it listens.
+/// The most time until the engine listens.
 const START_PATIENCE: Duration = Duration::from_secs(20);
 
 /// One build at a time: two builds of the same profile would wait for each other anyway.
@@ -66,7 +66,7 @@ pub fn rigs() -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(programs)
 }
 
-/// The profile whose programs are in this folder.
+/// The profile of the programs in this folder.
 fn profile(folder: &Path) -> String {
     match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev".into(),
@@ -74,7 +74,7 @@ fn profile(folder: &Path) -> String {
     }
 }
 
-/// Runs a command of cargo; what it prints.
+/// Runs a command of cargo; returns its output.
 fn cargo(command: &str, arguments: &[&str], profile: &str) -> Result<String, String> {
     let folder = profile_folder()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -170,7 +170,7 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
 pub fn free_port() -> std::io::Result<u16> {
     const PORTS: std::ops::Range<u32> = 12_000..32_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    // Programs that run at the same time begin at different places.
+    // Programs that run at the same time begin their search at different ports.
     let first = std::process::id().wrapping_mul(401);
     let mut last = std::io::ErrorKind::AddrInUse.into();
     for _ in PORTS {
@@ -213,7 +213,7 @@ pub fn wait_for_listener(address: SocketAddr, patience: Duration) -> Result<(), 
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address where it listens.
     pub address: SocketAddr,
     folder: PathBuf,
 }
@@ -227,7 +227,7 @@ pub struct Launch {
     pub app: Option<&'static str>,
     /// The settings file; its SocketAcceptPort is `port`.
     pub settings: PathBuf,
-    /// Where it will listen.
+    /// The address where it will listen.
     pub port: u16,
 }
 
@@ -249,7 +249,7 @@ impl Launch {
         Ok(server)
     }
 
-    /// Starts the engine. Its output is beside the settings file.
+    /// Starts the engine. Its output goes next to the settings file.
     pub fn spawn(&self) -> Result<Server, String> {
         match self.app {
             Some(app) => self.spawn_as(&["run", "--app", app]),
@@ -353,7 +353,7 @@ impl Server {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// The end of that.
+    /// The end of its stderr.
     pub fn last_words(&self) -> String {
         let words = self.words();
         let start = words.ceil_char_boundary(words.len().saturating_sub(2_000));

@@ -15,16 +15,16 @@ const KEPT: usize = 64 * 1024;
 /// A listener in front of an acceptor.
 #[derive(Debug)]
 pub struct Tee {
-    /// Where the initiator connects to.
+    /// The address that the initiator connects to.
     pub address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// Bytes of each connection, in the order of their beginning, by their way.
+    /// Bytes of each connection, in the order of their beginning, by direction.
     passed: Mutex<Vec<[Vec<u8>; 2]>>,
-    /// Ways that are not read.
+    /// The paused directions.
     paused: [AtomicBool; 2],
 }
 
@@ -46,7 +46,7 @@ impl Tee {
         Ok(tee)
     }
 
-    /// Stops reading what goes this way, or goes on.
+    /// Stops reading in this direction, or continues.
     pub fn pause(&self, way: Way, paused: bool) {
         self.shared.paused[way as usize].store(paused, Ordering::SeqCst);
     }
@@ -101,7 +101,7 @@ fn pump(mut from: TcpStream, mut to: TcpStream, shared: &Shared, connection: usi
             break;
         }
     }
-    // It may be gone already.
+    // The connection may already be gone.
     let _ = to.shutdown(Shutdown::Both);
     let _ = from.shutdown(Shutdown::Both);
 }

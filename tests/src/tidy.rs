@@ -1,4 +1,4 @@
-//! The house rules as functions over text.
+//! The rules of the repository as functions over text.
 //!
 //! Each check takes the text of a file and returns the violations, one sentence each, so that each check can be tested
 //! with a planted one. `tests/tests/suites/tidy.rs` applies them to the repository.
@@ -94,7 +94,7 @@ const LEFTOVERS: [(&str, &str); 8] = [
     ("allow(dead", "_code)"),
 ];
 
-/// Where paths of one machine begin. In two parts for the same reason.
+/// The beginnings of paths of one machine. In two parts for the same reason.
 const MACHINE_PATHS: [(&str, &str); 4] = [
     ("/ro", "ot/"),
     ("/ho", "me/"),
@@ -158,7 +158,7 @@ pub fn arrows(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Dependencies that a crate has although it has to do without them.
+/// Dependencies that a crate has although it must not.
 pub fn needless(manifest: &str) -> Vec<String> {
     let package = key(manifest, "package", "name").unwrap_or_default();
     let without = WITHOUT.iter().find(|(name, _)| *name == package);
@@ -215,7 +215,7 @@ pub fn unsafe_lines(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// How many lines of a file are code: no comment, no blank line, no test.
+/// The number of code lines in a file: no comments, blank lines or tests.
 pub fn code_lines(source: &str) -> usize {
     let product = source.split("#[cfg(test)]").next().unwrap_or_default();
     code(product).count()
@@ -338,7 +338,7 @@ pub fn machine_paths(text: &str) -> Vec<String> {
     mentions(text, &MACHINE_PATHS, "is a path of one machine")
 }
 
-/// Lines of a source file by what they are; blank lines count for nothing.
+/// Lines of a source file by kind; blank lines do not count.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Lines {
     /// Of the product.
@@ -366,7 +366,7 @@ impl Lines {
         }
     }
 
-    /// All lines of a file that tests, and does nothing else.
+    /// All lines of a file that consists of tests.
     pub fn of_test(source: &str) -> Self {
         let Self {
             code,
@@ -441,7 +441,7 @@ fn without_strings(line: &str) -> String {
     line.replace("\\\"", "").split('"').step_by(2).collect()
 }
 
-/// Whether `word` is in the line and no part of a longer name.
+/// Whether `word` is in the line and not part of a longer name.
 fn has_word(line: &str, word: &str) -> bool {
     let name = |c: char| c.is_alphanumeric() || c == '_';
     let starts_name = word.starts_with(name);

@@ -8,20 +8,20 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long either side may take for one step: `TRADE_PATIENCE` seconds.
+/// The most time for one step of either side: `TRADE_PATIENCE` seconds.
 pub static PATIENCE: LazyLock<Duration> = LazyLock::new(|| {
     let text = std::env::var("TRADE_PATIENCE").ok();
     Duration::from_secs(text.and_then(|text| text.parse().ok()).unwrap_or(60))
 });
-/// Between a logout and the next logon.
+/// The time between a logout and the next logon.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The name of what an engine says of itself.
+/// The name of an engine's event about itself.
 const TOLD: &str = "told";
 
-/// Something that one side saw.
+/// An event that one side saw.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Event {
-    /// What: `logon`, `order`, `report`, ...
+    /// The kind of event: `logon`, `order`, `report`, ...
     pub name: String,
     /// ClOrdID of an order or report.
     pub id: String,
@@ -34,7 +34,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// An engine's report of itself, to see why a trade failed.
+    /// An engine's event about itself, which helps to find why a trade failed.
     pub fn told(text: String) -> Self {
         Self {
             name: TOLD.to_owned(),
@@ -77,7 +77,7 @@ impl Side {
         (self.command)(command).map_err(|error| format!("{}: {command}: {error}", self.name))
     }
 
-    /// The next event that `wanted` takes; others before it are dropped.
+    /// The next event that `wanted` accepts; earlier events are dropped.
     pub fn expect(
         &mut self,
         what: &str,
@@ -97,7 +97,7 @@ impl Side {
         self.finish().map(drop)
     }
 
-    /// Ends the engine, and waits until it has ended: all that it has seen.
+    /// Ends the engine, waits until it has ended, and returns all events that it saw.
     pub fn finish(&mut self) -> Result<&[Event], String> {
         self.tell("quit")?;
         loop {
@@ -124,12 +124,12 @@ impl Side {
         self.seen.extend(self.events.try_iter());
     }
 
-    /// How many events of this name it has seen.
+    /// The number of events of this name that it has seen.
     pub fn count(&self, name: &str) -> usize {
         self.seen.iter().filter(|event| event.name == name).count()
     }
 
-    /// Waits until what was seen is enough.
+    /// Waits until the seen events are enough.
     pub fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
         let deadline = Instant::now() + *PATIENCE;
         loop {
@@ -189,11 +189,11 @@ fn first_times<'a>(seen: &'a [Event], name: &str) -> Vec<&'a str> {
 
 /// Two sides and the proxy between them.
 pub struct Pair {
-    /// Opens the connection, through the proxy.
+    /// The side that opens the connection, through the proxy.
     pub initiator: Side,
-    /// Waits for it.
+    /// The side that accepts it.
     pub acceptor: Side,
-    /// Sees everything that passes.
+    /// The proxy, which sees every message.
     pub proxy: Proxy,
 }
 
@@ -298,7 +298,7 @@ impl Pair {
         }
     }
 
-    /// The side that sends this way.
+    /// The side that sends in this direction.
     fn from(&mut self, way: Way) -> &mut Side {
         match way {
             Way::ToAcceptor => &mut self.initiator,
@@ -329,7 +329,7 @@ impl Pair {
             .map_err(|fault| self.beside(fault))
     }
 
-    /// Orders sent while logged off are asked for at the next logon.
+    /// Orders sent while logged off are requested at the next logon.
     fn while_logged_off(&mut self) -> Result<(), String> {
         self.log_out()?;
         self.initiator.send(5)?;
@@ -396,7 +396,7 @@ impl Pair {
         each(&mut self.acceptor).map_err(|fault| self.beside(fault))
     }
 
-    /// A fault of one side, and what both saw.
+    /// A fault of one side, and the view of both.
     fn beside(&mut self, fault: String) -> String {
         format!(
             "{fault}\n{}\n{}",
@@ -488,7 +488,7 @@ mod tests {
         assert!(judge_events(&swapped).is_err());
         let doubled = [order("A-1", 2, false), order("A-1", 3, false)];
         assert!(judge_events(&doubled).is_err());
-        // However many others came as duplicates only.
+        // Any number of other orders, which came only as duplicates.
         let beside = [
             order("A-1", 2, true),
             order("A-2", 3, false),

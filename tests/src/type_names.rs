@@ -11,7 +11,7 @@ use crate::imports::is_test;
 ///
 /// # Errors
 ///
-/// Why it is not Rust.
+/// The reason why it is not Rust.
 pub fn public_types(source: &str) -> Result<Vec<String>, String> {
     let file = syn::parse_file(source).map_err(|error| error.to_string())?;
     let mut found = Found(Vec::new());

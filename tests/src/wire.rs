@@ -1,4 +1,4 @@
-//! A FIX peer that knows nothing of the engine: raw messages over TCP.
+//! A FIX peer independent of the engine: raw messages over TCP.
 //!
 //! The rigs judge the engine by its bytes on the wire, so they share no code with it. This code is slow and obvious on
 //! purpose.
@@ -53,7 +53,7 @@ pub fn number(raw: &[u8], tag: &str) -> Option<u64> {
     std::str::from_utf8(value(raw, tag)?).ok()?.parse().ok()
 }
 
-/// A message as a person reads it: `|` for SOH.
+/// A message for a person to read, with `|` for SOH.
 pub fn show(raw: &[u8]) -> String {
     raw.iter()
         .map(|byte| if *byte == SOH { '|' } else { char::from(*byte) })
@@ -65,7 +65,7 @@ pub fn checksum(raw: &[u8]) -> u8 {
     raw.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// The fault of a message's frame, or nothing.
+/// The fault of a message's frame, or `None`.
 pub fn frame_fault(raw: &[u8]) -> Option<String> {
     let mut parts = raw.splitn(4, |byte| *byte == SOH);
     let (Some(begin), Some(length), Some(kind)) = (parts.next(), parts.next(), parts.next()) else {
@@ -186,14 +186,14 @@ fn civil(mut days: i64) -> (i64, i64, i64) {
     (year, month as i64 + 1, days + 1)
 }
 
-/// Why a peer got no message.
+/// The reason why a peer got no message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Missing {
     /// The other side closed the connection.
     Closed,
-    /// Nothing whole came within this time.
+    /// No whole message came within this time.
     Silent(Duration),
-    /// Bytes came that no message begins with.
+    /// The received bytes begin no message.
     NotFix(String),
 }
 
@@ -207,7 +207,7 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// One connection and what was received on it but not yet taken.
+/// One connection and the received bytes that were not taken yet.
 #[derive(Debug)]
 pub struct Wire {
     stream: TcpStream,
@@ -225,7 +225,7 @@ impl Wire {
         )?)
     }
 
-    /// Talks over a connection that is already there.
+    /// Talks over an existing connection.
     pub fn over(stream: TcpStream) -> std::io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(Duration::from_secs(10)))?;
@@ -284,7 +284,7 @@ impl Wire {
         &self.received[self.start..]
     }
 
-    /// Reads something; false when the deadline has passed.
+    /// Reads some bytes; false when the deadline has passed.
     fn fill(&mut self, deadline: Instant) -> bool {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || self.stream.set_read_timeout(Some(left)).is_err() {

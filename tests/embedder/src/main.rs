@@ -51,7 +51,7 @@ impl Application for Venue {
     }
 }
 
-/// Sends an order when it has logged on, and reports what becomes of it.
+/// Sends an order after its logon, and prints the outcome.
 struct Desk(Sender<String>);
 
 impl Application for Desk {
@@ -118,7 +118,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let place = Place::in_store(Path::new("acceptor-store"));
     let _control = Control::start(handles[1].clone(), &place, env!("CARGO_PKG_VERSION"), None)?;
     println!("{}", reported.recv_timeout(Duration::from_secs(20))?);
-    // What `fixwire status` asks.
+    // The answer to `fixwire status`.
     let asked = Asked { what: ControlQuestion::Status, ..Asked::default() };
     let answer = Client::connect(&place.path, Duration::from_secs(20))?.ask(&asked)?;
     for session in answer.sessions.unwrap_or_default() {

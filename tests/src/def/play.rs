@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a closed connection may take to close.
+/// The most time until a connection is closed.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(20);
-/// How long an answer may take that does not wait for a heartbeat.
+/// The most time for an answer that does not wait for a heartbeat.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(10);
 /// Time for the engine to notice that the last connection is closed.
 const BEFORE_CONNECT: Duration = Duration::from_millis(50);
 
-/// Why a script did not pass.
+/// The reason why a script did not pass.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The line of the script.
     pub line: usize,
-    /// The fault there.
+    /// The fault in that line.
     pub reason: String,
-    /// The messages on the wire, the last lines of them.
+    /// The last lines of the messages on the wire.
     pub transcript: Vec<String>,
 }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 /// One line that does something.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Step {
-    /// Its line in the file, from 1.
+    /// The line number in the file, from 1.
     pub line: usize,
-    /// Which connection it speaks of.
+    /// The connection of the step.
     pub connection: u32,
     /// The action.
     pub action: Action,
@@ -22,7 +22,7 @@ pub enum Action {
     Connect,
     /// Close the connection.
     Disconnect,
-    /// Send a message; times and sums still missing.
+    /// Send a message; times and sums are still missing.
     Send(Vec<u8>),
     /// Wait for a message like this one.
     Expect(Vec<u8>),
@@ -36,18 +36,18 @@ pub enum Action {
     Sleep(Duration),
 }
 
-/// Whose session a script plays on, seen from the engine.
+/// The session that a script plays on, seen from the engine.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionKey {
     /// BeginString(8).
     pub begin_string: String,
     /// SenderCompID(49) of the engine.
     pub sender: String,
-    /// TargetCompID(56) of the engine: who we are.
+    /// TargetCompID(56) of the engine: our CompID.
     pub target: String,
 }
 
-/// A script and where it came from.
+/// A script and its source.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// Folder and file, for example `fix42/1a_ValidLogonWithCorrectMsgSeqNum.def`.
@@ -56,7 +56,7 @@ pub struct Script {
     pub steps: Vec<Step>,
 }
 
-/// A line that is no step.
+/// A line that is not a step.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ScriptError {
     /// The file.
@@ -76,7 +76,7 @@ impl std::fmt::Display for ScriptError {
 impl std::error::Error for ScriptError {}
 
 impl Script {
-    /// Reads one file; its name counts from its folder.
+    /// Reads one file; its name is relative to its folder.
     pub fn read(path: &Path) -> Result<Self, ScriptError> {
         let error = |line, fault| ScriptError {
             path: path.to_owned(),

@@ -154,7 +154,7 @@ impl Stage {
             .map_err(|error| format!("{}: {error}", self.lane.name))
     }
 
-    /// Plays all scripts; the failures by the name of their script.
+    /// Plays all scripts; returns the failures by script name.
     pub fn play(&self, server: &Server) -> Vec<(String, Failure)> {
         let mut failures = Vec::new();
         for script in &self.lane.scripts {
@@ -217,12 +217,12 @@ impl Lane {
     }
 }
 
-/// A script that contradicts the specification, and what says so.
+/// A script that contradicts the specification, and the contradicted clause.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exception {
     /// Folder and file.
     pub script: String,
-    /// The clause it contradicts and what the engine does instead.
+    /// The contradicted clause, and the engine's behaviour instead.
     pub reason: String,
 }
 

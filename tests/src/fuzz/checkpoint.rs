@@ -85,7 +85,7 @@ fn recall(disk: &SimDisk) -> Result<Taken, JournalError> {
     Ok((taken, recalled))
 }
 
-/// Folds one note into a checkpoint with this state; its number.
+/// Folds one note into a checkpoint with this state; returns its number.
 fn written(disk: &SimDisk, state: &[u8]) -> Result<u32, JournalError> {
     const NOW: Timestamp = Timestamp(1);
     let (mut journal, _) = Journal::open(disk.clone(), CONFIG)?;

@@ -16,7 +16,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The same with another way to read.
+/// The same with another reader.
 ///
 /// # Errors
 ///

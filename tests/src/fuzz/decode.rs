@@ -107,7 +107,7 @@ pub fn split(bytes: &[u8], capacity: usize) -> Split {
         if let Some((data, len)) = expected_data.take()
             && data == tag
         {
-            // Only a length that was looked ahead to and found right gets here.
+            // Only a length that was found right by looking ahead gets here.
             end = value_at + len as usize;
         }
         split.fields.push((tag, bytes[value_at..end].to_vec()));
@@ -298,7 +298,7 @@ fn repeat(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Where the header of both is plain: each tag of it once, and no data.
+/// Compares the two if both have a plain header: each of its tags once, and no data.
 fn compare(stored: &Split, again: &Split) -> Result<(), String> {
     const OF_SENDING: [Tag; 5] = [9, 10, 43, 52, 122];
     let once = |tag| stored.fields.iter().filter(|field| field.0 == tag).count() <= 1;

@@ -18,7 +18,7 @@ const LIMITS: DocumentLimits = DocumentLimits {
     depth: 16,
     nodes: 5_000,
 };
-/// Messages that are tried out; more are of the same kind.
+/// The most messages that are tried; further ones are of the same kind.
 const TRIED: usize = 20;
 /// Members of a dictionary that is written and read again.
 const TRIED_MEMBERS: usize = 20_000;
@@ -45,7 +45,7 @@ fn check_file(data: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A delta that fits has an inverse, and written out it is the same delta.
+/// A delta that fits has an inverse, and reads back as the same delta.
 fn check_delta(data: &[u8]) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     let (_, base) = &dictionaries()[1];
@@ -121,7 +121,7 @@ fn survives(dictionary: &Dictionary) -> Result<(), String> {
         ),
     }
     match quickfix::read(&write::quickfix(dictionary), DocumentLimits::default()) {
-        // This form does not say which length field belongs to which data field.
+        // This form does not name the length field of each data field.
         Ok(read) => hold!(
             read.messages() == dictionary.messages(),
             "not the same as QuickFIX XML"

@@ -14,7 +14,7 @@ use siphasher::sip::SipHasher24;
 use super::hold;
 use super::input::Input;
 
-/// Notes that are applied at most.
+/// The most notes that are applied.
 const NOTES_MAX: usize = 200;
 /// Longest event, in bytes.
 const LONGEST: usize = 255;
@@ -94,7 +94,7 @@ fn begun(input: &mut Input<'_>) -> Result<Option<OmsState>, String> {
     Ok(Some(state))
 }
 
-/// A day with names of everything.
+/// A day with names of each kind.
 fn world() -> Vec<OrderEvent<'static>> {
     vec![
         OrderEvent::Day(DayEvent::Day {

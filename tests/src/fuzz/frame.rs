@@ -91,7 +91,7 @@ fn stream(lines: &[u8]) -> (Vec<u8>, Option<Vec<Vec<u8>>>) {
     (stream, messages)
 }
 
-/// It has a MsgType, and room in a message.
+/// Whether the text has a MsgType and fits into a message.
 fn is_body(text: &[u8]) -> bool {
     let named = text.first().is_some_and(|byte| !b"|\x01".contains(byte));
     named && text.len() < MAX_LEN / 2

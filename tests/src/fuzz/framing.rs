@@ -30,7 +30,7 @@ pub fn check(data: &[u8], next: impl Fn(&Framing, &[u8]) -> Framed) -> Result<()
     let splits = usize::from(input.byte());
     let framing = framing(&mut input);
     if framing.check().is_err() {
-        // The engine refuses it; nothing may go wrong even so.
+        // The engine refuses such a framing; even so the reader must not fail.
         let _ = next(&framing, input.rest());
         return Ok(());
     }
@@ -95,7 +95,7 @@ fn stream(framing: &Framing, input: &mut Input<'_>) -> (Vec<u8>, Option<Vec<usiz
     (stream, frames)
 }
 
-/// Writes length and check sum into bytes, if they can be a frame.
+/// Writes length and checksum into bytes, if they can be a frame.
 fn make_frame(framing: &Framing, bytes: &mut [u8]) -> bool {
     let fits = (framing.least..=framing.most).contains(&bytes.len());
     let Some(length) = bytes.len().checked_sub(framing.adds).filter(|_| fits) else {
@@ -227,7 +227,7 @@ mod tests {
     fn one_that_believes_the_check_sum_is_found() {
         let mut data = two_frames();
         let end = data.len();
-        // The second frame as bytes with a sum that is wrong.
+        // The second frame as bytes with a wrong sum.
         data[end - 21] = 0;
         data[end - 19..end - 17].copy_from_slice(&[0, 16]);
         run(&data);

@@ -7,12 +7,12 @@ use fixwire_protocol::{SOH, frame};
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    /// All of these bytes.
+    /// The remaining bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// Nothing is left.
+    /// Whether no byte is left.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -33,7 +33,7 @@ impl<'a> Input<'a> {
         u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// Up to `most` bytes: as many as the next byte says.
+    /// Up to `most` bytes: the next byte gives the number.
     pub fn piece(&mut self, most: usize) -> &'a [u8] {
         let len = usize::from(self.byte()).min(most).min(self.0.len());
         let (piece, rest) = self.0.split_at(len);
@@ -48,7 +48,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// Everything that is left.
+    /// All remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.0
     }

@@ -19,7 +19,7 @@ use super::input::Input;
 const WALL: Timestamp = Timestamp(1_000);
 const SEGMENT: usize = 4096;
 const RECORD: usize = 64;
-/// More than the longest truth.
+/// More segments than the longest written journal has.
 const MOST_SEGMENTS: u32 = 9;
 
 type Opened = Result<(Journal<SimDisk>, Recovered), JournalError>;
@@ -88,7 +88,7 @@ fn read_segment(
             hold!(!lost, "read as empty, and it is not");
             let reading = journal.reading().map_err(|error| error.to_string())?;
             for record in reading.records(JournalPosition::START) {
-                // It refers to a record before it, or to nothing.
+                // The record refers to a record before it, or to none.
                 let found = reading.inbound(&record);
                 hold!(found.is_none_or(|body| body.len() < SEGMENT), "too long");
             }
@@ -184,7 +184,7 @@ fn read_edited(
 
 type Written = ((JournalPosition, JournalPosition), Told);
 
-/// A few records, as the input says; answers what and where they are.
+/// A few records, as the input orders; returns the records and their places.
 fn write(
     input: &mut Input<'_>,
     disk: &SimDisk,
@@ -214,7 +214,7 @@ fn write(
                 ];
                 let kind = kinds[usize::from(what % 32 - 6)];
                 let inbound = match kind {
-                    // The place of the record before, as far as it is checked.
+                    // The part of an earlier record's place that is checked.
                     RecordKind::Dequeued => [7_u64, 1 << 32 | HEADER as u64]
                         .map(u64::to_le_bytes)
                         .concat(),

@@ -15,7 +15,7 @@ use super::input::{message, show};
 const FIELDS: usize = 1024;
 /// The longest message, in bytes.
 const MAX_LEN: usize = 1 << 20;
-/// How a message of the version begins, and a MsgType without a value.
+/// The beginning of a message of the version, and a MsgType without a value.
 const BEGIN: &[u8] = b"8=FIX.4.4\x01";
 const NO_TYPE: &[u8] = b"35=\x01";
 
@@ -38,7 +38,7 @@ pub fn check(data: &[u8], read: impl Fn(&str) -> Result<Vec<u8>, JsonError>) -> 
     let text = String::from_utf8_lossy(data);
     match read(&text) {
         Ok(bytes) => {
-            // Others are said as they are: the text may name any version and type.
+            // Other messages are written unchanged: the text may name any version and type.
             let is_known =
                 bytes.starts_with(BEGIN) && !bytes.windows(4).any(|part| part == NO_TYPE);
             let whole = frame::next(&bytes, MAX_LEN);

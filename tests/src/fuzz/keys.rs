@@ -9,7 +9,7 @@ use fixwire_protocol::{HeaderTemplate, LogonSigner, MsgSeqNumSource, Outbox, Ses
 use super::hold;
 use super::input::{show, with_soh};
 
-/// A Logon signed, as it will be sent.
+/// A signed Logon, as it will be sent.
 type Signs = fn(&LogonSignature) -> Vec<u8>;
 
 /// Panics when something does not hold.
@@ -19,7 +19,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// The same with another way to sign.
+/// The same with another signer.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! An OMS: its settings, and whatever clients, venues and operators say.
+//! An OMS: its settings, and any messages and commands of clients, venues and operators.
 //!
 //! Input that begins with `settings` is the settings file and, each after a form feed, the files that it names. Any
 //! other is lines: `c` and `v` a message of the client or the venue (MsgType(35), then fields with `|` between them),
@@ -98,7 +98,7 @@ pub fn check(data: &[u8], apply: fn(&mut OmsState, &[u8])) -> Result<(), String>
     Ok(())
 }
 
-/// Rules that an OMS starts with, or mistakes of one line each.
+/// Rules that an OMS starts with, or mistakes in one line each.
 fn check_settings(files: &str) -> Result<(), String> {
     let mut parts = files.split('\u{c}');
     let settings = parts.next().unwrap_or_default();
@@ -130,7 +130,7 @@ fn check_settings(files: &str) -> Result<(), String> {
     }
 }
 
-/// An OMS and what it has noted.
+/// An OMS and its notes.
 struct Floor {
     oms: Oms,
     rules: RiskRules,
@@ -209,7 +209,7 @@ impl Floor {
             _ => {}
         }
         self.keep(now);
-        // Work that is due by itself, until nothing is.
+        // Does the work that is due by itself, until no work is due.
         for _ in 0..1_000 {
             let now = self.now();
             let due = self.oms.on_time(now, &mut self.outbox);

@@ -119,7 +119,7 @@ fn are_said(text: &str, errors: &[RuleError]) -> Result<(), String> {
     Ok(())
 }
 
-/// Messages in, messages out: each can be decoded.
+/// Messages in, messages out: each output can be decoded.
 fn works(mut gateway: Gateway) -> Result<(), String> {
     let mut outbox = Outbox::new(1 << 20, 256, 256);
     let mut decoder = Decoder::with_capacity(256);
@@ -131,7 +131,7 @@ fn works(mut gateway: Gateway) -> Result<(), String> {
     for (count, (session, version, body)) in MESSAGES.into_iter().enumerate() {
         let bytes = message(version, body);
         let moment = now(count as u64 + 1);
-        // A refusal is an answer too.
+        // A refusal is also an answer.
         let _ = gateway.on_message(
             moment,
             SessionId(session),

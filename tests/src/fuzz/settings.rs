@@ -51,7 +51,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// No environment and no files: what a text names must not be opened.
+/// No environment and no files: the files that a text names must not be opened.
 struct Nowhere;
 
 impl Values for Nowhere {
@@ -118,7 +118,7 @@ pub fn check(
                 config.sessions.len(),
                 settings.sessions.len()
             );
-            // Whether it may be run is another question; asking must not panic.
+            // Whether it may be run is another question; the check must not panic.
             let said = config.check().map_err(|error| error.to_string());
             hold!(
                 said.err().is_none_or(|said| !said.is_empty()),
@@ -199,7 +199,7 @@ fn hides_canary(source: &Source) -> bool {
     once && !several && source.text.split('\n').any(|text| text == line)
 }
 
-/// Files that are named are read, and that is another matter.
+/// Named files are read, which is another matter.
 fn names_files(text: &str) -> bool {
     text.to_ascii_lowercase().contains("dictionary")
 }

@@ -46,7 +46,7 @@ fn take(family: Family, store: &Path, journal: &Path) -> Result<Moved, StoreErro
     Ok((moved.messages, moved.next_in, moved.next_out))
 }
 
-/// Messages and numbers that moved.
+/// The imported messages and numbers.
 type Moved = (u64, u64, u64);
 
 /// [`run`] for any import.
@@ -85,7 +85,7 @@ pub fn check(
         "numbers {next_in}, {next_out}"
     );
     hold!(messages < next_out, "{messages} messages before {next_out}");
-    // Out again, and in elsewhere.
+    // Exports the store, and imports it elsewhere.
     let again = path("again");
     let out = export(family, &journal, &again, SESSION).map_err(|error| format!("out: {error}"))?;
     hold!(
@@ -110,7 +110,7 @@ fn write(family: Family, store: &Path, files: &[u8]) -> Result<(), String> {
         if let Some(ending) = line.strip_prefix(b"== ") {
             done.extend(file.take());
             let ending = String::from_utf8_lossy(ending);
-            // A name that is no file of a store would only be left alone.
+            // A file whose name no store has would only be ignored.
             let ending: String = ending
                 .chars()
                 .filter(char::is_ascii_lowercase)
@@ -126,7 +126,7 @@ fn write(family: Family, store: &Path, files: &[u8]) -> Result<(), String> {
     }
     done.extend(file);
     for (ending, mut bytes) in done {
-        // The last end of line is the input's.
+        // The last end of line belongs to the input.
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         }
@@ -170,7 +170,7 @@ mod tests {
         ] {
             assert_eq!(check(store, imports), Ok(()));
         }
-        // Each of them moved in, out and in again.
+        // Each store imported, exported and imported again.
         assert_eq!(imported.get(), 10);
         run(b"\x01== senderseqnums\nx");
     }

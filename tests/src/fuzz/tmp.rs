@@ -15,7 +15,7 @@ use fixwire_tmp::{
 use super::hold;
 use super::input::Input;
 
-/// MessageType and bytes of a frame, as the specification has them.
+/// MessageType and length of a frame, as the specification has them.
 const FIXED: [(u8, usize); 26] = [
     (10, 23),
     (20, 19),
@@ -44,7 +44,7 @@ const FIXED: [(u8, usize); 26] = [
     (138, 71),
     (139, 104),
 ];
-/// Those with data, and the bytes of the shortest.
+/// The frames with data, and the length of the shortest.
 const OPEN: [(u8, usize); 5] = [(41, 24), (113, 27), (114, 34), (117, 18), (118, 19)];
 const PASSWORD: u32 = 987_654_321;
 
@@ -53,7 +53,7 @@ pub fn run(data: &[u8]) {
     check(data, |bytes| TmpFrame::read(bytes).is_ok()).unwrap_or_else(|what| panic!("{what}"));
 }
 
-/// [`run`] for any way to tell what is a frame.
+/// [`run`] for any reader of frames.
 ///
 /// # Errors
 ///
@@ -160,7 +160,7 @@ struct TestLink {
     client: LinkClient,
     exchange: LinkExchange,
     store: TestStore,
-    /// MsgSeqNum of what the broker was given last.
+    /// MsgSeqNum of the last message given to the broker.
     last: u32,
     to_exchange: Vec<Vec<u8>>,
     to_client: Vec<Vec<u8>>,
@@ -252,7 +252,7 @@ impl TestLink {
         Ok(())
     }
 
-    /// Everything under way arrives, and what is answered to it.
+    /// All messages on their way arrive, and the answers to them.
     fn settle(&mut self) -> Result<(), String> {
         for _ in 0..2_000 {
             let (there, back) = (
@@ -309,7 +309,7 @@ impl TestLink {
         Ok(())
     }
 
-    /// Each report with a number is the one after the last.
+    /// Each numbered report has the number after the last.
     fn follow(&mut self, frame: &[u8]) -> Result<(), String> {
         let number = u32::from_be_bytes([frame[2], frame[3], frame[4], frame[5]]);
         // R02, R03, R22 and R32; 0 in answers to queries, and in R03 of a closed market.
@@ -361,7 +361,7 @@ mod tests {
         line.connect().unwrap();
         line.settle().unwrap();
         let report = line.store.0[&1].clone();
-        // The broker drops it.
+        // The broker drops the frame.
         line.arrive(false, &report).unwrap();
         assert_eq!(line.client.state(), ClientLinkState::Ready);
         let twice = line.follow(&report).unwrap_err();

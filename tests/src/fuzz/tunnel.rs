@@ -28,7 +28,7 @@ pub fn run(data: &[u8]) {
 /// The result of a talk.
 #[derive(Debug, Eq, PartialEq)]
 enum End {
-    /// More is waited for.
+    /// More bytes are needed.
     Waits,
     /// The peer's bytes begin here.
     Through(usize),

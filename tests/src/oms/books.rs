@@ -1,4 +1,4 @@
-//! Do client, OMS and exchange say the same of every order?
+//! Whether client, OMS and exchange agree on every order.
 
 use super::dialogue::{Dialogue, Standing, Told};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub struct Order {
 /// A position as `fixwire oms positions --json` has it, by account and symbol.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Position {
-    /// Bought less sold.
+    /// The quantity bought minus the quantity sold.
     pub net: i64,
     /// The quantity that open orders may still buy, and sell.
     pub open: [u64; 2],
@@ -96,7 +96,7 @@ impl Books {
     }
 }
 
-/// The three say the same of every order, and each request has its answer.
+/// The three agree on every order, and each request has its answer.
 ///
 /// # Errors
 ///
@@ -119,13 +119,13 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
         let number = told.order_id.parse().ok();
         let order = number.and_then(|number| books.orders.get(&number));
         match (order, told.standing.state) {
-            // It was refused before it had a number.
+            // The order was refused before it had a number.
             (None, "rejected") if told.order_id == "NONE" => {}
             (None, _) => return Err(format!("the OMS has forgotten {id}: {told:?}")),
             (Some(order), _) if same(&order.standing, &told.standing) && order.id == told.id => {
                 known.extend(number);
             }
-            // It ended with the trading day, and its venue has said later how.
+            // The order ended with the trading day, and its venue reported its end later.
             (Some(order), "expired") if lapsed_as(order, told) => known.extend(number),
             (Some(order), _) => {
                 return Err(format!(
@@ -147,7 +147,7 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
                     "the exchange has order {number} otherwise: {there:?}, the OMS {order:?}"
                 ));
             }
-            // No line was ready, or the exchange never had it.
+            // No line was ready, or the exchange never had the order.
             None if order.standing.state == "rejected" => {}
             // The trading day ended before the order reached the exchange, which does not have it.
             None if order.standing.state == "expired" && order.standing.filled == 0 => {}
@@ -195,7 +195,7 @@ fn text(row: &Value, name: &str) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A row of `orders`; nothing of one that the exchange has not answered.
+/// A row of `orders`; `None` for an order that the exchange has not answered.
 fn order(row: &Value) -> Option<Order> {
     let state = text(row, "state");
     let state = match &*state {

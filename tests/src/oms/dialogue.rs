@@ -41,17 +41,17 @@ pub struct Told {
 pub struct Dialogue {
     /// By ClOrdID(11) of the new order.
     pub orders: BTreeMap<String, Told>,
-    /// Requests (D, F, G, q), by ClOrdID(11): how often each was answered.
+    /// The number of answers to each request (D, F, G, q), by ClOrdID(11).
     answers: BTreeMap<String, u32>,
     /// The ClOrdID(11) of the new order by the ClOrdIDs of its requests.
     roots: BTreeMap<String, String>,
     /// ClOrdID(11) of the requests of each session, by MsgSeqNum(34).
     numbers: BTreeMap<(String, u64), String>,
-    /// Of all reports.
+    /// The number of all reports.
     exec_ids: BTreeSet<String>,
     /// Fills.
     pub fills: usize,
-    /// Replaces and cancels that were carried out.
+    /// The number of replaces and cancels that were carried out.
     pub changes: usize,
     /// ClOrdID(11), Symbol(55) and Side(54) of the new orders.
     sent: Vec<(String, [String; 2])>,
@@ -66,9 +66,9 @@ pub struct Dialogue {
 /// The direction of requests in a journal.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Asks {
-    /// Its engine sent them.
+    /// The journal's engine sent them.
     Out,
-    /// Its engine received them.
+    /// The journal's engine received them.
     In,
 }
 
@@ -83,9 +83,9 @@ impl Dialogue {
         let mut text = Vec::new();
         dump(store, &DumpFilter::default(), &mut text, DumpFormat::Json)
             .map_err(|error| error.to_string())?;
-        // Above a gap: they count when their turn comes.
+        // Reports above a gap count when their turn comes.
         let mut queued = BTreeMap::new();
-        // An exchange may be configured to send them twice and in another order.
+        // An exchange may be configured to send reports twice and in another order.
         let mut reports: BTreeMap<u64, (Vec<u8>, String)> = BTreeMap::new();
         let mut frames = Frames::default();
         for line in String::from_utf8_lossy(&text).lines() {
@@ -156,7 +156,7 @@ impl Dialogue {
             (true, "D" | "F" | "G" | "q") => self.asked(session, raw),
             (false, "8") => self.reported(raw),
             (false, "9") => {
-                // Without an order it says nothing of one.
+                // A reject with OrderID(37) `NONE` concerns no order.
                 let root = self.roots.get(&of("11")).filter(|_| of("37") != "NONE");
                 let told = root.and_then(|root| self.orders.get_mut(root));
                 if let (Some(told), Some(state)) = (told, state(&of("39"))) {
@@ -332,7 +332,7 @@ impl Dialogue {
         self.meant.len()
     }
 
-    /// The first order that is still open though a mass cancel means it.
+    /// The first order that is still open although a mass cancel applies to it.
     #[must_use]
     pub fn uncancelled(&self) -> Option<&str> {
         let is_open = |id: &&String| {
@@ -342,7 +342,7 @@ impl Dialogue {
         self.withdrawn.iter().find(is_open).map(String::as_str)
     }
 
-    /// The first request that has no answer.
+    /// The first request without an answer.
     #[must_use]
     pub fn unanswered(&self) -> Option<&str> {
         let mut open = self.answers.iter().filter(|(_, count)| **count == 0);
@@ -350,7 +350,7 @@ impl Dialogue {
     }
 }
 
-/// OrdStatus(39) in a word; none for one that is not known here.
+/// OrdStatus(39) in a word; none for a status that is not known here.
 fn state(status: &str) -> Option<&'static str> {
     Some(match status {
         "0" | "1" | "5" | "6" | "A" | "E" => "open",

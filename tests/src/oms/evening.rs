@@ -1,4 +1,4 @@
-//! Do an OMS, its client and the simulated exchange agree in the evening, by the exchange's own book?
+//! Whether an OMS, its client and the simulated exchange agree in the evening, by the exchange's own book.
 //!
 //! Unlike [`agree`](super::books::agree) this believes no report: the exchange may have changed or lost some, and may
 //! have cancelled trades.
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The books of client, OMS and exchange at the end of a day.
 #[derive(Clone, Copy, Debug)]
 pub struct Evening<'a> {
-    /// Where they are.
+    /// The files and ports of the three.
     pub floor: &'a Floor,
     /// The session of the client.
     pub client: &'a str,
@@ -28,11 +28,11 @@ impl Evening<'_> {
         self.floor.ask(&["breaks"])
     }
 
-    /// The first order that stands otherwise and is not among the breaks.
+    /// The first order whose state differs and that is not among the breaks.
     ///
     /// # Errors
     ///
-    /// There is one, or somebody does not answer.
+    /// There is one, or one of the three does not answer.
     pub fn is_found(&self) -> Result<(), String> {
         let breaks = self.breaks()?;
         let is_break = |of: &u64| breaks.iter().any(|it| it["order"].as_u64() == Some(*of));
@@ -145,11 +145,11 @@ impl Evening<'_> {
     }
 }
 
-/// Whether an order of the OMS stands as at the exchange.
+/// Whether an order of the OMS has the same state at the exchange.
 fn stands(here: &Value, there: &VenueOrder) -> bool {
     let is_open = matches!(&*text(&here["state"]), "working" | "partially filled");
     if !is_open && !is_ended(here) {
-        // Something is not answered yet.
+        // A request is not answered yet.
         return false;
     }
     let near = |price: f64| {

@@ -18,12 +18,12 @@ pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
 pub const ACCOUNTS: [&str; 6] = [
     "1000001", "1000002", "1000003", "1000004", "1000005", "1000006",
 ];
-/// The version of a line that speaks TMP and not FIX.
+/// The version of a TMP line.
 pub const TMP: &str = "TMP";
 /// The largest quantity that the limits let pass.
 pub const LARGEST: u64 = 1_000;
 
-/// A trading floor: where everything is, and how it is started.
+/// A trading floor: its files and ports, and the start of its programs.
 #[derive(Debug)]
 pub struct Floor {
     folder: PathBuf,
@@ -31,11 +31,11 @@ pub struct Floor {
     pub oms: Launch,
     /// The exchange; it listens for the lines of the OMS.
     pub sim: Launch,
-    /// Where it listens for each line that speaks TMP.
+    /// The port where it listens for each TMP line.
     ports: Vec<u16>,
 }
 
-/// `BeginString` and what belongs to it in a settings file.
+/// `BeginString` and the settings that go with it.
 fn version(version: &str) -> String {
     match version {
         "FIX.5.0SP2" => "BeginString = \"FIXT.1.1\"\nDefaultApplVerID = \"FIX.5.0SP2\"\n".into(),
@@ -101,7 +101,7 @@ impl Floor {
         Ok(floor)
     }
 
-    /// Where the journal of the OMS, the exchange or a client is.
+    /// The folder with the journal of the OMS, the exchange or a client.
     #[must_use]
     pub fn store(&self, name: &str) -> PathBuf {
         self.folder.join(name).join("store")
@@ -254,7 +254,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// They are not in time, or the OMS does not answer.
+    /// They do not log on in time, or the OMS does not answer.
     pub fn wait_for_logons(&self) -> Result<(), String> {
         let place = Place::in_store(&self.store("oms"));
         let deadline = Instant::now() + *PATIENCE;
@@ -328,7 +328,7 @@ impl Floor {
         }
     }
 
-    /// The rows that it shows.
+    /// The rows of its output.
     ///
     /// # Errors
     ///
@@ -342,7 +342,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// Something is not settled, or it does not answer.
+    /// A break is not settled, or the OMS does not answer.
     pub fn books(&self) -> Result<Books, String> {
         let mut orders = Vec::new();
         for account in ACCOUNTS {
@@ -355,7 +355,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// Reports that they should never have received.
+    /// Reports that they must never receive.
     pub fn clients(&self, names: &[&str]) -> Result<Vec<Dialogue>, String> {
         let each = names.iter().map(|name| {
             let dialogue = Dialogue::of(&self.store(name), Asks::Out);
@@ -368,7 +368,7 @@ impl Floor {
     ///
     /// # Errors
     ///
-    /// Requests that it should never have received.
+    /// Requests that it must never receive.
     pub fn exchange(&self) -> Result<Dialogue, String> {
         let dialogue = Dialogue::of(&self.store("sim"), Asks::In);
         dialogue.map_err(|fault| format!("the exchange: {fault}"))

@@ -10,11 +10,11 @@ const TICKS: f64 = 100.0;
 /// Digits of the order's number in `user_define`.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Where a frame has its type, and its body.
+/// The place of a frame's type, and of its body.
 const TYPE_AT: usize = 12;
 const BODY_AT: usize = 17;
 
-/// An order as its requests and reports have left it.
+/// An order after its requests and reports.
 #[derive(Clone, Copy, Debug)]
 struct Order {
     quantity: u64,
@@ -25,9 +25,9 @@ struct Order {
 /// The frames on the links of an exchange.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
-    /// By number at the OMS.
+    /// By the OMS's number.
     orders: BTreeMap<u64, Order>,
-    /// What was sent on each link with each MsgSeqNum; it may be sent again.
+    /// The messages on each link by MsgSeqNum; a message may be sent again.
     numbered: BTreeMap<(String, u32), Vec<u8>>,
     /// The R02 reports with their links, by `rpt_seq`: an exchange may be configured to send them twice and in another
     /// order.
@@ -77,7 +77,7 @@ impl Frames {
         }))
     }
 
-    /// A frame to the broker: a report, or a block of those that were missed.
+    /// A frame to the broker: a report, or a block of missed reports.
     pub(super) fn sent(&mut self, link: &str, bytes: &[u8]) -> Result<(), String> {
         if is_of_link(bytes) && bytes[TYPE_AT] != L41::CODE {
             return Ok(());
@@ -244,7 +244,7 @@ fn is_of_link(frame: &[u8]) -> bool {
     frame.get(TYPE_AT).is_some_and(|code| *code < 100)
 }
 
-/// ClOrdID(11) of a request as lines of FIX have it.
+/// ClOrdID(11) of a request in the form of FIX lines.
 fn request_id(order: u64, ord_id: u32) -> String {
     match order % 10_000_000 == u64::from(ord_id) {
         true => order.to_string(),
@@ -337,7 +337,7 @@ mod tests {
         let second = frame(2, &report(8, TmpExecType::REDUCE, 25, [6, 0, 4, 3]));
         let third = frame(3, &report(9, TmpExecType::FILL, 25, [3, 1, 5, 0]));
         frames.sent(LINK, &first).unwrap();
-        // The first was sent before, and is missed all the same.
+        // The first report was sent before, but the broker missed it.
         let reject = R03 {
             exec_type: TmpExecType::PRICE,
             ord_id: 30,
@@ -382,7 +382,7 @@ mod tests {
             )
         };
         frames.sent(LINK, &report(7, 1, 10)).unwrap();
-        // Again, also under another number.
+        // The same report again, also under another number.
         frames.sent(LINK, &report(7, 1, 10)).unwrap();
         frames.sent(LINK, &report(8, 1, 10)).unwrap();
         frames.sent("LINE2", &report(7, 2, 9)).unwrap();

@@ -13,11 +13,11 @@ use std::path::Path;
 pub struct Heard {
     /// MsgType of each request, by ClOrdID(11).
     requests: BTreeMap<String, String>,
-    /// ExecType(150), or MsgType, of what came under a ClOrdID(11).
+    /// ExecType(150), or MsgType, of the messages with a ClOrdID(11).
     answers: BTreeMap<String, Vec<String>>,
     /// ClOrdIDs of reports, former ones too.
     known: BTreeSet<String>,
-    /// CumQty(14) and whether it is open, by OrderID(37).
+    /// CumQty(14) and whether the order is open, by OrderID(37).
     pub last: BTreeMap<u64, (u64, bool)>,
     /// Trades that were cancelled or corrected, and orders that were restated.
     pub restated: usize,
@@ -92,7 +92,7 @@ impl Heard {
     ///
     /// # Errors
     ///
-    /// The first one that has none, or several.
+    /// The first request with no answer, or several.
     pub fn is_answered(&self) -> Result<(), String> {
         for (id, what) in &self.requests {
             let none = Vec::new();

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 /// The file of its standard error stream.
 pub const ERRORS: &str = "stderr";
 
-/// A client that runs, and what it has said since it was started.
+/// A running client, and its output since its start.
 pub struct Trader {
     running: Running,
     events: Receiver<Event>,
@@ -22,7 +22,7 @@ pub struct Trader {
     has_mass: bool,
     /// ClOrdIDs of orders that were open at last.
     open: Vec<String>,
-    /// ClOrdID of the order that has ended last since it was started.
+    /// ClOrdID of the order that ended last since its start.
     ended: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Trader {
         })
     }
 
-    /// Takes what it has said since.
+    /// Takes its output since the last call.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl Trader {
         }
     }
 
-    /// Gives it a command of its own.
+    /// Gives it a particular command.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Trader {
         self.running.tell(line)
     }
 
-    /// ClOrdID of the newest order that is open.
+    /// ClOrdID of the newest open order.
     #[must_use]
     pub fn newest(&self) -> Option<&str> {
         self.open.last().map(String::as_str)
@@ -109,7 +109,7 @@ impl Trader {
             0 => LARGEST as usize + 1,
             _ => 1 + draw(100),
         };
-        // The newest are most often under way.
+        // The newest orders are most often on their way.
         let recent = draw(self.open.len().min(20) + 1) + 1;
         let order = self.open.len().checked_sub(recent).map(|at| &self.open[at]);
         if self.has_mass && draw(60) == 0 {

@@ -19,12 +19,12 @@ pub struct VenueOrder {
     pub filled: u64,
     /// LeavesQty(151).
     pub leaves: u64,
-    /// Its newest ClOrdID(11).
+    /// The newest ClOrdID(11) of the order.
     pub id: String,
 }
 
 impl VenueOrder {
-    /// Whether it may still trade.
+    /// Whether the order may still trade.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self.status, '0' | '1' | '5' | 'A' | '6' | 'E')
@@ -35,7 +35,7 @@ impl VenueOrder {
 ///
 /// # Errors
 ///
-/// A line that is no order, or a second order of a number.
+/// A line that is not an order, or a second order with the same number.
 pub fn orders(listing: &str) -> Result<BTreeMap<u64, VenueOrder>, String> {
     let mut orders = BTreeMap::new();
     for line in listing.lines() {

@@ -25,7 +25,7 @@ pub struct Header<'a> {
 ///
 /// # Errors
 ///
-/// A value that looks like a time and is none.
+/// A value that looks like a time and is not one.
 pub fn build(header: Header<'_>, fields: &Fields) -> Result<Vec<u8>, String> {
     let given = |tag| fields.iter().find(|(other, _)| *other == tag);
     let mut body = String::new();
@@ -61,7 +61,7 @@ pub fn build(header: Header<'_>, fields: &Fields) -> Result<Vec<u8>, String> {
     Ok(message)
 }
 
-/// `now`, `now+10s`, `now-121s` as a time; anything else as it is.
+/// `now`, `now+10s`, `now-121s` as a time; other values unchanged.
 pub fn resolve(value: &str, now: Timestamp, precision: Precision) -> Result<String, String> {
     let Some(offset) = value.strip_prefix("now") else {
         return Ok(value.to_owned());

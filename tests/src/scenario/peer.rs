@@ -6,7 +6,7 @@ use fixwire_protocol::{Precision, Refusal, Timestamp};
 use super::message::{self, Header};
 use super::{Fields, settings};
 
-/// The two ends, by what the session calls them.
+/// The two ends, by the names the session has for them.
 const OWN: &str = "FIXWIRE";
 const PEER: &str = "PEER";
 
@@ -18,7 +18,7 @@ pub struct Peer {
     appl_ver_id: Option<&'static str>,
     /// Digits of times.
     pub precision: Precision,
-    /// MsgSeqNum(34) of its next message.
+    /// MsgSeqNum(34) of the peer's next message.
     pub next: u64,
 }
 
@@ -38,7 +38,7 @@ impl Setup {
     ///
     /// # Errors
     ///
-    /// A version or a setting that there is not.
+    /// An unknown version or setting.
     pub fn new(version: &str, settings: &[(String, String)]) -> Result<Self, String> {
         let (begin_string, appl_ver_id) = match version {
             "4.0" => (BeginString::Fix40, None),
@@ -97,7 +97,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// A value that looks like a time and is none.
+    /// A value that looks like a time and is not one.
     pub fn message(&mut self, fields: &Fields, now: Timestamp) -> Result<Vec<u8>, String> {
         let mut fields = fields.clone();
         let value = |fields: &Fields, wanted| {
@@ -181,7 +181,7 @@ impl Peer {
     ///
     /// # Errors
     ///
-    /// The message found in their place.
+    /// The message in the place of these bytes.
     pub fn check_frame(&self, bytes: &[u8]) -> Result<(), String> {
         use fixwire_protocol::Frame;
         match fixwire_protocol::frame::next(bytes, 1 << 20) {
@@ -249,7 +249,7 @@ pub fn usual_logon() -> Fields {
 ///
 /// # Errors
 ///
-/// A word that there is not, or one that wants a tag.
+/// An unknown word, or one that needs a tag.
 pub fn refusal(what: &str) -> Result<Refusal, String> {
     let (word, tag) = what.split_once(' ').unwrap_or((what, ""));
     let tag = || {

@@ -59,7 +59,7 @@ pub fn play(scenario: &Scenario, version: &str) -> Result<(), Failure> {
         .map_err(|what| failure(last + 1, what))
 }
 
-/// The session with all that an engine would keep for it.
+/// The session with the state that an engine would keep for it.
 pub struct Player {
     session: Session,
     peer: Peer,
@@ -78,7 +78,7 @@ impl Player {
     ///
     /// # Errors
     ///
-    /// A setting that there is not.
+    /// An unknown setting.
     pub fn new(version: &str, settings: &[(String, String)]) -> Result<Self, String> {
         let Setup {
             config,
@@ -104,11 +104,11 @@ impl Player {
         })
     }
 
-    /// Does what a line says, or checks it.
+    /// Plays a line, or checks it.
     ///
     /// # Errors
     ///
-    /// The difference between what the line says and what the session does.
+    /// The difference between the line and the session.
     pub fn step(&mut self, action: &Action) -> Result<(), String> {
         if !action.is_expectation() {
             self.nothing_left()?;
@@ -188,7 +188,7 @@ impl Player {
         }
     }
 
-    /// Whether the session did more than the lines so far said.
+    /// Whether the session did more than the lines so far expect.
     ///
     /// # Errors
     ///

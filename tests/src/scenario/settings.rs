@@ -23,7 +23,7 @@ use fixwire_protocol::session::{ApplVerId, Config, OnReject, Role};
 
 use super::duration;
 
-/// Does what one key of the `session` line says.
+/// Applies one key of the `session` line.
 pub(super) fn set(
     config: &mut Config,
     version: &str,

@@ -19,7 +19,7 @@ use fixwire::{
 use super::peer::{self, Setup};
 use super::{Action, Scenario};
 
-/// Longest time until something that is expected has happened.
+/// The longest time until an expected event.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The session's name in the journal.
 pub(super) const NAME: &str = "FIXWIRE->PEER";
@@ -52,7 +52,7 @@ impl Application for Recorder {
         message: &Message<'_>,
         _outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        // The player may have given up.
+        // The player may have stopped.
         let bytes = message.bytes().to_vec();
         let _ = self.told.send(Told::Delivered("deliver", bytes));
         self.answers.next().flatten().map_or(Ok(()), Err)
@@ -182,7 +182,7 @@ pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// An engine at work.
+/// A running engine.
 pub(super) struct Running {
     pub(super) handle: Handle,
     pub(super) engine: JoinHandle<Result<(), EngineError>>,
@@ -214,7 +214,7 @@ impl Running {
     }
 }
 
-/// The journal as it is in the files now.
+/// The journal as its files are now.
 pub(super) fn copy_journal(from: &Path, to: &Path) -> Result<(), String> {
     let private = std::fs::DirBuilder::new()
         .recursive(true)

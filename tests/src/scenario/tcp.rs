@@ -27,11 +27,11 @@ use super::subject::{
 };
 use super::{Action, Failure, Fields, Scenario, message};
 
-/// A scenario that waits longer in all is left to the pure player.
+/// A scenario with longer waits in total is left to the pure player.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// A wait that is shorter than this leaves no margin on a real clock.
+/// A shorter wait leaves no margin on a real clock.
 const SHORTEST_WAIT: Duration = Duration::from_millis(500);
-/// How far a time that should be `now` may be from it.
+/// The most that a time may differ from `now`.
 const NOW: i64 = 10_000_000_000;
 /// Turns until the engine has surely taken the written bytes: it accepts in one turn and reads in another.
 const TURNS: usize = 3;
@@ -91,7 +91,7 @@ struct Player {
     role: Role,
     peer: Peer,
     folder: PathBuf,
-    /// Where the running engine has its journal.
+    /// The place of the running engine's journal.
     journal: PathBuf,
     /// The application's answers to delivered messages, and the number of messages.
     answers: Vec<Option<Refusal>>,
@@ -99,12 +99,12 @@ struct Player {
     engine: Option<JoinHandle<Result<(), EngineError>>>,
     handle: Handle,
     told: Receiver<Told>,
-    /// Where the engine listens.
+    /// The engine's address.
     address: Option<SocketAddr>,
-    /// Where we do.
+    /// Our address.
     listener: TcpListener,
     stream: Option<TcpStream>,
-    /// The messages that have arrived and were not yet looked at.
+    /// The messages that have arrived and were not checked yet.
     arrived: Vec<u8>,
     /// With the word of the directive.
     delivered: VecDeque<(&'static str, Vec<u8>)>,
@@ -183,7 +183,7 @@ impl Player {
     }
 
     fn step(&mut self, action: &Action) -> Result<(), String> {
-        // A refusal was the application's answer already.
+        // A refusal was already the application's answer.
         if !action.is_expectation() && !matches!(action, Action::Refuse(_)) {
             self.nothing_left()?;
         }
@@ -227,7 +227,7 @@ impl Player {
         let stream = if let Some(address) = self.address {
             TcpStream::connect(address).map_err(text)?
         } else {
-            // The engine may be about to try the address that goes nowhere.
+            // The engine may be about to try the address without a listener.
             self.connected = None;
             while self.connected != Some(true) {
                 self.connected = None;
@@ -368,7 +368,7 @@ impl Player {
         Ok(())
     }
 
-    /// Whether the engine did more than the lines so far said.
+    /// Whether the engine did more than the lines so far expect.
     fn nothing_left(&mut self) -> Result<(), String> {
         self.settle()?;
         let nothing = |what: String| Err(format!("expected nothing, got {what}"));
@@ -396,19 +396,19 @@ impl Player {
         format!("expected {wanted}, got {got}")
     }
 
-    /// The next message of the engine; `None` when it sends nothing more.
+    /// The next message of the engine; `None` when it sends no more.
     fn next_message(&mut self) -> Result<Option<Vec<u8>>, String> {
         self.settle()?;
         self.fill(Duration::ZERO)?;
         if let Some(bytes) = self.take_message()? {
             return Ok(Some(bytes));
         }
-        // The system may still be carrying bytes of the turns that have passed.
+        // The system may still carry bytes of the turns that have passed.
         self.fill(Duration::from_millis(50))?;
         self.take_message()
     }
 
-    /// Reads what is there, waiting for the first byte.
+    /// Reads the bytes that are there, and waits for the first one.
     fn fill(&mut self, patience: Duration) -> Result<(), String> {
         let Some(stream) = &mut self.stream else {
             return Ok(());
@@ -552,7 +552,7 @@ impl Player {
 
 impl Drop for Player {
     fn drop(&mut self) {
-        // Of an engine that fails a scenario it is enough that it ends.
+        // An engine that fails a scenario only has to end.
         let _ = self.stop();
     }
 }

@@ -58,7 +58,7 @@ impl Application for Answerer {
             if let Some(text) = message.get(tag::TEXT) {
                 body.field(tag::TEXT, text);
             }
-            // One that does not fit would be missed by the checks.
+            // The checks would miss a note that does not fit.
             let _ = body.finish();
         }
         if crosses(quantity) {
@@ -86,7 +86,7 @@ impl Application for Answerer {
     }
 }
 
-/// A version of FIX, as both sides of a world speak it.
+/// A version of FIX that both sides of a world use.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Speech {
     Fix42,

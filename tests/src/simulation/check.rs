@@ -32,7 +32,7 @@ pub fn crosses(quantity: u64) -> bool {
     quantity == 5
 }
 
-/// One session, as far as its records have been read.
+/// One session, up to the records that have been read.
 struct Row<'a> {
     peer: &'a Peer,
     before: SequenceCounters,
@@ -82,7 +82,7 @@ impl<'a> Row<'a> {
         Ok(())
     }
 
-    /// An order that the application has handled, by a record that says so.
+    /// An order that the application has handled, by its record.
     fn handled(&mut self, order: &'a [u8]) -> Result<(&'a [u8], u64), String> {
         let id = value(order, "11").unwrap_or_default();
         let known = std::str::from_utf8(id)
@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
         Ok((id, quantity))
     }
 
-    /// The counters of the record, and the order that was handled in it.
+    /// The counters of the record, and the handled order in it.
     fn count(
         &mut self,
         record: &Record<'a>,
@@ -224,7 +224,7 @@ pub fn journal(
         for effect in record.effects {
             let session = effect.session.0 as usize;
             if session >= rows.len() {
-                // A note of the application: the only thing that is no session's.
+                // A note of the application: the only record that belongs to no session.
                 notes += 1;
                 if effect.seq != notes || left.noted.is_some() {
                     return Err(format!("A2: note {notes} is next, then {}", effect.seq));
@@ -282,7 +282,7 @@ pub fn journal(
     Ok(known)
 }
 
-/// A4: an order and all that it has caused are in one record.
+/// A4: an order and all its effects are in one record.
 fn together(
     record: &Record<'_>,
     order: Option<(&[u8], u64)>,
@@ -311,7 +311,7 @@ fn together(
 ///
 /// # Errors
 ///
-/// Why the journal cannot be opened.
+/// The reason why the journal cannot be opened.
 pub fn noted(
     disk: &SimDisk,
     config: JournalConfig,
@@ -333,7 +333,7 @@ pub fn noted(
 ///
 /// # Errors
 ///
-/// Why the journal cannot be opened.
+/// The reason why the journal cannot be opened.
 pub fn all_notes(
     disk: &SimDisk,
     config: JournalConfig,

@@ -15,7 +15,7 @@ struct Harm {
 }
 
 impl Harm {
-    /// Whether it reached a record.
+    /// Whether the damage is in a record.
     fn touches(&self, span: &Span) -> bool {
         let offset = |at: usize| JournalPosition::new(self.segment, at as u32);
         span.at < offset(self.to) && offset(self.from) < span.end
@@ -103,7 +103,7 @@ fn judge(
             }
         }
         Err(JournalError::Damaged(_) | JournalError::OtherVersion { .. }) => {
-            // Opened itself this time, not a copy: nothing may have changed.
+            // The journal itself is opened this time, not a copy: it must not have changed.
             let harmed = copy.read(harm.segment);
             let refused = Journal::open(copy.clone(), config).is_err();
             let unchanged = (1..=whole.end.segment() + 1).all(|number| {
@@ -124,7 +124,7 @@ fn judge(
     }
 }
 
-/// Whether a journal may lose the records from the one with this place on.
+/// Whether a journal may lose the records from this place on.
 ///
 /// The damaged records may go. With durability `disk`, where syncs come before messages leave, a record before or after
 /// them may go too if nothing else proves it: a record whose length was lost in a power cut, or, after a hole, a record

@@ -1,10 +1,10 @@
-//! How peers handle the bytes of messages.
+//! The peers' handling of message bytes.
 
 use fixwire::protocol::{Now, Precision, TimestampWriter};
 
 use crate::wire::{SOH, fields, show};
 
-/// Bytes of the message that `bytes` begin with, when it is all there.
+/// The length of the message at the beginning of `bytes`, if it is complete.
 pub(super) fn whole(bytes: &[u8]) -> Result<Option<usize>, String> {
     let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == SOH);
     let (Some((begin, _)), Some((length, _))) = (ends.next(), ends.next()) else {
@@ -22,7 +22,7 @@ pub(super) fn whole(bytes: &[u8]) -> Result<Option<usize>, String> {
     Ok((bytes.len() >= end).then_some(end))
 }
 
-/// A message without what its repetition may change: 9, 10, 43, 52, 122.
+/// A message without the fields that its repetition may change: 9, 10, 43, 52, 122.
 pub fn essence(raw: &[u8]) -> Vec<u8> {
     let kept =
         fields(raw).filter(|(tag, _)| !matches!(*tag, b"9" | b"10" | b"43" | b"52" | b"122"));

@@ -12,7 +12,7 @@ pub struct Image {
     pub records: Vec<u64>,
     /// The places of all records.
     pub spans: Vec<Span>,
-    /// Behind the last record; a segment without one may be there or not.
+    /// The end of the last record; a segment without one may be there or not.
     pub end: JournalPosition,
     /// The counters of all sessions.
     pub counters: Vec<SequenceCounters>,
@@ -33,20 +33,20 @@ impl Image {
 /// One record.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Span {
-    /// Where it begins.
+    /// The beginning of the record.
     pub at: JournalPosition,
-    /// The place after it.
+    /// The end of the record.
     pub end: JournalPosition,
-    /// Up to where it says that the journal was on the disk.
+    /// The synced position that the record states.
     pub synced: JournalPosition,
     digest: u64,
 }
 
-/// Opens a copy of the disk and reads what it holds.
+/// Opens a copy of the disk and reads its content.
 ///
 /// # Errors
 ///
-/// Why it cannot be opened.
+/// The reason why it cannot be opened.
 pub fn image(disk: &SimDisk, config: JournalConfig) -> Result<Image, JournalError> {
     let (mut journal, _) = Journal::open(disk.copy(), config)?;
     let (mut records, mut spans) = (Vec::new(), Vec::new());
@@ -70,7 +70,7 @@ pub fn image(disk: &SimDisk, config: JournalConfig) -> Result<Image, JournalErro
     })
 }
 
-/// All that a record says.
+/// The content of a record.
 fn digest(record: &Record<'_>) -> u64 {
     let mut digest = Digest::default();
     digest.add(record.body);

@@ -39,7 +39,7 @@ pub struct Tally {
     pub failed_syncs: u64,
     /// Segments that the disk had no room for.
     pub full_disks: u64,
-    /// Damaged copies that were looked at.
+    /// Damaged copies that were checked.
     pub damages: u64,
     /// Connections that broke.
     pub resets: u64,
@@ -130,7 +130,7 @@ impl fmt::Display for Tally {
 ///
 /// # Errors
 ///
-/// The lowest seed that failed, and what did not hold.
+/// The lowest seed that failed, and the violated invariant.
 pub fn campaign(
     play: fn(u64) -> Result<Tally, String>,
     seed: u64,

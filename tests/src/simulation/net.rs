@@ -12,7 +12,7 @@ use fixwire::protocol::{Mono, Now, Timestamp};
 /// The number of all peers in a simulated network; machines have others.
 const NODE: u32 = 0;
 
-/// A network, and the clocks of those who use it. Nothing here waits.
+/// A network, and the clocks of its users. No call here waits.
 pub trait Net {
     /// The clocks.
     fn now(&self) -> Now;
@@ -26,17 +26,17 @@ pub trait Net {
     ///
     /// When the address has no listener.
     fn connect(&self, port: u16) -> io::Result<ConnId>;
-    /// Reads what has arrived; 0 at the end of the stream.
+    /// Reads the bytes that have arrived; 0 at the end of the stream.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` when there is nothing; else the connection has failed.
+    /// `WouldBlock` when no byte has arrived; any other error means that the connection has failed.
     fn read(&self, conn: ConnId, into: &mut [u8]) -> io::Result<usize>;
     /// Writes a first part of the bytes.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` when there is no room; else the connection has failed.
+    /// `WouldBlock` when there is no room; any other error means that the connection has failed.
     fn write(&self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
     /// Closes a connection in good order.
     fn close(&self, conn: ConnId);
@@ -130,7 +130,7 @@ impl Net for Tcp {
     fn now(&self) -> Now {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH);
         Now {
-            // Peers take the time 0 for long ago.
+            // Peers treat the time 0 as long ago.
             mono: Mono(1_000_000_000 + self.began.elapsed().as_nanos() as u64),
             wall: Timestamp(wall.map_or(0, |since| since.as_nanos() as i64)),
         }

@@ -12,7 +12,7 @@ use super::frames::{essence, stamp, whole};
 use super::net::Net;
 use crate::wire::{frame_fault, message, number, show, value};
 
-/// Where the engine of a world listens.
+/// The address of the engine of a world.
 pub const ENGINE_PORT: u16 = 1000;
 const PAUSE: u64 = 50_000_000;
 
@@ -33,7 +33,7 @@ impl Sent {
 /// How an order is sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Manner {
-    /// As it should be.
+    /// As usual.
     Plain,
     /// The message gets its number and is not sent.
     Lost,
@@ -41,18 +41,18 @@ pub enum Manner {
     Garbled,
 }
 
-/// Who a peer is.
+/// The identity of a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
-    /// Its CompID.
+    /// The CompID of the peer.
     pub name: &'static str,
     /// The first letter of its orders' ids.
     pub letter: char,
-    /// Where it listens when it does not dial.
+    /// The peer's address when it does not dial.
     pub port: u16,
-    /// Where the engine listens.
+    /// The engine's address.
     pub engine_port: u16,
-    /// Its BeginString.
+    /// The BeginString of the peer.
     pub begin: &'static str,
 }
 
@@ -67,9 +67,9 @@ pub struct Peer {
     waiting: Vec<u8>,
     /// Both Logons of this connection have been exchanged.
     pub logged_on: bool,
-    /// MsgSeqNum that it gives out next.
+    /// MsgSeqNum of its next message.
     pub next_out: u64,
-    /// MsgSeqNum that it expects next.
+    /// MsgSeqNum of the next message it expects.
     pub next_in: u64,
     /// The number of resets of the sequence numbers.
     pub epoch: u64,
@@ -80,7 +80,7 @@ pub struct Peer {
     asked: Option<u64>,
     /// The engine's ResendRequests on this connection.
     engine_asked: Vec<u64>,
-    /// Every message of the engine by epoch and number, as it came first.
+    /// Every message of the engine by epoch and number, as it first came.
     pub seen: HashMap<(u64, u64), Vec<u8>>,
     /// Every resent message, without the fields that a resend changes.
     pub repeated: HashMap<(u64, u64), Vec<u8>>,
@@ -152,12 +152,12 @@ impl Peer {
         self.identity
     }
 
-    /// Whether it dials; otherwise it listens.
+    /// Whether the peer dials; otherwise it listens.
     pub fn dials(&self) -> bool {
         self.dials
     }
 
-    /// Its connection.
+    /// The connection of the peer.
     pub fn conn(&self) -> Option<ConnId> {
         self.conn
     }
@@ -167,7 +167,7 @@ impl Peer {
         stamp(self.now)
     }
 
-    /// Nothing waits to be sent, and no answer to a ResendRequest is awaited.
+    /// Whether no bytes wait to be sent, and no answer to a ResendRequest is awaited.
     pub fn is_quiet(&self) -> bool {
         self.waiting.is_empty() && self.asked.is_none()
     }
@@ -253,7 +253,7 @@ impl Peer {
     /// A new trading session of the schedule begins, and resets the sequence numbers.
     pub fn begin_period(&mut self, net: &impl Net) {
         self.end(net);
-        // The messages that wait there are of the session before.
+        // The messages that wait there belong to the session before.
         while let Some(conn) = self.listener.and_then(|listener| net.accept(listener)) {
             net.close(conn);
         }
@@ -306,7 +306,7 @@ impl Peer {
         self.was_reset = true;
     }
 
-    /// Writes what waits; false when the connection has failed.
+    /// Writes the waiting bytes; false when the connection has failed.
     fn flush(&mut self, net: &impl Net, conn: ConnId) -> bool {
         while !self.waiting.is_empty() {
             match net.write(conn, &self.waiting) {
@@ -517,7 +517,7 @@ impl Peer {
                 }
             }
             b"j" => {}
-            // Our ResendRequest, which crossed the reset, asked for old numbers.
+            // Our ResendRequest, which crossed the reset, was for old numbers.
             b"3" if self.was_reset => {}
             _ => return Err(format!("an unexpected message: {}", show(raw))),
         }

@@ -8,7 +8,7 @@ use crate::random;
 /// The first seed of each run.
 const SEED: u64 = 1;
 
-/// A kind of worlds, and how much of it a run plays.
+/// A kind of worlds, and the number of them that a run plays.
 #[derive(Clone, Copy, Debug)]
 pub struct Rig {
     /// The suite's name.
@@ -17,9 +17,9 @@ pub struct Rig {
     pub play: fn(u64) -> Result<Tally, String>,
     /// Worlds that once showed a fault: each line has a seed and the fault. `#` begins a comment.
     pub fixed: &'static str,
-    /// Crash points from seed 1 on.
+    /// The number of crash points from seed 1 on.
     pub cases: u64,
-    /// How long new worlds are played.
+    /// The time for which new worlds are played.
     pub fresh: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// The seed that failed, what did not hold, and how to repeat it.
+    /// The failed seed, the violated invariant, and the command that repeats it.
     pub fn run(&self) -> Result<(), String> {
         let fresh = random::seed() >> 1;
         let (first, cases) = (setting("SIM_SEED"), setting("SIM_CASES"));
@@ -75,7 +75,7 @@ impl Rig {
     ///
     /// # Errors
     ///
-    /// The faults that were not.
+    /// The faults that were not found.
     #[cfg(feature = "canary")]
     pub fn finds(&self, faults: &[(fixwire::canary::PlantedFault, &[&str])]) -> Result<(), String> {
         use fixwire::canary::plant;

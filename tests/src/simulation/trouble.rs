@@ -63,7 +63,7 @@ pub(super) fn end(random: &mut Random, disk: &SimDisk, power: bool) {
     }
 }
 
-/// How the network treats a connection.
+/// The network's treatment of a connection.
 pub(super) fn blow(random: &mut Random, net: &SimNet, conn: Option<ConnId>, tally: &mut Tally) {
     let Some(conn) = conn else { return };
     match random.below(120) {

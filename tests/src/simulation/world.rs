@@ -56,7 +56,7 @@ struct World {
     journal: JournalConfig,
     peers: Vec<Peer>,
     engine: Option<Engine<Answerer, SimHost, SimDisk>>,
-    /// Two ways to command it.
+    /// Two ways to send it commands.
     handles: Vec<Handle>,
     /// The machine's number; a new one after each restart.
     node: u32,
@@ -67,13 +67,13 @@ struct World {
     keeps_notes: bool,
     /// Whether it has more than one session of FIX 4.2 with orders.
     is_wide: bool,
-    /// Its sessions have a schedule.
+    /// Whether its sessions have a schedule.
     is_scheduled: bool,
     /// The session whose sequence numbers the operator wants to reset.
     to_reset: Option<usize>,
     /// Whether that reset has happened.
     was_reset: bool,
-    /// The operator stops the engine, to start it again.
+    /// The operator stops the engine, to restart it.
     stopping: bool,
     /// Power was lost without a sync: the sides cannot agree any more.
     is_over: bool,
@@ -193,7 +193,7 @@ impl World {
         image(&self.disk, self.journal)
     }
 
-    /// Starts the engine; it may die doing so.
+    /// Starts the engine, which may die in the start.
     fn start(&mut self) -> Result<(), String> {
         self.node += 1;
         let host = SimHost::new(self.node, &self.net, &self.disk);
@@ -220,7 +220,7 @@ impl World {
         }
     }
 
-    /// The part of the world in which things go wrong.
+    /// The part of the world with faults.
     fn trouble(&mut self) -> Result<(), String> {
         self.plan();
         self.start()?;
@@ -240,7 +240,7 @@ impl World {
         Ok(())
     }
 
-    /// One turn of everybody.
+    /// One turn of the engine and all peers.
     fn step(&mut self, mortal: bool) -> Result<(), String> {
         for peer in &mut self.peers {
             peer.step(&self.net)?;
@@ -397,7 +397,7 @@ impl World {
         Ok(())
     }
 
-    /// Nothing goes wrong any more: both sides come to the same numbers.
+    /// Faults end: both sides reach the same numbers.
     fn agree(&mut self) -> Result<(), String> {
         if self.is_over {
             return Ok(());
@@ -415,7 +415,7 @@ impl World {
         for _ in 0..PATIENCE {
             self.net.advance(Nanos(20 * MILLI));
             self.step(false)?;
-            // Numbers can be the same by chance while messages wait for their turn.
+            // Numbers can be equal by chance while messages wait for their turn.
             steps = if self.agrees() { steps + 1 } else { 0 };
             if steps == SETTLED {
                 return Ok(());

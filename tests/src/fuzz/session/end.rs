@@ -1,4 +1,4 @@
-//! A session with what an engine stores for it, and its guarantees so far.
+//! A session with the state that an engine stores for it, and its guarantees so far.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -14,7 +14,7 @@ use fixwire_protocol::{
 use crate::fuzz::hold;
 use crate::fuzz::input::{Input, show};
 
-/// The two ends, by what the session calls them.
+/// The two ends, by the names the session has for them.
 pub const OWN: &str = "OWN";
 pub const PEER: &str = "PEER";
 /// 2026-08-21T13:30:00Z.
@@ -22,10 +22,10 @@ const START: Now = Now {
     wall: Timestamp(1_787_319_000_000_000_000),
     mono: Mono(1_000_000_000),
 };
-/// Few, so that inputs reach the limits.
+/// Small limits, so that inputs reach them.
 const HELD_MESSAGES: usize = 5;
 const HELD_BYTES: usize = 1_000;
-/// Messages that one call may write.
+/// The most messages that one call may write.
 const MOST_AT_ONCE: usize = 4;
 
 /// The session under test.
@@ -45,7 +45,7 @@ pub struct End {
     flags_resets: bool,
 }
 
-/// The ResendRequest for the gap that is open.
+/// The ResendRequest for the open gap.
 #[derive(Clone, Copy)]
 struct Request {
     begin: u64,
@@ -190,7 +190,7 @@ impl End {
         self.follow(Verdict::Handled)
     }
 
-    /// One message of the peer, then those that were kept until it came.
+    /// Handles one message of the peer, then the messages that were kept until it came.
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), String> {
         if !self.connected {
             return Ok(());
@@ -401,7 +401,7 @@ impl End {
         Ok(())
     }
 
-    /// A message that we write is one that any peer accepts.
+    /// A message that we write is one that every peer accepts.
     fn check_sent(
         &mut self,
         bytes: &[u8],
@@ -479,7 +479,7 @@ impl End {
     }
 }
 
-/// Equal but for what says when it was sent.
+/// Whether two messages are equal except for their sending times.
 fn same(stored: &[u8], again: &[u8]) -> bool {
     let fields = |bytes: &[u8]| {
         let of_sending = |field: &&[u8]| {

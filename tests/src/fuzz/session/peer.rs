@@ -1,4 +1,4 @@
-//! Messages of a peer: mostly right, wrong in one place at a time.
+//! Messages of a peer: mostly right, with a fault in one place at a time.
 
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::session::BeginString;

@@ -11,7 +11,7 @@ use crate::wire::{number, show, value};
 pub(super) struct Request {
     /// D, G or F.
     pub(super) kind: char,
-    /// Its ClOrdID; both clients use the same ones.
+    /// The ClOrdID; both clients use the same ones.
     id: String,
     pub(super) quantity: u64,
     /// The rules that held when it was sent.
@@ -22,7 +22,7 @@ pub(super) struct Request {
     pub(super) rejected_by_gateway: bool,
 }
 
-/// An order with all that was asked about it.
+/// An order with all requests about it.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) venue: usize,
@@ -35,7 +35,7 @@ pub(super) struct Client {
     letter: char,
     next_id: u64,
     pub(super) orders: Vec<Order>,
-    /// ExecIDs of the reports that came.
+    /// ExecIDs of the received reports.
     pub(super) reports: HashSet<String>,
 }
 
@@ -106,7 +106,7 @@ impl Client {
         self.peer.say(&kind.to_string(), &body);
     }
 
-    /// Takes what came.
+    /// Takes the received messages.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ const PARTIES: [(&str, char, &str, bool); 4] = [
 ];
 /// The latest moment of a death, after the gateway was started.
 const LATEST: Duration = Duration::from_millis(250);
-/// How long it may take until all is settled.
+/// The most time until all requests are settled.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An event.
@@ -39,7 +39,7 @@ pub struct Deaths {
     pub reloads: u64,
 }
 
-/// Trades through the finished binary and kills it so often.
+/// Trades through the finished binary and kills it this number of times.
 ///
 /// # Errors
 ///
@@ -62,9 +62,9 @@ struct Market {
     venues: Vec<Venue>,
     folder: PathBuf,
     launch: Launch,
-    /// The port at which the gateway finds the first venue.
+    /// The port of the first venue.
     venue_port: u16,
-    /// The rules of the file, and those that the gateway has read at least.
+    /// The rules in the file, and the oldest that the gateway may still have read.
     rules: u64,
     read_rules: u64,
     deaths: Deaths,
@@ -105,7 +105,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Writes the file of the gateway, in one step: it may be starting.
+    /// Writes the gateway's file in one step, since the gateway may be starting.
     fn write(&self) -> Result<(), String> {
         let store = self.folder.join("store");
         let (port, venue_port) = (self.launch.port, self.venue_port);
@@ -162,7 +162,7 @@ impl Market {
             let rules = self.read_rules;
             let client = &mut self.clients[at];
             let count = client.orders.len() as u64;
-            // One of the last.
+            // One of the last orders.
             let back = 1 + self.random.below(4);
             match kind {
                 0..2 if back <= count => {
@@ -176,7 +176,7 @@ impl Market {
             0 => {
                 self.rules += 1;
                 self.write()?;
-                // One that still starts reads the file anyway.
+                // A gateway that is still starting reads the file anyway.
                 if self.clients.iter().any(|client| client.peer.logged_on) {
                     self.deaths.reloads += 1;
                     server.signal("HUP")?;

@@ -7,7 +7,7 @@
 //! * G2: each report and answer of a venue is at the client that asked, once;
 //! * G3: an id stands for the same request on both sides, and for one request on each side;
 //! * G4: values are the sent ones, as converted by one set of rules that held at that time;
-//! * G5: no side rejects anything that is right.
+//! * G5: no side rejects a valid message.
 
 mod client;
 mod judge;

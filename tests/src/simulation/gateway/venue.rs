@@ -48,7 +48,7 @@ impl Venue {
         }
     }
 
-    /// Takes what came, and answers.
+    /// Takes the received messages, and answers.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ use crate::simulation::net;
 use crate::simulation::peer::{ENGINE_PORT, Identity, Peer};
 use crate::simulation::trouble::{self, MILLI};
 
-/// Steps in which all must have agreed after the last fault.
+/// The number of steps in which all must have agreed after the last fault.
 const PATIENCE: usize = 6_000;
 /// Clients, then venues: name, letter of orders, port, version.
 const PARTIES: [(&str, char, u16, Speech); 4] = [
@@ -56,7 +56,7 @@ pub fn play(seed: u64) -> Result<Tally, String> {
 
 struct World {
     random: Random,
-    /// When something is folded.
+    /// Chooses the times of folds.
     folds: Random,
     net: SimNet,
     disk: SimDisk,
@@ -68,7 +68,7 @@ struct World {
     node: u32,
     deaths: u64,
     requests: u64,
-    /// How often the rules have changed.
+    /// The number of changes of the rules.
     rules: u64,
     /// The time for which the gateway holds messages for the second venue.
     live: Option<u64>,
@@ -112,7 +112,7 @@ impl World {
         let venues = peers.zip(0..).map(|(peer, place)| Venue::new(peer, place));
         let venues = venues.collect();
         let mut config = config(durability, sessions);
-        // Drawn apart, so that a seed plays the world that it always did.
+        // Drawn separately, so that a seed always plays the same world.
         let mut folds = Random::new(!seed);
         if folds.below(2) == 0 {
             config.retention = Some(Retention {
@@ -165,7 +165,7 @@ impl World {
         format!("[gateway]\nmax_orders = 400\nmax_id = 16\n{live}{rules}")
     }
 
-    /// The rules of the file, for a start or for a gateway that runs.
+    /// The rules in the file, for a start or for a running gateway.
     fn read<T>(&self, read: impl FnOnce(&str, &GatewayContext<'_>) -> T) -> T {
         let sessions = PARTIES.map(|(name, _, _, speech)| GatewaySession {
             name,
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    /// The gateway knows what all notes make that there ever were.
+    /// The gateway has the state that all notes ever written make.
     fn compare(&mut self) -> Result<(), String> {
         let mut ledger = self.gateway().ledger().ok_or("a gateway has a ledger")?;
         for (at, note) in check::all_notes(&self.disk, self.journal).map_err(|it| it.to_string())? {
@@ -219,7 +219,7 @@ impl World {
         Ok(())
     }
 
-    /// Folds a little, as the thread beside an engine does.
+    /// Folds a little, as the background thread of an engine does.
     fn fold(&mut self) -> Result<(), String> {
         if self.folds.below(3) > 0 {
             return Ok(());
