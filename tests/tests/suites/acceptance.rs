@@ -3,7 +3,7 @@
 //! The scripts are in a package from a registry; if `FIXWIRE_DEFS` names a folder with more scripts, these are played
 //! too. Each is played twice: on a new journal, and on the journal after a SIGKILL.
 //!
-//! `FIXWIRE_SCRIPTS=fix44/4b` plays those alone whose name has this in it.
+//! `FIXWIRE_SCRIPTS=fix44/4b` plays only the scripts with this text in their name.
 
 use fixwire_rigs::def::suite::{Exception, Lane, Stage, exceptions, lanes};
 use fixwire_rigs::packages::folder;
@@ -30,7 +30,7 @@ fn the_scripts_pass_and_pass_again_after_a_kill() -> Result<(), String> {
     }
 }
 
-/// Plays all lanes at once, twice, and compares what failed with the list.
+/// Plays all lanes at the same time, twice, and compares the failures with the list.
 fn judge(name: &str, lanes: Vec<Lane>, listed: &[Exception]) -> Result<(), String> {
     let binary = binary()?;
     let wanted = std::env::var("FIXWIRE_SCRIPTS").unwrap_or_default();

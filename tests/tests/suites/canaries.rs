@@ -3,19 +3,19 @@
 //! `FIXWIRE_CANARY` plants a fault in the engine, and a suite runs as usual: it must fail, with its own message. The
 //! suites `simulation` and `gateway_simulation` do the same by themselves.
 //!
-//! `CANARIES=kill,flow` runs these suites alone.
+//! `CANARIES=kill,flow` runs only these suites.
 
 use fixwire_rigs::server::{binary, rigs};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-/// A rig, the fault that it must find, and what it says then.
+/// A rig, the fault that it must find, and its message then.
 struct Trial {
     suite: &'static str,
     /// The test that is run.
     test: &'static str,
-    /// How much of it.
+    /// Variables for the amount of work in the test.
     variables: &'static [(&'static str, &'static str)],
     fault: &'static str,
     words: &'static str,
@@ -169,7 +169,7 @@ fn each_rig_finds_a_fault_of_the_product() -> Result<(), String> {
 }
 
 impl Trial {
-    /// Runs the suite; the line by which it reports the fault.
+    /// Runs the suite; returns the line that reports the fault.
     fn run(&self, binary: &Path, rig: Option<&PathBuf>) -> Result<String, String> {
         let rig = rig.ok_or("no such program")?;
         let mut command = Command::new(rig);

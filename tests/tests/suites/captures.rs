@@ -93,7 +93,7 @@ fn with_artio() -> Result<(), String> {
     same(&folder, OWN[1], "printed", Some(OWN[1]))
 }
 
-/// Has Artio print the archive of an engine that has ended.
+/// Lets Artio print the archive of an engine that has ended.
 fn print_archive(artio: &Path, files: &Path, to: &Path) -> Result<(), String> {
     let text = |path: PathBuf| path.display().to_string();
     let class_path = format!(
@@ -134,7 +134,7 @@ fn print_archive(artio: &Path, files: &Path, to: &Path) -> Result<(), String> {
     }
 }
 
-/// Two engines of others.
+/// Two foreign engines.
 fn between_peers(connects: Engine, listens: Engine) -> Result<(), String> {
     let folder = folder(&format!("{connects:?}-{listens:?}"))?;
     let port = free_port().map_err(|error| error.to_string())?;
@@ -229,7 +229,7 @@ fn trade(mut initiator: Side, orders: &[usize]) -> Result<(), String> {
     initiator.quit()
 }
 
-/// A message and which way it went, for the side whose log it is.
+/// A message and its direction, for the side of the log.
 type Seen = (Direction, Vec<u8>);
 
 /// A source in the folder has the messages of the capture, as this side saw them. Without `ours`, the name of the file

@@ -12,7 +12,7 @@ use fixwire_rigs::random::{Random, seed};
 const INPUTS: u64 = 3_000;
 /// Longest random input, in bytes.
 const LONGEST: u64 = 400;
-/// Most files and bytes of the committed inputs together.
+/// The most files and bytes of the committed inputs together.
 const MOST: (usize, usize) = (143, 100_000);
 
 /// The committed inputs of a target, in the order of their names.
@@ -32,7 +32,7 @@ fn corpus(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     inputs
 }
 
-/// Runs a target, and says which input it was when it fails.
+/// Runs a target, and names the input when it fails.
 fn hold(run: fn(&[u8]), bytes: &[u8], input: &str) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(bytes))) {
         eprintln!("{input}: {}", bytes.escape_ascii());

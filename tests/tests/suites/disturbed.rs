@@ -26,7 +26,7 @@ use serde_json::Value;
 static MACHINE: Mutex<()> = Mutex::new(());
 
 const ATTEMPTS: u32 = 6;
-/// How far what was noted may be from what was taken.
+/// The greatest difference between the noted time and the time taken.
 const CLOSE: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 const ROUND: Duration = Duration::from_millis(20);
 const WORK: Duration = Duration::from_millis(1);
@@ -67,9 +67,9 @@ fn beside<T: Send>(core: usize, bench: impl FnOnce() -> T + Send) -> (T, f64) {
 /// The output of a `bench tcp`, and the shares of time that the initiator lost.
 struct Said {
     screen: String,
-    /// In gaps.
+    /// The share of its time in gaps.
     gaps: f64,
-    /// As the kernel counts the CPU time of its thread.
+    /// The share by the kernel's count of the thread's CPU time.
     lost: f64,
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use fixwire_rigs::server::{binary, scratch};
 
-/// Flags of open(2) by which a file can be written or made.
+/// Flags of open(2) that allow writing or creating a file.
 const WRITING: [&str; 5] = ["O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND"];
 /// Calls that change a file system without opening a file.
 const CHANGING: &str = "creat,mkdir,mkdirat,unlink,unlinkat,rename,renameat,renameat2,link,linkat,symlink,\
@@ -29,7 +29,7 @@ fn traced(args: &[&str], trace: &Path) -> Result<(String, String), String> {
         .output()
         .map_err(|error| format!("strace did not start (apt-get install strace): {error}"))?;
     let stderr = String::from_utf8_lossy(&run.stderr);
-    // 0, or what the machine deserves.
+    // Exit code 0, or the one for the machine's findings.
     match run.status.code() {
         Some(0 | 10..=15) if stderr.is_empty() => {}
         code => return Err(format!("exit code {code:?}: {stderr}")),
@@ -49,7 +49,7 @@ fn changes_nothing(name: &str, args: &[&str]) -> Result<String, String> {
     let wrong = opened
         .iter()
         .filter(|line| WRITING.iter().any(|flag| line.contains(flag)));
-    // The program itself is begun once.
+    // The program itself is started once.
     let started = others.iter().filter(|line| line.contains("execve("));
     let wrong: Vec<_> = wrong
         .chain(started.skip(1))

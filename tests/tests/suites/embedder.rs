@@ -20,7 +20,7 @@ const FILES: [&str; 6] = [
     "venue.delta",
 ];
 
-/// cargo, without what it tells this program about its own package.
+/// cargo, without its variables about the package of this program.
 fn cargo(folder: &Path) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -50,7 +50,7 @@ fn said(output: &Output) -> (String, String) {
     (text(&output.stderr), text(&output.stdout))
 }
 
-/// Packages the public crates and unpacks them; where they are.
+/// Packages the public crates and unpacks them; returns their folder.
 fn packages(folder: &Path) -> PathBuf {
     let mut package = cargo(workspace());
     package.args([
@@ -104,7 +104,7 @@ fn program(folder: &Path, packages: &Path) {
         "D",
     ]);
     fs::write(folder.join("src/orders.rs"), succeeds(generate)).expect("the messages");
-    // The versions that everything else is tested with.
+    // The versions that all other tests use.
     fs::copy(workspace().join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
 }
 

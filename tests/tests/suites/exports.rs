@@ -9,7 +9,7 @@ use fixwire_rigs::random::Random;
 use fixwire_rigs::server::{binary, scratch};
 use fixwire_rigs::wire::message;
 
-/// More than a row group has.
+/// More rows than a row group has.
 const MESSAGES: u64 = 120_000;
 
 fn said(error: std::io::Error) -> String {
@@ -26,7 +26,7 @@ fn line(number: u64, random: &mut Random) -> Vec<u8> {
         4 => "35=0|".to_owned(),
         _ => format!("35=D|11=A{number}|21=1|55=SIE|54=2|38=1{number}|40=2|44=1.25|"),
     };
-    // Some have no time, neither of the line nor of the message.
+    // Some lines have no time, neither of the line nor of the message.
     let mut line = match random.below(8) {
         0 => Vec::new(),
         _ => {

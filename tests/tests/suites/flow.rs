@@ -95,7 +95,7 @@ fn a_session_that_is_added_works_and_one_that_returns_goes_on() {
     assert!(rig.crowd.is_closed(peer.conn));
     let told = rig.events.lock().unwrap().clone();
     assert!(told.contains(&Event::SessionRemoved { session: b }));
-    // No peer can log on to it, and its sequence numbers wait.
+    // No peer can log on to this session, and its sequence numbers wait.
     let conn = rig.say(FRIEND, &logon(&rig.crowd, "B", PASSWORD));
     assert!(rig.crowd.is_closed(conn));
     let status = rig.engine.sessions().nth(1).unwrap();
@@ -215,7 +215,7 @@ fn templates_make_the_sessions_of_whoever_logs_on() {
             .collect()
     };
     assert_eq!(names(&rig), ["FIX.4.4:HOUSE->A", "FIX.4.4:HOUSE->NEW"]);
-    // It goes on where it was when it comes back.
+    // When the peer comes back, its session continues where it was.
     rig.crowd.leave(peer.conn);
     rig.turns(2);
     let conn = rig.crowd.connect(FRIEND, ROOM);
@@ -297,7 +297,7 @@ fn a_throttle_that_rejects_answers_what_is_beyond_and_keeps_the_numbers() {
     assert!(refused.contains("|380=0|"), "{refused}");
     assert_eq!(rig.engine.application_mut().orders, 10);
     assert_eq!(rig.engine.sessions().next().unwrap().next_in, peer.seq);
-    // Messages resent after a gap are no excess.
+    // Messages resent after a gap do not count as excess.
     for _ in 0..3 {
         peer.say(&rig, "D", "43=Y|122=20260302-08:00:00|11=R|");
     }
@@ -385,7 +385,7 @@ fn a_paced_peer_gets_everything_in_order_and_never_too_fast() {
     assert_eq!(count(&heard, "0"), 1);
     let numbers: Vec<u64> = heard.iter().map(|text| seq(text)).collect();
     assert_eq!(numbers, (2..=102).collect::<Vec<_>>());
-    // A resend is paced as well.
+    // A resend is paced too.
     rig.crowd.advance(SECOND);
     rig.turns(2);
     peer.say(&rig, "2", "7=2|16=0|");
@@ -445,7 +445,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
         "{:?}",
         why(&rig)
     );
-    // By time: one answer that it does not read is enough.
+    // By time: one answer that the peer does not read is enough.
     let mut rig = Rig::new(config(vec![acceptor("A"), acceptor("B")]));
     let mut slow = Peer::log_on(&mut rig, "A", 200);
     for _ in 0..5 {
@@ -459,7 +459,7 @@ fn a_peer_that_does_not_read_is_disconnected_by_bytes_or_by_time() {
     rig.turns(2);
     assert!(rig.crowd.is_closed(slow.conn));
     assert_eq!(why(&rig), Some(Ending::Stalled(Nanos(60 * SECOND.0))));
-    // One that reads a little now and then stays.
+    // A peer that reads a little from time to time stays connected.
     let mut rig = Rig::new(config(vec![acceptor("A")]));
     let mut slow = Peer::log_on(&mut rig, "A", 200);
     let mut heard = Vec::new();
@@ -508,7 +508,7 @@ fn t9_what_is_beyond_a_cap_is_refused_at_once() {
         });
         assert_eq!(too_large, !fits, "{told:?}");
     }
-    // 8, 9, 35, 34, 49, 52, 56, 11 and 10 surround the others.
+    // The other fields of the message are 8, 9, 35, 34, 49, 52, 56, 11 and 10.
     for (fields, kind) in [(63, "8"), (64, "8"), (65, "3")] {
         let mut rig = Rig::new(config.clone());
         let mut peer = Peer::log_on(&mut rig, "A", ROOM);
@@ -517,7 +517,7 @@ fn t9_what_is_beyond_a_cap_is_refused_at_once() {
         let heard = peer.hear(&rig);
         assert_eq!(count(&heard, kind), 1, "{fields}: {heard:?}");
     }
-    // Eight digits are no BodyLength that anybody waits for.
+    // A BodyLength of eight digits is refused at once.
     for length in ["99999999", "18446744073709551616", "-1", ""] {
         let mut rig = Rig::new(config.clone());
         let mut peer = Peer::log_on(&mut rig, "A", ROOM);

@@ -6,7 +6,7 @@
 //! journal. In the end:
 //!
 //! * every order has its report, as a new one at most once, in the order in which they were sent;
-//! * what came again says so, by PossDupFlag or PossResend;
+//! * a message that was sent before is marked by PossDupFlag or PossResend;
 //! * no side has rejected anything;
 //! * the venue behind the gateway got every order, as a new one at most once;
 //! * `fixwire journal dump` has the messages that the client says it sent and got, message for message.
@@ -87,11 +87,11 @@ struct Game {
     folder: PathBuf,
     launch: Launch,
     engine: Option<Server>,
-    /// Of a gateway.
+    /// The venue, in a test with a gateway.
     venue: Option<Server>,
     proxy: Proxy,
     client: Side,
-    /// Orders that the client was ordered to send.
+    /// The number of orders that the client has to send.
     sent: usize,
 }
 
@@ -163,7 +163,7 @@ impl Game {
         })
     }
 
-    /// How many orders of the last burst were reported before the kill.
+    /// The number of orders of the last burst that were reported before the kill.
     fn play(&mut self, random: &mut Random) -> Result<usize, String> {
         self.log_on()?;
         self.trade(20)?;
@@ -197,7 +197,7 @@ impl Game {
         judge(self.client.seen())
     }
 
-    /// fixwire misses something, and asks for it.
+    /// fixwire misses some messages, and requests them.
     fn gaps(&mut self) -> Result<(), String> {
         let asked = self.proxy.asked(Way::ToInitiator);
         self.proxy.lose(Way::ToAcceptor, LOST);
@@ -210,7 +210,7 @@ impl Game {
         }
     }
 
-    /// The client misses something, then it asks for what it has already.
+    /// The client misses some messages, then requests messages that it already has.
     fn resends(&mut self) -> Result<(), String> {
         let asked = self.proxy.asked(Way::ToAcceptor);
         self.proxy.lose(Way::ToInitiator, LOST);
@@ -227,7 +227,7 @@ impl Game {
         judge(self.client.seen())
     }
 
-    /// SIGKILL among orders. How many of them were reported before.
+    /// SIGKILL among orders. Returns the number of orders reported before.
     fn kill(&mut self, random: &mut Random) -> Result<usize, String> {
         for time in 0..KILLS {
             let burst = BURST << time;
@@ -297,14 +297,14 @@ fn judge(seen: &[Event]) -> Result<(), String> {
     judge_events(&seen)
 }
 
-/// Orders that are reported.
+/// The reported orders.
 fn reports(seen: &[Event]) -> usize {
     let reports = seen.iter().filter(|event| event.name == "report");
     let ids: BTreeSet<_> = reports.map(|report| &report.id).collect();
     ids.len()
 }
 
-/// Reports that say that they may have come before.
+/// Reports marked as possible repetitions.
 fn again(seen: &[Event]) -> usize {
     let reports = seen.iter().filter(|event| event.name == "report");
     reports.filter(|event| event.dup).count()
@@ -384,7 +384,7 @@ impl Passed {
     }
 }
 
-/// The client's report of one way.
+/// The client's report of one direction.
 fn told(seen: &[Event], way: &str) -> Vec<Passed> {
     let way = seen.iter().filter(|event| event.name == way);
     way.map(|event| {
@@ -399,7 +399,7 @@ fn told(seen: &[Event], way: &str) -> Vec<Passed> {
     .collect()
 }
 
-/// The journal's messages of one session and way.
+/// The journal's messages of one session and direction.
 fn dump(binary: &Path, folder: &Path, session: &str, way: &str) -> Result<Vec<Passed>, String> {
     let output = Command::new(binary)
         .args(["journal", "dump", "--json", "--direction", way])
@@ -491,7 +491,7 @@ fn each_planted_fault_is_found() {
         dup,
         id: format!("A-{seq}"),
     };
-    // Three are lost; the last one before the kill is asked for again.
+    // Three messages are lost; the last one before the kill is requested again.
     let first: Vec<_> = [message("A", 1, false)]
         .into_iter()
         .chain((2..9).map(|seq| message("8", seq, false)))

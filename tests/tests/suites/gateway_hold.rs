@@ -27,7 +27,7 @@ const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3_600 * SECOND;
 /// The life of orders.
 const LIVE: u64 = 2_400 * SECOND;
-/// Orders that come while the others leave.
+/// Orders that come while the held ones leave.
 const LATE: usize = 1_000;
 const LOGON: &[u8] = b"35=A\x0198=0\x01108=30\x01";
 
@@ -45,14 +45,14 @@ enum Fate {
     NoRoom,
 }
 
-/// A gateway, and what has become of each order.
+/// A gateway, and the outcome of each order.
 struct Hour {
     gateway: Gateway,
     outbox: Outbox,
     decoder: Decoder,
     order: Vec<u8>,
     fates: Vec<Fate>,
-    /// When each order came.
+    /// The arrival time of each order.
     came: Vec<u64>,
     /// The last order that was delivered.
     last: Option<usize>,
@@ -116,7 +116,7 @@ impl Hour {
         }
     }
 
-    /// One order comes, and whatever is due then happens.
+    /// One order comes, and the due work is done.
     fn order(&mut self, order: usize) {
         write_order(&mut self.order, order);
         self.came[order] = self.time;
@@ -133,7 +133,7 @@ impl Hour {
         self.turn();
     }
 
-    /// A turn of the engine; whether the next one has work at once.
+    /// A turn of the engine; returns whether the next one has work at once.
     fn turn(&mut self) -> bool {
         let now = self.now();
         let due = self.gateway.on_time(now, &mut self.outbox);
@@ -217,7 +217,7 @@ impl Hour {
     }
 }
 
-/// Writes the bytes of an order without memory of its own.
+/// Writes the bytes of an order without allocating memory.
 fn write_order(bytes: &mut Vec<u8>, order: usize) {
     use std::io::Write as _;
     bytes.clear();
@@ -233,7 +233,7 @@ fn write_order(bytes: &mut Vec<u8>, order: usize) {
     write!(bytes, "10={sum:03}\x01").expect("memory takes it");
 }
 
-/// Lets an hour pass; the most bytes that were taken meanwhile.
+/// Lets an hour pass; returns the most bytes that were taken in it.
 fn pass(hour: &mut Hour) -> u64 {
     let taken = allocation_counter::measure(|| hour.run());
     assert_eq!(hour.fault, None);
@@ -254,7 +254,7 @@ fn a_million_messages_are_held_for_an_hour() {
         taken >> 20,
         began.elapsed()
     );
-    // Those of the first twenty minutes.
+    // Orders of the first twenty minutes.
     assert!(expired.abs_diff(1_000_000 / 3) < 10, "{expired}");
     assert_eq!(delivered + expired, hour.fates.len());
     assert!(taken <= MAX + BUFFERS, "{taken}");
@@ -292,7 +292,7 @@ fn each_planted_fault_is_found() {
 
 /// The venues of the binary, with the life of orders for them: orders for the first venues expire while it is dead.
 const VENUES: [(&str, &str); 2] = [("SOON", "8s"), ("LATE", "1h")];
-/// Orders for each of them.
+/// The number of orders for each of them.
 const BATCH: u64 = 20;
 
 #[test]
@@ -355,7 +355,7 @@ fn write_file(folder: &Path, port: u16) -> std::io::Result<()> {
          BeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\n\
          [[session]]\nSessionName = 'CLIENT'\nTargetCompID = 'CLIENT'\n"
     );
-    // With ResetOnLogon nothing could wait in the session itself.
+    // With ResetOnLogon no message could wait in the session itself.
     for (venue, live) in VENUES {
         text += &format!(
             "[[session]]\nSessionName = '{venue}'\nTargetCompID = '{venue}'\nResetOnLogon = true\n\
@@ -366,7 +366,7 @@ fn write_file(folder: &Path, port: u16) -> std::io::Result<()> {
     fs::write(folder.join("gateway.toml"), text)
 }
 
-/// Sends orders whose symbol is the venue that they are for.
+/// Sends orders whose symbol names their venue.
 fn send(client: &mut Wire, venue: &str, orders: std::ops::Range<u64>) -> Result<(), String> {
     for order in orders {
         let now = timestamp(0, true);
@@ -380,7 +380,7 @@ fn send(client: &mut Wire, venue: &str, orders: std::ops::Range<u64>) -> Result<
     Ok(())
 }
 
-/// The next message that is no Heartbeat.
+/// The next message other than a Heartbeat.
 fn next(wire: &mut Wire) -> Result<Vec<u8>, String> {
     loop {
         let message = wire.receive(*PATIENCE).map_err(|error| error.to_string())?;

@@ -9,7 +9,7 @@
 //! * a message that may have been sent before is marked by PossDupFlag or PossResend;
 //! * no side has rejected anything.
 //!
-//! `GATEWAY_KILLS` says how many (5), `FIXWIRE_SEED` repeats the moments.
+//! `GATEWAY_KILLS` is the number of kills (5), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire_rigs::packages::workspace;
 use fixwire_rigs::peers::{Engine, Role, Running, Terms};
@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 /// Orders of each client before the first kill, and around each kill.
 const ORDERS: usize = 500;
 const BURST: usize = 100;
-/// How long one step may take: a JVM starts, initiators pause.
+/// The most time for one step: a JVM starts, initiators pause.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whose engines trade through the gateway.
+/// The engines that trade through the gateway.
 struct Game {
     name: &'static str,
     clients: [(&'static str, Engine); 2],
@@ -83,13 +83,13 @@ fn play(game: &Game) -> Result<(), String> {
     Ok(())
 }
 
-/// Another engine, and what it has seen.
+/// A foreign engine, and the events it has seen.
 struct Party {
     name: &'static str,
     running: Running,
     events: Receiver<Event>,
     seen: Vec<Event>,
-    /// Of the orders, or reports.
+    /// The ids of its orders, or of its reports.
     ids: BTreeSet<String>,
 }
 
@@ -237,7 +237,7 @@ impl Market {
         Ok(())
     }
 
-    /// Every order is reported, and nothing went wrong.
+    /// Every order is reported, and there was no fault.
     fn settle(&mut self) -> Result<(), String> {
         let sent = self.sent;
         for client in &mut self.clients {

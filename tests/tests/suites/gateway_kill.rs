@@ -5,7 +5,7 @@
 //! rules that change. SIGKILL ends it at random moments, also during its start. The judgement is as in the suite
 //! `gateway_simulation`.
 //!
-//! `GATEWAY_KILLS` says how many (40), `FIXWIRE_SEED` repeats the moments.
+//! `GATEWAY_KILLS` is the number of kills (40), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire_rigs::random::seed;
 use fixwire_rigs::simulation::gateway::market::trade;

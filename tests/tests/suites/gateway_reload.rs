@@ -6,7 +6,7 @@
 //! places, and the numbers must never go back. Before each change comes a file with a mistake: it must be refused, with
 //! the line.
 //!
-//! `GATEWAY_RELOADS` says how many (20).
+//! `GATEWAY_RELOADS` is the number of reloads (20).
 
 use fixwire_rigs::server::{Launch, Server, free_port, scratch};
 use fixwire_rigs::wire::{
@@ -74,7 +74,7 @@ fn change(
 ) -> Result<(), String> {
     for reload in 1..=reloads {
         for (set, action, answer) in [
-            // Were it taken, the next one would be an older one.
+            // If this file were taken, the next one would have an older number.
             (usize::MAX, "sent", "gateway.toml:13:"),
             (reload, "send", "gateway reloaded"),
         ] {

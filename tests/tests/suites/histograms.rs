@@ -47,7 +47,7 @@ fn java_reads_what_we_wrote() -> Result<(), String> {
     Ok(())
 }
 
-/// The lines that are due for a row.
+/// The expected lines for a row.
 fn intervals(row: &Row) -> Vec<String> {
     let rate = match row.pace {
         Pace::PingPong => "ping-pong",

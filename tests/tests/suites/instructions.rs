@@ -15,7 +15,7 @@ use fixwire_lab::hot_path::Stage;
 use fixwire_lab::storm::Storm;
 use fixwire_rigs::server::hot_path;
 
-/// How far a count may be from the committed one, percent.
+/// The greatest difference of a count from the committed one, in percent.
 const TOLERANCE: f64 = 0.5;
 /// The difference of two runs is the work on the messages between these counts, without start and end of the program.
 /// Both are multiples of every batch, and of the sessions of a reconnect storm.
@@ -71,7 +71,7 @@ fn counts<'a>(program: &Path, names: &[&'a str]) -> Vec<(&'a str, f64)> {
     counted
 }
 
-/// Instructions that one message takes.
+/// The instructions for one message.
 fn a_message(program: &Path, name: &str) -> f64 {
     let (few, many) = (
         instructions(program, name, FEW),

@@ -10,14 +10,14 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Orders that each side sends at once.
+/// Orders that each side sends at the same time.
 const ORDERS: usize = 10_000;
 
 /// Held by the pair that trades. QuickFIX as an acceptor that waits long in a logout may forget that the session has
 /// ended, and then takes no Logon any more.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The peers with each other: what the rig expects is what others do.
+/// The peers with each other: the rig expects what other engines do.
 #[test]
 fn the_peers_trade_with_each_other() -> Result<(), String> {
     for (connects, listens) in [
@@ -242,9 +242,9 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
 
 /// Trades with a peer, in both roles, until the session's hours end, and again when the next begin.
 fn over_the_end(peer: Engine) -> Result<(), String> {
-    /// Until the end, for both to start and trade, on a busy machine too.
+    /// The time until the end, enough to start and trade on a busy machine too.
     const OPEN: i64 = 20;
-    /// Until the next beginning.
+    /// The time until the next beginning.
     const CLOSED: i64 = 4;
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let trade = |ours: Role| {
@@ -262,7 +262,7 @@ fn over_the_end(peer: Engine) -> Result<(), String> {
         };
         pair(start)?.over_the_end(100)
     };
-    // They mostly wait for the clock, so both roles do at once.
+    // They mostly wait for the clock, so both roles run at the same time.
     std::thread::scope(|scope| {
         let acceptor = scope.spawn(|| trade(Role::Acceptor));
         trade(Role::Initiator)?;

@@ -4,9 +4,9 @@
 //! reconnect, and each continues from its own store. In the end every order that the foreign engine has surely sent
 //! must have been answered once:
 //!
-//! * no two numbers carry a report of one order, no number carries two;
-//! * a report that comes again says so (PossDupFlag);
-//! * nobody has rejected anything.
+//! * no two numbers have a report of the same order, no number has two reports;
+//! * a repeated report is marked by PossDupFlag;
+//! * neither side has rejected a message.
 //!
 //! `INTEROP_KILLS` is the number of kills for each engine and role, with and without TLS (25), `FIXWIRE_SEED` repeats
 //! the moments.
@@ -26,7 +26,7 @@ const OURS: &str = "FIXWIRE";
 const THEIRS: &str = "THEIRS";
 /// Orders of one burst.
 const BURST: usize = 40;
-/// How long one step may take: a JVM starts, an initiator pauses.
+/// The most time for one step: a JVM starts, an initiator pauses.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -127,7 +127,7 @@ fn kill(engine: Engine, ours: Role, terms: &Terms) -> Result<(), String> {
 /// The two sides of one session.
 struct Match {
     engine: Engine,
-    /// Their role.
+    /// The engine's role.
     role: Role,
     terms: Terms,
     port: u16,
@@ -192,7 +192,7 @@ impl Match {
         Ok(())
     }
 
-    /// One side dies at a random moment, and starts again.
+    /// One side dies at a random moment, and restarts.
     fn death(&mut self, random: &mut Random) -> Result<(), String> {
         if random.below(4) > 0 {
             self.wait_for("logon", |event| event.name == "logon")?;
@@ -290,7 +290,7 @@ impl Match {
 
     fn take(&mut self, event: &Event) -> Result<(), String> {
         match event.name.as_str() {
-            // A burst is reported when all of it is sent.
+            // A burst is reported when all of its orders are sent.
             "sent" => {
                 let json: serde_json::Value =
                     serde_json::from_str(&event.text).map_err(|error| error.to_string())?;

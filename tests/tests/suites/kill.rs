@@ -4,7 +4,7 @@
 //! journal. Peers that remember every byte are the witnesses; the journal is read between death and restart.
 //!
 //! * A1: every message that a peer saw is in the journal with the same bytes.
-//! * A2: a number never stands for two messages.
+//! * A2: no number has two different messages.
 //! * A3: nothing is delivered out of order; each order is reported exactly once.
 //!
 //! `KILLS` is the number of kills for each test (60, and half as many for all but the acceptor), `FIXWIRE_SEED` repeats
@@ -28,7 +28,7 @@ const LATEST: Duration = Duration::from_millis(150);
 /// The latest moment of a death of an engine that may not have started yet.
 const EARLY: Duration = Duration::from_millis(30);
 
-/// An engine, and who talks to it.
+/// An engine, and its peers.
 struct Plan {
     name: &'static str,
     /// Peers that connect, and peers that the engine connects to.
@@ -100,7 +100,7 @@ fn kills() -> u64 {
     text.and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-/// Kills so often.
+/// Kills this number of times.
 fn campaign(kills: u64, plan: &Plan) -> Result<(), String> {
     let seed = seed();
     let mut random = Random::new(seed);

@@ -16,7 +16,7 @@ const START: Now = Now {
     mono: Mono(1_000_000_000),
 };
 
-/// A session with what an engine keeps for it.
+/// A session with the state that an engine keeps for it.
 struct End {
     session: Session,
     outbox: Outbox,
@@ -24,14 +24,14 @@ struct End {
     stored: BTreeMap<u64, Vec<u8>>,
     epoch: u64,
     connected: bool,
-    /// On the way to the other end.
+    /// Bytes on the way to the other end.
     wire: VecDeque<Vec<u8>>,
     sent: Vec<u64>,
     delivered: Vec<u64>,
     last_delivered: u64,
-    /// Operators have restarted the sequence numbers.
+    /// Operators have reset the sequence numbers.
     resets: usize,
-    /// BeginSeqNo of the ResendRequest for the gap that is open.
+    /// BeginSeqNo of the ResendRequest for the open gap.
     open_request: Option<(u64, Mono)>,
 }
 
@@ -78,7 +78,7 @@ impl End {
         }
     }
 
-    /// An operator restarts the sequence numbers, if that can be done now.
+    /// An operator resets the sequence numbers, if that is possible now.
     fn reset(&mut self, now: Now) {
         if self.session.is_logged_on() && self.session.can_reset() {
             self.resets += 1;
@@ -87,7 +87,7 @@ impl End {
         }
     }
 
-    /// The process ends at once and starts again with what its journal keeps.
+    /// The process ends at once and restarts with its journal.
     fn restart(&mut self) {
         let old = &self.session;
         let mut session = Session::new(old.id(), old.config().clone());
@@ -119,7 +119,7 @@ impl End {
         let was_open = self.session.next_in_to_keep() == RESET_OPEN;
         let verdict = self.session.receive(now, &message, &mut self.outbox);
         if was_open && self.session.next_in_to_keep() != RESET_OPEN {
-            // The peer has restarted as well, and no gap of the old numbers is open.
+            // The peer has reset as well, and no gap of the old numbers is open.
             self.last_delivered = 0;
             self.open_request = None;
         }
@@ -293,7 +293,7 @@ impl Pair {
                 self.ends.iter_mut().for_each(|end| end.elapse(self.now));
             }
         }
-        // One end that disconnects takes the other with it.
+        // When one end disconnects, the other does too.
         if self.ends.iter().any(|end| !end.connected) {
             self.break_connection();
         }
@@ -312,7 +312,7 @@ impl Pair {
         }
     }
 
-    /// No more losses: connect, and let everything arrive.
+    /// No more losses: connects, and lets all messages arrive.
     fn heal(&mut self) {
         self.happen(Event::Break);
         for _ in 0..8 {
@@ -396,7 +396,7 @@ proptest! {
             prop_assert!(in_order_and_once(delivered, sent), "{delivered:?} of {sent:?}");
             prop_assert!(resets > 0 || delivered == sent, "{delivered:?} of {sent:?}");
         }
-        // After all that, what is sent arrives.
+        // After all that, sent messages arrive.
         for first in [false, true] {
             pair.happen(Event::Send(first));
         }
@@ -449,7 +449,7 @@ struct Words {
 
 #[derive(Clone, Debug)]
 enum Numbering {
-    /// So far from the expected one.
+    /// The difference from the expected number.
     Next(i64),
     Text(&'static str),
     None,

@@ -17,7 +17,7 @@ use fixwire_rigs::tee::Tee;
 use fixwire_rigs::wire::{Wire, checksum, message, number, show, timestamp, value};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Orders whose echoes no socket takes at once.
+/// The number of orders whose echoes no socket takes at once.
 const MANY: u64 = 3000;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,14 +28,14 @@ enum Role {
 
 /// An engine behind a tee, and the peer that talks to it.
 struct Rig {
-    /// Of the engine.
+    /// The engine's role.
     role: Role,
     launch: Launch,
     tee: Tee,
-    /// Where the engine connects to.
+    /// The address that the engine connects to.
     listener: TcpListener,
     folder: PathBuf,
-    /// The number that the peer gives out next.
+    /// The number of the peer's next message.
     seq: Rc<Cell<u64>>,
 }
 
@@ -93,7 +93,7 @@ impl Rig {
         }
     }
 
-    /// A connection on which both sides have logged on.
+    /// A connection on which both sides are logged on.
     fn log_on(&self) -> Talk {
         let wire = match self.role {
             Role::Acceptor => Wire::connect(self.tee.address).unwrap(),
@@ -231,7 +231,7 @@ impl Talk {
         self.resend("4", from, &fill);
     }
 
-    /// Waits until the engine has worked on everything that was sent.
+    /// Waits until the engine has handled all sent messages.
     fn settle(&mut self) {
         let id = format!("settled-{}", self.seq.get());
         self.send("1", &format!("112={id}|"));
@@ -303,13 +303,13 @@ fn misbehave(rig: &Rig) {
         talk.resend("D", seq, &order(&format!("late-{seq}")));
     }
     talk.settle();
-    // A request that is above a gap itself, which a gap fill closes.
+    // A request above a gap, which a gap fill closes.
     let lost = talk.skip(3);
     talk.send("2", "7=2|16=5|");
     talk.expect("2");
     talk.resend("4", lost.start, &format!("123=Y|36={}|", lost.end));
     talk.settle();
-    // What was received before, right and wrong; no message at all.
+    // Repetitions of received messages, right and wrong ones; then bytes that are not a message.
     talk.resend("D", 2, &order("a"));
     talk.send_as("D", 3, "PEER", &format!("43=Y|{}", order("b")));
     talk.resend("2", 4, "7=1|16=0|");
@@ -342,7 +342,7 @@ fn misbehave(rig: &Rig) {
     talk.send("D", &order("ignored too"));
     talk.log_out();
 
-    // A number that was used before.
+    // A number that was already used.
     let mut talk = rig.log_on();
     talk.fill_gap();
     talk.settle();
@@ -378,7 +378,7 @@ fn play(role: Role) {
     let killed = rig.passed(true).len() - 1;
     rig.pause(true);
     talk.send("2", "7=1|16=0|");
-    // For a second: a busy system may let the engine wait for its turn.
+    // For a second: on a busy system the engine may have to wait.
     let (mut last, mut since) = (before, Instant::now());
     wait_until(|| {
         let now = resent(&rig.dump());

@@ -28,13 +28,13 @@ use std::time::{Duration, Instant};
 
 const CLIENT: &str = "CLIENT";
 const LINES: [&str; 2] = ["LINE1", "LINE2"];
-/// The versions of the lines, by the day.
+/// The versions of the lines, by day.
 const VERSIONS: [[&str; 2]; 3] = [
     ["FIX.4.4", "FIX.4.2"],
     ["FIX.4.4", "FIX.4.4"],
     ["FIX.4.2", "FIX.4.2"],
 ];
-/// Days at a time: mostly they wait.
+/// The number of days played at the same time: mostly they wait.
 const AT_ONCE: u64 = 6;
 /// The number of steps in a day.
 const STEPS: u32 = 60;
@@ -108,7 +108,7 @@ fn what_a_venue_does_wrong_in_a_day_is_found_told_and_settled() -> Result<(), St
 #[derive(Clone, Copy, Debug, Default)]
 struct Played {
     requests: usize,
-    /// Trades of the exchange, those that were cancelled not counted.
+    /// Trades of the exchange without the cancelled ones.
     fills: usize,
     /// Faults of the exchange and the wire.
     faults: usize,
@@ -154,7 +154,7 @@ struct Day {
     oms: Option<Server>,
     sim: Option<Server>,
     played: Played,
-    /// What was done, for a look at a day that failed.
+    /// A log of the day's actions, for a day that failed.
     log: String,
 }
 
@@ -189,7 +189,7 @@ impl Day {
         let _ = writeln!(self.log, "{what}");
     }
 
-    /// A command for the exchange; it may be starting, and then it has no ear.
+    /// Sends a command to the exchange, which may be starting and have no control socket yet.
     fn exchange(&mut self, command: &str) -> Option<String> {
         let answer = self.floor.tell_exchange("command", command);
         self.note(&format!("{command}: {answer:?}"));
@@ -230,7 +230,7 @@ impl Day {
         Ok(())
     }
 
-    /// The exchange does something wrong with one of the next messages.
+    /// The exchange makes one of the next messages wrong.
     fn fault(&mut self) {
         let message = ["8", "8", "8", "9"][self.draw(4) as usize];
         let fault = match self.draw(10) {
@@ -272,7 +272,7 @@ impl Day {
         }
     }
 
-    /// The wire loses or spoils one of the next messages, or a session ends.
+    /// The wire loses or corrupts one of the next messages, or a session ends.
     fn wire_fault(&mut self) {
         let kind = ["gap", "checksum", "disconnect", "logout"][self.draw(4) as usize];
         let is_set = self.exchange(&format!("fault {kind} count=1")).is_some();
@@ -303,7 +303,7 @@ impl Day {
         self.played.cut += usize::from(told.is_ok());
     }
 
-    /// OMS or exchange is killed, and started again.
+    /// OMS or exchange is killed, and restarted.
     fn kill(&mut self) -> Result<(), String> {
         let is_oms = self.draw(2) == 0;
         self.note(if is_oms {
@@ -329,7 +329,7 @@ impl Day {
         self.floor.wait_for_logons()
     }
 
-    /// The evening: nothing goes wrong any more.
+    /// The evening: faults end.
     fn ends(&mut self) -> Result<(), String> {
         self.floor.wait_for_logons()?;
         self.floor.tell_exchange("command", "fault clear")?;
@@ -348,14 +348,14 @@ impl Day {
         Ok(())
     }
 
-    /// The exchange says how each order stands.
+    /// The exchange lists the state of each order.
     fn next_word(&mut self) -> Result<(), String> {
         self.floor.wait_for_logons()?;
         self.floor.tell_exchange("command", "status *")?;
         Ok(())
     }
 
-    /// Until it holds.
+    /// Waits until it holds.
     fn patiently(&self, holds: impl Fn(&Self) -> Result<(), String>) -> Result<(), String> {
         let deadline = Instant::now() + (4 * ASKS).min(*PATIENCE);
         loop {
@@ -375,11 +375,11 @@ impl Day {
         }
     }
 
-    /// An operator settles one break after the other, once its event has come.
+    /// An operator settles the breaks one after the other, each when its event has come.
     fn settle(&mut self) -> Result<(), String> {
         for _ in 0..200 {
             let breaks = self.evening().breaks()?;
-            // CumQty first: what it counts is then known.
+            // CumQty(14) first: afterwards the fills that it counts are known.
             let what = |row: &Value| row["what"].as_str().unwrap_or_default().to_owned();
             let is_ours = |row: &Value| OURS.iter().any(|it| what(row).starts_with(it));
             let counts = |row: &&Value| what(row).contains("CumQty(14)") && !is_ours(row);
@@ -392,7 +392,7 @@ impl Day {
                 Some(oms) if oms.words().contains(&event) => Ok(()),
                 _ => Err(format!("no event of {row}")),
             };
-            // It may have been closed meanwhile.
+            // The break may have been closed in the meantime.
             if let Err(fault) = self.patiently(raised) {
                 if self
                     .evening()

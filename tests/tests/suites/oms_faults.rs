@@ -25,7 +25,7 @@ const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 const FAULTS: u32 = 6;
 /// Orders of a world.
 const ORDERS: usize = 120;
-/// Between two commands of the client.
+/// The time between two commands of the client.
 const PACE: Duration = Duration::from_millis(25);
 
 #[test]
@@ -63,7 +63,7 @@ fn lines_that_are_logged_out() -> Result<(), String> {
     wrong("logout", "percent = 10")
 }
 
-/// A world with one fault; `more` says when it happens.
+/// A world with one fault; `more` has the time of the fault.
 fn wrong(kind: &str, more: &str) -> Result<(), String> {
     let table = format!("[[fault]]\nkind = \"{kind}\"\ncount = {FAULTS}\n{more}\n");
     let mut world = World::open(kind, &table)?;
@@ -110,7 +110,7 @@ fn dropped_acceptances() -> Result<(), String> {
     for (line, _) in LINES {
         world.floor.tell_exchange("disconnect", line)?;
     }
-    // The OMS has asked, and the client hears that they work.
+    // The OMS has asked, and the client gets the reports that they work.
     world.until(|world| world.stand(FAULTS, "working"))?;
     world.client.tell("cancel all")?;
     world.until(|world| world.stand(FAULTS, "cancelled"))?;
@@ -266,7 +266,7 @@ impl World {
         self.floor.tell_exchange("command", words)
     }
 
-    /// So many orders of the OMS stand so.
+    /// This number of the OMS's orders has this state.
     fn stand(&self, count: u32, state: &str) -> Result<(), String> {
         let orders = self.floor.ask(&["orders"])?;
         match orders.iter().filter(|it| it["state"] == state).count() {
@@ -277,7 +277,7 @@ impl World {
         }
     }
 
-    /// Until it holds.
+    /// Waits until it holds.
     fn until(&self, holds: impl Fn(&Self) -> Result<(), String>) -> Result<(), String> {
         let deadline = Instant::now() + *PATIENCE;
         loop {
@@ -290,7 +290,7 @@ impl World {
         }
     }
 
-    /// All that is under way arrives, and the three agree.
+    /// All messages on their way arrive, and the three agree.
     fn settle(&self) -> Result<(), String> {
         let deadline = Instant::now() + *PATIENCE;
         loop {

@@ -61,7 +61,7 @@ struct Party {
     running: Running,
     events: Receiver<Event>,
     version: &'static str,
-    /// Messages, `|` for SOH; true for its own.
+    /// Messages with `|` for SOH; true for its own.
     said: Vec<(bool, String)>,
 }
 
@@ -122,7 +122,7 @@ impl Party {
         }
     }
 
-    /// Sends a message. Its body is also what FIX asks of every order.
+    /// Sends a message. The body also gets the fields that FIX requires in every order.
     fn say(&mut self, kind: &str, body: &str) -> Result<(), String> {
         let time = timestamp(0, true);
         let body = match kind {
@@ -134,7 +134,7 @@ impl Party {
         self.running.tell(&format!("say {kind} {body}"))
     }
 
-    /// The next report says this, and does not say what is `-`.
+    /// The next report has these fields, and has none whose value is `-`.
     fn expect(&mut self, wanted: &str) -> Result<(), String> {
         let report = self
             .next()
@@ -226,7 +226,7 @@ impl Market {
         self.floor.wait_for_logons()
     }
 
-    /// An order that rests, and one that takes a part of it.
+    /// A resting order, and one that takes a part of it.
     fn fills(&mut self) -> Result<(), String> {
         let Self { maker, taker, .. } = self;
         maker.say("D", "11=M1|55=VOD|54=2|38=100|40=2|44=12.5|59=0")?;
@@ -240,7 +240,7 @@ impl Market {
         maker.expect("35=8|11=M1|150=F1|39=1|32=40|31=12.5|151=60|14=40|6=12.5")
     }
 
-    /// Of the order that is left, in part filled, and of one that is not.
+    /// Changes of the remaining order, which is partly filled, and of an unfilled one.
     fn changes(&mut self) -> Result<(), String> {
         let Self { maker, taker, .. } = self;
         maker.say("G", "11=M2|41=M1|55=VOD|54=2|38=80|40=2|44=12.55|59=0")?;

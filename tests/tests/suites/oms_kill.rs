@@ -15,7 +15,7 @@
 //!   day before is open;
 //! * a start after a clean stop, which is how the OMS sometimes ends, finds the state that the stop noted.
 //!
-//! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
+//! `OMS_KILLS` is the number of kills (200), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use fixwire_rigs::oms::books::{Books, agree};
@@ -37,7 +37,7 @@ const WORLDS: [World; 6] = [
     ("FIX.5.0SP2", FIX_LINES, &[]),
     ("FIX.4.4", FIX_LINES, &["reorder", "duplicate"]),
     ("FIX.4.4", TMP_LINES, &[]),
-    // A link of TMP keeps the order of its reports by their numbers.
+    // A TMP link keeps the order of its reports by their numbers.
     ("FIX.5.0SP2", TMP_LINES, &["duplicate"]),
 ];
 type World = (
@@ -52,11 +52,11 @@ const DEATHS_PER_LIFE: u64 = 25;
 /// The latest moment of a death, and the latest for a process that may not have started yet.
 const LATEST: u64 = 1_500_000;
 const EARLY: u64 = 40_000;
-/// Between two commands of the client.
+/// The time between two commands of the client.
 const PACE: Duration = Duration::from_millis(4);
-/// For which the kill switch is used, in the middle of a life.
+/// The account for which the kill switch is used, in the middle of a life.
 const KILLED: &str = ACCOUNTS[5];
-/// A state that is another than the one that a clean stop has noted.
+/// The event for a state that differs from the one noted at a clean stop.
 const DIFFERS: &str = "give a state with hash";
 /// The state of an order of the day before whose end the venue has not confirmed.
 const LAPSED: &str = "closed here, not confirmed by the venue";
@@ -102,7 +102,7 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
 /// The counts of a world.
 #[derive(Clone, Debug, Default)]
 struct Played {
-    /// Of client, OMS and exchange.
+    /// Kills of client, OMS and exchange.
     deaths: [u64; 3],
     /// Clean stops of the OMS.
     stops: u64,
@@ -110,11 +110,11 @@ struct Played {
     requests: usize,
     /// Messages that reached the exchange.
     sent: usize,
-    /// At the client.
+    /// Reports that reached the client.
     fills: usize,
     /// Replaces and cancels that were carried out.
     changes: usize,
-    /// Mass cancels, and the orders that they have met.
+    /// Mass cancels, and the orders cancelled by them.
     mass_cancels: usize,
     withdrawn: usize,
     /// Uses of the kill switch.
@@ -170,13 +170,13 @@ struct Life<'r> {
     deaths: [u64; 3],
     /// Clean stops of the OMS.
     stops: u64,
-    /// The version of the client has mass cancels.
+    /// Whether the client's version has mass cancels.
     has_mass: bool,
     /// The exchange's faults.
     faults: &'static [&'static str],
-    /// The last order of the account that was killed.
+    /// The last order of the account with the kill switch.
     last: Option<u64>,
-    /// The last order before the trading day that began.
+    /// The last order before the new trading day.
     rolled: Option<u64>,
 }
 
@@ -207,7 +207,7 @@ impl<'r> Life<'r> {
         Ok(life)
     }
 
-    /// Starts what does not run, in any order.
+    /// Starts the stopped processes, in any order.
     fn start(&mut self) -> Result<(), String> {
         let first = self.random.below(3);
         for at in 0..3 {
@@ -257,7 +257,7 @@ impl<'r> Life<'r> {
         })
     }
 
-    /// The client sends for so long, as far as it is logged on.
+    /// The client sends for this time, if it is logged on.
     fn trade(&mut self, time: Duration) -> Result<(), String> {
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -268,7 +268,7 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// Gives the client a command, when it is logged on.
+    /// Gives the client a command, if it is logged on.
     fn command(&mut self) -> Result<(), String> {
         let Some(client) = &mut self.client else {
             return Ok(());
@@ -280,7 +280,7 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// The last that the client has written on its standard error stream.
+    /// The end of the client's standard error stream.
     fn client_errors(&self) -> String {
         let text = std::fs::read_to_string(self.settings.with_file_name(ERRORS));
         let text = text.unwrap_or_default();
@@ -288,9 +288,9 @@ impl<'r> Life<'r> {
         lines[lines.len().saturating_sub(3)..].join("; ")
     }
 
-    /// One of those that run is killed.
+    /// One of the running processes is killed.
     fn kill(&mut self) -> Result<(), String> {
-        // The OMS is in the middle of it all.
+        // The OMS is in the middle of its work.
         let victim = [0, 1, 1, 2][self.random.below(4) as usize];
         let is_dead = match victim {
             0 => self.client.take().map(drop).is_none(),
@@ -305,9 +305,9 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// The OMS ends in good order, and notes the hash of its state.
+    /// The OMS ends cleanly, and notes the hash of its state.
     fn stop(&mut self) -> Result<(), String> {
-        // One that is only starting has no ear for signals.
+        // A process that is still starting does not handle signals yet.
         self.oms_answers()?;
         self.oms
             .take()
@@ -328,7 +328,7 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// No start has found another state than the one that a stop has noted.
+    /// No start has found a state that differs from the noted one.
     fn state_is_the_same(&self) -> Result<(), String> {
         for server in [&self.oms, &self.sim].into_iter().flatten() {
             if let Some(line) = server.words().lines().find(|line| line.contains(DIFFERS)) {
@@ -414,7 +414,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// The account that was killed has neither open nor new orders.
+    /// The killed account has neither open nor new orders.
     fn stays_killed(&self, books: &Books) -> Result<(), String> {
         let Some(last) = self.last else {
             return Ok(());
@@ -432,7 +432,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// All that is under way arrives, and the three agree.
+    /// All messages on their way arrive, and the three agree.
     fn settle(&mut self) -> Result<Played, String> {
         if !self.faults.is_empty() {
             // The exchange sends the messages it kept back at its next start.
@@ -485,7 +485,7 @@ impl<'r> Life<'r> {
     }
 }
 
-/// The date of tomorrow in UTC, as operators write it.
+/// Tomorrow's date in UTC, as operators write it.
 fn tomorrow() -> String {
     const DAY: Duration = Duration::from_secs(86_400);
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default() + DAY;

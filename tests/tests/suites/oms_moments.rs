@@ -31,13 +31,13 @@ use std::time::{Duration, Instant};
 
 const CLIENT: &str = "CLIENT";
 const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
-/// The latest moment of a death after what it is around, in microseconds.
+/// The latest moment of a death after its event, in microseconds.
 const LATEST: u64 = 4_000;
-/// Kills until a new world begins: a day may not be far ahead.
+/// The kills until a new world begins: a trading day may not be far ahead.
 const KILLS_PER_LIFE: u64 = 25;
 /// The state of an order of the day before whose end the venue has not confirmed.
 const LAPSED: &str = "closed here, not confirmed by the venue";
-/// Rights of the operator who runs this: without those to kill and to arm.
+/// Rights of the operator who runs this: without `kill` and `arm`.
 const RIGHTS: &str = "\"read\", \"limit\", \"roll\", \"settle\", \"market\"";
 
 /// The moments around which a process is killed.
@@ -79,7 +79,7 @@ fn kills_around_rare_moments_leave_all_in_agreement() -> Result<(), String> {
     }
 }
 
-/// Plays one world; the number of kills before the answer.
+/// Plays one world; returns the number of kills before the answer.
 fn play(moment: Moment, kills: u64, seed: u64) -> Result<u64, String> {
     let mut random = Random::new(seed ^ moment as u64);
     let (mut unanswered, mut requests) = (0, 0);
@@ -123,7 +123,7 @@ struct Life<'r> {
     unanswered: u64,
     /// Limits before the refused commands.
     limits: Vec<Value>,
-    /// Reasons of refusals that were answered.
+    /// Reasons of the answered refusals.
     refused: Vec<String>,
 }
 
@@ -168,7 +168,7 @@ impl<'r> Life<'r> {
         }
     }
 
-    /// Some requests, then what the world is for, and a kill.
+    /// Some requests, then the world's event, and a kill.
     fn around(&mut self) -> Result<(), String> {
         self.kills += 1;
         for _ in 0..4 + self.random.below(8) {
@@ -290,7 +290,7 @@ impl<'r> Life<'r> {
         Ok(())
     }
 
-    /// All that is under way arrives; then all agree, and no break is open.
+    /// All messages on their way arrive; then all agree, and no break is open.
     fn settles(&mut self) -> Result<(), String> {
         let deadline = Instant::now() + *PATIENCE;
         loop {
@@ -376,7 +376,7 @@ fn user() -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The date that many days from now in UTC, as operators write it.
+/// The date this number of days from now in UTC, as operators write it.
 fn date(days: u64) -> Result<String, String> {
     let output = Command::new("date")
         .args(["-u", "+%F", "-d", &format!("{days} days")])

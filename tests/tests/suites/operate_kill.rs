@@ -6,7 +6,7 @@
 //! * every session has the last confirmed state, or the state that the one unanswered request asks for;
 //! * the journal has each answered request once, with its reason, and the unanswered one at most once.
 //!
-//! `OPERATE_KILLS` says how often (200), `FIXWIRE_SEED` repeats a run.
+//! `OPERATE_KILLS` is the number of kills (200), `FIXWIRE_SEED` repeats a run.
 
 use fixwire::control::{Asked, Client, ClientError, ControlQuestion, Place};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const LATEST: u64 = 15_000;
 const PATIENCE: Duration = Duration::from_secs(20);
 const SESSIONS: usize = 4;
-/// Numbers are drawn below this, so that they often go down.
+/// Numbers are drawn below this limit, so that they often go down.
 const NUMBERS: u64 = 40;
 
 #[test]
@@ -59,15 +59,15 @@ struct World {
     launch: Launch,
     store: PathBuf,
     random: Random,
-    /// As it was answered.
+    /// The state by the answers.
     states: [State; SESSIONS],
-    /// The reasons of all that was answered, in their order.
+    /// The reasons of all answered requests, in their order.
     reasons: Vec<String>,
     answered: u64,
     unanswered: u64,
 }
 
-/// A request, and what it makes of its session.
+/// A request, and the session's state after it.
 struct Wish {
     session: usize,
     asked: Asked,
@@ -156,7 +156,7 @@ impl World {
             self.note(open);
             Ok(())
         } else {
-            // A request to do what is so already may be noted or not.
+            // A request that changes nothing may be noted or not.
             let undone = expect(&stands, &self.states);
             if is_noted {
                 self.reasons.extend(open.asked.why.clone());

@@ -101,7 +101,7 @@ const ORDER: [&str; 10] = [
     "FIX.5.0SP1",
     "FIX.5.0SP2",
 ];
-/// The last extension pack that is in FIX 5.0 itself.
+/// The last extension pack that FIX 5.0 itself includes.
 const LAST_PACK_OF_50: u32 = 41;
 
 /// A closed list of values has each value that the standard had at that version, and no other.

@@ -19,7 +19,7 @@ const LOAD: &str =
 const PICTURES: [&str; 5] = ["percentiles", "histogram", "p50", "p99", "worst"];
 const BYTES_MAX: u64 = 1_000_000;
 
-/// Results, and their page.
+/// Results, and the page made from them.
 struct Page {
     reports: Vec<Report>,
     address: String,
@@ -119,7 +119,7 @@ fn key(report: &Report, pace: Pace, name: &str) -> String {
     format!("{}|{}|{name}", report.scenario, pace_name(pace))
 }
 
-/// Something is drawn inside the picture.
+/// The picture has curves inside.
 fn shown(browser: &mut Browser, picture: &str, key: &str, time: &str) {
     let curve = format!("#{picture} path[data-curve=\"{key}\"][data-time={time}]");
     let drawn = browser.value(&format!(
@@ -230,7 +230,7 @@ fn values_stand_under_the_pointer_and_the_address_keeps_what_is_hidden() {
     assert_eq!(display(&mut browser, &floor), "none");
     assert_eq!(under_pointer(&mut browser, picture), (at, fewer));
 
-    // An address that somebody wrote.
+    // An address written by hand.
     let written = format!("{}#show=service+time&at={picture},99.9", page.address);
     browser.open(&written).expect("the page opens");
     let (at, values) = under_pointer(&mut browser, picture);

@@ -23,7 +23,7 @@ const START: Duration = Duration::from_secs(5);
 /// listens.
 const LIFE: Duration = Duration::from_secs(2);
 
-/// Commands that are not run here, by how they begin, and why.
+/// Commands that are not run here, by their beginning, with the reason.
 const EXEMPT: [(&str, &str); 14] = [
     ("./test", "runs this"),
     (".ci/run", "runs this"),
@@ -47,7 +47,7 @@ const EXEMPT: [(&str, &str); 14] = [
     ),
 ];
 
-/// Parts of pages that are lists of commands and no steps.
+/// Parts of pages that list commands and are not steps.
 const LISTS: [(&str, &str); 1] = [("README.md", "Run it")];
 
 /// Benches take a minute by default, unless the page gives their amount of work. The rest of their command line stays.
@@ -80,7 +80,7 @@ fn the_commands_of_the_pages_run() {
     assert!(run > 2, "only {run} commands run");
 }
 
-/// Does what a page says; how many commands that was.
+/// Follows a page; returns the number of commands.
 fn play(page: &Path) -> Result<usize, String> {
     let text = fs::read_to_string(workspace().join(page)).expect("a page");
     let steps = steps(&text);
@@ -109,7 +109,7 @@ fn play(page: &Path) -> Result<usize, String> {
     Ok(reader.run)
 }
 
-/// Who follows a page.
+/// The reader of a page.
 struct Reader {
     page: String,
     folder: PathBuf,
@@ -157,7 +157,7 @@ impl Reader {
             println!("{}:{}: not run: {text} ({why})", self.page, typed.line);
             return Ok(());
         }
-        // These end by a signal only.
+        // These only end by a signal.
         let runs_on = ["fixwire run ", "fixwire sim "]
             .iter()
             .any(|begin| text.starts_with(begin));
@@ -191,7 +191,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A command that runs on, once it listens.
+    /// A command that runs on; returns when it listens.
     fn start(&mut self, typed: &Typed, text: &str) -> Result<(), String> {
         let before = self.network.listeners();
         let mut child = self.spawn(typed, &format!("exec {text}"));
@@ -206,7 +206,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Ends what runs, the last one first; each has to end well.
+    /// Ends the running commands, the last one first; each must end well.
     fn end(&mut self) -> Result<(), String> {
         let mut wrong = Ok(());
         while let Some((typed, mut child, started)) = self.running.pop() {
@@ -256,7 +256,7 @@ impl Drop for Reader {
     }
 }
 
-/// A command by the names that the folder has for it.
+/// A command by its names in the folder.
 fn spelled(text: &str) -> String {
     let ours = ["cargo run --release -- ", "cargo run -- "];
     let rest = ours.iter().find_map(|begin| text.strip_prefix(begin));
@@ -326,7 +326,7 @@ impl Network {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// A command inside, which the arguments are, as the user who runs this.
+    /// A command inside the network, given by the arguments, as the user who runs this.
     fn inside(&self) -> Command {
         let mut command = root("ip");
         command.args(["netns", "exec", &self.0]);
@@ -339,7 +339,7 @@ impl Network {
         command
     }
 
-    /// The number of sockets that listen inside.
+    /// The number of sockets that listen inside the network.
     fn listeners(&self) -> usize {
         let tables = [
             "netns",

@@ -12,7 +12,7 @@ use fixwire_lab::report::{FLOOR_SLEEPS, FLOOR_SPINS, result_file};
 use fixwire_rigs::packages::workspace;
 use fixwire_rigs::server::{binary, scratch};
 
-/// Acceptors whose packages other suites need too.
+/// Acceptors whose packages other suites also need.
 const COMMON: [&str; 7] = [
     "raw",
     "raw-block",
@@ -33,7 +33,7 @@ const FAULTS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The acceptors of one test have the cores for themselves.
+/// The acceptors of one test have the cores to themselves.
 fn cores() -> MutexGuard<'static, ()> {
     static CORES: Mutex<()> = Mutex::new(());
     CORES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,7 +51,7 @@ fn check(names: &[String]) -> Output {
     output.expect("fixwire runs")
 }
 
-/// 4,000 orders each, and how it waits.
+/// 4,000 orders each, and the way of waiting.
 #[test]
 fn every_answer_is_right() {
     let all = std::env::var("PEERS").is_ok_and(|which| which == "all");

@@ -22,7 +22,7 @@ fn of_the_kernel(call: &str) -> &str {
     match call {
         "recv" => "recvfrom",
         "send" => "sendto",
-        // On processors that have no call of the older name.
+        // On processors that have no system call for the older name.
         "epoll_pwait" => "epoll_wait",
         "accept" => "accept4",
         call => call,
@@ -60,7 +60,7 @@ fn traced(file: &Path) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// Runs a bench under both and gives what each has counted.
+/// Runs a bench under both and returns both counts.
 fn count(args: &[&str], folder: &Path) -> Result<[Counts; 2], String> {
     let library = folder.join("calls.so");
     let compiled = Command::new("cc")

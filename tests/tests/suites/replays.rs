@@ -1,6 +1,6 @@
 //! Does a log of QuickFIX/J that is replayed to its acceptor get the answers that it recorded?
 //!
-//! REPLAYS=100000 for more orders.
+//! `REPLAYS=100000` replays more orders.
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,7 +17,7 @@ const INITIATOR: &str = "INITIATOR";
 const ACCEPTOR: &str = "ACCEPTOR";
 /// A QuickFIX/J session writes each message to its store: about 10,000 a second.
 const ORDERS: usize = 10_000;
-/// Orders that are sent before their answers are waited for.
+/// Orders that are sent before their answers are awaited.
 const AT_ONCE: usize = 5_000;
 
 #[test]

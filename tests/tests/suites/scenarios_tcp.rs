@@ -11,7 +11,7 @@ use fixwire_rigs::server::scratch;
 
 /// They wait more than they work.
 const PLAYERS: usize = 8;
-/// Expectations that are spoilt.
+/// The number of expectations that are changed to wrong ones.
 const SPOILT: usize = 60;
 
 fn scenarios() -> Vec<Scenario> {
@@ -40,7 +40,7 @@ fn in_parallel<T: Sync>(
                         .map_err(|error| error.to_string())
                         .and_then(|()| play(game, &own));
                     match outcome {
-                        // A journal is of use only where something went wrong.
+                        // A journal is only of use after a failure.
                         Ok(()) => drop(std::fs::remove_dir_all(&own)),
                         Err(what) => wrong.lock().expect("no panic").push(what),
                     }

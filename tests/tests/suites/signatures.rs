@@ -28,7 +28,7 @@ const SECRET_KEY: &str = "2HlZ7exg8jTKltXnURjKvm3GS5iF5n4ClzHiEm_ocv4";
 
 type Outcome = Result<(), String>;
 
-/// A venue that has Logons signed.
+/// A venue whose Logons must be signed.
 struct Venue {
     folder: PathBuf,
     listener: TcpListener,
@@ -61,7 +61,7 @@ impl Venue {
         self.folder.join("public.pem")
     }
 
-    /// Keys as OpenSSL makes them and venues show them.
+    /// Keys as made by OpenSSL and shown by venues.
     fn make_keys(&self) -> Outcome {
         let (key, public) = (self.key(), self.public_key());
         let text = match self.recipe {
@@ -132,7 +132,7 @@ impl Venue {
         })
     }
 
-    /// A connection, with the Logon that comes on it, verified.
+    /// A connection with its verified Logon.
     fn accept(&self) -> Result<(Wire, Vec<u8>), String> {
         let deadline = Instant::now() + *PATIENCE;
         let stream = loop {
@@ -148,14 +148,14 @@ impl Venue {
         Ok((wire, logon))
     }
 
-    /// The next message, a Logon that others find well signed.
+    /// The next message, a Logon whose signature is verified.
     fn verified(&self, wire: &mut Wire) -> Result<Vec<u8>, String> {
         let logon = wire
             .receive(*PATIENCE)
             .map_err(|error| format!("{error:?}"))?;
         assert_eq!(value(&logon, "35"), Some(&b"A"[..]), "{}", show(&logon));
         self.verify(&logon)?;
-        // Of another number it would not be one.
+        // With another MsgSeqNum the signature is wrong.
         let other = show(&logon).replace("|34=", "|34=9").replace('|', "\x01");
         assert!(self.verify(other.as_bytes()).is_err(), "{other}");
         Ok(logon)
@@ -198,7 +198,7 @@ impl Venue {
         wire.send(&message(&text)).map_err(said)
     }
 
-    /// The terms of a Logon.
+    /// The settings of a Logon.
     fn terms(&self) -> &'static str {
         match self.version {
             "FIXT.1.1" => "98=0|108=30|1137=9|",
@@ -277,7 +277,7 @@ fn a_gateway_signs_as_cme_asks_for_it() -> Outcome {
     Ok(())
 }
 
-/// Signs for itself, when it has a key.
+/// An application that signs, if it has a key.
 struct Desk {
     key: Option<Ed25519>,
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Messages in the store that moves.
+/// The messages in the moved store.
 const MESSAGES: u64 = 100_000;
 const SESSION: &str = "FIX.4.2:INITIATOR->ACCEPTOR";
 
@@ -46,7 +46,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
         )
     };
 
-    // Nobody listens: everything is stored.
+    // No peer listens: everything is stored.
     let mut writer = old(&before)?;
     writer.tell(&format!("send {MESSAGES}"))?;
     writer.expect("sent", |event| event.name == "sent")?;
@@ -76,7 +76,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     let refused = again.expect_err("the session is there");
     assert!(refused.contains("has session"), "{refused}");
 
-    // The peer has nothing of it: one gap, and all of it is served.
+    // The peer has none of the messages: one gap, and all of it is resent.
     let mut acceptor = engine.start_in(
         &peer,
         Role::Acceptor,
@@ -108,7 +108,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     for _ in 1..=MESSAGES {
         ours.expect("report", |event| event.name == "report")?;
     }
-    // Messages of our own, which move back with the others.
+    // Messages of our own, which move back with the old ones.
     acceptor.tell("send 5")?;
     for _ in 0..5 {
         acceptor.expect("report", |event| event.name == "report")?;
@@ -153,7 +153,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
         );
     }
 
-    // And it serves what has been away.
+    // And it resends the messages from its time away.
     acceptor.tell("logout")?;
     back.expect("logout", |event| event.name == "logout")?;
     acceptor.expect("logout", |event| event.name == "logout")?;
@@ -182,7 +182,7 @@ fn numbers(side: &mut Side) -> Result<(u64, u64), String> {
     Ok((number("sender")?, number("target")?))
 }
 
-/// Runs `fixwire journal`; what it says, or why it refuses.
+/// Runs `fixwire journal`; returns its output, or its refusal.
 fn fixwire(command: &[&str], family: &str, from: &Path, to: &Path) -> Result<String, String> {
     let output = Command::new(binary()?)
         .arg("journal")

@@ -45,7 +45,7 @@ fn house(limits: Limits) -> EngineConfig {
     }
 }
 
-/// The change of a stream that replaces bytes.
+/// A change of a stream that replaces bytes.
 const CHANGED_BYTES: u64 = 6;
 
 /// A Logon for one of the sessions, with some of its bytes changed, and never a right one.
@@ -141,7 +141,7 @@ fn t4_random_streams_before_a_logon_leave_every_session_as_it_was() {
     }
     assert!(rig.is_on(3) && !rig.crowd.is_closed(friend));
     assert_eq!(rig.crowd.open(), 1);
-    // They have come as far as they can, each way.
+    // The streams have come as far as they can, each way.
     for why in [
         ConnectionRefusal::Gone,
         ConnectionRefusal::Garbled,
@@ -158,7 +158,7 @@ fn t4_random_streams_before_a_logon_leave_every_session_as_it_was() {
     }
 }
 
-/// The rig can fail: a Logon that is right changes the hash.
+/// The rig can fail: a valid Logon changes the hash.
 #[test]
 fn a_logon_that_is_accepted_changes_the_state() {
     let mut rig = Rig::new(house(patient()));
@@ -186,7 +186,7 @@ fn t4_checks_come_in_their_order() {
     let right = logon(&rig.crowd, "PEER", PASSWORD);
     let first = rig.say(FRIEND, &right);
     assert!(rig.is_on(0));
-    // Whoever does not know the password does not learn that somebody is on.
+    // A stranger without the password does not learn that the session is in use.
     let wrong = logon(&rig.crowd, "PEER", "wrong");
     rig.say(FRIEND, &wrong);
     assert_eq!(rig.refused(ConnectionRefusal::Credentials), 1);
@@ -198,7 +198,7 @@ fn t4_checks_come_in_their_order() {
     assert!(!rig.crowd.is_closed(first) && rig.is_on(0));
 }
 
-/// T6: passwords as argon2id hashes, compared off the engine's thread.
+/// T6: passwords as argon2id hashes, compared on another thread than the engine's.
 #[test]
 fn t6_a_hashed_password_lets_in_and_keeps_out() {
     let hash = fixwire::passwords::hash(PASSWORD.as_bytes()).unwrap();
@@ -225,7 +225,7 @@ fn t6_a_hashed_password_lets_in_and_keeps_out() {
     }
     assert_eq!(rig.refused(ConnectionRefusal::Credentials), 2);
     assert_eq!(rig.engine.state_hash(), before);
-    // Nobody can change a password that stands in no file.
+    // A password that is not in a file cannot be changed.
     let change = format!("98=0|108=0|553=me|554={PASSWORD}|925=new|");
     let bytes = message(&rig.crowd, "A", "PEER", &change);
     let conn = rig.say(FRIEND, &bytes);
@@ -263,7 +263,7 @@ fn t7_wrong_passwords_lock_the_stranger_out_and_nobody_else() {
     assert!(rig.is_on(0));
 }
 
-/// T7: connections that do not log on run into the limit of their address.
+/// T7: connections that do not log on reach the limit of their address.
 #[test]
 fn t7_an_address_that_only_fails_is_not_heard_for_a_while() {
     let mut rig = Rig::new(house(Limits::default()));
@@ -323,7 +323,7 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
         10
     );
     assert!(rig.is_on(3) && !rig.crowd.is_closed(friend));
-    // Many addresses fill the pool, no more.
+    // Many addresses fill the pool, but do not exceed it.
     for host in 0..200 {
         rig.crowd
             .connect(IpAddr::V4(Ipv4Addr::new(203, 0, 113, host)), ROOM);

@@ -426,7 +426,7 @@ fn is_test(path: &Path) -> bool {
     parts.any(|part| ["tests", "tests.rs", "model.rs"].contains(&part))
 }
 
-/// What people write by hand: programs and pages.
+/// Files written by people: programs and pages.
 fn written() -> Vec<PathBuf> {
     let kinds = ["rs", "md", "toml", "java", "cpp", "py", "sh", "scenario"];
     let mut found = files();
@@ -445,7 +445,7 @@ fn text(path: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Violations with the file they are in.
+/// Violations with their file.
 fn name(path: &Path, found: impl IntoIterator<Item = String>) -> Vec<String> {
     found
         .into_iter()

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use fixwire_rigs::server::{binary, scratch};
 use serde_json::Value;
 
-/// Patience with a process that starts.
+/// The most time until a process has started.
 const SOON: Duration = Duration::from_secs(30);
 
 /// A command as root.
@@ -33,7 +33,7 @@ fn ip(line: &str) {
     assert!(output.status.success(), "ip {line}: {said}");
 }
 
-/// Two hosts, gone when this is dropped.
+/// Two hosts, removed when this is dropped.
 struct Hosts([String; 2]);
 
 impl Hosts {
@@ -75,7 +75,7 @@ impl Hosts {
 impl Drop for Hosts {
     fn drop(&mut self) {
         for name in &self.0 {
-            // One that is not there was not made.
+            // A host that does not exist was never made.
             let _ = root("ip").args(["netns", "del", name]).output();
         }
     }
@@ -91,7 +91,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs it until it succeeds: what it connects to may not be there yet.
+/// Runs it until it succeeds: its peer may not be there yet.
 fn soon(mut command: impl FnMut() -> Command) -> String {
     let start = Instant::now();
     loop {

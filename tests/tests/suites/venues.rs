@@ -61,7 +61,7 @@ fn trade(of: ForeignVenue, session: &str, outcome: (usize, usize)) -> Result<(),
         .args(["-c", &script])
         .output()
         .map_err(io);
-    // The end of its input ends it.
+    // The client ends at the end of its input.
     drop(running.stdin.take());
     let orders = lines.filter(|line| line.starts_with("order ")).count();
     running.wait().map_err(io)?;

@@ -28,7 +28,7 @@ fn a_public_type_has_a_name_of_its_own() {
     for path in rust() {
         let is_source =
             path.starts_with("crates") && path.iter().nth(2).is_some_and(|part| part == "src");
-        // One that stands in for another where that is not built has its names.
+        // A file that replaces another one where that is not built has the same type names.
         let stands_in = path.ends_with("absent.rs");
         if !is_source || stands_in || is_test(&path) {
             continue;
