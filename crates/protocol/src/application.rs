@@ -66,8 +66,8 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// A [`Hangup`] ends the connection: frames written before it are kept, and still sent if the socket
-    /// accepts them; frames behind this one are not given.
+    /// A [`Hangup`] ends the connection: frames written before it are kept, and still sent if the socket accepts them;
+    /// later frames are not given.
     fn on_frame(
         &mut self,
         _now: Now,
@@ -136,7 +136,7 @@ pub trait Application {
     ///
     /// # Errors
     ///
-    /// As those of [`on_message`](Self::on_message).
+    /// The errors of [`on_message`](Self::on_message).
     fn on_business_reject(
         &mut self,
         now: Now,
@@ -180,7 +180,7 @@ pub trait Application {
     }
 
     /// At start, before any note: the state that a [`Ledger`] of this application wrote in this version.
-    /// [`on_note`](Self::on_note) then gets the notes behind it, unless the journal turns out to be damaged.
+    /// [`on_note`](Self::on_note) then gets the later notes, unless the journal turns out to be damaged.
     ///
     /// # Errors
     ///
@@ -297,13 +297,13 @@ pub trait Application {
     }
 
     /// What the application's own settings say about a user, `ann (uid 1000)`, and a right. When they name no
-    /// operators, those of the engine's configuration count.
+    /// operators, the operators in the engine's configuration count.
     fn permission(&self, _who: &str, _right: OperatorRight) -> Permission {
         Permission::Open
     }
 
-    /// What this session is of the application, when it alone writes the messages of it: an operator may not send one
-    /// that the application has no account of. `None`: an operator with the right may.
+    /// The session's role, such as `a target of the gateway's rules`, when only the application may write its messages:
+    /// an operator may not send one that the application has no record of. `None`: an operator with the right may.
     fn owns(&self, _session: SessionId) -> Option<&'static str> {
         None
     }
@@ -337,9 +337,9 @@ pub struct OperatorCommand<'a> {
 /// Change of a link's connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Link {
-    /// It is connected. The first frame that is written to it now is number 1, the next one number 2, and so on.
+    /// The link is connected. The first frame written to it now has number 1, the next one number 2, and so on.
     Up,
-    /// It has ended. Nothing that was written to it is ever sent on a later connection by itself.
+    /// The connection has ended. Frames written to it are never sent on a later connection by themselves.
     Down {
         /// The number of the last frame of this connection that the system has wholly accepted; 0 for none.
         /// Frames up to it may have reached the peer; later ones have not, as wholes.
@@ -347,7 +347,7 @@ pub enum Link {
     },
 }
 
-/// What the disk has room for.
+/// The amount of data that the disk has room for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DiskRoom {
     /// For all that comes.
@@ -386,7 +386,7 @@ impl<'a> PeerLogout<'a> {
         self.0
     }
 
-    /// Its Text(58); empty when missing.
+    /// The Text(58) of the message; empty when missing.
     #[must_use]
     pub fn text(self) -> &'a [u8] {
         let text = self.0.and_then(|logout| logout.get(tag::TEXT));

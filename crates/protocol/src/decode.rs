@@ -18,7 +18,7 @@ pub struct FieldFault {
     pub kind: FaultKind,
     /// The field's tag, where there is one.
     pub tag: Option<Tag>,
-    /// Which field of the message, counted from 0.
+    /// The field of the message, counted from 0.
     pub index: usize,
 }
 
@@ -31,7 +31,7 @@ pub enum FaultKind {
     /// The text before `=` is not a number of 1 to 9 digits without leading zeros:
     /// SessionRejectReason(373) = 0.
     BadTag,
-    /// The length field says less or more than the data field behind it has.
+    /// The length field states a length that its data field does not have.
     BadDataLength,
     /// There are more fields than the decoder has room for; the rest was not read.
     TooManyFields,
@@ -138,7 +138,7 @@ struct Tags {
 
 /// Tags below this are looked up, the few above are searched.
 const MARKED: usize = 16_384;
-/// The mark of a length tag: a bit above those of quick tags.
+/// The mark of a length tag: a bit above the bits of quick tags.
 const LENGTH: u32 = 1 << 31;
 
 impl Decoder {
@@ -269,11 +269,11 @@ struct Place {
     present: u32,
 }
 
-/// The field behind a length field.
+/// The field after a length field.
 enum Data {
     /// Another field than its data.
     None,
-    /// Its data, which has another length.
+    /// The data field, which has another length.
     Wrong,
     At(Field),
 }

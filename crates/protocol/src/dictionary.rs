@@ -1,9 +1,9 @@
 //! The dictionary of a FIX version: fields, values and messages, and validation against it.
 //!
-//! A [`Dictionary`] is made once, at start, and then only read; [`validate`] checks messages against it.
-//! Those of the standard are built in. Others are made in two ways, which the crate `fixwire-dictionary`
-//! does for files: [`mod@compile`] takes definitions by name, as a file has them, and [`mod@assemble`] takes
-//! those of a dictionary, changed.
+//! A [`Dictionary`] is made once, at start, and then only read; [`validate`] checks messages against it. The standard's
+//! dictionaries are built in. Others are made in two ways, which the crate `fixwire-dictionary` offers for files:
+//! [`mod@compile`] takes definitions by name, as in a file, and [`mod@assemble`] takes the changed definitions of a
+//! dictionary.
 
 pub mod assemble;
 mod built_in;

@@ -12,7 +12,7 @@ use crate::SOH;
 /// Result of looking at the start of a stream.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
-    /// A message: `len` bytes behind `skip` bytes that belong to none.
+    /// A message: `len` bytes after `skip` bytes that belong to no message.
     Whole {
         /// Bytes before it that never become a message.
         skip: usize,
@@ -94,10 +94,9 @@ const LENGTH_DIGITS: usize = 20;
 /// a message that arrives byte by byte costs no more than its length. `max_len` is the longest
 /// message allowed, in bytes.
 ///
-/// After garbled bytes the next message is searched at the next `8=FIX`, at any place. Only
-/// what BodyLength spans is skipped as a whole, whether the trailer behind it is wrong or missing: what
-/// a data field carries is not taken for a message. A BodyLength that reaches into the next message
-/// takes that one with it.
+/// After garbled bytes the next message is searched at the next `8=FIX`, at any place. Only the span of BodyLength is
+/// skipped as a whole, even if the trailer after it is wrong or missing, so that the content of a data field is not
+/// taken for a message. A BodyLength that reaches into the next message takes that one with it.
 #[inline]
 pub fn next(bytes: &[u8], max_len: usize) -> Frame {
     scan(bytes, max_len, true)
@@ -177,7 +176,7 @@ fn scan(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
     }
 }
 
-/// The offset of the first `8=FIX`, or of its beginning at the end of the bytes, at or behind `from`.
+/// The offset of the first `8=FIX`, or of its beginning at the end of the bytes, from `from` on.
 #[cold]
 fn find_begin(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
@@ -225,7 +224,7 @@ fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
     Ok(len)
 }
 
-/// Where the field behind `8=FIX.n.m` or `8=FIXT.n.m` begins.
+/// The offset of the field after `8=FIX.n.m` or `8=FIXT.n.m`.
 #[inline]
 fn begin_string_end(bytes: &[u8]) -> Result<usize, Stop> {
     let mut at = BEGIN.len();
@@ -244,7 +243,7 @@ fn begin_string_end(bytes: &[u8]) -> Result<usize, Stop> {
     Ok(at + 1)
 }
 
-/// The number that begins at `from`, and where the field behind it begins.
+/// The number that begins at `from`, and the offset of the field after it.
 #[inline]
 fn body_length(bytes: &[u8], from: usize) -> Result<(u64, usize), Stop> {
     let mut value: u64 = 0;

@@ -73,7 +73,7 @@ pub enum BadFrame {
         /// Bytes of the longest one.
         most: usize,
     },
-    /// The check sum is not that of the bytes before it.
+    /// The checksum does not match the bytes before it.
     CheckSum {
         /// The checksum that the frame states.
         stated: u8,
@@ -108,8 +108,8 @@ pub enum FramingError {
 }
 
 impl Framing {
-    /// Frames with a length of so many bytes at this byte, its most significant byte first. It counts all bytes
-    /// of a frame, there is no check sum, and a frame has at most 65,535 bytes, until other methods say so.
+    /// Frames with a length field of this size at this byte, its most significant byte first. It counts all bytes of a
+    /// frame, there is no checksum, and a frame has at most 65,535 bytes, unless other methods change this.
     #[must_use]
     pub const fn big_endian(length_at: usize, length_bytes: usize) -> Self {
         Self {
@@ -132,7 +132,7 @@ impl Framing {
         }
     }
 
-    /// The length leaves out so many bytes of each frame.
+    /// The length does not count this number of bytes of each frame.
     #[must_use]
     pub const fn adding(mut self, adds: usize) -> Self {
         self.adds = adds;
@@ -194,7 +194,7 @@ impl Framing {
                 most,
             });
         }
-        // It is not more than `most`.
+        // At most `most`, so it fits.
         let total = total as usize;
         let Some(frame) = bytes.get(..total) else {
             return Framed::More;
@@ -408,7 +408,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the framing says, sound or not: no panic, and what is found is inside the bytes.
+        /// For any framing, sound or not: no panic, and every found frame is inside the bytes.
         #[test]
         fn nothing_is_found_beyond_the_bytes(
             framing in framing(),
@@ -434,7 +434,7 @@ mod tests {
             }
         }
 
-        /// What is written as the framing says is read back, one after the other.
+        /// Frames written by a framing are read back, one after the other.
         #[test]
         fn frames_in_a_row_are_found(bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 16..80), 1..8)) {
             let stream: Vec<u8> = bodies.iter().flat_map(|body| tmp(body)).collect();

@@ -58,7 +58,7 @@ impl<'a, 'd> Iterator for Group<'a, 'd> {
 }
 
 impl<'a, 'd> GroupEntry<'a, 'd> {
-    /// The fields in the order of the wire, those of nested groups among them.
+    /// The fields in the order of the wire, with the fields of nested groups among them.
     pub fn fields(&self) -> &'a [Field] {
         self.fields
     }
@@ -125,8 +125,8 @@ pub(crate) fn own_fields<'a, 'd>(
     })
 }
 
-/// How many of the fields make up one entry; `None` when they do not begin with one. Calls itself for
-/// nested groups, so as deep as the definition nests.
+/// The number of fields in one entry; `None` when they do not begin with one. Calls itself for nested groups, as deep
+/// as the definition nests.
 pub fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     if fields.first()?.tag != def.delimiter() {
         return None;
@@ -141,7 +141,7 @@ pub fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     Some(len)
 }
 
-/// How many fields behind the one at `at` belong to the group that it counts.
+/// The number of fields after the one at `at` that belong to the group that it counts.
 fn nested_len(fields: &[Field], at: usize, def: &GroupDef) -> usize {
     let Some(nested) = def.group(fields[at].tag) else {
         return 0;

@@ -6,9 +6,9 @@ use crate::Timestamp;
 
 /// A ledger folds the notes of an application, from an empty state, into its state.
 ///
-/// The engine gives each note to a ledger on a thread of its own, so that the journal need not keep all
-/// notes for ever: from time to time it writes a ledger into a file, a checkpoint. A start reads the newest
-/// checkpoint, and the notes behind it.
+/// The engine gives each note to a ledger on a thread of its own, so that the journal need not keep all notes for ever:
+/// from time to time it writes a ledger into a file, a checkpoint. A start reads the newest checkpoint, and the notes
+/// after it.
 ///
 /// The same notes in the same order make the same ledger: `apply` asks no clock, no file and nothing that
 /// differs from one process to the next.
@@ -28,8 +28,7 @@ pub trait Ledger: Send {
     ///
     /// # Errors
     ///
-    /// The fault, as a sentence, also for an unknown version. The ledger is of no more use
-    /// then.
+    /// The fault, as a sentence, also for an unknown version. The ledger is unusable then.
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
 
     /// A number that is the same for the same state, in every process of this version.

@@ -58,7 +58,7 @@ pub use tag::Tag;
 pub use time::{Mono, Nanos, Now, Precision, TimeError, Timestamp, TimestampWriter};
 pub use value::ValueError;
 
-/// Which session of the engine: an index into its sessions, given out when they are configured.
+/// A session of the engine: an index into its sessions, given when they are configured.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionId(pub u32);
 
@@ -67,13 +67,13 @@ impl SessionId {
     /// added while the engine runs.
     pub const FIRST_LINK: Self = Self(1 << 31);
 
-    /// The id of a link that speaks frames: its place among those of the configuration.
+    /// The id of a link that exchanges frames: its index among the links of the configuration.
     #[must_use]
     pub const fn of_link(link: u32) -> Self {
         Self(Self::FIRST_LINK.0 | link)
     }
 
-    /// Which link it is; `None` for a FIX session.
+    /// The id of the link; `None` for a FIX session.
     #[inline]
     #[must_use]
     pub const fn link(self) -> Option<usize> {

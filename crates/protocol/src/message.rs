@@ -32,7 +32,7 @@ pub struct Message<'a> {
 
 /// Tags of passwords: Password, NewPassword, EncryptedPassword, EncryptedNewPassword.
 pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
-/// The mark of all of them; above those of [`QUICK`].
+/// The mark of all of them; above the marks of [`QUICK`].
 pub(crate) const SECRET: u32 = 1 << 30;
 
 /// The tags that a session asks for in every message: whether one is present is known without a search.
@@ -56,7 +56,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The whole message, from `8=` to the SOH behind CheckSum.
+    /// The whole message, from `8=` to the SOH after CheckSum.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -311,8 +311,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
     }
 }
 
-/// Finds what [`Message::get`] finds, without a search as long as each requested tag comes
-/// right behind the one before.
+/// The result of [`Message::get`], without a search as long as each requested tag comes right after the one before.
 pub(crate) struct UsualHeader<'m, 'a> {
     message: &'m Message<'a>,
     /// Behind the fields found, all of which have other tags than those that are still asked for.

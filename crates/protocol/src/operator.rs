@@ -1,8 +1,8 @@
 //! Rights of operators: what each command to a running engine requires, and who may give it.
 //!
 //! An engine asks its application which right a command or query of its own requires
-//! ([`Application::command_right`](crate::Application::command_right)); those of its sessions are the engine's. The
-//! names are the same in every settings file.
+//! ([`Application::command_right`](crate::Application::command_right)); the rights for commands to sessions are the
+//! engine's. The names are the same in every settings file.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -62,7 +62,7 @@ impl OperatorRight {
         Self::Settle,
     ];
 
-    /// Its name in settings.
+    /// The name of the right in settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -108,11 +108,11 @@ impl core::fmt::Display for OperatorRight {
 pub struct OperatorRights {
     /// The user of the system; `uid 1000` for one without a name.
     pub user: String,
-    /// What this user may do.
+    /// The rights of this user.
     pub may: Vec<OperatorRight>,
 }
 
-/// What settings say about a user and a right.
+/// The settings' answer for a user and a right.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Permission {
     /// They name no operators.
@@ -126,7 +126,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// That of a user among operators, each with its name and whether it has the right.
+    /// The permission of a user among operators, each with its name and whether it has the right.
     pub fn of<'a>(who: &str, operators: impl IntoIterator<Item = (&'a str, bool)>) -> Self {
         let user = user_of(who);
         let mut found = Self::Open;

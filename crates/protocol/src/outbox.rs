@@ -40,12 +40,12 @@ pub const RESERVE: usize = 16 * 1024;
 pub const RESERVE_MESSAGES: usize = 16;
 /// The longest MsgType(35).
 pub const MAX_MSG_TYPE: usize = 16;
-/// Bytes behind the last message that a short write may touch.
+/// Bytes after the last message that a short write may touch.
 const SLACK: usize = 32;
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
-/// Which MsgSeqNum(34) a message gets.
+/// The rule for the MsgSeqNum(34) of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum MsgSeqNumSource {
     /// The next one of its session.
@@ -57,11 +57,11 @@ pub enum MsgSeqNumSource {
 /// One message of an outbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Whose message it is.
+    /// The session of the message.
     pub session: SessionId,
     /// The MsgSeqNum it is to get.
     pub number: MsgSeqNumSource,
-    /// Its MsgSeqNum; 0 before it is sealed.
+    /// The MsgSeqNum of the message; 0 before it is sealed.
     pub seq: u64,
     state: State,
     content: Content,
@@ -86,7 +86,7 @@ enum Content {
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum State {
-    /// `start..end` is the body; the trailer has room behind it.
+    /// `start..end` is the body; the trailer has room after it.
     Body,
     /// `start..end` is a whole message that only has to be put into its place.
     Whole,
@@ -384,7 +384,7 @@ impl Outbox {
         }
     }
 
-    /// The sealed messages of a range of entries, one behind the other; empty when one of them is not sealed.
+    /// The sealed messages of a range of entries, one after the other; empty when one of them is not sealed.
     #[inline]
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         if range.is_empty() || range.end > self.next {
@@ -399,7 +399,7 @@ impl Outbox {
         }
     }
 
-    /// Whether so many messages of an application, with so many bytes of fields in all, have room now.
+    /// Whether this number of application messages, with this number of bytes of fields in total, has room now.
     pub fn has_room(&self, messages: usize, bytes: usize) -> bool {
         let frames = messages.saturating_mul(self.header_room + TRAILER);
         let end = self.at.saturating_add(frames).saturating_add(bytes);
@@ -569,7 +569,7 @@ impl Outbox {
         self.next = 0;
     }
 
-    /// The entry is done with; so are discarded ones behind it.
+    /// The entry is done; so are discarded entries right after it.
     fn pass(&mut self, index: usize) {
         self.next = index + 1;
         while let Some(entry) = self.entries.get_mut(self.next)

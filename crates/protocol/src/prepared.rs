@@ -110,8 +110,8 @@ impl Prepared {
         place.map_or(&[], |place| &self.body[place.start..place.end])
     }
 
-    /// Changes a value. One as long as the value before is written over it; for another one the
-    /// fields behind it move.
+    /// Changes a value. A value of the same length is overwritten in place; for another length the fields after it
+    /// move.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Gives a value another length, and the fields behind it their new places.
+    /// Gives a value another length, and the fields after it their new places.
     #[cold]
     fn resize(&mut self, slot: usize, len: usize) -> Result<(), BodyError> {
         let Place { start, end, .. } = self.slots[slot];

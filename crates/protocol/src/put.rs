@@ -1,7 +1,7 @@
 //! Writes short values into a buffer, without calls to `memcpy` and `format!`.
 //!
-//! Each function writes at an offset and returns the offset behind what it wrote. A buffer too short
-//! is a bug of the caller and panics.
+//! Each function writes at an offset and returns the offset after the written bytes. A buffer that is too short is a
+//! bug of the caller and panics.
 
 use wide::u8x16;
 
@@ -28,8 +28,8 @@ pub(crate) fn put(out: &mut [u8], at: usize, text: &[u8]) -> usize {
     end
 }
 
-/// Copies `text` and puts SOH behind it; `None` when it has one itself, or is empty. What is written
-/// then means nothing. The first and the last piece overlap, as in [`put`].
+/// Copies `text` and puts SOH after it; `None` when it contains one itself, or is empty. The written bytes are
+/// meaningless then. The first and the last piece overlap, as in [`put`].
 #[inline(always)]
 pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize> {
     let len = text.len();
@@ -128,7 +128,7 @@ fn copy_ends<const N: usize>(out: &mut [u8], text: &[u8]) {
 pub(crate) struct TagText {
     /// The bytes, the first one lowest.
     word: u64,
-    /// How many; 0 for a tag of more than four digits, which is written out.
+    /// The number of digits; 0 for a tag of more than four digits, which is written out.
     len: u32,
     tag: Tag,
 }
@@ -161,7 +161,7 @@ impl TagText {
         self.tag
     }
 
-    /// Writes it; up to six bytes behind the text are overwritten.
+    /// Writes the text; up to six bytes after it are overwritten.
     #[inline(always)]
     pub(crate) fn put(self, out: &mut [u8], at: usize) -> usize {
         if self.len == 0 {

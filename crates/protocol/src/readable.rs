@@ -14,8 +14,8 @@ pub fn is_secret(tag: Tag) -> bool {
     tag == RAW_DATA || SECRETS.contains(&tag)
 }
 
-/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
-/// everything behind it, since the end of the secret is unknown.
+/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides everything after it,
+/// since the end of the secret is unknown.
 #[must_use]
 pub fn masked(message: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(message.len());

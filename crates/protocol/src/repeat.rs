@@ -14,7 +14,7 @@ use crate::{SOH, Tag, value};
 pub enum RepeatError {
     /// The outbox is full.
     Full,
-    /// It is longer than the outbox, which was larger when the message was stored.
+    /// The message is longer than the outbox, which was larger when the message was stored.
     TooLong,
     /// The stored bytes have no BeginString, BodyLength, MsgType, SendingTime or CheckSum where a
     /// message has them.
@@ -37,9 +37,9 @@ const POSS_DUP: &[u8] = b"43=Y\x01";
 const ORIG_SENDING_TIME: &[u8] = b"122=";
 const TRAILER: usize = 7;
 
-/// Writes a stored message into `into` as it is resent: with PossDupFlag(43) = Y and its SendingTime(52)
-/// as OrigSendingTime(122), unless it has one, and this SendingTime. The same bytes as those of
-/// [`Outbox::repeat`](crate::Outbox::repeat).
+/// Writes a stored message into `into` as it is resent: with PossDupFlag(43) = Y and its SendingTime(52) as
+/// OrigSendingTime(122), unless it has one, and this SendingTime. The same bytes as
+/// [`Outbox::repeat`](crate::Outbox::repeat) writes.
 ///
 /// # Errors
 ///

@@ -81,8 +81,8 @@ pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }
 
-/// Whether a message may be resent: not those of the session layer, and not UserRequest(BE), in
-/// which the journal masks the secrets.
+/// Whether a message may be resent: not a message of the session layer, and not UserRequest(BE), in which the journal
+/// masks the secrets.
 #[must_use]
 pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
@@ -209,7 +209,7 @@ impl Session {
         may
     }
 
-    /// It is logged on, and no Logon or Logout is in progress.
+    /// Whether the session is logged on, with no Logon or Logout in progress.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         matches!(self.phase, Phase::LoggedOn(up) if up.exchange == PendingReply::Settled)
@@ -462,13 +462,13 @@ impl Session {
         self.epoch
     }
 
-    /// Which session of the engine this is.
+    /// The id of this session in the engine.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// Its configuration.
+    /// The configuration of the session.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config

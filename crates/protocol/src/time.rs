@@ -28,7 +28,7 @@ pub struct Now {
     pub mono: Mono,
 }
 
-/// How many digits a time has behind its second.
+/// The number of digits in a time's fraction of a second.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Precision {
     /// `13:30:00`.

@@ -88,7 +88,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// How many of the fields make up one entry; `None` when they do not begin with one.
+/// The number of fields in one entry; `None` when they do not begin with one.
 fn entry_len(fields: &[Field], shape: &Shape) -> Option<usize> {
     if fields.first()?.tag != shape.delimiter {
         return None;

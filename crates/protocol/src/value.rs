@@ -10,7 +10,7 @@ use crate::{Decimal, Timestamp};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// It has another form: SessionRejectReason(373) = 6.
+    /// The value has another form: SessionRejectReason(373) = 6.
     Form,
     /// The form is right but the value is beyond what our type holds.
     Range,

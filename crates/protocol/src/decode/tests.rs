@@ -59,7 +59,7 @@ fn model(bytes: &[u8], capacity: usize) -> (Vec<Field>, Option<FieldFault>) {
     (fields, fault)
 }
 
-/// When a length field has its data field behind it: where that ends, if the length is right.
+/// If a length field is followed by its data field, the end of the data field, when the length is right.
 fn data_end(bytes: &[u8], at: usize, length: Field) -> Option<Option<usize>> {
     let (_, data) = DATA_PAIRS.iter().find(|pair| pair.0 == length.tag)?;
     let name = std::format!("{data}=").into_bytes();

@@ -363,7 +363,7 @@ mod tests {
         }
     }
 
-    /// Groups inside each other, so many deep.
+    /// Groups inside each other, to this depth.
     fn nested(depth: usize) -> Member {
         let group = (1..depth).fold(vec![member(1, None)], |members, _| {
             vec![member(1, GroupDef::new(1, members))]

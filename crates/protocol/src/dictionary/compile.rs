@@ -40,11 +40,11 @@ pub struct DictionarySource<'a> {
 pub struct FieldSource<'a> {
     /// Where it is defined.
     pub at: usize,
-    /// Its tag.
+    /// The tag of the field.
     pub tag: Tag,
-    /// Its name.
+    /// The name of the field.
     pub name: &'a str,
-    /// Its data type.
+    /// The data type of the field.
     pub kind: DataType,
     /// The values that it may have, and their names; empty when any value of its type will do.
     pub values: Vec<(&'a str, &'a str)>,
@@ -81,13 +81,13 @@ pub struct MessageSource<'a> {
 /// A line of a layout: a field, a group or the use of a component.
 #[derive(Debug)]
 pub struct LayoutItem<'a> {
-    /// Its place.
+    /// The position of the definition.
     pub at: usize,
     /// The name of the field, of the field that counts the group's entries, or of the component.
     pub name: Cow<'a, str>,
     /// Whether it must be there.
     pub required: bool,
-    /// Which of the three it is.
+    /// The kind of the definition.
     pub what: ItemKind<'a>,
 }
 
@@ -244,9 +244,9 @@ fn values(field: &FieldSource<'_>) -> Vec<ValueDef> {
 struct Layouts<'a> {
     tags: BTreeMap<&'a str, Tag>,
     components: BTreeMap<&'a str, (&'a ComponentSource<'a>, Expansion)>,
-    /// How many members all layouts have so far.
+    /// The number of members of all layouts so far.
     size: usize,
-    /// How many groups and components we are inside of.
+    /// The number of groups and components around the current member.
     depth: usize,
 }
 

@@ -36,9 +36,9 @@ pub struct Term {
 pub enum Test {
     /// The field is present.
     Present,
-    /// It is not there.
+    /// The field is missing.
     Absent,
-    /// It has one of these values; where it may have several, one of them is enough.
+    /// The field has one of these values; where it may have several values, one match is enough.
     In(Vec<String>),
     /// The field is present and has none of these values.
     NotIn(Vec<String>),

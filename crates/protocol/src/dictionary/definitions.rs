@@ -214,7 +214,7 @@ impl FieldDef {
 pub struct ValueDef {
     /// As it appears in a message.
     pub value: String,
-    /// Its meaning; the dictionary's word for it, such as `SELL_SHORT`.
+    /// The meaning of the value: the dictionary's name for it, such as `SELL_SHORT`.
     pub name: String,
 }
 
@@ -234,7 +234,7 @@ pub struct Member {
 pub struct ComponentDef {
     /// The standard's name: `Instrument`.
     pub name: String,
-    /// Its members, components inside it expanded.
+    /// The members of the layout, with components expanded.
     pub members: Arc<[Member]>,
 }
 
@@ -254,9 +254,9 @@ pub struct MessageDef {
     pub(super) of_transport: bool,
     /// Slots of the members.
     pub(super) allowed: Vec<u64>,
-    /// Slots of the members; of a message, those of header and trailer too.
+    /// Slots of the members; for a message, with header and trailer.
     pub(super) places: Vec<u64>,
-    /// Slots of the required members; of a message, those of header and trailer too.
+    /// Slots of the required members; for a message, with header and trailer.
     pub(super) required: Vec<u64>,
 }
 
@@ -285,7 +285,7 @@ impl MessageDef {
         &self.name
     }
 
-    /// The members in the order of the definition; those of groups are in their [`GroupDef`].
+    /// The members in the order of the definition; the members of groups are in their [`GroupDef`].
     pub fn members(&self) -> &[Member] {
         &self.members
     }
@@ -314,7 +314,7 @@ impl MessageDef {
     }
 }
 
-/// A repeating group: a count, then so many entries, each of which begins with the delimiter.
+/// A repeating group: a count, then this number of entries, each of which begins with the delimiter.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupDef {
     pub(super) count: Tag,

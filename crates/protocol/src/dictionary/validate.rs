@@ -14,7 +14,7 @@ mod pass;
 pub(super) use check::Check;
 use pass::Pass;
 
-/// Which checks a session makes; QuickFIX's settings have the same names.
+/// The checks that a session makes; QuickFIX's settings have the same names.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ValidationRules {
     /// `ValidateFieldsOutOfOrder`: header, body and trailer come in this order (14).
@@ -133,8 +133,8 @@ pub struct ValidationFault {
     pub reason: RejectReason,
     /// RefTagID(371); `None` when the field's tag is not a number, or the fault is MsgType itself.
     pub tag: Option<Tag>,
-    /// Which field of [`Message::fields`](crate::Message::fields) it is. For one that is missing `None`,
-    /// or the last field of the group entry that lacks it.
+    /// The index in [`Message::fields`](crate::Message::fields). For a missing field `None`, or the last field of the
+    /// group entry that lacks it.
     pub field: Option<usize>,
     /// The field is missing only because others say that it must be there: of an application message
     /// this is not a session-level fault, but BusinessRejectReason(380) = 5.

@@ -28,7 +28,7 @@ fn garbled(bytes: &[u8]) -> Garbled {
     }
 }
 
-/// What a reader sees who gets the bytes in these pieces: messages and what was wrong.
+/// The messages and faults that a reader gets from the bytes in these pieces.
 #[derive(Debug, Eq, PartialEq)]
 enum Seen {
     Message(Vec<u8>),

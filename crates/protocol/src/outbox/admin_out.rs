@@ -20,10 +20,10 @@ const MAX_TAG: Tag = 999_999_999;
 /// Refusals of one message that are kept for the operator.
 const MAX_REFUSALS: usize = 16;
 
-/// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and
-/// its fields, which the application may add to and change. The session's own it may not: those of header and
-/// trailer, the fields that move or reset sequence numbers, those that name other messages, and in a Logon
-/// the fields that the session uses. A field that is refused leaves the others as they are.
+/// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and its fields.
+/// The application may add fields and change them, except the session's own: fields of header and trailer, fields that
+/// move or reset sequence numbers, fields that refer to other messages, and in a Logon the fields that the session
+/// uses. A refused field leaves the others unchanged.
 pub struct AdminOut<'a> {
     header: &'a HeaderTemplate,
     msg_type: &'a [u8],
@@ -50,7 +50,7 @@ pub(super) struct Edit {
 
 impl fmt::Debug for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is added to a Logon may be a secret.
+        // A field added to a Logon may be a secret.
         f.debug_struct("Edit").finish_non_exhaustive()
     }
 }
@@ -103,15 +103,15 @@ impl AdminOut<'_> {
             tag::SENDER_COMP_ID => Some(self.sender_comp_id()),
             tag::SENDING_TIME => Some(self.sending_time),
             _ => {
-                // It begins with the SOH behind SendingTime.
+                // It begins with the SOH after SendingTime.
                 let header = self.header.target.get(1..).unwrap_or_default();
                 value_of(header, &[], tag).or_else(|| value_of(self.fields(), self.pairs(), tag))
             }
         }
     }
 
-    /// Writes a field: in place of the first one with this tag, or behind all others. With the tag of a data
-    /// field it is [`data`](Self::data).
+    /// Writes a field: in place of the first one with this tag, or after all others. For the tag of a data field it
+    /// does the same as [`data`](Self::data).
     ///
     /// # Errors
     ///
@@ -138,8 +138,8 @@ impl AdminOut<'_> {
         self.note(done)
     }
 
-    /// Writes a data field, which may hold SOH, with the field of its length right before it; in place of
-    /// existing ones, or behind all others.
+    /// Writes a data field, which may hold SOH, with the field of its length right before it; in place of existing
+    /// ones, or after all others.
     ///
     /// # Errors
     ///
@@ -225,7 +225,7 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Puts fields in place of one or two old ones, or behind all others.
+    /// Puts fields in place of one or two old ones, or after all others.
     fn replace(
         &mut self,
         tag: Tag,
@@ -333,7 +333,7 @@ impl Outbox {
         }
     }
 
-    /// Replaces the written fields with the changed ones; the bytes behind them move.
+    /// Replaces the written fields with the changed ones; the bytes after them move.
     #[cold]
     fn put_changed(&mut self, index: usize, written: Range<usize>) {
         let fields = &self.edit.fields;

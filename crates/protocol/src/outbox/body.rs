@@ -188,7 +188,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// What is written is a note, not a message.
+    /// The written body is a note, not a message.
     pub(super) fn mark_note(&mut self) {
         self.entry.content = Content::Note;
     }
@@ -215,7 +215,7 @@ impl<'a> Body<'a> {
             .then(|| tag.put(&mut self.outbox.buffer, self.at))
     }
 
-    /// Whether a field with a value of so many bytes can be written; the message fails if not.
+    /// Whether a field with a value of this length can be written; the message fails if not.
     #[inline]
     fn has_room(&mut self, value_len: usize) -> bool {
         let has_room = self.at + TagText::MAX + value_len < self.limit;

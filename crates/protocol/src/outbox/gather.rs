@@ -1,4 +1,4 @@
-//! Gathers sealed messages for writing, those of one session side by side.
+//! Gathers sealed messages for writing, with the messages of one session side by side.
 
 use super::{Content, Outbox, State};
 

@@ -22,14 +22,14 @@ impl Outbox {
         }
     }
 
-    /// How many sessions are to be logged out.
+    /// The number of sessions to be logged out.
     #[inline]
     #[must_use]
     pub fn logouts(&self) -> usize {
         self.ends.logouts.len()
     }
 
-    /// Those that were asked for behind the first `count` are not wanted.
+    /// Drops all requests after the first `count`.
     pub fn truncate_logouts(&mut self, count: usize) {
         self.ends.logouts.truncate(count);
     }

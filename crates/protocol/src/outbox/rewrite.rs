@@ -1,12 +1,12 @@
-//! Writes bodies of messages anew before they are sealed.
+//! Rewrites bodies of messages before they are sealed.
 
 use alloc::vec::Vec;
 
 use super::{Content, Entry, Outbox, RESERVE, SLACK, State};
 
 impl Outbox {
-    /// Writes messages from the entry `from` on anew, as far as they are not sealed. `change` gets each message and
-    /// its body, and writes the new body into the empty `room`; where it writes none, the message stays as it is.
+    /// Rewrites messages from the entry `from` on, if they are not sealed. `change` gets each message and its body, and
+    /// writes the new body into the empty `room`; if it writes none, the message stays unchanged.
     ///
     /// Returns how many new bodies were not taken: they were shorter than the old one, or the outbox had no room
     /// for them besides its reserve. Such messages stay as they are too.
@@ -31,7 +31,7 @@ impl Outbox {
         left
     }
 
-    /// Replaces a body by one that is not shorter; what stands behind it moves.
+    /// Replaces a body by one that is not shorter; the bytes after it move.
     fn put_body(&mut self, index: usize, body: &[u8]) -> bool {
         let Entry { start, end, .. } = self.entries[index];
         let more = match body.len().checked_sub(end - start) {

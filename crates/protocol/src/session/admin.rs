@@ -14,7 +14,7 @@ impl Session {
         outbox.begin_admin(self.id, msg_type, MsgSeqNumSource::Next)
     }
 
-    /// Our Logon. `appl_ver_id` is that of the peer's Logon, which the answer echoes.
+    /// Our Logon. `appl_ver_id` comes from the peer's Logon; the answer echoes it.
     pub(super) fn write_logon(
         &self,
         heart_bt_int_seconds: u32,

@@ -185,15 +185,15 @@ pub enum OnReject {
     /// The session continues.
     #[default]
     GoOn,
-    /// It ends with a Logout.
+    /// The session ends with a Logout.
     LogOut,
-    /// It ends with a Logout, and the sequence numbers are reset to 1.
+    /// The session ends with a Logout, and the sequence numbers are reset to 1.
     Reset,
 }
 
 /// Configuration of a session. [`Config::new`] fills in the usual values.
 ///
-/// Texts that are written into messages hold no SOH; those of `logon_fields` are not empty.
+/// Texts that are written into messages contain no SOH; the texts of `logon_fields` are not empty.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -205,8 +205,8 @@ pub struct Config {
     pub own: Party,
     /// The peer: TargetCompID of outbound messages.
     pub peer: Party,
-    /// HeartBtInt(108) in seconds: that of an initiator's Logon. An acceptor uses the peer's, unless
-    /// `own_heart_bt_int` is set.
+    /// HeartBtInt(108) in seconds, for an initiator's Logon. An acceptor uses the peer's, unless `own_heart_bt_int` is
+    /// set.
     pub heart_bt_int_seconds: u32,
     /// DefaultApplVerID(1137): needed with [`BeginString::Fixt11`], ignored otherwise.
     pub default_appl_ver_id: Option<ApplVerId>,
@@ -217,13 +217,13 @@ pub struct Config {
     /// with ApplVerID(1128), or a peer whose Logon has another DefaultApplVerID(1137), is checked by
     /// the one of that version. When there are any, other versions are rejected.
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
-    /// Which of the dictionary's rules apply.
+    /// The dictionary's rules that apply.
     pub rules: ValidationRules,
     /// Rejects messages that fail validation; `false` delivers the message nevertheless, unless
     /// its fields are ambiguous or the session itself cannot do without one of them.
     pub reject_invalid_message: bool,
-    /// SenderCompID and TargetCompID of every message must be those of the session; so must be those
-    /// SubIDs and LocationIDs that the session has and the message has too.
+    /// SenderCompID and TargetCompID of every message must match the session; so must SubIDs and LocationIDs that both
+    /// the session and the message have.
     pub check_comp_id: bool,
     /// The peer may send on behalf of others, and to others: OnBehalfOfCompID(115) and DeliverToCompID(128).
     pub allow_on_behalf_of: bool,
@@ -307,8 +307,8 @@ impl Config {
         self.begin_string == BeginString::Fixt11
     }
 
-    /// The version of its application messages: the one that BeginString(8) names, and under FIXT that of
-    /// DefaultApplVerID(1137), or FIX 5.0 SP2, to which later ones add.
+    /// The version of its application messages: BeginString(8), or under FIXT DefaultApplVerID(1137), or FIX 5.0 SP2,
+    /// which later versions extend.
     #[must_use]
     pub fn appl_version(&self) -> Version {
         let named = if self.is_fixt() {

@@ -27,11 +27,11 @@ struct Entry {
 /// Outcome of a message that was to be kept.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kept {
-    /// It is kept.
+    /// The message is kept.
     Now,
     /// Another one with its MsgSeqNum was kept before.
     Before,
-    /// It does not fit.
+    /// The message does not fit.
     NoRoom,
 }
 

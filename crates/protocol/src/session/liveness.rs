@@ -2,7 +2,7 @@
 
 use crate::{Mono, Nanos};
 
-/// What we know about the peer; meaningful only while logged on.
+/// Our knowledge of the peer; meaningful only while logged on.
 ///
 /// ```text
 ///               silent for `probe`                      silent for `give_up`
@@ -100,7 +100,7 @@ pub enum Pulse {
         patience: Patience,
         /// When we last sent something.
         sent: Mono,
-        /// What we know about the peer.
+        /// Our knowledge of the peer.
         peer: Liveness,
     },
 }

@@ -28,9 +28,9 @@ pub(super) struct Terms {
 /// The peer's Logon has another HeartBtInt(108) than ours, in seconds.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OtherHeartBtInt {
-    /// What our Logon or our configuration says: this counts.
+    /// The value in our Logon or our configuration, which counts.
     pub ours: u32,
-    /// What the peer's Logon says.
+    /// The value in the peer's Logon.
     pub peers: u32,
 }
 

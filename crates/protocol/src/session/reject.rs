@@ -29,7 +29,7 @@ pub struct Objection<'a> {
 /// RefTagID(371).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RefTag<'a> {
-    /// It is about no single field.
+    /// The Reject concerns no single field.
     None,
     /// The field's tag.
     Tag(Tag),

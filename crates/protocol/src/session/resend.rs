@@ -208,9 +208,8 @@ impl Session {
         self.resend.due()
     }
 
-    /// The last MsgSeqNum of the current resend; `None` without one. New messages up to it must be
-    /// written before the resend, later ones behind it: the peer must never see a new message with
-    /// a MsgSeqNum that was resent.
+    /// The last MsgSeqNum of the current resend; `None` without one. New messages up to it must be written before the
+    /// resend, later ones after it: the peer must never see a new message with a MsgSeqNum that was resent.
     #[must_use]
     pub fn replay_end(&self) -> Option<u64> {
         match self.resend.serving {
@@ -277,8 +276,8 @@ impl Session {
     ///
     /// # Source
     ///
-    /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes
-    /// first, our own ResendRequest behind it.
+    /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes first, our own
+    /// ResendRequest after it.
     pub(super) fn ask_what_is_owed(&mut self, outbox: &mut Outbox) {
         if self.resend.due().is_some() || self.reset_open {
             return;

@@ -175,7 +175,7 @@ impl Inbound {
         }
     }
 
-    /// What the peer asked for is written: now it is our turn.
+    /// The messages that the peer requested are written: now it is our turn.
     #[must_use]
     pub fn resent(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {

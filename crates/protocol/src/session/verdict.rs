@@ -42,7 +42,7 @@ pub enum Fate {
     /// The session acted on it.
     #[default]
     Taken,
-    /// Its MsgSeqNum is above the expected one: it is queued until the gap is filled.
+    /// The MsgSeqNum is above the expected one: the message is queued until the gap is filled.
     Queued {
         /// That MsgSeqNum.
         number: u64,
@@ -72,13 +72,13 @@ pub enum DisconnectReason {
     NotALogon,
     /// The first bytes were garbled.
     GarbledLogon,
-    /// The Logon's BeginString, CompIDs, MsgSeqNum or SendingTime are not those of the session.
+    /// The Logon's BeginString, CompIDs, MsgSeqNum or SendingTime do not match the session.
     NotThisSession,
     /// SendingTime of the Logon is too far from our clock.
     LogonSendingTime {
-        /// How far it is ahead of our clock, nanoseconds; less than 0: behind it.
+        /// Nanoseconds ahead of our clock; less than 0: behind our clock.
         ahead: i64,
-        /// How far it may be.
+        /// The greatest allowed difference.
         most: Nanos,
     },
     /// SendingTime of the Logon is missing, or not a valid time.

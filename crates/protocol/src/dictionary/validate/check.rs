@@ -22,7 +22,7 @@ pub enum MessagePart {
 /// Validation data of a field, in one place.
 #[derive(Clone, Debug)]
 pub(in crate::dictionary) struct Check {
-    /// Which single characters are values, a bit each.
+    /// The single characters that are values, a bit each.
     letters: [u64; 2],
     /// Values of two to eight bytes as numbers: a hash table with open addressing, 0 where free.
     words: Box<[u64]>,
@@ -48,7 +48,7 @@ enum Look {
     Int,
     /// Ask the type.
     Kind,
-    /// It counts the entries of a group, which come with it.
+    /// The field counts the entries of a group, which come with it.
     Group,
 }
 

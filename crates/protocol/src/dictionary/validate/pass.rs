@@ -320,7 +320,7 @@ impl Pass<'_> {
             .or_else(|| self.dictionary.trailer.group(count))
     }
 
-    /// The entries of a group, from the field behind its count; says where the next field is.
+    /// Checks the entries of a group, from the field after its count; returns the index of the next field.
     ///
     /// The first fault inside entries is held back: a group whose count or order is
     /// wrong is not a group, and that is the fault then.
@@ -369,7 +369,7 @@ impl Pass<'_> {
                 }
                 own.fill(0);
             } else if found == 0 {
-                // The field may as well belong to what comes behind an empty group.
+                // The field may also belong to the part after an empty group.
                 if declared == Some(0) || self.belongs_outside(field.tag, outer) {
                     break;
                 }

@@ -285,8 +285,8 @@ fn piece() -> impl Strategy<Value = Piece> {
 }
 
 proptest! {
-    /// Whatever is changed, and whatever comes before and behind it, all messages leave as they were
-    /// written, in their order, and the changed ones as a list of fields would be changed.
+    /// After any changes, and among any other messages, all messages leave as they were written, in their order, and
+    /// the changed ones as the same changes to a list of fields would make them.
     #[test]
     fn changes_do_what_they_would_to_a_list_of_fields(
         pieces in prop::collection::vec(piece(), 1..8),
