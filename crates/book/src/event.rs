@@ -42,7 +42,7 @@ pub enum BookEvent {
     Cancelled {
         /// The order.
         id: u64,
-        /// Its leaves quantity before.
+        /// The order's leaves quantity before.
         leaves: u64,
         /// Why.
         reason: CancelReason,
@@ -51,7 +51,7 @@ pub enum BookEvent {
     Replaced {
         /// The order.
         id: u64,
-        /// Its leaves quantity now.
+        /// The order's leaves quantity now.
         leaves: u64,
         /// Whether it kept its queue priority.
         kept_priority: bool,

@@ -45,7 +45,7 @@ impl Ladder {
         self.best_first().next().map(|(key, queue)| (key, *queue))
     }
 
-    /// The level behind `key`.
+    /// The level after `key`.
     pub(crate) fn after(&self, key: i64) -> Option<(i64, Queue)> {
         let found = if self.highest_first {
             self.levels.range(..key).next_back()

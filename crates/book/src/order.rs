@@ -61,7 +61,7 @@ pub struct EntryOrder {
     /// The largest quantity shown at a time, for an iceberg order: the total divided by it is at most
     /// [`SLICES_MAX`].
     pub display: Option<u64>,
-    /// Its time in force.
+    /// The time in force of the order.
     pub time_in_force: TimeInForce,
 }
 
@@ -147,7 +147,7 @@ pub struct BookOrder {
     pub visible: u64,
     /// The largest quantity shown at a time, for an iceberg order.
     pub display: Option<u64>,
-    /// Its time in force.
+    /// The time in force of the order.
     pub time_in_force: TimeInForce,
 }
 
@@ -173,7 +173,7 @@ impl BookOrder {
         self.quantity - self.filled
     }
 
-    /// Its key among the price levels of its side.
+    /// The order's key among the price levels of its side.
     pub(crate) fn price_key(&self) -> i64 {
         self.price.unwrap_or(self.side.market_key())
     }

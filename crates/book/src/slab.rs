@@ -7,7 +7,7 @@ use crate::order::BookOrder;
 /// No slot.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Orders and the links between those of one queue.
+/// Orders and the links between the orders of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     slots: Vec<Slot>,
@@ -70,7 +70,7 @@ impl Slab {
         &mut self.slots[at as usize]
     }
 
-    /// How many slots the free list has, and how many there are; `None` when the list does not end.
+    /// The length of the free list, and the number of slots; `None` when the list does not end.
     pub(crate) fn free_of(&self) -> Option<(usize, usize)> {
         let (mut at, mut free) = (self.free, 0);
         while at != NONE {

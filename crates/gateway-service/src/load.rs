@@ -27,9 +27,9 @@ pub struct LoadedGateway<G = Gateway> {
     pub tables: Vec<TableFile>,
     /// The conversion tables that it names.
     pub conversions: Vec<TableFile>,
-    /// What rules call the sessions, in the order of the file.
+    /// The names of the sessions in rules, in the order of the file.
     pub names: Vec<String>,
-    /// What their messages are made of, in the same order.
+    /// The dictionaries of their messages, in the same order.
     pub dictionaries: Vec<Arc<Dictionary>>,
     /// The versions of their messages.
     pub versions: Vec<Version>,
@@ -134,15 +134,15 @@ fn read<G>(
     })
 }
 
-/// What rules call the sessions of a file.
+/// The names of the sessions of a file in rules.
 pub(crate) fn names(settings: &Settings) -> Vec<String> {
     let sessions = settings.sessions.iter();
     sessions.map(SessionSettings::called).collect()
 }
 
 impl LoadedGateway {
-    /// What the file does that its writer probably does not mean, each with its place: `gateway.toml:12: ...`.
-    /// [`Gateway::remarks`] has notes besides.
+    /// The settings of the file that are probably mistakes, each with its place: `gateway.toml:12: ...`.
+    /// [`Gateway::remarks`] also has notes.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let remarks = self.gateway.remarks().iter();
         let warnings = remarks.filter(|remark| remark.is_warning);

@@ -42,7 +42,7 @@ pub(crate) fn listener(
 }
 
 impl Notice<'_> {
-    /// What rules call a session; empty when no session has this id.
+    /// The name of a session in rules; empty when no session has this id.
     #[must_use]
     pub fn name(&self, session: SessionId) -> &str {
         let name = self.names.get(session.0 as usize);

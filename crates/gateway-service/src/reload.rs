@@ -13,7 +13,7 @@ use fixwire_settings::{Dialect, DialectSource, LoadError, Options, Settings, Sou
 use super::load::reload;
 use super::remote::Remote;
 
-/// Gives a running gateway what its file has now. The values of variables in it are those of the environment.
+/// Applies the current file to a running gateway. Variables in it have their values from the environment.
 #[derive(Clone, Debug)]
 pub struct Reloader {
     file: PathBuf,

@@ -13,7 +13,7 @@ pub(crate) const RELOAD: &[u8] = b"reload";
 /// Where the answer of an engine comes.
 type Answered = Receiver<Result<Vec<u8>, OperationError>>;
 
-/// What became of other rules: they hold, or the old ones stay; both as a line for the operator.
+/// The result of a change of rules: the new ones hold, or the old ones stay; both as a line for the operator.
 pub(crate) type Outcome = Result<String, String>;
 
 /// How other threads, and what rules ask of the engine, reach a gateway that runs. Clones reach the same one.
@@ -30,7 +30,7 @@ pub struct Remote {
 #[derive(Debug)]
 enum Handed {
     New(Box<Reload>),
-    /// Those that it had before, which are not for that thread to free.
+    /// The old rules, which the gateway's thread must not free.
     Spent(Box<Reload>),
 }
 
@@ -40,11 +40,11 @@ impl Remote {
         *locked(&self.engine) = Some(engine);
     }
 
-    /// What was counted since the start, a line each.
+    /// The counters since the start, a line each.
     ///
     /// # Errors
     ///
-    /// Why nobody answers, as a sentence.
+    /// The reason why no answer comes, as a sentence.
     pub fn counts(&self) -> Result<String, String> {
         let asked = locked(&self.engine)
             .as_mut()
@@ -92,7 +92,7 @@ impl Remote {
     }
 }
 
-/// What the engine answers, once it does.
+/// The engine's answer, when it comes.
 fn answered(asked: Option<Result<Answered, SendError>>) -> Outcome {
     let asked = asked.ok_or("the gateway has not started yet; try again")?;
     let answer = asked.map_err(|error| error.to_string())?;

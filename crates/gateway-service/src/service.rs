@@ -45,7 +45,7 @@ impl GatewayService {
         self.remote.clone()
     }
 
-    /// The gateway, and what it was loaded with. The tables are those of the start.
+    /// The gateway, and the file it was loaded from. The tables are still the ones read at the start.
     #[must_use]
     pub fn loaded(&self) -> &LoadedGateway {
         &self.loaded
@@ -72,7 +72,7 @@ impl GatewayService {
     }
 }
 
-/// What a gateway has counted since its start, a line each.
+/// The counters of a gateway since its start, a line each.
 #[must_use]
 pub fn counts(gateway: &Gateway) -> Vec<String> {
     let (all, orders) = (gateway.counters(), gateway.orders().counters());

@@ -210,7 +210,7 @@ mod tests {
         let PasswordAnswer::Renews(store) = ask(b"tiger", Some(b"lion")) else {
             panic!("it is a new one");
         };
-        // What a kill has left beside the file, half written, is no matter.
+        // A half-written file that a kill left next to this one does no harm.
         fs::write(folder.path().join("users.new"), "a:").unwrap();
         assert!(matches!(store.carry_out(), PasswordAnswer::Right));
         assert!(matches!(ask(b"lion", None), PasswordAnswer::Right));

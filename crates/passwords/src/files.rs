@@ -33,13 +33,13 @@ impl PasswordFiles {
         Ok(())
     }
 
-    /// Reads each file again: the users that it lists now may log on from now on, with their passwords, and nobody else.
-    /// Who is logged on stays so. Returns what changed in each file.
+    /// Reads each file again: from now on exactly the listed users may log on, with their passwords. Users who are
+    /// logged on stay logged on. Returns the changes in each file.
     ///
     /// # Errors
     ///
     /// The first file that cannot be read or has a mistake. Then the users of no file have changed, unless a file
-    /// changed meanwhile.
+    /// changed in between.
     pub fn read_again(&self) -> Result<Vec<UsersChange>, (PathBuf, UsersError)> {
         self.check()?;
         let files = self.0.iter();

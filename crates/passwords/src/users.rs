@@ -29,11 +29,11 @@ const LONGEST_PASSWORD: usize = 1024;
 /// In front of a hash: the password has to be changed by the next Logon.
 const CHANGE: &str = "change:";
 
-/// What a user proves to know.
+/// The secret that a user proves to know.
 #[derive(Clone, Eq, PartialEq)]
 struct KnownPassword {
     hash: String,
-    /// It is good for a Logon that changes it, and for no other.
+    /// The password is only accepted in a Logon that changes it.
     must_change: bool,
 }
 

@@ -10,9 +10,9 @@ use crate::zone::reach;
 /// A trading day.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TradingDay {
-    /// Its date.
+    /// The date of the day.
     pub date: Date,
-    /// Its start.
+    /// The start of the day.
     pub from: Timestamp,
     /// The start of the next one.
     pub until: Timestamp,
@@ -22,8 +22,8 @@ const NOON: Time = Time::constant(12, 0, 0, 0);
 
 /// The trading day of an instant, when days begin at this time of a zone; `None` at the ends of the calendar.
 ///
-/// A day that begins at noon or later is that of the next date. When clocks go forward over the time, the day begins at
-/// the jump; when they go back over it, at the first time.
+/// A day that begins at noon or later has the next date. When clocks go forward over the time, the day begins at the
+/// jump; when they go back over it, at the first time.
 #[must_use]
 pub fn trading_day(zone: &TimeZone, begins: Time, at: Timestamp) -> Option<TradingDay> {
     let now = Instant::from_nanosecond(at.0.into()).ok()?;

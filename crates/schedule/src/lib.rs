@@ -55,7 +55,7 @@ pub struct Hours {
     pub days: Days,
     /// When they begin.
     pub start: Edge,
-    /// When they end: at the first such time behind the start.
+    /// The end: the first such time after the start.
     pub end: Edge,
 }
 
@@ -119,7 +119,7 @@ pub const FOREVER: Timestamp = Timestamp(i64::MIN);
 /// The next changes of a session, as an operator wants to know them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Ahead {
-    /// It may be logged on now.
+    /// Whether a logon is allowed now.
     pub may_log_on: bool,
     /// When it may next be logged on after a time when it may not.
     pub opens: Option<Timestamp>,

@@ -17,9 +17,9 @@ const LONGEST_DAYS: u16 = 10;
 /// One recurring trading session: from `start`, up to but without `end`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Period {
-    /// Its first instant.
+    /// The first instant of the period.
     pub start: Instant,
-    /// The first instant behind it.
+    /// The first instant after the period.
     pub end: Instant,
 }
 

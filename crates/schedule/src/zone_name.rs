@@ -1,4 +1,4 @@
-//! Names of time zones: those of the time-zone database, offsets, and what other systems call them.
+//! Names of time zones: the names of the time-zone database, offsets, and other systems' names.
 
 use jiff::tz::{Offset, TimeZone};
 
@@ -47,7 +47,7 @@ pub fn of_windows(name: &str) -> Option<&'static str> {
     found.map(|(_, iana)| *iana)
 }
 
-/// What to write instead of a name that another system has, as a sentence.
+/// The name to write instead of another system's name, as a sentence.
 #[must_use]
 pub fn advice(name: &str) -> Option<String> {
     if let Some(iana) = of_windows(name) {

@@ -8,7 +8,7 @@ use crate::{
     TimeInForce,
 };
 
-/// How many calls; the environment asks for more.
+/// The number of calls; the environment can raise it.
 const CALLS: usize = 100_000;
 /// Calls to one pair of books. Short enough that the twin, which looks at every order, stays quick.
 const CALLS_A_BOOK: usize = 500;
