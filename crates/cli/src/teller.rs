@@ -89,7 +89,7 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
         counted(sessions.len(), "session"),
         counted(received as usize, "message")
     );
-    // Nobody is left to tell when this fails.
+    // An error here cannot be reported any more.
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 

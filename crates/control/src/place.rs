@@ -32,7 +32,7 @@ impl Place {
         Self { path, group: None }
     }
 
-    /// Listens there. Removes a socket left behind by another process.
+    /// Listens there. Removes a socket that another process has left.
     ///
     /// # Errors
     ///

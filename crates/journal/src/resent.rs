@@ -106,7 +106,7 @@ pub struct Wrote {
 }
 
 impl Wrote {
-    /// Begins anew.
+    /// Begins again, with nothing written.
     pub fn clear(&mut self, precision: Precision) {
         let digits: u64 = match precision {
             Precision::Seconds => 0,

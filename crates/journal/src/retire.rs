@@ -260,7 +260,7 @@ mod tests {
         }),
     };
 
-    /// Keeps notes, a second apart, until there are so many segments. The last one has just been begun.
+    /// Keeps notes, a second apart, until there are this many segments. The last one has just been begun.
     fn fill<D: Disk>(journal: &mut Journal<D>, segments: u32) -> Timestamp {
         let session = journal.register(Timestamp(0), NOTES).unwrap();
         let begin = journal.end().segment();

@@ -288,7 +288,7 @@ mod tests {
                 let mut bytes = whole.clone();
                 bytes[at] ^= 1 << bit;
                 let damage = read(bytes, 7, "x").unwrap_err();
-                // A length that was flipped makes the CRC behind it wrong.
+                // A flipped bit in a length makes the CRC after it wrong.
                 assert!(damage.offset <= at as u64 + 4, "{at}: {damage}");
             }
             let damage = read(whole[..at].to_vec(), 7, "x").unwrap_err();

@@ -33,7 +33,7 @@ pub enum KeyError {
     },
     /// The secret is not in this form of base64.
     NotBase64(&'static str),
-    /// The secret has only so many bytes.
+    /// The secret is too short; its length in bytes.
     ShortSecret(usize),
     /// The access key ID has other characters than printable ASCII, or is empty.
     AccessKeyId,

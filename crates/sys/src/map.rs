@@ -17,7 +17,7 @@ const CACHE_LINE: usize = 64;
 ///
 /// # What the caller owes
 ///
-/// The file must not shrink while it is mapped (an access behind its end is SIGBUS), nor be written
+/// The file must not shrink while it is mapped (an access after its end is SIGBUS), nor be written
 /// by anyone else. The journal takes an exclusive lock on its directory for that.
 #[derive(Debug)]
 pub struct Map {
@@ -137,8 +137,8 @@ impl Map {
         self.populate(Advice::PopulateWrite, at, len);
     }
 
-    /// Whether a page that is touched brings in those behind it. Where a file is only written, what
-    /// comes along has to be zeroed, and a system that reads 8 MiB ahead takes 20 ms for that.
+    /// Whether touching a page also reads the pages after it. In a file that is only written these pages
+    /// must be zeroed, and a system that reads 8 MiB ahead takes 20 ms for that.
     ///
     /// A hint; every map begins with it on.
     pub fn set_read_ahead(&self, on: bool) {

@@ -111,7 +111,7 @@ impl<'a> TmpFrame<'a> {
         }
     }
 
-    /// The byte of a field behind the header; zero beyond the body.
+    /// The byte of a field after the header; zero beyond the body.
     #[inline]
     pub(crate) fn byte(&self, at: usize) -> u8 {
         let body = &self.bytes[..self.bytes.len() - 1];
@@ -164,7 +164,7 @@ pub fn key_value_range(frame: &[u8]) -> Option<Range<usize>> {
     is_l40.then_some(KEY_VALUE_AT..KEY_VALUE_AT + 1)
 }
 
-/// Overwrites the key value of a whole L40 with zero, and computes the checksum anew. Other frames keep their bytes.
+/// Overwrites the key value of a whole L40 with zero, and recomputes the checksum. Other frames keep their bytes.
 pub fn mask_key(frame: &mut [u8]) {
     if let Some(key) = key_value_range(frame) {
         frame[key].fill(0);

@@ -5,7 +5,7 @@
 //!   13 fcm_id u16      15 session_id u16   17 body ...   last byte: sum of all before it, modulo 256
 //! ```
 //!
-//! `msg_length` counts the bytes behind itself without the checksum: the frame has 3 more.
+//! `msg_length` counts the bytes after itself without the checksum: the frame has 3 more.
 
 use crate::wire::{TmpTime, WireField};
 

@@ -59,7 +59,7 @@ pub struct TmpLayoutInfo {
     pub from_exchange: bool,
     /// Whether the broker may send it.
     pub from_broker: bool,
-    /// The fields behind the header, without the checksum.
+    /// The fields after the header, without the checksum.
     pub fields: &'static [LayoutField],
 }
 
@@ -224,7 +224,7 @@ macro_rules! layouts {
 }
 
 /// Declares messages with a symbol of 20 or 40 bytes: `R01`, which is `OrderEntry<20>`, and `R31`. Offsets are those
-/// with 20 bytes; what stands behind the symbol moves with it.
+/// with 20 bytes; the fields after the symbol move with it.
 macro_rules! layouts_with_symbol {
     ($($(#[$doc:meta])* $generic:ident: $short:ident = $code:literal, $size:literal; $long:ident = $long_code:literal, $long_size:literal; $way:ident
         { $($field:ident: $kind:ty = $at:literal,)* } symbol = $symbol_at:literal { $($behind:ident: $behind_kind:ty = $behind_at:literal,)* })*) => {$(

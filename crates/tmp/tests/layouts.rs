@@ -4,7 +4,7 @@
 use fixwire_tmp::TmpLayoutInfo;
 use fixwire_tmp::messages::{LAYOUTS, layout_of};
 
-/// Name, MessageType, bytes of the frame, who sends it; then each field behind the header with its byte offset and
+/// Name, MessageType, bytes of the frame, who sends it; then each field after the header with its byte offset and
 /// its bytes, 0 for data of any length.
 const TABLE: &[(&str, u8, usize, &str, &str)] = &[
     ("L10", 10, 23, "both", "status@17:1 start_in_bound_num@18:4"),

@@ -12,14 +12,14 @@ pub trait ResendStore {
 /// Messages that are still to be resent at a login.
 #[derive(Default)]
 pub(crate) struct ResendBlocks {
-    /// The next one to be read from the store; 64 bits, so that it can be behind the last number.
+    /// The next one to be read from the store; 64 bits, so that it can exceed the last number.
     next: u64,
     end: u64,
     /// Read, and not yet sent.
     rest: Vec<u8>,
 }
 
-/// The next block: so many bytes of [`ResendBlocks::bytes`], and whether it is the last one.
+/// The next block: its length in [`ResendBlocks::bytes`], and whether it is the last one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct ResendBlock {
     pub bytes: usize,

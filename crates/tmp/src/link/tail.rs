@@ -40,7 +40,7 @@ impl BlockTail {
     }
 }
 
-/// Hands over the whole messages, and returns what is behind them.
+/// Hands over the whole messages, and returns the bytes after them.
 fn walk<'a>(
     mut bytes: &'a [u8],
     each: &mut impl FnMut(&TmpFrame<'_>) -> Result<(), LinkEnd>,

@@ -167,7 +167,7 @@ fn every_fault_is_met_in_every_state_of_both_ends() {
     }
 }
 
-/// The exchange accepts any first number after a login: an order that is lost before it is noticed by nobody.
+/// The exchange accepts any first number after a login: neither side notices that an order before it was lost.
 #[test]
 fn the_first_order_after_a_login_can_be_lost_unnoticed() {
     let mut world = World::usual();
