@@ -84,7 +84,7 @@ impl App {
         }
     }
 
-    /// Answers each order but QUIET with one report; panics at BANG, behind the report.
+    /// Answers each order but QUIET with one report; panics at BANG, after the report.
     pub fn reports() -> Self {
         Self::new(|from, order, outbox| {
             let id = order.get(tag::CL_ORD_ID).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The messages that a log must have: those of a journal, in order.
+//! The messages that a log must have: the journal's, in order.
 
 use std::net::{Shutdown, SocketAddr};
 use std::path::Path;
@@ -48,8 +48,8 @@ pub fn messages(journal: &Path) -> Vec<Logged> {
     found
 }
 
-/// Logs on with this number, sends so many orders, waits for their reports and goes away without a
-/// Logout, until the engine knows it. The next number.
+/// Logs on with this number, sends this number of orders, waits for their reports and disconnects
+/// without a Logout, until the engine knows it. Returns the next number.
 pub fn trade(engine: SocketAddr, seq: u64, orders: u64) -> u64 {
     let mut peer = Peer::log_on(engine, seq);
     for _ in 0..orders {

@@ -62,7 +62,7 @@ pub fn config(durability: Durability, sessions: Vec<SessionConfig>) -> EngineCon
     }
 }
 
-/// An outbox of so many bytes and messages.
+/// An outbox with this room for bytes and messages.
 pub fn outbox(outbox_bytes: usize, outbox_messages: usize) -> Limits {
     Limits {
         outbox_bytes,
@@ -92,7 +92,7 @@ pub fn start(config: EngineConfig, app: App, node: u32, net: &SimNet, disk: &Sim
     Engine::simulated(config, app, SimHost::new(node, net, disk)).expect("it starts")
 }
 
-/// A network that breaks nothing, whose connections hold so many bytes that are not read.
+/// A network without faults, whose connections hold this number of unread bytes.
 pub fn calm(room: usize) -> Weather {
     Weather {
         splits: false,

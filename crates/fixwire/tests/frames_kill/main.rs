@@ -1,8 +1,8 @@
 //! Frames of TMP's shape over real sockets, echoed by a process that is killed again and again: each is handed to the
-//! application once, and no echo arrives on another connection than that of its frame.
+//! application once, and each echo arrives on its frame's connection only.
 //!
-//! `FIXWIRE_FRAMES=1000000` is how many; `FIXWIRE_SEED=N` repeats the sizes and the moments of the kills. A program of
-//! its own, since it starts itself.
+//! `FIXWIRE_FRAMES=1000000` is their number; `FIXWIRE_SEED=N` repeats the sizes and the moments of the kills. A separate
+//! program, since it starts itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -29,7 +29,7 @@ const TMP: Framing = Framing::big_endian(0, 2)
     .within(19, 65_538)
     .with_sum_of_bytes();
 
-/// A frame with this number behind 10 bytes of head, and so many bytes behind that.
+/// A frame of 10 bytes of head, this number, and `more` bytes.
 fn frame(number: u64, more: usize) -> Vec<u8> {
     let mut frame = ((more + 16) as u16).to_be_bytes().to_vec();
     frame.extend_from_slice(&[0x20; 8]);
@@ -45,7 +45,7 @@ fn number_of(frame: &[u8]) -> u64 {
         .map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }
 
-/// Bytes behind the number: mostly those of an order, sometimes the most there can be.
+/// The bytes after the number: mostly as many as in an order, sometimes the most that fit.
 fn more(number: u64) -> usize {
     match number {
         number if number.is_multiple_of(5_000) => 65_519,
@@ -142,7 +142,7 @@ fn start(folder: &Path) -> (Process, SocketAddr) {
     let mut lines = BufReader::new(output).lines().map_while(Result::ok);
     let at = lines.find_map(|line| line.strip_prefix("listening at ").map(str::to_owned));
     let at = at.expect("it listens").parse().expect("an address");
-    // Nobody reads what else it says; it says nothing more.
+    // The process prints no more, so the rest of its output is not read.
     (process, at)
 }
 

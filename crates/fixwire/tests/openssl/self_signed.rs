@@ -1,5 +1,5 @@
 //! Certificates that peers without an authority exchange: self-signed ones, as `openssl req -x509` makes them, and
-//! those of version 1. And a peer that requires a certificate of ours.
+//! certificates of version 1. And a peer that requires a certificate from us.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};

@@ -1,4 +1,4 @@
-//! Checkpoints of an application's state: with the notes behind them they make what all notes make, whenever
+//! Checkpoints of an application's state: with the later notes they give the same state as all notes, whenever
 //! the process ends or the power is cut, and whatever is damaged.
 
 use crate::common;
@@ -204,7 +204,7 @@ impl World {
         conn
     }
 
-    /// Sends so many orders; how many were reported when the machine stopped.
+    /// Sends this number of orders; returns how many were reported when the machine stopped.
     fn trade(&mut self, engine: &mut DeskEngine, conn: ConnId, orders: u64) -> u64 {
         let mut reported = 0;
         for _ in 0..orders {
@@ -282,8 +282,8 @@ impl World {
     }
 }
 
-/// Trades until the machine stops after so many operations, starts again, and compares: with what the engine
-/// had, with all notes, and what goes on from there. Answers the world.
+/// Trades until the machine stops after this number of operations, restarts, and compares the state with the
+/// engine's earlier one, with the state from all notes, and with the state after more trading. Returns the world.
 fn stop_after(operations: u64, durability: Durability, power: Option<u64>) -> World {
     const ORDERS: u64 = 280;
     let mut world = World::new(durability);
@@ -415,7 +415,7 @@ fn a_checkpoint_of_another_journal_or_application_is_not_used() {
     let (disk, wanted) = (&world.disk, *world.states.last().unwrap());
     let files = disk.checkpoints();
     let newest = *files.keys().max().unwrap();
-    // Its numbers are those of the other world, its salts are not.
+    // It has the numbers of the other world, but other salts.
     let mut engine = {
         let disk = SimDisk::new();
         let _ = journal::Disk::salt(&mut disk.clone());
@@ -445,7 +445,7 @@ fn a_checkpoint_of_another_journal_or_application_is_not_used() {
     assert!(error.to_string().contains("were retired"), "{error}");
 }
 
-/// Traffic that notes nothing: so many TestRequests, a second apart.
+/// Traffic without notes: this number of TestRequests, a second apart.
 fn idle(world: &mut World, engine: &mut DeskEngine, conn: ConnId, requests: u64, folds: bool) {
     for _ in 0..requests {
         let seq = wire::numbers(engine)[0].0;

@@ -19,7 +19,7 @@ const PEER: SessionId = SessionId(0);
 
 /// Two orders, the end of the process, and a peer that resends what it is asked for: what the application has
 /// seen, as ClOrdID, MsgSeqNum and PossDupFlag. With notes it
-/// notes each, and in the end knows both, from a note or anew.
+/// notes each, and in the end knows both, from a note or from a new delivery.
 fn seen(seed: u64, durability: Durability, power: bool, notes: bool) -> Vec<String> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&heard);

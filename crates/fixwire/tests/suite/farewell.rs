@@ -100,7 +100,7 @@ impl World {
     }
 }
 
-/// Logged on, with orders whose reports are not read, and a Logout behind them.
+/// Logged on, with orders whose reports are not read, and then a Logout.
 fn slow_reader(world: &mut World) -> ConnId {
     let conn = world.connect();
     world.say(conn, "P0", "A", 1, "98=0|108=0|");

@@ -441,7 +441,7 @@ fn records(disk: &SimDisk) -> Vec<String> {
     shown.collect()
 }
 
-/// One life of a link that stops after so many operations; what the peer has of it.
+/// One life of a link that stops after this number of operations; returns the messages that the peer got.
 fn live(world: &mut World, life: usize) -> Vec<String> {
     let mut got = Vec::new();
     let Ok(conn) = world.net.connect(0, LINK_PORT) else {

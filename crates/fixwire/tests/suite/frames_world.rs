@@ -26,7 +26,7 @@ pub const TMP: Framing = Framing::big_endian(0, 2)
     .within(19, 65_538)
     .with_sum_of_bytes();
 
-/// A frame with this text behind 16 bytes of head.
+/// A frame with this text after 16 bytes of head.
 pub fn frame(text: &str) -> Vec<u8> {
     let mut frame = ((text.len() + 16) as u16).to_be_bytes().to_vec();
     frame.extend_from_slice(&[0x20; 16]);
@@ -39,7 +39,7 @@ pub fn text_of(frame: &[u8]) -> String {
     String::from_utf8_lossy(&frame[18..frame.len() - 1]).into_owned()
 }
 
-/// The texts of whole frames, and the bytes of what is behind them.
+/// The texts of whole frames, and the number of bytes after them.
 pub fn texts(mut bytes: &[u8]) -> (Vec<String>, usize) {
     let mut texts = Vec::new();
     loop {
@@ -56,7 +56,7 @@ pub fn texts(mut bytes: &[u8]) -> (Vec<String>, usize) {
 
 type Later = Box<dyn FnOnce(&mut Outbox) + Send>;
 
-/// Where the secret of a frame is, if it has one: behind `key `.
+/// The range of the secret in a frame, if it has one: after `key `.
 pub fn secret_of(frame: &[u8]) -> Option<Range<usize>> {
     let at = frame.windows(4).position(|text| text == b"key ")?;
     Some(at + 4..frame.len() - 1)
@@ -70,8 +70,8 @@ pub fn send(outbox: &mut Outbox, link: SessionId, frame: &[u8]) {
     }
 }
 
-/// Echoes each frame and notes it; ends the connection at BYE, behind the echo. Sends an order of a FIX session to the
-/// link, and a frame that begins with `fill ` to the FIX session. Of a frame with a secret it notes only that.
+/// Echoes each frame and notes it; ends the connection at BYE, after the echo. Sends an order from a FIX session to the
+/// link, and a frame that begins with `fill ` to the FIX session. For a frame with a secret it notes only this fact.
 #[derive(Default)]
 pub struct Desk {
     /// `up`, `down 3` (what was written), and texts of frames and notes.

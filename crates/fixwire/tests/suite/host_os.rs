@@ -86,7 +86,7 @@ fn what_is_read_one_way_is_read_once() {
             assert!(since.elapsed() < PATIENCE);
         }
     };
-    // The first is taken at once, those behind it at the next poll or the next read.
+    // The first is taken at once, the later ones at the next poll or the next read.
     for (number, polls) in [(0, 1), (1, 1), (2, 0), (3, 0), (4, 2)] {
         stream.write_all(&[number; 100]).unwrap();
         assert_eq!(read(&mut host, 64), [number; 64]);

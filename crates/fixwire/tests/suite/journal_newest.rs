@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 const WALL: Timestamp = Timestamp(1_000);
 
-/// Writes so many inbound messages of 500 bytes: seven fill a segment.
+/// Writes this number of inbound messages of 500 bytes: seven fill a segment.
 fn write<D: Disk>(journal: &mut Journal<D>, messages: u64) -> Result<(), JournalError> {
     let id = journal.register(WALL, "A")?;
     for _ in 0..messages {

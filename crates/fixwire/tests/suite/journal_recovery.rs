@@ -120,7 +120,7 @@ fn flip_every_byte(config: JournalConfig) {
                     );
                 }
                 Ok((mut journal, recovered)) => {
-                    // Only behind the last whole record: an unfinished one, or the unused end.
+                    // Only after the last whole record: an unfinished one, or the unused end.
                     let torn = recovered
                         .torn
                         .unwrap_or_else(|| panic!("{place:?} unnoticed"));

@@ -188,7 +188,7 @@ fn what_falls_off_the_ring_is_missing() {
     let (mut journal, _) = Journal::open(OsDisk::Memory(Memory::new(3)), SMALL).unwrap();
     let id = journal.register(WALL, "A").unwrap();
     for seq in 1..=1000_u64 {
-        // Of many sizes, so that records of one lap do not end where those of the lap before did.
+        // Of many sizes, so that records do not end at the same places in two laps.
         send(
             &mut journal,
             id,

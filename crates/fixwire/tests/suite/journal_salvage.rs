@@ -223,7 +223,7 @@ fn every_flipped_byte_of_a_journal_is_salvaged_or_opens() {
                 let (_root, path) = folder();
                 let opened = Journal::open(damaged.copy(), SMALL);
                 if let Err(JournalError::OtherVersion { .. }) = opened {
-                    // It may be that of another version, which only its build can salvage.
+                    // The damage may give the version of another build, and only that build can salvage it.
                     assert!((8..12).contains(&at), "{at}");
                     damaged.write_to(&path).unwrap();
                     let error = salvage(&path, Some(Durability::Process), NOW, false).unwrap_err();
@@ -234,7 +234,7 @@ fn every_flipped_byte_of_a_journal_is_salvaged_or_opens() {
                 damaged.write_to(&path).unwrap();
                 let (done, mut journal) = salvaged(&path);
                 serves(&mut journal, &done);
-                // A header is written anew, and behind it nothing is missing.
+                // The header is rewritten, and nothing after it is missing.
                 whole += u32::from(done.lost == 0);
                 let truth = &images.last().unwrap().1;
                 let known = done
@@ -345,7 +345,7 @@ fn damaged_files_about_the_journal_lose_nothing() {
     }
 }
 
-/// With a checkpoint behind the damage nothing but what could be resent from before is lost.
+/// With a checkpoint after the damage, only messages that could be resent from before it are lost.
 #[test]
 fn a_checkpoint_behind_the_damage_is_where_the_journal_begins_then() {
     let retention = Retention {

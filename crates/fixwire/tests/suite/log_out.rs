@@ -17,7 +17,7 @@ use common::wire::{self, PORT, SimEngine, calm, numbers, read, shown, turns, wri
 const WHY: &str = "too many orders: log on again";
 
 /// Reports each order; OUT logs its session out, between two reports, OTHER the second session. BANG and REFUSED fail
-/// behind that.
+/// after that.
 fn app() -> App {
     App::new(|from, order, outbox| {
         answer(order, from, b"8", outbox)?;

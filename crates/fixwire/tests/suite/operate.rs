@@ -292,7 +292,7 @@ fn operators_test_a_peer_end_its_connection_and_send_for_it() {
     );
     assert_eq!(operate(&mut engine, Operation::Disconnect), Ok(()));
     assert_eq!(read(&world.net, conn), "", "no Logout");
-    // Without a Logon it would take a number below that of the next one.
+    // Without a Logon its number would be below the number of the next Logon.
     assert_eq!(
         operate(&mut engine, send(b"B", b"148=late\x0133=0\x01")),
         Err(OperationError::NotLoggedOn)

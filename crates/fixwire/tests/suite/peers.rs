@@ -93,7 +93,7 @@ fn what_a_peer_asks_for_again_comes_from_the_journal_even_after_a_restart() {
     let engine = Running::start(settings);
     let mut peer = Peer::log_on(engine.address(), 502);
     peer.send("2", "7=1|16=0|");
-    // Live messages queue behind the resend.
+    // Live messages wait until the resend is done.
     peer.send("D", &order(501));
     let fill = peer.receive().unwrap();
     assert!(
@@ -210,7 +210,7 @@ fn a_peer_that_reads_too_little_is_disconnected_and_finds_all_in_the_journal() {
         let again = peer.receive().unwrap();
         let is_next = again.contains(&format!("|34={next}|"));
         // Messages still on their way from the other thread are live: they came before our request, or come
-        // behind the resent ones.
+        // after the resent ones.
         if !is_next && !again.contains("|43=Y|") {
             continue;
         }

@@ -109,7 +109,7 @@ fn the_application_hears_what_was_rejected() {
     assert_eq!(say("0", 6, "").1, ["B -: kept"]);
     // A message already reported is not looked up again.
     assert_eq!(say("3", 8, "45=2|58=again|").1, ["nothing: again"]);
-    // One of an earlier message comes after that of a later one. A BusinessMessageReject is always looked up.
+    // The Reject of an earlier message comes after one of a later message. A BusinessMessageReject is always looked up.
     assert_eq!(say("D", 9, &order.replace("11=A", "11=C")).0, ["8 9"]);
     assert_eq!(say("3", 10, "45=9|58=later|").1, ["8 C: later"]);
     assert_eq!(say("3", 11, "45=8|58=earlier|").1, ["B -: earlier"]);

@@ -54,7 +54,7 @@ fn log_on(net: &SimNet, engine: &mut SimEngine, field: &str) -> (ConnId, String)
 #[test]
 fn sessions_of_one_port_may_differ_in_one_sub_id_or_location_alone() {
     type Name = fn(&mut session::Config, &[u8]);
-    // The setting, the field of the peer's Logon, and that of our answer.
+    // The setting, the field in the peer's Logon, and the field in our answer.
     let ids: [(Name, u32, u32); 4] = [
         (|fix, id| fix.peer.sub_id = id.into(), 50, 57),
         (|fix, id| fix.own.sub_id = id.into(), 57, 50),
