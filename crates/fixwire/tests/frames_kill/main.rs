@@ -1,8 +1,8 @@
 //! Frames of TMP's shape over real sockets, echoed by a process that is killed again and again: each is handed to the
 //! application once, and each echo arrives on its frame's connection only.
 //!
-//! `FIXWIRE_FRAMES=1000000` is their number; `FIXWIRE_SEED=N` repeats the sizes and the moments of the kills. A separate
-//! program, since it starts itself.
+//! `FIXWIRE_FRAMES=1000000` is their number; `FIXWIRE_SEED=N` repeats the sizes and the moments of the kills. A
+//! separate program, since it starts itself.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
