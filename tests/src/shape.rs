@@ -20,7 +20,7 @@ pub const FOLDER_MAX: usize = 20;
 pub struct Shape {
     /// Files of each type, and in each its methods with the methods that each file calls.
     types: BTreeMap<String, BTreeMap<PathBuf, Methods>>,
-    /// How many types have a name: those of a name that several have are told apart by nothing here, and do not count.
+    /// The number of types by name: types that share a name cannot be distinguished here, and do not count.
     names: BTreeMap<String, usize>,
     /// Entries of each folder.
     folders: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
@@ -104,7 +104,7 @@ impl Shape {
     }
 }
 
-/// Files of the longest circle in which methods of one type call each other; 1 when there is none.
+/// Files of the longest circle in which methods of one type call each other; 1 without a circle.
 fn longest_circle(files: &BTreeMap<PathBuf, Methods>) -> usize {
     let calls = |from: &Methods| -> Vec<&PathBuf> {
         let to = files
