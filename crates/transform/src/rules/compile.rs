@@ -32,6 +32,8 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub tables: &'c [(String, Table)],
     pub scripts: &'c Scripts,
     pub errors: &'e mut Errors<'t>,
+    /// The text that is compiled.
+    pub here: Here<'c>,
     /// True for an event hook rather than a rule.
     pub on: bool,
     /// Bytes that regular expressions may still take.
@@ -47,11 +49,12 @@ pub(super) struct Compiler<'c, 'e, 't> {
 }
 
 /// A text of the file that is compiled, with the scope of its names.
-pub(super) struct Here<'h, 'c> {
-    pub text: &'h SourceText,
+#[derive(Default)]
+pub(super) struct Here<'c> {
+    pub text: SourceText,
     pub scope: Scope<'c>,
     /// The sessions of the rule.
-    pub sessions: &'h [bool],
+    pub sessions: Vec<bool>,
 }
 
 impl<'c, 'e, 't> Compiler<'c, 'e, 't> {
@@ -66,6 +69,7 @@ impl<'c, 'e, 't> Compiler<'c, 'e, 't> {
             tables,
             scripts,
             errors,
+            here: Here::default(),
             on: false,
             patterns_left: MAX_PATTERNS,
             counters: Vec::new(),
@@ -76,86 +80,72 @@ impl<'c, 'e, 't> Compiler<'c, 'e, 't> {
     }
 }
 
-impl<'c> Compiler<'c, '_, '_> {
-    pub fn add(
-        &mut self,
-        here: &Here<'_, '_>,
-        at: usize,
-        problem: RuleProblem,
-        hint: Option<String>,
-    ) {
-        self.errors.add(here.text.offset(at), problem, hint);
+impl Compiler<'_, '_, '_> {
+    pub fn add(&mut self, at: usize, problem: RuleProblem, hint: Option<String>) {
+        self.errors.add(self.here.text.offset(at), problem, hint);
     }
 
     /// The value, or `None` after its error was recorded.
-    pub fn noted<T>(
-        &mut self,
-        here: &Here<'_, '_>,
-        at: usize,
-        result: Result<T, Wrong>,
-    ) -> Option<T> {
+    pub fn noted<T>(&mut self, at: usize, result: Result<T, Wrong>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err((problem, hint)) => {
-                self.add(here, at, problem, hint);
+                self.add(at, problem, hint);
                 None
             }
         }
     }
 
     /// The test of a condition; `None` after its errors were recorded.
-    pub fn test(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
+    pub fn test(&mut self, condition: &Condition) -> Option<Test> {
         match condition {
-            Condition::And(_) => self.and(here, condition),
+            Condition::And(_) => self.and(condition),
             Condition::Or(parts) => {
-                let tests: Vec<_> = parts.iter().map(|part| self.and(here, part)).collect();
+                let tests: Vec<_> = parts.iter().map(|part| self.and(part)).collect();
                 tests.into_iter().collect::<Option<Vec<_>>>().map(Test::Or)
             }
-            Condition::Not(inner) => self.test(here, inner).map(Box::new).map(Test::Not),
-            Condition::Compare(field, op, value) => self.compare(here, field, *op, value),
-            Condition::In(field, values) => self.one_of(here, field, values),
+            Condition::Not(inner) => self.test(inner).map(Box::new).map(Test::Not),
+            Condition::Compare(field, op, value) => self.compare(field, *op, value),
+            Condition::In(field, values) => self.one_of(field, values),
             Condition::InTable(field, table) => {
-                let field = self.read(here, field);
-                let (table, column) = self.column(here, table)?;
+                let field = self.read(field);
+                let (table, column) = self.column(table)?;
                 Some(Test::Listed(field?, table, column))
             }
-            Condition::Text(field, how, pattern) => self.text(here, field, *how, pattern),
+            Condition::Text(field, how, pattern) => self.text(field, *how, pattern),
             Condition::Length(field, op, length) => {
-                self.value_test(here, field, ValueTest::Length(*op, *length))
+                self.value_test(field, ValueTest::Length(*op, *length))
             }
-            Condition::Bits(field, bits) => self.value_test(here, field, ValueTest::Bits(*bits)),
-            Condition::Today(field) => Some(Test::Today(self.read(here, field)?)),
-            Condition::Has(field) => self.value_test(here, field, ValueTest::Present),
+            Condition::Bits(field, bits) => self.value_test(field, ValueTest::Bits(*bits)),
+            Condition::Today(field) => Some(Test::Today(self.read(field)?)),
+            Condition::Has(field) => self.value_test(field, ValueTest::Present),
             Condition::AnyEntry(count, inner) => {
-                let (count, test) = self.entries(here, count, inner)?;
+                let (count, test) = self.entries(count, inner)?;
                 Some(Test::AnyEntry(count, test))
             }
             Condition::AllEntries(count, inner) => {
-                let (count, test) = self.entries(here, count, inner)?;
+                let (count, test) = self.entries(count, inner)?;
                 Some(Test::AllEntries(count, test))
             }
-            Condition::Active(session) => {
-                let found = self.names.session(&session.text);
-                self.noted(here, session.at, found).map(Test::Active)
-            }
-            Condition::Source(names) => self.named(here, names).map(Test::Source),
+            Condition::Active(session) => self.session(session).map(Test::Active),
+            Condition::Source(names) => self.named(names).map(Test::Source),
             Condition::Target { at, named, names } => {
                 if !self.on {
                     let hint = "use it in an [[on]] with event = \"undelivered\" or \"failed\"";
-                    self.add(here, *at, RuleProblem::NoTarget, Some(hint.into()));
+                    self.add(*at, RuleProblem::NoTarget, Some(hint.into()));
                     return None;
                 }
-                let mut meant = self.named(here, names)?;
+                let mut meant = self.named(names)?;
                 meant.iter_mut().for_each(|one| *one = *one == *named);
                 Some(Test::Target(meant))
             }
             Condition::Message(pattern) => {
                 let table = self.pattern(&pattern.text);
-                let table = self.noted(here, pattern.at, table)?;
+                let table = self.noted(pattern.at, table)?;
                 Some(Test::Message(Box::new(table)))
             }
             Condition::Script(name) => {
-                let script = self.script(here, name, false)?;
+                let script = self.script(name, false)?;
                 Some(Test::Script(Box::new(script)))
             }
         }
@@ -163,24 +153,24 @@ impl<'c> Compiler<'c, '_, '_> {
 
     /// Compiles a condition of a rule, or a branch of one, whose parts must all hold, and checks that they do not
     /// contradict each other.
-    pub fn and(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
+    pub fn and(&mut self, condition: &Condition) -> Option<Test> {
         let mut parts = Vec::new();
         flatten(condition, &mut parts);
-        let mut narrow = Narrow::new(here.sessions);
+        let mut narrow = Narrow::new(&self.here.sessions);
         let mut tests = Vec::new();
         for part in &parts {
-            let Some(test) = self.test(here, part) else {
+            let Some(test) = self.test(part) else {
                 continue;
             };
             if let Err(conflict) = narrow.by(&test) {
                 let why = match conflict {
                     Some(tag) => {
-                        let name = self.names.name_of(&here.scope, tag);
+                        let name = self.names.name_of(&self.here.scope, tag);
                         format!("it contradicts another condition on {name}")
                     }
                     None => "the message comes from another session".to_string(),
                 };
-                self.add(here, start_of(part), RuleProblem::Never { why }, None);
+                self.add(start_of(part), RuleProblem::Never { why }, None);
             }
             tests.push(test);
         }
@@ -193,39 +183,33 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    pub fn read(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<FieldRef> {
-        let found = self.names.field(&here.scope, &field.text);
-        self.noted(here, field.at, found)
+    pub fn read(&mut self, field: &NameToken) -> Option<FieldRef> {
+        let found = self.names.field(&self.here.scope, &field.text);
+        self.noted(field.at, found)
     }
 
-    fn value_test(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        test: ValueTest,
-    ) -> Option<Test> {
-        Some(Test::Value(self.read(here, field)?, test))
+    fn value_test(&mut self, field: &NameToken, test: ValueTest) -> Option<Test> {
+        Some(Test::Value(self.read(field)?, test))
     }
 
     /// The condition inside a group's entries.
     pub fn entries(
         &mut self,
-        here: &mut Here<'_, 'c>,
         count: &NameToken,
         inner: &Condition,
     ) -> Option<(FieldRef, Box<Test>)> {
-        let found = self.names.group(&here.scope, &count.text);
-        let (count, defs) = self.noted(here, count.at, found)?;
-        here.scope.groups.push(defs);
-        let test = self.and(here, inner);
-        here.scope.groups.pop();
+        let found = self.names.group(&self.here.scope, &count.text);
+        let (count, defs) = self.noted(count.at, found)?;
+        self.here.scope.groups.push(defs);
+        let test = self.and(inner);
+        self.here.scope.groups.pop();
         Some((count, Box::new(test?)))
     }
 
     /// A table and a column of it.
-    pub fn column(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<(usize, usize)> {
+    pub fn column(&mut self, name: &NameToken) -> Option<(usize, usize)> {
         let found = self.find_column(&name.text);
-        self.noted(here, name.at, found)
+        self.noted(name.at, found)
     }
 
     fn find_column(&self, text: &str) -> Result<(usize, usize), Wrong> {
@@ -250,45 +234,28 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn literal(
-        &mut self,
-        here: &Here<'_, '_>,
-        tag: u32,
-        value: &RuleValue,
-        ordered: bool,
-    ) -> Option<Literal> {
+    fn literal(&mut self, tag: u32, value: &RuleValue, ordered: bool) -> Option<Literal> {
         let written = (value.name.text.as_str(), value.form);
-        let found = self.names.literal(&here.scope, tag, written, ordered);
-        self.noted(here, value.name.at, found)
+        let found = self.names.literal(&self.here.scope, tag, written, ordered);
+        self.noted(value.name.at, found)
     }
 
-    fn compare(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        op: Op,
-        value: &RuleValue,
-    ) -> Option<Test> {
-        let field = self.read(here, field)?;
+    fn compare(&mut self, field: &NameToken, op: Op, value: &RuleValue) -> Option<Test> {
+        let field = self.read(field)?;
         let ordered = !matches!(op, Op::Equal | Op::NotEqual);
-        let test = match self.literal(here, field.tag, value, ordered)? {
+        let test = match self.literal(field.tag, value, ordered)? {
             Literal::Bytes(bytes) => ValueTest::Bytes(op, bytes),
             Literal::Number(number) => ValueTest::Number(op, number),
         };
         Some(Test::Value(field, test))
     }
 
-    fn one_of(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        values: &[RuleValue],
-    ) -> Option<Test> {
-        let field = self.read(here, field)?;
+    fn one_of(&mut self, field: &NameToken, values: &[RuleValue]) -> Option<Test> {
+        let field = self.read(field)?;
         let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
         let mut good = true;
         for value in values {
-            match self.literal(here, field.tag, value, false) {
+            match self.literal(field.tag, value, false) {
                 Some(Literal::Bytes(value)) => bytes.push(value),
                 Some(Literal::Number(value)) => numbers.push(value),
                 None => good = false,
@@ -312,23 +279,12 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    fn text(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        how: PatternMatch,
-        pattern: &NameToken,
-    ) -> Option<Test> {
-        let field = self.read(here, field);
+    fn text(&mut self, field: &NameToken, how: PatternMatch, pattern: &NameToken) -> Option<Test> {
+        let field = self.read(field);
         if pattern.text.is_empty() {
             let found = "\"\"".to_string();
             let wanted = "a text that is not empty";
-            self.add(
-                here,
-                pattern.at,
-                RuleProblem::Unexpected { found, wanted },
-                None,
-            );
+            self.add(pattern.at, RuleProblem::Unexpected { found, wanted }, None);
             return None;
         }
         let bytes = pattern.text.as_bytes().to_vec();
@@ -338,7 +294,7 @@ impl<'c> Compiler<'c, '_, '_> {
             PatternMatch::Contains => ValueTest::Contains(bytes),
             PatternMatch::Matches => {
                 let table = self.pattern(&pattern.text);
-                let table = self.noted(here, pattern.at, table)?;
+                let table = self.noted(pattern.at, table)?;
                 ValueTest::Matches(Box::new(table))
             }
         };
@@ -375,12 +331,12 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The sessions selected by names, patterns and groups.
-    fn named(&mut self, here: &Here<'_, '_>, names: &[NameToken]) -> Option<Vec<bool>> {
-        let mut sessions = alloc::vec![false; here.sessions.len()];
+    fn named(&mut self, names: &[NameToken]) -> Option<Vec<bool>> {
+        let mut sessions = alloc::vec![false; self.here.sessions.len()];
         let mut good = true;
         for name in names {
             let found = self.names.select(&name.text, &mut sessions);
-            good &= self.noted(here, name.at, found).is_some();
+            good &= self.noted(name.at, found).is_some();
         }
         good.then_some(sessions)
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{SECRETS, tag};
 
 use super::change::Change;
-use super::compile::{Compiler, Here};
+use super::compile::Compiler;
 use super::fields::FieldRef;
 use super::names::Wrong;
 use super::problem::RuleProblem;
@@ -75,27 +75,20 @@ pub(super) enum Write {
     Remember,
 }
 
-impl<'c> Compiler<'c, '_, '_> {
-    pub fn send_by_table(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        table: &NameToken,
-    ) -> Option<Step> {
-        let field = self.read(here, field);
-        let (at, column) = self.column(here, table)?;
-        let names = self.names;
-        self.all_cells(here, table, (at, column), |cell| {
-            names.session(cell).map(drop)
-        });
+impl Compiler<'_, '_, '_> {
+    pub fn send_by_table(&mut self, field: &NameToken, table: &NameToken) -> Option<Step> {
+        let field = self.read(field);
+        let (at, column) = self.column(table)?;
+        let is_session = |this: &Self, cell: &str| this.names.session(cell).map(drop);
+        self.all_cells(table, (at, column), is_session);
         Some(Step::SendByTable(field?, at, column))
     }
 
-    pub fn send_by_comp_id(&mut self, here: &Here<'_, 'c>, at: usize) -> Option<Step> {
+    pub fn send_by_comp_id(&mut self, at: usize) -> Option<Step> {
         let same = self.names.same_comp_id();
-        self.noted(here, at, same)?;
-        let found = self.names.field(&here.scope, "128");
-        self.noted(here, at, found).map(Step::SendByCompId)
+        self.noted(at, same)?;
+        let found = self.names.field(&self.here.scope, "128");
+        self.noted(at, found).map(Step::SendByCompId)
     }
 
     /// The index of a counter.
@@ -107,19 +100,14 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    pub fn cl_ord_id(&mut self, here: &Here<'_, 'c>, at: usize) -> Option<FieldRef> {
-        let found = self.names.field(&here.scope, "11");
-        self.noted(here, at, found)
+    pub fn cl_ord_id(&mut self, at: usize) -> Option<FieldRef> {
+        let found = self.names.field(&self.here.scope, "11");
+        self.noted(at, found)
     }
 
-    pub fn remember(
-        &mut self,
-        here: &Here<'_, 'c>,
-        at: usize,
-        fields: &[NameToken],
-    ) -> Option<Step> {
-        let id = self.cl_ord_id(here, at);
-        let fields = fields.iter().map(|field| self.kept(here, field));
+    pub fn remember(&mut self, at: usize, fields: &[NameToken]) -> Option<Step> {
+        let id = self.cl_ord_id(at);
+        let fields = fields.iter().map(|field| self.kept(field));
         let fields: Vec<Option<FieldRef>> = fields.collect();
         Some(Step::Remember(
             id?,
@@ -128,8 +116,8 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A field to be remembered.
-    fn kept(&mut self, here: &Here<'_, 'c>, name: &NameToken) -> Option<FieldRef> {
-        let found = self.may_write(here, name, Write::Remember);
+    fn kept(&mut self, name: &NameToken) -> Option<FieldRef> {
+        let found = self.may_write(name, Write::Remember);
         let found = found.and_then(|field| match SECRETS.contains(&field.tag) {
             true => {
                 let (field, why) = (name.text.clone(), "it is a password");
@@ -141,121 +129,104 @@ impl<'c> Compiler<'c, '_, '_> {
             RuleProblem::NotWritable { field, why } => (RuleProblem::NotKept { field, why }, hint),
             problem => (problem, hint),
         });
-        let field = self.noted(here, name.at, found)?;
+        let field = self.noted(name.at, found)?;
         self.remembered.push(field.tag);
         Some(field)
     }
 
-    pub fn session(&mut self, here: &Here<'_, '_>, name: &NameToken) -> Option<usize> {
+    pub fn session(&mut self, name: &NameToken) -> Option<usize> {
         let found = self.names.session(&name.text);
-        self.noted(here, name.at, found)
+        self.noted(name.at, found)
     }
 
     /// Records the first row whose cell is wrong.
     fn all_cells(
         &mut self,
-        here: &Here<'_, '_>,
         name: &NameToken,
         (table, column): (usize, usize),
-        good: impl Fn(&str) -> Result<(), Wrong>,
+        good: impl Fn(&Self, &str) -> Result<(), Wrong>,
     ) {
         let table = &self.tables[table].1;
         for row in 0..table.rows() {
             let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
             if !cell.is_empty()
-                && let Err((problem, hint)) = good(cell)
+                && let Err((problem, hint)) = good(self, cell)
             {
-                return self.add(here, name.at, problem, hint);
+                return self.add(name.at, problem, hint);
             }
         }
     }
 
-    pub fn copied(
-        &mut self,
-        here: &Here<'_, 'c>,
-        from: &NameToken,
-        to: &NameToken,
-    ) -> Option<Change> {
-        let from = self.read(here, from);
-        let to = self.written(here, to, Write::Set);
+    pub fn copied(&mut self, from: &NameToken, to: &NameToken) -> Option<Change> {
+        let from = self.read(from);
+        let to = self.written(to, Write::Set);
         let value = alloc::vec![Piece::Field(from?)];
         Some(Change::Verb(Verb::Set(to?, value)))
     }
 
-    pub fn moved(
-        &mut self,
-        here: &Here<'_, 'c>,
-        from: &NameToken,
-        to: &NameToken,
-    ) -> Option<Change> {
-        let source = self.written(here, from, Write::Move);
-        let target = self.written(here, to, Write::Set);
+    pub fn moved(&mut self, from: &NameToken, to: &NameToken) -> Option<Change> {
+        let source = self.written(from, Write::Move);
+        let target = self.written(to, Write::Set);
         let (source, target) = (source?, target?);
         if source.tag == target.tag {
             let wanted = "another field";
             let found = to.text.clone();
-            self.add(here, to.at, RuleProblem::Unexpected { found, wanted }, None);
+            self.add(to.at, RuleProblem::Unexpected { found, wanted }, None);
             return None;
         }
         Some(Change::Verb(Verb::Move(source, target)))
     }
 
-    pub fn removed(&mut self, here: &Here<'_, 'c>, field: &NameToken) -> Option<Change> {
-        let field = self.written(here, field, Write::Remove)?;
-        let partner = self.names.partner(&here.scope, field.tag);
+    pub fn removed(&mut self, field: &NameToken) -> Option<Change> {
+        let field = self.written(field, Write::Remove)?;
+        let partner = self.names.partner(&self.here.scope, field.tag);
         let fields = core::iter::once(field).chain(partner);
         let each = fields.map(|field| Change::Verb(Verb::Remove(field)));
         Some(Change::All(each.collect()))
     }
 
     /// A field that a hash may replace.
-    pub fn hashed(&mut self, here: &Here<'_, 'c>, name: &NameToken) -> Option<FieldRef> {
-        let field = self.written(here, name, Write::Set)?;
-        if self.may_be(here, &field, pseudonym::SAMPLE).is_err() {
+    pub fn hashed(&mut self, name: &NameToken) -> Option<FieldRef> {
+        let field = self.written(name, Write::Set)?;
+        if self.may_be(&field, pseudonym::SAMPLE).is_err() {
             let why = "it cannot have 64 hexadecimal digits";
             let field = name.text.clone();
-            self.add(here, name.at, RuleProblem::NotWritable { field, why }, None);
+            self.add(name.at, RuleProblem::NotWritable { field, why }, None);
             return None;
         }
         Some(field)
     }
 
     /// Checks a value that a rule writes for a field.
-    fn may_be(&self, here: &Here<'_, 'c>, field: &FieldRef, text: &str) -> Result<(), Wrong> {
-        let value = self.names.value(&here.scope, field.tag, text, Form::Quoted);
+    fn may_be(&self, field: &FieldRef, text: &str) -> Result<(), Wrong> {
+        let value = self
+            .names
+            .value(&self.here.scope, field.tag, text, Form::Quoted);
         value.map(drop)
     }
 
-    pub fn set(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &NameToken,
-        text: &NameToken,
-    ) -> Option<Change> {
-        let field = self.written(here, field, Write::Set);
-        let pieces = self.template(here, text);
+    pub fn set(&mut self, field: &NameToken, text: &NameToken) -> Option<Change> {
+        let field = self.written(field, Write::Set);
+        let pieces = self.template(text);
         let (field, pieces) = (field?, pieces?);
         if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
-            let good = self.may_be(here, &field, &text.text);
-            self.noted(here, text.at, good)?;
+            let good = self.may_be(&field, &text.text);
+            self.noted(text.at, good)?;
         }
         Some(Change::Verb(Verb::Set(field, pieces)))
     }
 
     pub fn map(
         &mut self,
-        here: &Here<'_, 'c>,
         [from, table, to]: [&NameToken; 3],
         otherwise: Option<&NameToken>,
     ) -> Option<Change> {
-        let from = self.read(here, from);
-        let place = self.column(here, table);
-        let to = self.written(here, to, Write::Set);
+        let from = self.read(from);
+        let place = self.column(table);
+        let to = self.written(to, Write::Set);
         let (place, from, to) = (place?, from?, to?);
-        let (names, scope) = (self.names, &here.scope);
-        let good = |cell: &str| names.value(scope, to.tag, cell, Form::Quoted).map(drop);
-        self.all_cells(here, table, place, good);
-        let otherwise = self.otherwise(here, &to, otherwise)?;
+        self.all_cells(table, place, |this, cell| this.may_be(&to, cell));
+        let otherwise = self.otherwise(&to, otherwise)?;
         Some(Change::Map {
             from,
             table: place.0,
@@ -267,15 +238,14 @@ impl<'c> Compiler<'c, '_, '_> {
 
     pub fn recall(
         &mut self,
-        here: &Here<'_, 'c>,
         fields: &[NameToken],
         otherwise: Option<&NameToken>,
     ) -> Option<Change> {
         let fields = fields.iter().map(|name| {
-            let field = self.written(here, name, Write::Set)?;
-            let at = here.text.offset(name.at);
+            let field = self.written(name, Write::Set)?;
+            let at = self.here.text.offset(name.at);
             self.recalled.push((at, name.text.clone(), field.tag));
-            let otherwise = self.otherwise(here, &field, otherwise)?;
+            let otherwise = self.otherwise(&field, otherwise)?;
             Some(Change::Recall(field, otherwise))
         });
         let changes: Vec<Option<Change>> = fields.collect();
@@ -283,38 +253,23 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// The value after `else`; the outer `None` if the field cannot have it.
-    fn otherwise(
-        &mut self,
-        here: &Here<'_, 'c>,
-        field: &FieldRef,
-        text: Option<&NameToken>,
-    ) -> Option<Option<Vec<u8>>> {
+    fn otherwise(&mut self, field: &FieldRef, text: Option<&NameToken>) -> Option<Option<Vec<u8>>> {
         let Some(text) = text else {
             return Some(None);
         };
-        let good = self.may_be(here, field, &text.text);
-        self.noted(here, text.at, good)?;
+        let good = self.may_be(field, &text.text);
+        self.noted(text.at, good)?;
         Some(Some(text.text.as_bytes().to_vec()))
     }
 
     /// A field that may be written in this way.
-    pub fn written(
-        &mut self,
-        here: &Here<'_, 'c>,
-        name: &NameToken,
-        write: Write,
-    ) -> Option<FieldRef> {
-        let found = self.may_write(here, name, write);
-        self.noted(here, name.at, found)
+    pub fn written(&mut self, name: &NameToken, write: Write) -> Option<FieldRef> {
+        let found = self.may_write(name, write);
+        self.noted(name.at, found)
     }
 
-    pub fn may_write(
-        &self,
-        here: &Here<'_, 'c>,
-        name: &NameToken,
-        write: Write,
-    ) -> Result<FieldRef, Wrong> {
-        let scope = &here.scope;
+    pub fn may_write(&self, name: &NameToken, write: Write) -> Result<FieldRef, Wrong> {
+        let scope = &self.here.scope;
         let field = self.names.target(scope, &name.text)?;
         let of_session = field.of_session && (field.tag != tag::MSG_TYPE || write != Write::Set);
         let data = self.names.partner(scope, field.tag).is_some();
@@ -339,22 +294,13 @@ impl<'c> Compiler<'c, '_, '_> {
     }
 
     /// A text with `${F}` for values of fields.
-    pub fn template(
-        &mut self,
-        here: &Here<'_, 'c>,
-        text: &NameToken,
-    ) -> Option<Vec<Piece<FieldRef>>> {
+    pub fn template(&mut self, text: &NameToken) -> Option<Vec<Piece<FieldRef>>> {
         let mut pieces = Vec::new();
         let mut rest = text.text.as_str();
         if rest.is_empty() || rest.contains('\x01') {
             let found = format!("{rest:?}");
             let wanted = "a text that is not empty and has no SOH";
-            self.add(
-                here,
-                text.at,
-                RuleProblem::Unexpected { found, wanted },
-                None,
-            );
+            self.add(text.at, RuleProblem::Unexpected { found, wanted }, None);
             return None;
         }
         let mut good = true;
@@ -368,16 +314,11 @@ impl<'c> Compiler<'c, '_, '_> {
             let Some((name, behind)) = inner.split_once('}') else {
                 let found = "${".to_string();
                 let wanted = "a field and '}'";
-                self.add(
-                    here,
-                    at - 2,
-                    RuleProblem::Unexpected { found, wanted },
-                    None,
-                );
+                self.add(at - 2, RuleProblem::Unexpected { found, wanted }, None);
                 return None;
             };
-            let field = self.names.field(&here.scope, name);
-            match self.noted(here, at, field) {
+            let field = self.names.field(&self.here.scope, name);
+            match self.noted(at, field) {
                 Some(field) => pieces.push(Piece::Field(field)),
                 None => good = false,
             }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, ImmutableString, Position, Stmt};
 
-use super::compile::{Compiler, Here};
+use super::compile::Compiler;
 use super::compile_action::Write;
 use super::file::{Errors, File, SourceText};
 use super::names::{Wrong, is_number};
@@ -95,15 +95,10 @@ enum Written {
     Other,
 }
 
-impl<'c> Compiler<'c, '_, '_> {
+impl Compiler<'_, '_, '_> {
     /// The script of this name for the fields of a rule; `writes` for an action. `None` after its errors were
     /// recorded.
-    pub fn script(
-        &mut self,
-        here: &mut Here<'_, 'c>,
-        name: &NameToken,
-        writes: bool,
-    ) -> Option<Script> {
+    pub fn script(&mut self, name: &NameToken, writes: bool) -> Option<Script> {
         let scripts = self.scripts;
         let Some(parsed) = scripts.parsed.iter().find(|one| one.name == name.text) else {
             let names = scripts.parsed.iter().map(|one| one.name.as_str());
@@ -111,7 +106,7 @@ impl<'c> Compiler<'c, '_, '_> {
                 RuleProblem::UnknownScript(name.text.clone()),
                 nearest(&name.text, names),
             );
-            self.add(here, name.at, problem, hint);
+            self.add(name.at, problem, hint);
             return None;
         };
         let ast = parsed.ast.clone()?;
@@ -121,10 +116,10 @@ impl<'c> Compiler<'c, '_, '_> {
         for named in named(&ast) {
             let found = match named {
                 Named::Field(key, at, written) => {
-                    let found = self.slot(here, &mut shape, key, written, writes);
+                    let found = self.slot(&mut shape, key, written, writes);
                     found.map_err(|wrong| (at, wrong))
                 }
-                Named::List(group, field) => self.list(here, &mut shape, group, field),
+                Named::List(group, field) => self.list(&mut shape, group, field),
                 Named::Function(name, _) if FUNCTIONS.contains(&name.as_str()) => Ok(()),
                 Named::Function(name, at) => {
                     let hint = nearest(&name, FUNCTIONS.into_iter().chain([LIST]));
@@ -156,7 +151,6 @@ impl<'c> Compiler<'c, '_, '_> {
     /// Resolves a field, and checks that it may be written.
     fn slot(
         &mut self,
-        here: &Here<'_, 'c>,
         shape: &mut Shape,
         key: Key,
         written: Option<Written>,
@@ -166,9 +160,9 @@ impl<'c> Compiler<'c, '_, '_> {
             Key::Name(name) => name.to_string(),
             Key::Tag(tag) => tag.to_string(),
         };
-        let field = self.names.field(&here.scope, &text)?;
+        let field = self.names.field(&self.here.scope, &text)?;
         let name = NameToken { text, at: 0 };
-        let may = |write| self.may_write(here, &name, write).map(drop);
+        let may = |write| self.may_write(&name, write).map(drop);
         if let Some(written) = written {
             if !writes {
                 let why = "a condition changes nothing";
@@ -180,7 +174,8 @@ impl<'c> Compiler<'c, '_, '_> {
                 Written::Text(value) => {
                     may(Write::Set)?;
                     let form = syntax::Form::Quoted;
-                    self.names.value(&here.scope, field.tag, &value, form)?;
+                    self.names
+                        .value(&self.here.scope, field.tag, &value, form)?;
                 }
                 Written::Other => may(Write::Set)?,
             }
@@ -189,8 +184,8 @@ impl<'c> Compiler<'c, '_, '_> {
         let known = slots.iter().position(|slot| slot.field.tag == field.tag);
         let at = known.unwrap_or_else(|| {
             slots.push(Slot {
-                form: self.form(here, field.tag),
-                partner: self.names.partner(&here.scope, field.tag),
+                form: self.form(field.tag),
+                partner: self.names.partner(&self.here.scope, field.tag),
                 may_set: writes && may(Write::Set).is_ok(),
                 may_remove: writes && may(Write::Remove).is_ok(),
                 field,
@@ -205,17 +200,16 @@ impl<'c> Compiler<'c, '_, '_> {
 
     fn list(
         &mut self,
-        here: &mut Here<'_, 'c>,
         shape: &mut Shape,
         (group, group_at): (ImmutableString, Position),
         (name, name_at): (ImmutableString, Position),
     ) -> Result<(), (Position, Wrong)> {
-        let found = self.names.group(&here.scope, &group);
+        let found = self.names.group(&self.here.scope, &group);
         let (count, defs) = found.map_err(|wrong| (group_at, wrong))?;
-        here.scope.groups.push(defs);
-        let field = self.names.field(&here.scope, &name);
-        let field = field.map(|field| (self.form(here, field.tag), field));
-        here.scope.groups.pop();
+        self.here.scope.groups.push(defs);
+        let field = self.names.field(&self.here.scope, &name);
+        let field = field.map(|field| (self.form(field.tag), field));
+        self.here.scope.groups.pop();
         let (form, field) = field.map_err(|wrong| (name_at, wrong))?;
         shape.lists.push(List {
             names: (group, name),
@@ -226,8 +220,8 @@ impl<'c> Compiler<'c, '_, '_> {
         Ok(())
     }
 
-    fn form(&self, here: &Here<'_, 'c>, tag: u32) -> Form {
-        match self.names.kind(&here.scope, tag) {
+    fn form(&self, tag: u32) -> Form {
+        match self.names.kind(&self.here.scope, tag) {
             Some(kind) if kind.is_decimal() => Form::Number,
             Some(kind) if is_number(kind) => Form::Whole,
             _ => Form::Text,

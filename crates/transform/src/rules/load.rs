@@ -165,7 +165,7 @@ fn tables(
     tables
 }
 
-impl<'c> Compiler<'c, '_, '_> {
+impl Compiler<'_, '_, '_> {
     fn rule(&mut self, at: usize, entry: &RuleEntry) -> Compiled {
         let sessions = self.sessions(&entry.from);
         let condition = self.when(entry.when.as_ref(), &sessions);
@@ -222,8 +222,8 @@ impl<'c> Compiler<'c, '_, '_> {
     pub fn when(&mut self, when: Option<&SourceText>, sessions: &[bool]) -> Option<Test> {
         let when = when?;
         let condition = self.parsed(when, parse::condition)?;
-        let mut here = self.here(when, sessions);
-        self.and(&mut here, &condition)
+        self.begin(when, sessions);
+        self.and(&condition)
     }
 
     /// The rule or event at a position in the file, with its name or default name.
@@ -266,7 +266,8 @@ impl<'c> Compiler<'c, '_, '_> {
         let first = self.errors.len();
         for text in texts {
             let mark = self.errors.len();
-            let action = self.action(&mut self.here(text, sessions));
+            self.begin(text, sessions);
+            let action = self.action();
             let wrong = match &action {
                 Ok((kind, _)) => {
                     refused(*kind).map(|why| Fault::new(0, RuleProblem::NotForEvent(why)))
@@ -292,12 +293,13 @@ impl<'c> Compiler<'c, '_, '_> {
         (actions, steps)
     }
 
-    pub fn here<'h>(&self, text: &'h SourceText, sessions: &'h [bool]) -> Here<'h, 'c> {
-        Here {
-            text,
+    /// Begins to compile a text of a rule for these sessions.
+    pub fn begin(&mut self, text: &SourceText, sessions: &[bool]) {
+        self.here = Here {
+            text: text.clone(),
             scope: self.names.scope(sessions),
-            sessions,
-        }
+            sessions: sessions.into(),
+        };
     }
 
     pub fn parsed<T>(

@@ -51,6 +51,7 @@ pub(super) struct Names<'c> {
 type Grouped = (Vec<usize>, Tag);
 
 /// The dictionaries for a rule's fields, and the enclosing groups.
+#[derive(Default)]
 pub(super) struct Scope<'c> {
     /// Indexes in the list of dictionaries.
     dictionaries: Vec<usize>,

@@ -1,6 +1,6 @@
 //! A build without scripts: a file with a script is refused.
 
-use super::compile::{Compiler, Here};
+use super::compile::Compiler;
 use super::condition::World;
 use super::fields::{FieldLevel, FieldSequence, View};
 use super::file::{Errors, File};
@@ -41,10 +41,10 @@ impl Scripts {
     }
 }
 
-impl<'c> Compiler<'c, '_, '_> {
+impl Compiler<'_, '_, '_> {
     /// Records an error for a rule with a script.
-    pub fn script(&mut self, here: &mut Here<'_, 'c>, name: &NameToken, _: bool) -> Option<Script> {
-        self.add(here, name.at, self.scripts.missing(), None);
+    pub fn script(&mut self, name: &NameToken, _: bool) -> Option<Script> {
+        self.add(name.at, self.scripts.missing(), None);
         None
     }
 }

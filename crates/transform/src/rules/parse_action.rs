@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::change::Change;
-use super::compile::{Compiler, Here};
+use super::compile::Compiler;
 use super::compile_action::{Step, Write};
 use super::parse::{Parser, SCRIPT};
 use super::problem::{Fault, RuleProblem, nearest};
@@ -62,20 +62,20 @@ impl ActionKind {
 /// An action: what it does, and its step; `None` after errors in its names were recorded.
 pub(super) type ReadAction = (ActionKind, Option<Step>);
 
-impl<'c> Compiler<'c, '_, '_> {
+impl Compiler<'_, '_, '_> {
     /// Reads the action of a text.
     ///
     /// # Errors
     ///
     /// The first syntax error.
-    pub fn action(&mut self, here: &mut Here<'_, 'c>) -> Result<ReadAction, Fault> {
-        let mut words = Parser::new(&here.text.value)?;
-        let action = self.step(here, &mut words)?;
+    pub fn action(&mut self) -> Result<ReadAction, Fault> {
+        let mut words = Parser::new(&self.here.text.value)?;
+        let action = self.step(&mut words)?;
         words.end("the end")?;
         Ok(action)
     }
 
-    fn step(&mut self, here: &mut Here<'_, 'c>, words: &mut Parser) -> Result<ReadAction, Fault> {
+    fn step(&mut self, words: &mut Parser) -> Result<ReadAction, Fault> {
         let spot = words.peek().clone();
         let Token::Word(word) = &spot.token else {
             return words.fail("an action");
@@ -87,13 +87,13 @@ impl<'c> Compiler<'c, '_, '_> {
         words.take();
         Ok(match word.as_str() {
             "copy" if words.takes_word("to") => {
-                let to = self.session(here, &words.name(SESSION)?);
+                let to = self.session(&words.name(SESSION)?);
                 (ActionKind::CopyTo, to.map(Step::CopyTo))
             }
-            "send" => (ActionKind::Send, self.send(here, words)?),
+            "send" => (ActionKind::Send, self.send(words)?),
             "reject" => {
                 let kind = reject_kind(words);
-                let text = self.template(here, &words.text()?);
+                let text = self.template(&words.text()?);
                 let step = text.map(|text| Step::Reject(kind, text));
                 (ActionKind::Reject, step)
             }
@@ -102,11 +102,11 @@ impl<'c> Compiler<'c, '_, '_> {
                 (ActionKind::AnswerStatus, Some(Step::AnswerStatus))
             }
             "connect" => {
-                let session = self.session(here, &words.name(SESSION)?);
+                let session = self.session(&words.name(SESSION)?);
                 (ActionKind::Operator, session.map(Step::Connect))
             }
             "disconnect" => {
-                let session = self.session(here, &words.name(SESSION)?);
+                let session = self.session(&words.name(SESSION)?);
                 (ActionKind::Operator, session.map(Step::Disconnect))
             }
             "count" => {
@@ -114,53 +114,48 @@ impl<'c> Compiler<'c, '_, '_> {
                 (ActionKind::Operator, Some(Step::Count(counter)))
             }
             "notify" => {
-                let text = self.template(here, &words.text()?);
+                let text = self.template(&words.text()?);
                 (ActionKind::Operator, text.map(Step::Notify))
             }
             "throttle" => (ActionKind::Throttle, Some(self.throttle(words)?)),
             "remember" => {
                 let fields = words.fields()?;
-                (ActionKind::Remember, self.remember(here, spot.at, &fields))
+                (ActionKind::Remember, self.remember(spot.at, &fields))
             }
             "forget" => {
-                let id = self.cl_ord_id(here, spot.at);
+                let id = self.cl_ord_id(spot.at);
                 (ActionKind::Forget, id.map(Step::Forget))
             }
             "convert" => (ActionKind::Convert, Some(Step::Convert)),
             "return" => (ActionKind::Return, Some(Step::Return)),
             "stop" => (ActionKind::Stop, Some(Step::Stop)),
             word => {
-                let change = self.change(here, words, word)?;
+                let change = self.change(words, word)?;
                 (ActionKind::Change, change.map(Step::Change))
             }
         })
     }
 
-    fn change(
-        &mut self,
-        here: &mut Here<'_, 'c>,
-        words: &mut Parser,
-        word: &str,
-    ) -> Result<Option<Change>, Fault> {
+    fn change(&mut self, words: &mut Parser, word: &str) -> Result<Option<Change>, Fault> {
         Ok(match word {
             "set" => {
                 let (field, text) = (words.field()?, words.text()?);
-                self.set(here, &field, &text)
+                self.set(&field, &text)
             }
             "try" => {
                 let mut verbs = ["copy", "move", "map", "recall"].into_iter();
                 match verbs.find(|verb| words.takes_word(verb)) {
-                    Some(verb) => self.change(here, words, verb)?.map(Change::tried),
+                    Some(verb) => self.change(words, verb)?.map(Change::tried),
                     None => return words.fail("copy, move, map or recall"),
                 }
             }
             "copy" => {
                 let [from, to] = words.from_to()?;
-                self.copied(here, &from, &to)
+                self.copied(&from, &to)
             }
             "move" => {
                 let [from, to] = words.from_to()?;
-                self.moved(here, &from, &to)
+                self.moved(&from, &to)
             }
             "map" => {
                 let from = words.field()?;
@@ -169,21 +164,21 @@ impl<'c> Compiler<'c, '_, '_> {
                 words.word("to", FIELD_TO)?;
                 let to = words.field()?;
                 let otherwise = words.otherwise()?;
-                self.map(here, [&from, &table, &to], otherwise.as_ref())
+                self.map([&from, &table, &to], otherwise.as_ref())
             }
-            "remove" => self.removed(here, &words.field()?),
+            "remove" => self.removed(&words.field()?),
             "format" => {
                 let name = words.field()?;
                 match words.takes_word("sha256") {
                     true => {
                         let key = words.key()?;
                         let key = key.as_ref().map(|key| key.text.as_bytes());
-                        let field = self.hashed(here, &name);
+                        let field = self.hashed(&name);
                         field.map(|field| Change::Pseudonym(field, Pseudonym::new(key)))
                     }
                     false => {
                         let format = words.format()?;
-                        let field = self.written(here, &name, Write::Set);
+                        let field = self.written(&name, Write::Set);
                         field.map(|field| Change::Format(field, format))
                     }
                 }
@@ -191,41 +186,36 @@ impl<'c> Compiler<'c, '_, '_> {
             "each" => {
                 let count = words.field()?;
                 words.sign(":", "':' and what is done in each entry")?;
-                self.each(here, words, &count)?
+                self.each(words, &count)?
             }
             "drop" => {
                 words.word("entries", "'entries of'")?;
                 words.word("of", "'of' and a group")?;
                 let count = words.field()?;
                 words.word("where", "'where' and a condition")?;
-                let test = self.entries(here, &count, &words.or()?);
+                let test = self.entries(&count, &words.or()?);
                 test.map(|(count, test)| Change::Drop(count, test))
             }
             "script" => {
-                let script = self.script(here, &words.name(SCRIPT)?, true);
+                let script = self.script(&words.name(SCRIPT)?, true);
                 script.map(|script| Change::Script(Box::new(script)))
             }
             _ => {
                 let (fields, otherwise) = (words.fields()?, words.otherwise()?);
-                self.recall(here, &fields, otherwise.as_ref())
+                self.recall(&fields, otherwise.as_ref())
             }
         })
     }
 
-    fn each(
-        &mut self,
-        here: &mut Here<'_, 'c>,
-        words: &mut Parser,
-        count: &NameToken,
-    ) -> Result<Option<Change>, Fault> {
-        let found = self.names.group(&here.scope, &count.text);
-        let group = self.noted(here, count.at, found);
+    fn each(&mut self, words: &mut Parser, count: &NameToken) -> Result<Option<Change>, Fault> {
+        let found = self.names.group(&self.here.scope, &count.text);
+        let group = self.noted(count.at, found);
         let (at, mark) = (words.peek().at, self.errors.len());
-        let depth = here.scope.groups.len();
+        let depth = self.here.scope.groups.len();
         let (count, defs) = group.unzip();
-        here.scope.groups.extend(defs);
-        let (kind, step) = words.deeper(|words| self.step(here, words))?;
-        here.scope.groups.truncate(depth);
+        self.here.scope.groups.extend(defs);
+        let (kind, step) = words.deeper(|words| self.step(words))?;
+        self.here.scope.groups.truncate(depth);
         if kind != ActionKind::Change {
             let found = "another action".into();
             let wanted = "an action that changes fields";
@@ -242,18 +232,18 @@ impl<'c> Compiler<'c, '_, '_> {
         })
     }
 
-    fn send(&mut self, here: &mut Here<'_, 'c>, words: &mut Parser) -> Result<Option<Step>, Fault> {
+    fn send(&mut self, words: &mut Parser) -> Result<Option<Step>, Fault> {
         if !words.takes_word("by") {
-            let to = self.session(here, &words.name(SESSION)?);
+            let to = self.session(&words.name(SESSION)?);
             return Ok(to.map(Step::Send));
         }
         let at = words.peek().at;
         if words.takes_word("DeliverToCompID") {
-            return Ok(self.send_by_comp_id(here, at));
+            return Ok(self.send_by_comp_id(at));
         }
         words.word("table", "'DeliverToCompID' or 'table'")?;
         let (field, table) = (words.field()?, words.name(TABLE)?);
-        Ok(self.send_by_table(here, &field, &table))
+        Ok(self.send_by_table(&field, &table))
     }
 
     fn throttle(&mut self, words: &mut Parser) -> Result<Step, Fault> {
@@ -382,9 +372,9 @@ mod tests {
         let scripts = Scripts::read(&File::default(), &mut errors);
         let mut compiler = Compiler::new(&names, &[], &scripts, &mut errors);
         let place = SourceText::default();
-        let mut here = compiler.here(&place, &[]);
+        compiler.begin(&place, &[]);
         let mut words = Parser::new(text)?;
-        let (kind, _) = compiler.step(&mut here, &mut words)?;
+        let (kind, _) = compiler.step(&mut words)?;
         words.end("the end").map(|()| kind)
     }
 
