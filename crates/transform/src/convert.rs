@@ -14,8 +14,10 @@ use crate::{Draft, TransformFailure};
 
 mod built_in;
 mod level;
+mod link;
 mod losses;
 mod parse;
+mod policy;
 mod problem;
 mod rest;
 mod run;
@@ -26,17 +28,14 @@ mod tree;
 
 pub use built_in::{BuiltInConversions, is_way};
 pub use losses::Losses;
+pub use parse::MAX_TABLE;
+pub use policy::Policy;
 pub use problem::{ConversionProblem, ConversionTableError};
-pub use rest::Policy;
 
-use level::Levels;
-use rest::Policies;
+use link::Link;
+use policy::Policies;
 use run::ConversionRun;
-use statement::Statement;
 use tree::{ROOT, Tree};
-
-/// Maximum length of a table, in bytes.
-pub const MAX_TABLE: usize = 1 << 18;
 
 /// A conversion from one version to another, with its working memory.
 ///
@@ -51,34 +50,6 @@ pub struct Conversion {
     tree: Tree,
     lost: Vec<Tag>,
     times: LastMinute,
-}
-
-/// A table between two dictionaries.
-#[derive(Debug)]
-struct Link {
-    from: Arc<Dictionary>,
-    to: Arc<Dictionary>,
-    levels: Levels,
-    statements: Vec<Statement>,
-    policies: Policies,
-}
-
-impl Link {
-    fn new(
-        text: &str,
-        from: Arc<Dictionary>,
-        to: Arc<Dictionary>,
-    ) -> Result<Self, ConversionTableError> {
-        let mut levels = Levels::new(&from, &to);
-        let (statements, policies) = parse::table(text, &from, &to, &mut levels)?;
-        Ok(Self {
-            from,
-            to,
-            levels,
-            statements,
-            policies,
-        })
-    }
 }
 
 impl Conversion {

@@ -67,6 +67,7 @@ pub(crate) const HEADER: [Tag; 14] = [
 pub(crate) type ValueSpan = (u32, u32);
 
 /// Adds a value to a text.
+#[inline]
 pub(crate) fn kept(text: &mut Vec<u8>, value: &[u8]) -> ValueSpan {
     let start = text.len() as u32;
     text.extend_from_slice(value);
@@ -232,14 +233,12 @@ impl Draft {
 
     /// Sets the value of the first field with this tag. A missing field is added: a header field before the first
     /// body field, any other field at the end.
-    #[inline]
     pub fn set(&mut self, tag: Tag, value: &[u8]) {
         let value = kept(&mut self.text, value);
         self.set_span(tag, value);
     }
 
     /// Sets the value of the field at an index. Does nothing after the last.
-    #[inline]
     pub fn set_at(&mut self, at: usize, value: &[u8]) {
         let value = kept(&mut self.text, value);
         self.set_span_at(at, value);
@@ -254,27 +253,23 @@ impl Draft {
     }
 
     /// Adds a field at the end.
-    #[inline]
     pub fn push(&mut self, tag: Tag, value: &[u8]) {
         self.insert(self.parts.len(), tag, value);
     }
 
     /// Inserts a field before the field at an index; after the last field, at the end.
-    #[inline]
     pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
         let value = kept(&mut self.text, value);
         self.insert_span(at, tag, value);
     }
 
     /// Removes the fields in a range, as far as they exist.
-    #[inline]
     pub fn remove(&mut self, range: Range<usize>) {
         let end = range.end.min(self.parts.len());
         self.parts.drain(range.start.min(end)..end);
     }
 
     /// Removes the first field of this tag; returns whether it existed.
-    #[inline]
     pub fn remove_tag(&mut self, tag: Tag) -> bool {
         let found = self.find(tag);
         if let Some(at) = found {
@@ -353,7 +348,6 @@ impl Draft {
     }
 
     /// Writes all fields.
-    #[inline]
     pub fn write(&mut self, body: &mut Body<'_>) {
         body.encoded(self.encode());
     }

@@ -4,8 +4,12 @@ use core::fmt;
 
 use fixwire_protocol::Tag;
 
-use crate::rules::{MAX_REMEMBERED, ScriptFailure};
-use crate::verb::MAX_ADDED;
+use crate::rules::ScriptFailure;
+
+/// Maximum number of bytes that the rules may add to one message; each written field counts 64 bytes more.
+pub const MAX_ADDED: usize = 1 << 20;
+/// The maximum length of a value that `remember` stores.
+pub const MAX_REMEMBERED: usize = 4 << 10;
 
 /// Why an action of a rule failed for a message, or why the message cannot be converted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

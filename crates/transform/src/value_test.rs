@@ -72,6 +72,7 @@ impl ValueTest {
     }
 
     /// Whether the test holds for a field with this value, or for an absent field.
+    #[inline]
     pub fn holds(&self, value: Option<&[u8]>) -> bool {
         let Some(value) = value else {
             return !self.needs_field();

@@ -9,9 +9,7 @@ use fixwire_protocol::Tag;
 
 use crate::TransformFailure;
 use crate::draft::{ValueSpan, kept};
-
-/// Maximum number of bytes that the rules may add to one message; each written field counts 64 bytes more.
-pub const MAX_ADDED: usize = 1 << 20;
+use crate::failure::MAX_ADDED;
 
 /// The fields that a verb can read and change.
 pub(crate) trait Fields {

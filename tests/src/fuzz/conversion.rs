@@ -2,9 +2,9 @@
 //!
 //! Input: the text of a table.
 
-use fixwire_gateway::Draft;
-use fixwire_gateway::convert::{Conversion, ConversionTableError};
 use fixwire_protocol::{Decoder, Outbox, SessionId};
+use fixwire_transform::Draft;
+use fixwire_transform::convert::{Conversion, ConversionTableError};
 
 use super::hold;
 use super::input::{message, show};
@@ -91,8 +91,8 @@ fn written(draft: &mut Draft) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_gateway::convert::ConversionProblem;
     use fixwire_protocol::dictionary::Version;
+    use fixwire_transform::convert::ConversionProblem;
 
     fn table() -> &'static str {
         Conversion::built_in_text(Version::Fix42, Version::Fix44).expect("a table")

@@ -5,9 +5,9 @@
 use std::sync::{Arc, OnceLock};
 
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
-use fixwire_gateway::rules::{NamedSession, RuleContext, RuleError, Rules};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, PeerLogout, SessionId, Timestamp};
+use fixwire_transform::rules::{NamedSession, RuleContext, RuleError, Rules};
 
 use super::hold;
 use super::input::{message, show};
@@ -169,7 +169,7 @@ fn now(seconds: u64) -> Now {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_gateway::rules::RuleProblem;
+    use fixwire_transform::rules::RuleProblem;
 
     const RULES: &[u8] = b"[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n";
 

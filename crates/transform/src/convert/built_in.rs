@@ -12,8 +12,9 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::time::LastMinute;
 
+use super::link::Link;
 use super::tree::Tree;
-use super::{Conversion, ConversionTableError, Link};
+use super::{Conversion, ConversionTableError};
 
 macro_rules! tables {
     ($($from:ident $to:ident $file:literal,)*) => {

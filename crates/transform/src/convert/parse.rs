@@ -6,13 +6,15 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Version};
 
-use super::MAX_TABLE;
 use super::level::Levels;
+use super::policy::{Policies, Policy};
 use super::problem::{ConversionProblem, ConversionTableError};
-use super::rest::{Policies, Policy};
 use super::statement::{ConversionAction, MapRow, Operand, Path, Statement, Use};
 use crate::value_test::{Op, ValueTest};
 use crate::verb::{Piece, Verb};
+
+/// Maximum length of a table, in bytes.
+pub const MAX_TABLE: usize = 1 << 18;
 
 type Outcome<T> = Result<T, ConversionProblem>;
 

@@ -6,8 +6,8 @@ use fixwire_protocol::dictionary::{DataType, FIRST_USER_DEFINED};
 use fixwire_protocol::time::LastMinute;
 use fixwire_protocol::{Decimal, Tag, tag};
 
-use super::Link;
-use super::rest::Policies;
+use super::link::Link;
+use super::policy::Policies;
 use super::statement::{ConversionAction, MapRow, Operand, Path, Statement};
 use super::tree::{Tree, Word};
 use crate::TransformFailure;

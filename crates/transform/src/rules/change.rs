@@ -13,13 +13,12 @@ use super::reshape::reshape;
 use super::script::Script;
 use super::syntax::Format;
 use crate::draft::{HEADER, ValueSpan, kept, span_of};
-use crate::verb::{Fields, MAX_ADDED, Piece, Verb};
+use crate::failure::{MAX_ADDED, MAX_REMEMBERED};
+use crate::verb::{Fields, Piece, Verb};
 use crate::{Draft, TransformFailure};
 
 /// What each written field costs beside its value, of [`MAX_ADDED`].
 const PER_FIELD: usize = 64;
-/// The maximum length of a value that `remember` stores.
-pub const MAX_REMEMBERED: usize = 4 << 10;
 
 /// A change, with all names resolved.
 #[derive(Clone, Debug)]

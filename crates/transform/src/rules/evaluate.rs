@@ -11,7 +11,7 @@ use super::condition::{Facts, World};
 use super::fields::{FieldRef, View};
 use super::syntax::RejectKind;
 use super::{Rule, Rules, Source};
-use crate::verb::MAX_ADDED;
+use crate::failure::MAX_ADDED;
 use crate::{Draft, TransformFailure};
 
 /// An action to carry out for a message, in the order of the rules.

@@ -48,7 +48,6 @@ mod tests;
 mod token;
 mod ways;
 
-pub use change::MAX_REMEMBERED;
 pub use compile_event::RuleTrigger;
 pub use condition::Facts;
 pub use context::{NamedSession, RuleContext};
@@ -64,7 +63,7 @@ pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::RulePath;
 
-pub use crate::verb::MAX_ADDED;
+pub use crate::failure::{MAX_ADDED, MAX_REMEMBERED};
 
 #[cfg(not(feature = "scripts"))]
 use no_script::{self as compile_script, self as script};
