@@ -101,9 +101,10 @@ fn measure_rounds(name: &str, text: &str, rounds: u32) {
             let start = Instant::now();
             for _ in 0..CALLS {
                 let message = black_box(&message);
-                let evaluated = rules.evaluate(&mut scratch, message, 0, &facts, &mut |outcome| {
-                    black_box(outcome);
-                });
+                let evaluated =
+                    rules.evaluate(&mut scratch, message, 0, &facts, &mut |_, outcome| {
+                        black_box(outcome);
+                    });
                 assert_eq!(evaluated.matched, 1);
             }
             best = best.min(start.elapsed().as_secs_f64() / f64::from(CALLS));

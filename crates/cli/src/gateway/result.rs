@@ -154,9 +154,9 @@ impl<'l> RulesTrial<'l> {
             source,
             facts,
             &mut |rule| applied.push(rule),
-            &mut |outcome| {
+            &mut |rule, outcome| {
                 memory.note(answered.as_deref(), &outcome);
-                steps.push(step(rules, converter, source, outcome));
+                steps.push(step(rules, converter, source, rule, outcome));
             },
         );
         Told {
@@ -171,56 +171,37 @@ fn step(
     rules: &Rules,
     converter: &mut Converter<'_>,
     source: usize,
+    rule: usize,
     outcome: RuleOutcome<'_>,
 ) -> Step {
     let mut leaves = |to, draft: &mut Draft, convert| converter.leaves(source, to, draft, convert);
-    let (rule, what) = match outcome {
-        RuleOutcome::Send {
-            rule,
-            to,
-            draft,
-            convert,
-        } => (rule, leaves(Way::Send(to), draft, convert)),
-        RuleOutcome::Copy {
-            rule,
-            to,
-            draft,
-            convert,
-        } => (rule, leaves(Way::Copy(to), draft, convert)),
-        RuleOutcome::Return {
-            rule,
-            draft,
-            convert,
-        } => (rule, leaves(Way::Return, draft, convert)),
-        RuleOutcome::Reject { rule, kind, text } => {
-            let text = text.to_vec();
-            (rule, What::Reject { kind, text })
-        }
-        RuleOutcome::Status { rule } => (rule, What::Status),
-        RuleOutcome::Connect { rule, session } => (rule, What::Connect(session)),
-        RuleOutcome::Remember {
-            rule, id, fields, ..
-        } => {
-            let (id, fields) = (id.to_vec(), split(fields).filter(has_value).collect());
-            (rule, What::Remember { id, fields })
-        }
-        RuleOutcome::Forget { rule, .. } => (rule, What::Forget),
-        RuleOutcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
-        RuleOutcome::Count { rule, counter } => {
+    let what = match outcome {
+        RuleOutcome::Send { to, draft, convert } => leaves(Way::Send(to), draft, convert),
+        RuleOutcome::Copy { to, draft, convert } => leaves(Way::Copy(to), draft, convert),
+        RuleOutcome::Return { draft, convert } => leaves(Way::Return, draft, convert),
+        RuleOutcome::Reject { kind, text } => What::Reject {
+            kind,
+            text: text.to_vec(),
+        },
+        RuleOutcome::Status => What::Status,
+        RuleOutcome::Connect(session) => What::Connect(session),
+        RuleOutcome::Remember { id, fields, .. } => What::Remember {
+            id: id.to_vec(),
+            fields: split(fields).filter(has_value).collect(),
+        },
+        RuleOutcome::Forget(_) => What::Forget,
+        RuleOutcome::Disconnect(session) => What::Disconnect(session),
+        RuleOutcome::Count(counter) => {
             let name = rules.counters().get(counter);
-            (rule, What::Count(name.cloned().unwrap_or_default()))
+            What::Count(name.cloned().unwrap_or_default())
         }
-        RuleOutcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
-        RuleOutcome::Throttled { rule, reject, .. } => (rule, What::Throttled(reject)),
-        RuleOutcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
-        RuleOutcome::Failed {
-            rule,
+        RuleOutcome::Notify(text) => What::Notify(text.to_vec()),
+        RuleOutcome::Throttled { reject, .. } => What::Throttled(reject),
+        RuleOutcome::Untold(failure) => What::Untold(failure.to_string()),
+        RuleOutcome::Failed { action, failure } => What::Failed {
             action,
-            failure,
-        } => {
-            let why = failure.to_string();
-            (rule, What::Failed { action, why })
-        }
+            why: failure.to_string(),
+        },
     };
     Step { rule, what }
 }
@@ -257,7 +238,7 @@ impl Memory {
                     self.0.remove(id);
                 }
             }
-            RuleOutcome::Forget { id, .. } => {
+            RuleOutcome::Forget(id) => {
                 self.0.remove(answered.or(*id).unwrap_or_default());
             }
             _ => {}

@@ -32,13 +32,13 @@ impl Gateway {
         let silent = decoder.decode(SILENT_LOGOUT);
         let message = message.unwrap_or(&silent);
         let mut rejected = None;
-        let mut each = |outcome: RuleOutcome<'_>| match outcome {
+        let mut each = |rule: usize, outcome: RuleOutcome<'_>| match outcome {
             RuleOutcome::Reject { text, .. } if rejected.is_none() => {
                 rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
             }
             // A condition that cannot be evaluated is false, so a logon that it should reject is
             // accepted.
-            RuleOutcome::Untold { rule, failure } => {
+            RuleOutcome::Untold(failure) => {
                 core.counters.scripts_failed += 1;
                 core.counters.troubles += 1;
                 (core.listener)(GatewayEvent::Trouble {
@@ -48,7 +48,7 @@ impl Gateway {
                     trouble: Trouble::Untold(failure),
                 });
             }
-            outcome => core.simple(rules, outcome),
+            outcome => core.simple(rules, rule, outcome),
         };
         let facts = Facts {
             now,
@@ -77,23 +77,20 @@ impl Core {
     }
 
     /// Carries out an action that sends no message: a counter or an event.
-    pub(super) fn simple(&mut self, rules: &Rules, outcome: RuleOutcome<'_>) {
-        let name = |rule| rules.name(rule).unwrap_or_default();
+    pub(super) fn simple(&mut self, rules: &Rules, rule: usize, outcome: RuleOutcome<'_>) {
+        let rule = rules.name(rule).unwrap_or_default();
         let event = match outcome {
-            RuleOutcome::Count { counter, .. } => {
+            RuleOutcome::Count(counter) => {
                 self.counted[counter] += 1;
                 return;
             }
-            RuleOutcome::Notify { rule, text } => GatewayEvent::Notify {
-                rule: name(rule),
-                text,
-            },
-            RuleOutcome::Connect { rule, session } => GatewayEvent::Connect {
-                rule: name(rule),
+            RuleOutcome::Notify(text) => GatewayEvent::Notify { rule, text },
+            RuleOutcome::Connect(session) => GatewayEvent::Connect {
+                rule,
                 session: SessionId(session as u32),
             },
-            RuleOutcome::Disconnect { rule, session } => GatewayEvent::Disconnect {
-                rule: name(rule),
+            RuleOutcome::Disconnect(session) => GatewayEvent::Disconnect {
+                rule,
                 session: SessionId(session as u32),
             },
             _ => return,

@@ -114,7 +114,7 @@ impl<'w> Work<'w> {
                 remembered: &remembered,
             };
             let (rules, message, source) = (self.rules, self.message, self.source);
-            let mut each = |outcome: RuleOutcome<'_>| self.outcome(outcome);
+            let mut each = |rule: usize, outcome: RuleOutcome<'_>| self.outcome(rule, outcome);
             let evaluated = rules.evaluate(scratch, message, source, &facts, &mut each);
             self.core.recalled = remembered;
             if !evaluated.decided {
@@ -167,10 +167,10 @@ impl<'w> Work<'w> {
             remembered: &remembered,
         };
         let (rules, message, source) = (self.rules, self.message, self.source);
-        let mut each = |outcome: RuleOutcome<'_>| {
+        let mut each = |rule: usize, outcome: RuleOutcome<'_>| {
             // The rest was done for the first one.
             if matches!(outcome, RuleOutcome::Return { .. }) {
-                self.outcome(outcome);
+                self.outcome(rule, outcome);
             }
         };
         rules.evaluate(scratch, message, source, &facts, &mut each);
@@ -285,26 +285,16 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    fn outcome(&mut self, outcome: RuleOutcome<'_>) {
+    fn outcome(&mut self, rule: usize, outcome: RuleOutcome<'_>) {
         match outcome {
-            RuleOutcome::Send {
-                rule,
-                to,
-                draft,
-                convert,
-            } => {
+            RuleOutcome::Send { to, draft, convert } => {
                 self.rule = Some(rule);
                 let done = self.may_reach(rule, draft);
                 let done = done.and_then(|()| self.send(to, draft, convert));
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Session(to), done);
             }
-            RuleOutcome::Copy {
-                rule,
-                to,
-                draft,
-                convert,
-            } => {
+            RuleOutcome::Copy { to, draft, convert } => {
                 self.rule = Some(rule);
                 let done = self.target(to, None);
                 let done = done.and_then(|to| self.pass(to, draft, convert, Passing::Copied));
@@ -312,18 +302,13 @@ impl<'w> Work<'w> {
                     self.tell(Some(rule), Target::Session(to), trouble);
                 }
             }
-            RuleOutcome::Return {
-                rule,
-                draft,
-                convert,
-            } => {
+            RuleOutcome::Return { draft, convert } => {
                 self.rule = Some(rule);
                 let done = self.give_back(draft, convert);
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Back, done);
             }
             RuleOutcome::Remember {
-                rule,
                 id,
                 fields,
                 goes_on,
@@ -332,11 +317,11 @@ impl<'w> Work<'w> {
                 *goes_on = done.is_ok();
                 self.note_failure(rule, Target::Unknown, done);
             }
-            RuleOutcome::Forget { rule, id } => {
+            RuleOutcome::Forget(id) => {
                 let done = self.forget(id);
                 self.note_failure(rule, Target::Unknown, done);
             }
-            RuleOutcome::Reject { kind, text, .. } => {
+            RuleOutcome::Reject { kind, text } => {
                 // A reject of a reject would be answered in its turn.
                 if !self.answered && self.message.msg_type() != b"j" {
                     self.core.text.clear();
@@ -344,13 +329,12 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
-            RuleOutcome::Status { .. } => self.answer_status(),
-            simple @ (RuleOutcome::Connect { .. }
-            | RuleOutcome::Disconnect { .. }
-            | RuleOutcome::Count { .. }
-            | RuleOutcome::Notify { .. }) => self.core.simple(self.rules, simple),
+            RuleOutcome::Status => self.answer_status(),
+            simple @ (RuleOutcome::Connect(_)
+            | RuleOutcome::Disconnect(_)
+            | RuleOutcome::Count(_)
+            | RuleOutcome::Notify(_)) => self.core.simple(self.rules, rule, simple),
             RuleOutcome::Throttled {
-                rule,
                 action,
                 rate,
                 reject,
@@ -362,15 +346,11 @@ impl<'w> Work<'w> {
                     false => self.tell(Some(rule), target, trouble),
                 }
             }
-            RuleOutcome::Untold { rule, failure } => {
+            RuleOutcome::Untold(failure) => {
                 self.core.counters.scripts_failed += 1;
                 self.tell(Some(rule), Target::Unknown, Trouble::Untold(failure));
             }
-            RuleOutcome::Failed {
-                rule,
-                action,
-                failure,
-            } => {
+            RuleOutcome::Failed { action, failure } => {
                 let of_script = matches!(failure, TransformFailure::Script(_));
                 self.core.counters.scripts_failed += u64::from(of_script);
                 let target = Target::Behind { rule, action };

@@ -14,13 +14,11 @@ use super::{Rule, Rules, Source};
 use crate::failure::MAX_ADDED;
 use crate::{Draft, TransformFailure};
 
-/// An action to carry out for a message, in the order of the rules.
+/// An action that a rule carries out for a message, in the order of the rules.
 #[derive(Debug)]
 pub enum RuleOutcome<'a> {
     /// The message goes to a session.
     Send {
-        /// The rule, by its place.
-        rule: usize,
         /// The session, by its place in the [`Context`](super::RuleContext).
         to: usize,
         /// The changed fields; the caller may change them further.
@@ -30,8 +28,6 @@ pub enum RuleOutcome<'a> {
     },
     /// A copy goes to a session that is not the message's target: a drop copy.
     Copy {
-        /// The rule.
-        rule: usize,
         /// The session.
         to: usize,
         /// The changed fields.
@@ -41,8 +37,6 @@ pub enum RuleOutcome<'a> {
     },
     /// The message returns to the session that sent the request it answers.
     Return {
-        /// The rule.
-        rule: usize,
         /// The changed fields.
         draft: &'a mut Draft,
         /// Whether they must be converted.
@@ -50,8 +44,6 @@ pub enum RuleOutcome<'a> {
     },
     /// Fields are remembered for the order of the message.
     Remember {
-        /// The rule.
-        rule: usize,
         /// The message's ClOrdID(11).
         id: &'a [u8],
         /// Each field as `tag=value` and SOH. A field without a value is no longer remembered.
@@ -60,59 +52,27 @@ pub enum RuleOutcome<'a> {
         /// the action then counts as failed.
         goes_on: &'a mut bool,
     },
-    /// The values remembered for the order of the message are dropped.
-    Forget {
-        /// The rule.
-        rule: usize,
-        /// The message's ClOrdID(11), if it has one.
-        id: Option<&'a [u8]>,
-    },
+    /// The values remembered for the order of the message, with this ClOrdID(11) if it has one, are dropped.
+    Forget(Option<&'a [u8]>),
     /// The source receives a reject.
     Reject {
-        /// The rule.
-        rule: usize,
         /// The type of the reject.
         kind: RejectKind,
         /// Text(58) of the reject.
         text: &'a [u8],
     },
     /// The source receives the status of the sessions.
-    Status {
-        /// The rule.
-        rule: usize,
-    },
-    /// A session that was logged out may log on again, and connects at once.
-    Connect {
-        /// The rule.
-        rule: usize,
-        /// The session.
-        session: usize,
-    },
-    /// A session is logged out and disconnected.
-    Disconnect {
-        /// The rule.
-        rule: usize,
-        /// The session.
-        session: usize,
-    },
-    /// A counter is incremented.
-    Count {
-        /// The rule.
-        rule: usize,
-        /// The counter, by its place in [`Rules::counters`].
-        counter: usize,
-    },
-    /// Raises an event for the operator.
-    Notify {
-        /// The rule.
-        rule: usize,
-        /// The text of the event.
-        text: &'a [u8],
-    },
+    Status,
+    /// This session, which was logged out, may log on again, and connects at once.
+    Connect(usize),
+    /// This session is logged out and disconnected.
+    Disconnect(usize),
+    /// This counter, by its place in [`Rules::counters`], is incremented.
+    Count(usize),
+    /// Raises an event with this text for the operator.
+    Notify(&'a [u8]),
     /// The rate limit is exceeded: the rule stops here for this message.
     Throttled {
-        /// The rule.
-        rule: usize,
         /// The action, by its place in the rule.
         action: usize,
         /// The limit, in messages a second.
@@ -121,16 +81,9 @@ pub enum RuleOutcome<'a> {
         reject: bool,
     },
     /// A script failed to evaluate a condition, which then counts as false.
-    Untold {
-        /// The rule.
-        rule: usize,
-        /// Why.
-        failure: TransformFailure,
-    },
+    Untold(TransformFailure),
     /// An action failed: the rule stops here.
     Failed {
-        /// The rule.
-        rule: usize,
         /// The action, by its place in the rule.
         action: usize,
         /// Why.
@@ -196,7 +149,7 @@ impl Rules {
     }
 
     /// Evaluates a message from a session, given by its index in the [`Context`](super::RuleContext), and
-    /// emits the outcomes in order.
+    /// emits the outcomes in order, each with the index of its rule.
     ///
     /// Conditions see the message as received; each rule changes its own copy of the fields. With
     /// `match = "first"` evaluation ends after the first rule that decides; with `match = "all"` after
@@ -207,7 +160,7 @@ impl Rules {
         message: &Message<'_>,
         source: usize,
         facts: &Facts<'_>,
-        out: &mut impl FnMut(RuleOutcome<'_>),
+        out: &mut impl FnMut(usize, RuleOutcome<'_>),
     ) -> Evaluated {
         self.explain(scratch, message, source, facts, &mut |_| {}, out)
     }
@@ -221,7 +174,7 @@ impl Rules {
         source: usize,
         facts: &Facts<'_>,
         applies: &mut impl FnMut(usize),
-        out: &mut impl FnMut(RuleOutcome<'_>),
+        out: &mut impl FnMut(usize, RuleOutcome<'_>),
     ) -> Evaluated {
         let mut evaluated = Evaluated::default();
         let Some(from) = self.sessions.get(source) else {
@@ -238,9 +191,9 @@ impl Rules {
         let view = View::of(message, &from.dictionary);
         let failed = Cell::new(None);
         let world = self.world((source, from), message, &failed, facts);
-        let untold = |rule, out: &mut dyn FnMut(RuleOutcome<'_>)| {
+        let untold = |rule, out: &mut dyn FnMut(usize, RuleOutcome<'_>)| {
             if let Some(failure) = failed.take() {
-                out(RuleOutcome::Untold { rule, failure });
+                out(rule, RuleOutcome::Untold(failure));
             }
         };
         for number in from.rules(message.msg_type()) {
@@ -276,6 +229,7 @@ impl Rules {
 
 impl Rules {
     /// The data that conditions read besides a message from this source.
+    #[inline]
     pub(super) fn world<'w>(
         &'w self,
         (source, from): (usize, &'w Source),
@@ -297,6 +251,7 @@ impl Rules {
 
 impl Source {
     /// The rules for a type of message, in order.
+    #[inline]
     fn rules(&self, msg_type: &[u8]) -> impl Iterator<Item = usize> {
         let typed = self
             .typed
@@ -334,7 +289,7 @@ impl Run<'_> {
         &mut self,
         rule: &Rule,
         scratch: &mut RuleScratch,
-        out: &mut impl FnMut(RuleOutcome<'_>),
+        out: &mut impl FnMut(usize, RuleOutcome<'_>),
     ) -> Ran {
         let mut ran = Ran::Through;
         let mut convert = false;
@@ -375,7 +330,7 @@ impl Run<'_> {
                         &mut *copy
                     }
                 };
-                out(handed_out(step, target, number, draft, convert));
+                out(number, handed_out(step, target, draft, convert));
             }
             match step {
                 Step::Send(_) | Step::SendByTable(..) | Step::SendByCompId(_) | Step::Return => {
@@ -383,24 +338,20 @@ impl Run<'_> {
                 }
                 Step::Reject(kind, pieces) => {
                     work.fill(pieces, text);
-                    out(RuleOutcome::Reject {
-                        rule: number,
-                        kind: *kind,
-                        text,
-                    });
+                    out(number, RuleOutcome::Reject { kind: *kind, text });
                     ran = Ran::Decided;
                 }
                 Step::Notify(pieces) => {
                     work.fill(pieces, text);
-                    out(RuleOutcome::Notify { rule: number, text });
+                    out(number, RuleOutcome::Notify(text));
                 }
                 Step::AnswerStatus => {
-                    out(RuleOutcome::Status { rule: number });
+                    out(number, RuleOutcome::Status);
                     ran = Ran::Decided;
                 }
-                Step::Connect(_) | Step::Disconnect(_) | Step::Count(_) => {
-                    step.simple(number).into_iter().for_each(&mut *out);
-                }
+                Step::Connect(session) => out(number, RuleOutcome::Connect(*session)),
+                Step::Disconnect(session) => out(number, RuleOutcome::Disconnect(*session)),
+                Step::Count(counter) => out(number, RuleOutcome::Count(*counter)),
                 Step::Convert => convert = true,
                 Step::Stop => return Ran::Stopped,
                 Step::Throttle {
@@ -411,12 +362,13 @@ impl Run<'_> {
                     let now = self.world.facts.now.mono.0;
                     let bucket = buckets.get_mut(*bucket);
                     if bucket.is_some_and(|used| !takes(used, now, *rate)) {
-                        out(RuleOutcome::Throttled {
-                            rule: number,
+                        let (rate, reject) = (*rate, *reject);
+                        let throttled = RuleOutcome::Throttled {
                             action,
-                            rate: *rate,
-                            reject: *reject,
-                        });
+                            rate,
+                            reject,
+                        };
+                        out(number, throttled);
                         return Ran::Decided;
                     }
                 }
@@ -431,7 +383,7 @@ impl Run<'_> {
                 },
                 Step::Forget(id) => {
                     let id = work.read(id).ok().filter(|id| !id.is_empty());
-                    out(RuleOutcome::Forget { rule: number, id });
+                    out(number, RuleOutcome::Forget(id));
                 }
                 Step::Change(_) | Step::CopyTo(_) => {}
             }
@@ -458,28 +410,13 @@ impl Run<'_> {
 fn handed_out<'d>(
     step: &Step,
     target: Option<usize>,
-    rule: usize,
     draft: &'d mut Draft,
     convert: bool,
 ) -> RuleOutcome<'d> {
     match (step, target) {
-        (Step::CopyTo(_), Some(to)) => RuleOutcome::Copy {
-            rule,
-            to,
-            draft,
-            convert,
-        },
-        (_, Some(to)) => RuleOutcome::Send {
-            rule,
-            to,
-            draft,
-            convert,
-        },
-        (_, None) => RuleOutcome::Return {
-            rule,
-            draft,
-            convert,
-        },
+        (Step::CopyTo(_), Some(to)) => RuleOutcome::Copy { to, draft, convert },
+        (_, Some(to)) => RuleOutcome::Send { to, draft, convert },
+        (_, None) => RuleOutcome::Return { draft, convert },
     }
 }
 
@@ -489,37 +426,27 @@ fn failed(
     rule: usize,
     action: usize,
     failure: TransformFailure,
-    out: &mut impl FnMut(RuleOutcome<'_>),
+    out: &mut impl FnMut(usize, RuleOutcome<'_>),
 ) -> Ran {
-    out(RuleOutcome::Failed {
-        rule,
-        action,
-        failure,
-    });
+    out(rule, RuleOutcome::Failed { action, failure });
     Ran::Decided
 }
 
 /// Emits an id and the fields to remember. Returns whether the rule continues.
-fn remember(rule: usize, id: &[u8], fields: &[u8], out: &mut impl FnMut(RuleOutcome<'_>)) -> bool {
+fn remember(
+    rule: usize,
+    id: &[u8],
+    fields: &[u8],
+    out: &mut impl FnMut(usize, RuleOutcome<'_>),
+) -> bool {
     let mut goes_on = true;
-    out(RuleOutcome::Remember {
-        rule,
+    let remember = RuleOutcome::Remember {
         id,
         fields,
         goes_on: &mut goes_on,
-    });
+    };
+    out(rule, remember);
     goes_on
-}
-impl Step {
-    /// The outcome of a step, if it is the same for every message.
-    pub fn simple(&self, rule: usize) -> Option<RuleOutcome<'static>> {
-        Some(match *self {
-            Self::Connect(session) => RuleOutcome::Connect { rule, session },
-            Self::Disconnect(session) => RuleOutcome::Disconnect { rule, session },
-            Self::Count(counter) => RuleOutcome::Count { rule, counter },
-            _ => return None,
-        })
-    }
 }
 
 impl Run<'_> {

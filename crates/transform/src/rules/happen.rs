@@ -32,7 +32,7 @@ impl Rules {
         message: &Message<'_>,
         (source, missed): (usize, &[usize]),
         facts: &Facts<'_>,
-        out: &mut impl FnMut(RuleOutcome<'_>),
+        out: &mut impl FnMut(usize, RuleOutcome<'_>),
     ) {
         let Some(from) = self.sessions.get(source) else {
             return;
@@ -56,10 +56,7 @@ impl Rules {
                 run.steps(&on.rule, scratch, out);
             }
             if let Some(failure) = failed.take() {
-                out(RuleOutcome::Untold {
-                    rule: number,
-                    failure,
-                });
+                out(number, RuleOutcome::Untold(failure));
             }
         }
     }

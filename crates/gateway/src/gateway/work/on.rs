@@ -45,7 +45,7 @@ impl Work<'_> {
         };
         let (rules, message) = (self.rules, self.message);
         let way = (self.source, &[][..]);
-        let mut each = |outcome: super::RuleOutcome<'_>| self.outcome(outcome);
+        let mut each = |rule: usize, outcome: super::RuleOutcome<'_>| self.outcome(rule, outcome);
         rules.happened_to(happening, scratch, message, way, &facts, &mut each);
     }
 
@@ -73,7 +73,8 @@ impl Work<'_> {
         ] {
             if missed.happened {
                 let way = (self.source, &missed.sessions[..]);
-                let mut each = |outcome: super::RuleOutcome<'_>| self.outcome(outcome);
+                let mut each =
+                    |rule: usize, outcome: super::RuleOutcome<'_>| self.outcome(rule, outcome);
                 rules.happened_to(happening, scratch, message, way, &facts, &mut each);
             }
             missed.clear();

@@ -38,7 +38,7 @@ fn the_next_message_takes_no_memory() {
         remembered: &[],
     };
     let (mut sent, mut failed) = (0, 0);
-    let mut each = |outcome: RuleOutcome<'_>| match outcome {
+    let mut each = |_: usize, outcome: RuleOutcome<'_>| match outcome {
         RuleOutcome::Failed { .. } => failed += 1,
         _ => sent += 1,
     };

@@ -127,21 +127,21 @@ fn shown(rules: &Rules, outcome: RuleOutcome<'_>) -> String {
             };
             std::format!("reject{kind}: {}", text(why))
         }
-        RuleOutcome::Status { .. } => "answer status".into(),
-        RuleOutcome::Connect { session, .. } => std::format!("connect {}", SESSIONS[session]),
+        RuleOutcome::Status => "answer status".into(),
+        RuleOutcome::Connect(session) => std::format!("connect {}", SESSIONS[session]),
         RuleOutcome::Remember { id, fields, .. } => {
             let fields = text(fields).replace('\x01', "|");
             std::format!("remember for {}: {fields}", text(id))
         }
-        RuleOutcome::Forget { id, .. } => std::format!("forget {}", text(id.unwrap_or_default())),
-        RuleOutcome::Disconnect { session, .. } => std::format!("disconnect {}", SESSIONS[session]),
-        RuleOutcome::Count { counter, .. } => std::format!("count {}", rules.counters()[counter]),
-        RuleOutcome::Notify { text: what, .. } => std::format!("notify: {}", text(what)),
+        RuleOutcome::Forget(id) => std::format!("forget {}", text(id.unwrap_or_default())),
+        RuleOutcome::Disconnect(session) => std::format!("disconnect {}", SESSIONS[session]),
+        RuleOutcome::Count(counter) => std::format!("count {}", rules.counters()[counter]),
+        RuleOutcome::Notify(what) => std::format!("notify: {}", text(what)),
         RuleOutcome::Throttled { reject, .. } => {
             let what = if reject { "reject" } else { "drop" };
             std::format!("throttled, {what}")
         }
-        RuleOutcome::Untold { failure, .. } => std::format!("not told: {failure}"),
+        RuleOutcome::Untold(failure) => std::format!("not told: {failure}"),
         RuleOutcome::Failed {
             failure: TransformFailure::Script(failure),
             ..
@@ -181,7 +181,7 @@ fn outcomes_with(
         &decoder.decode(&bytes),
         place(session),
         &facts,
-        &mut |outcome| out.push(shown(rules, outcome)),
+        &mut |_, outcome| out.push(shown(rules, outcome)),
     );
     (out, evaluated)
 }
@@ -201,7 +201,7 @@ fn nothing_happens_for_a_session_that_is_not_known() {
         &decoder.decode(&bytes),
         99,
         &facts,
-        &mut |_| panic!("an outcome"),
+        &mut |_, _| panic!("an outcome"),
     );
     assert_eq!(evaluated, Evaluated::default());
 }

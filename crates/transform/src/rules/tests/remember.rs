@@ -61,7 +61,7 @@ fn what_is_sent_may_be_changed_before_it_is_remembered() {
         &decoder.decode(&bytes),
         0,
         &facts,
-        &mut |outcome| match outcome {
+        &mut |_, outcome| match outcome {
             super::RuleOutcome::Send { draft, .. } => {
                 draft.set(11, b"FW1");
                 draft.remove_tag(1);
@@ -103,7 +103,7 @@ fn a_rule_goes_no_further_when_the_gateway_cannot_remember() {
         &decoder.decode(&bytes),
         0,
         &facts,
-        &mut |outcome| {
+        &mut |_, outcome| {
             count += 1;
             if let super::RuleOutcome::Remember { goes_on, .. } = outcome {
                 *goes_on = false;

@@ -307,7 +307,7 @@ fn what_is_no_utf_8_cannot_be_read() {
         &message,
         0,
         &facts,
-        &mut |outcome| {
+        &mut |_, outcome| {
             out.push(super::shown(&rules, outcome));
         },
     );
