@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
+use fixwire_oms::SessionNo;
 use fixwire_oms::limits::RiskControl;
 use fixwire_oms::{Core, Effect, NewOrder, OmsState, OrderEvent, OrderType, Side, TimeInForce};
 use fixwire_protocol::Decimal;
@@ -126,7 +127,7 @@ impl Name {
 
 fn order<'a>(account: &'a Name, symbol: &'a Name, id: &'a str) -> NewOrder<'a> {
     NewOrder {
-        session: 0,
+        session: SessionNo::new(0),
         id: id.as_bytes(),
         account: account.bytes(),
         symbol: symbol.bytes(),

@@ -7,7 +7,7 @@
 use std::hash::Hasher;
 
 use fixwire_oms::event::{DayEvent, LineEvent, PoolEvent, SetupEvent};
-use fixwire_oms::{OmsState, OrderEvent};
+use fixwire_oms::{AccountNo, InstrumentNo, OmsState, OrderEvent, PoolNo, SessionNo};
 use fixwire_protocol::Ledger;
 use siphasher::sip::SipHasher24;
 
@@ -102,31 +102,31 @@ fn world() -> Vec<OrderEvent<'static>> {
             key: 7,
         }),
         OrderEvent::Setup(SetupEvent::Session {
-            index: 0,
+            index: SessionNo::new(0),
             name: b"CLIENT",
         }),
         OrderEvent::Setup(SetupEvent::Session {
-            index: 1,
+            index: SessionNo::new(1),
             name: b"LINE",
         }),
         OrderEvent::Setup(SetupEvent::Account {
-            index: 0,
+            index: AccountNo::new(0),
             parent: None,
             name: b"HOUSE",
         }),
         OrderEvent::Setup(SetupEvent::Account {
-            index: 1,
-            parent: Some(0),
+            index: AccountNo::new(1),
+            parent: Some(AccountNo::new(0)),
             name: b"A1",
         }),
         OrderEvent::Setup(SetupEvent::Instrument {
-            index: 0,
+            index: InstrumentNo::new(0),
             scale: 2,
             worth: 1_000_000,
             symbol: b"XYZ",
         }),
         OrderEvent::Pool(PoolEvent::Pool {
-            index: 0,
+            index: PoolNo::new(0),
             form: 1,
             tag: 37,
             first: 0,
@@ -134,7 +134,9 @@ fn world() -> Vec<OrderEvent<'static>> {
             each_day: true,
             name: b"P",
         }),
-        OrderEvent::Line(LineEvent::LineUp { line: 1 }),
+        OrderEvent::Line(LineEvent::LineUp {
+            line: SessionNo::new(1),
+        }),
     ]
 }
 
@@ -187,9 +189,9 @@ mod tests {
     fn taken(order: u64, id: &'static [u8]) -> OrderEvent<'static> {
         OrderEvent::Request(RequestEvent::Taken {
             order,
-            session: 0,
-            account: 1,
-            instrument: 0,
+            session: SessionNo::new(0),
+            account: AccountNo::new(1),
+            instrument: InstrumentNo::new(0),
             side: Side::Buy,
             kind: OrderType::Limit,
             tif: TimeInForce::Day,
@@ -214,7 +216,10 @@ mod tests {
     }
 
     fn sent(number: u64) -> OrderEvent<'static> {
-        OrderEvent::Request(RequestEvent::Sent { number, line: 1 })
+        OrderEvent::Request(RequestEvent::Sent {
+            number,
+            line: SessionNo::new(1),
+        })
     }
 
     /// An order that is replaced, filled, corrected by a late fill, and forgotten; others that are rejected, cancelled,
@@ -249,11 +254,15 @@ mod tests {
             fill(1, 12, 16),
             taken(3, b"C"),
             sent(3),
-            OrderEvent::Line(LineEvent::LineDown { line: 1 }),
-            OrderEvent::Line(LineEvent::LineUp { line: 1 }),
+            OrderEvent::Line(LineEvent::LineDown {
+                line: SessionNo::new(1),
+            }),
+            OrderEvent::Line(LineEvent::LineUp {
+                line: SessionNo::new(1),
+            }),
             OrderEvent::Order(OrderWord::Asked {
                 order: 3,
-                line: 1,
+                line: SessionNo::new(1),
                 at: AT,
             }),
             OrderEvent::Order(OrderWord::Rejected {
@@ -290,7 +299,7 @@ mod tests {
 
     /// Limits, switches, positions, prices, pools.
     fn desk() -> Vec<OrderEvent<'static>> {
-        let scope = Scope::Account(1);
+        let scope = Scope::Account(AccountNo::new(1));
         let (who, why): (&[u8], &[u8]) = (b"ann", b"test");
         vec![
             OrderEvent::Limit(LimitEvent::Limit {
@@ -308,8 +317,8 @@ mod tests {
                 until: AT + 1,
             }),
             OrderEvent::Setup(SetupEvent::Position {
-                account: 1,
-                instrument: 0,
+                account: AccountNo::new(1),
+                instrument: InstrumentNo::new(0),
                 long: 5,
                 short: 0,
                 who,
@@ -329,7 +338,7 @@ mod tests {
                 price: 10_050,
             }),
             OrderEvent::Condition(ConditionEvent::Touched {
-                instrument: 0,
+                instrument: InstrumentNo::new(0),
                 field: PriceField::Last,
                 price: 10_060,
                 who,
@@ -355,7 +364,7 @@ mod tests {
             }),
             OrderEvent::Limit(LimitEvent::ArmAsked { scope, who, why }),
             OrderEvent::Request(RequestEvent::Refused {
-                session: 0,
+                session: SessionNo::new(0),
                 kind: Some(RequestKind::Replace),
                 order: Some(1),
                 id: b"F",
@@ -364,9 +373,9 @@ mod tests {
                 reason: Reason::of(Why::Venue),
             }),
             OrderEvent::Stray(StrayEvent::StrayFill {
-                line: 1,
-                account: 1,
-                instrument: 0,
+                line: SessionNo::new(1),
+                account: AccountNo::new(1),
+                instrument: InstrumentNo::new(0),
                 side: Side::Sell,
                 effect: Some(Effect::Netting),
                 exec: 99,
@@ -375,7 +384,7 @@ mod tests {
                 id: b"X",
             }),
             OrderEvent::Line(LineEvent::LinkNumbers {
-                line: 1,
+                line: SessionNo::new(1),
                 inbound: 7,
                 outbound: 8,
             }),
@@ -424,7 +433,9 @@ mod tests {
         bytes.extend(length.to_le_bytes());
         bytes.extend(written);
         bytes.push(u8::try_from(version - 1).expect("a small number"));
-        let behind = input(&[OrderEvent::Line(LineEvent::LineDown { line: 1 })]);
+        let behind = input(&[OrderEvent::Line(LineEvent::LineDown {
+            line: SessionNo::new(1),
+        })]);
         bytes.extend(&behind[1..]);
         bytes
     }

@@ -12,6 +12,7 @@ use crate::decide::venue::{Heard, ReportKind};
 use crate::desk::notice::OmsEvent;
 use crate::fix::requests::EXPIRE_DATE;
 use crate::fix::{clients, lines, spreads};
+use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
 
 impl Oms {
@@ -21,7 +22,7 @@ impl Oms {
         let names = self.core.state().sessions();
         for source in &rules.copy_sources {
             if let Some(index) = names.find(source.session.as_bytes()) {
-                self.links.clients[index as usize] = None;
+                self.links.clients[index] = None;
             }
         }
         self.watchers.clear();
@@ -30,7 +31,7 @@ impl Oms {
         }
         let watchers = rules.users.iter().filter_map(|user| {
             let index = names.find(user.session.as_bytes())?;
-            let client: clients::Client = (*self.links.clients.get(index as usize)?)?;
+            let client: clients::Client = (*self.links.clients.get(index)?)?;
             let may = user.rights.iter().any(|rights| rights.reports);
             may.then(|| (client, user.clone()))
         });
@@ -41,7 +42,7 @@ impl Oms {
     pub(super) fn copy_says(
         &mut self,
         at: i64,
-        (from, index): (SessionId, u32),
+        (from, index): (SessionId, SessionNo),
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -91,7 +92,7 @@ impl Oms {
     }
 
     /// Subscribes a link of copies to those that it has not received.
-    pub(super) fn ask_copies(&mut self, link: usize, index: u32) {
+    pub(super) fn ask_copies(&mut self, link: usize, index: SessionNo) {
         let (last, _) = self.core.state().link_numbers(index);
         let line = &mut self.links.tmp.lines[link];
         if let Some(copies) = line.copies {
@@ -103,7 +104,7 @@ impl Oms {
     pub(super) fn copy_delivered(
         &mut self,
         at: i64,
-        (link, index): (usize, u32),
+        (link, index): (usize, SessionNo),
         frame: &TmpFrame<'_>,
         outbox: &mut Outbox,
     ) {

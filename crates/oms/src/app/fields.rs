@@ -7,6 +7,7 @@ use crate::values::field_table::{
     self, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report, is_usual_request,
     passes, report_bit, request_bit,
 };
+use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
 use crate::values::rules::LineGroup;
 
@@ -45,7 +46,7 @@ impl Oms {
     /// The first field of a request that would not reach the venue and that no setting drops; fields that are dropped
     /// are counted.
     #[inline]
-    pub(super) fn not_carried(&mut self, index: u32, message: &Message<'_>) -> Option<Tag> {
+    pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
         self.look_closer(index, message, unusual)
     }
@@ -54,7 +55,7 @@ impl Oms {
     #[cold]
     pub(super) fn look_closer(
         &mut self,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         from: usize,
     ) -> Option<Tag> {
@@ -82,7 +83,7 @@ impl Oms {
     }
 
     /// The line group of a request, by its symbol or that of its order.
-    fn group_of(&self, index: u32, message: &Message<'_>) -> Option<usize> {
+    fn group_of(&self, index: SessionNo, message: &Message<'_>) -> Option<usize> {
         let state = self.core.state();
         let named = message.get(tag::SYMBOL);
         let order = || {
@@ -95,7 +96,7 @@ impl Oms {
     }
 
     /// Whether a user or its line group names a tag as one to drop.
-    fn drops(&self, index: u32, group: Option<usize>, tag: Tag) -> bool {
+    fn drops(&self, index: SessionNo, group: Option<usize>, tag: Tag) -> bool {
         let user = self.core.user(index).ok().map(|user| &user.drop);
         let group = group.and_then(|group| self.rules().groups.get(group));
         let lists = [user, group.map(|group| &group.drop)];
@@ -105,7 +106,7 @@ impl Oms {
 
     fn is_carried(
         &self,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         (field, bit): (Field, Messages),
     ) -> bool {
@@ -125,7 +126,7 @@ impl Oms {
 
     fn meets(
         &self,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         (condition, tag, value): (FieldCondition, Tag, &[u8]),
     ) -> bool {
@@ -178,15 +179,15 @@ impl Oms {
     }
 
     /// Whether a value of the header is part of the identity of a client's session.
-    fn is_identity(&self, index: u32, tag: Tag, value: &[u8]) -> bool {
-        let client = self.links.clients.get(index as usize).copied().flatten();
+    fn is_identity(&self, index: SessionNo, tag: Tag, value: &[u8]) -> bool {
+        let client = self.links.clients.get(index).copied().flatten();
         let session = client.and_then(|client| self.sessions.get(client.session.0 as usize));
         let mut ids = session.into_iter().flat_map(|session| &session.ids);
         ids.any(|(known, id)| *known == tag && id.as_bytes() == value)
     }
 
     /// Whether a tag is one of ours, or that of the number of a pool.
-    fn is_own_tag(&self, index: u32, message: &Message<'_>, tag: Tag) -> bool {
+    fn is_own_tag(&self, index: SessionNo, message: &Message<'_>, tag: Tag) -> bool {
         let is_pool = || {
             let symbol = message.get(tag::SYMBOL)?;
             self.core.own_number_tag(index, symbol)

@@ -13,6 +13,7 @@ use super::Oms;
 use crate::decide::venue::Heard;
 use crate::desk::notice::{OmsEvent, is_wrong_login};
 use crate::tmp::{OmsTmpLine, TmpHeard, TmpLines, problems, question};
+use crate::values::ids::SessionNo;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
 
@@ -238,7 +239,7 @@ impl Oms {
     fn save(
         &mut self,
         now: Now,
-        (link, index): (usize, u32),
+        (link, index): (usize, SessionNo),
         LinkNumbers {
             mut inbound,
             outbound,
@@ -273,7 +274,7 @@ impl Oms {
     fn carry_out_one(
         &mut self,
         now: Now,
-        (link, index): (usize, u32),
+        (link, index): (usize, SessionNo),
         action: &LinkAction<'_>,
         outbox: &mut Outbox,
     ) {
@@ -320,7 +321,7 @@ impl Oms {
     }
 
     /// Asks for the state of trading of each flow group, when that is configured.
-    pub(super) fn ask_markets(&mut self, link: usize, index: u32) {
+    pub(super) fn ask_markets(&mut self, link: usize, index: SessionNo) {
         if self.core.follows_markets(index) {
             let questions = self.core.flow_groups(index).into_iter();
             let line = &mut self.links.tmp.lines[link];
@@ -384,7 +385,7 @@ impl Oms {
     fn delivered(
         &mut self,
         now: Now,
-        (link, index): (usize, u32),
+        (link, index): (usize, SessionNo),
         frame: &[u8],
         outbox: &mut Outbox,
     ) {

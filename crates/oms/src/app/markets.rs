@@ -6,6 +6,7 @@ use super::Oms;
 use crate::app::market_watches::MarketWatch;
 use crate::decide::core::Core;
 use crate::fix::market_requests::{self, Asked, MarketRequest};
+use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
 /// The state of what a request is about; `None` when it is unknown.
@@ -20,11 +21,11 @@ impl Oms {
     /// Answers a client's request for the state of a market, and keeps it when updates are wanted.
     pub(super) fn market_asked(
         &mut self,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let Some(&Some(client)) = self.links.clients.get(index as usize) else {
+        let Some(&Some(client)) = self.links.clients.get(index) else {
             return Err(Refusal::NotAuthorized);
         };
         if self.core.user(index).is_err() {

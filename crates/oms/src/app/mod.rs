@@ -28,6 +28,7 @@ use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
 use crate::values::day::{DayFinder, DaySpan};
+use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
 use crate::values::value::{Number, Presence};
 
@@ -76,7 +77,7 @@ pub struct Oms {
     /// Start time by both clocks.
     start: Option<(Mono, i64)>,
     /// State number of each engine session.
-    indices: Vec<Option<u32>>,
+    indices: Vec<Option<SessionNo>>,
     links: Links,
     /// Drop copy sessions and their accounts.
     copies: Vec<(Client, Vec<String>)>,
@@ -248,7 +249,7 @@ impl Oms {
         false
     }
 
-    fn line_is(&mut self, at: i64, line: u32, is: Option<Presence>, outbox: &mut Outbox) {
+    fn line_is(&mut self, at: i64, line: SessionNo, is: Option<Presence>, outbox: &mut Outbox) {
         if is == Some(Presence::Here) {
             let (core, mut out) = self.parts(outbox, None);
             core.line_up(at, line, &mut out);
@@ -257,7 +258,7 @@ impl Oms {
                 let line = self.core.state().sessions().name(line);
                 (self.listener)(OmsEvent::NotAsked { line, orders });
             }
-            if let Some(Some(link)) = self.links.clients.get(line as usize)
+            if let Some(Some(link)) = self.links.clients.get(line)
                 && self.core.follows_markets(line)
             {
                 market_requests::ask(link.session, outbox);

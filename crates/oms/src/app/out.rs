@@ -20,6 +20,7 @@ use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
 use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::{MassEnd, RequestKind};
 
@@ -29,7 +30,7 @@ use super::texts::Languages;
 #[derive(Default)]
 pub(super) struct Links {
     /// Engine session of each session of the state that speaks FIX.
-    pub clients: Vec<Option<Client>>,
+    pub clients: Table<SessionNo, Option<Client>>,
     pub tmp: TmpLines,
     /// What clients want to know of markets.
     pub watches: MarketWatches,
@@ -78,7 +79,7 @@ impl Sink for Out<'_> {
                 {
                     (self.listener)(OmsEvent::LiveAfterEnd { order, former });
                 }
-                if let Some(Some(link)) = self.links.clients.get(line as usize) {
+                if let Some(Some(link)) = self.links.clients.get(line) {
                     let link = (link.session, link.version);
                     lines::send(state, event, link, self.outbox);
                 } else if !self.links.tmp.send(state, event, line) {
@@ -308,7 +309,7 @@ impl Out<'_> {
     fn report_in_english(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.copy(state, event);
         let session = clients::session_of(state, event, self.before);
-        let client = session.and_then(|index| self.links.clients.get(index as usize));
+        let client = session.and_then(|index| self.links.clients.get(index));
         let Some(&Some(client)) = client else {
             return self.external(state, event);
         };

@@ -13,6 +13,7 @@ use crate::app::recovery::{
 use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
 use crate::fix::report_requests::{self, NoReports, ReportAnswer, ReportRequestKind, ReportsAsked};
+use crate::values::ids::SessionNo;
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::value::Text;
 
@@ -106,14 +107,18 @@ impl Oms {
     }
 
     /// The client or drop copy of a session, and which reports it may request; `None` for none.
-    fn receiver(&self, from: SessionId, index: u32) -> Option<(Client, Option<ReportReceiver>)> {
+    fn receiver(
+        &self,
+        from: SessionId,
+        index: SessionNo,
+    ) -> Option<(Client, Option<ReportReceiver>)> {
         let mut copies = self.copies.iter();
         if let Some((client, accounts)) = copies.find(|(client, _)| client.session == from) {
             let accounts = accounts.clone();
             return Some((*client, Some(ReportReceiver::Copy { accounts })));
         }
         let user = self.core.user(index).ok()?;
-        let client = self.links.clients.get(index as usize).copied().flatten()?;
+        let client = self.links.clients.get(index).copied().flatten()?;
         let may = user.rights.iter().any(|rights| rights.reports);
         let receiver = may.then(|| ReportReceiver::Client {
             session: index,
@@ -125,7 +130,7 @@ impl Oms {
     /// An ApplicationMessageRequest(BW).
     pub(super) fn reports_asked(
         &mut self,
-        (from, index): (SessionId, u32),
+        (from, index): (SessionId, SessionNo),
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {

@@ -29,6 +29,7 @@ use crate::state::event::{
     UndoEvent,
 };
 use crate::state::orders::Order;
+use crate::values::ids::SessionNo;
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::Number;
 
@@ -127,7 +128,7 @@ pub(crate) enum ReportReceiver {
     /// A client: reports of its own requests, for accounts with the right `reports`.
     Client {
         /// The session, by its number in events.
-        session: u32,
+        session: SessionNo,
         /// Its rights.
         user: Box<UserRule>,
     },

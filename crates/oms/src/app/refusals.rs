@@ -10,6 +10,7 @@ use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, VenueId, cut};
 use crate::desk::notice::OmsEvent;
 use crate::fix::inquiries;
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::RejectCode;
 use crate::values::value::Number;
@@ -35,7 +36,7 @@ impl Oms {
     pub(super) fn session_reject(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         reject: &Message<'_>,
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
@@ -50,7 +51,7 @@ impl Oms {
     pub(super) fn business_reject(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         reject: &Message<'_>,
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
@@ -65,7 +66,7 @@ impl Oms {
     fn reject(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         reject: &Message<'_>,
         (refused, code): (Refused, Option<RejectCode>),
         outbox: &mut Outbox,

@@ -63,11 +63,11 @@ impl Oms {
 
     /// Asks venues for the state of trading again: symbols may be new, or the question itself.
     fn ask_all_markets(&mut self, outbox: &mut Outbox) {
-        for line in 0..self.core.state().sessions().len() {
+        for line in self.core.state().sessions().numbers() {
             if !self.core.state().is_ready(line) || !self.core.follows_markets(line) {
                 continue;
             }
-            if let Some(Some(client)) = self.links.clients.get(line as usize) {
+            if let Some(Some(client)) = self.links.clients.get(line) {
                 market_requests::ask(client.session, outbox);
                 continue;
             }
@@ -88,7 +88,7 @@ impl Oms {
         let plan = self.core.plan_reload(new, command)?;
         let bytes = plan.bytes(command);
         // Each line may be asked something.
-        let lines = self.core.state().sessions().len() as usize;
+        let lines = self.core.state().sessions.len();
         if !outbox.has_room(1 + lines, bytes + lines * QUESTION) {
             return Err(alloc::format!(
                 "the OMS is busy, or these are too many changes for one record ({bytes} bytes): try again, or change fewer at a time"

@@ -5,6 +5,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 use super::Oms;
 use super::fields::first_unusual;
 use crate::fix::{inquiries, mass, quotes, requests, terms};
+use crate::values::ids::SessionNo;
 use crate::values::locate::Locate;
 use crate::values::value::RequestKind;
 
@@ -13,7 +14,7 @@ impl Oms {
     pub(super) fn new_order_asked(
         &mut self,
         at: i64,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -53,7 +54,7 @@ impl Oms {
     pub(super) fn change_asked(
         &mut self,
         at: i64,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -86,7 +87,7 @@ impl Oms {
     pub(super) fn mass_cancel_asked(
         &mut self,
         at: i64,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -107,7 +108,7 @@ impl Oms {
     pub(super) fn quote_asked(
         &mut self,
         at: i64,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {

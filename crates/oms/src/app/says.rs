@@ -12,6 +12,7 @@ use crate::fix::mass::{self, Listing};
 use crate::fix::{inquiries, lines, markets, prices, spreads, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
+use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
 use crate::values::units::scaled;
 use crate::values::value::{Number, RequestKind};
@@ -26,7 +27,7 @@ impl Oms {
     pub(super) fn admit(
         &mut self,
         at: i64,
-        (session, index): (SessionId, u32),
+        (session, index): (SessionId, SessionNo),
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         match self.rates.request(index, at) {
@@ -44,7 +45,7 @@ impl Oms {
     pub(super) fn client_says(
         &mut self,
         at: i64,
-        (from, index): (SessionId, u32),
+        (from, index): (SessionId, SessionNo),
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -71,7 +72,7 @@ impl Oms {
     }
 
     /// Refuses a request that the OMS answers itself when it has a field that would not count.
-    fn all_fields_count(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+    fn all_fields_count(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
         match self.not_carried(index, message) {
             Some(tag) => Err(Refusal::FieldNotSupported(tag)),
             None => Ok(()),
@@ -79,14 +80,14 @@ impl Oms {
     }
 
     /// Whether a session gives prices of markets.
-    pub(super) fn gives_prices(&self, index: u32) -> bool {
+    pub(super) fn gives_prices(&self, index: SessionNo) -> bool {
         let name = self.core.state().sessions().name(index);
         let mut sessions = self.rules().market_data.iter();
         sessions.any(|session| session.as_bytes() == name)
     }
 
     /// Handles market data: at most eight prices trigger orders at once, the others right after.
-    fn prices(&mut self, at: i64, index: u32, message: &Message<'_>, outbox: &mut Outbox) {
+    fn prices(&mut self, at: i64, index: SessionNo, message: &Message<'_>, outbox: &mut Outbox) {
         const MOST: usize = 8;
         let (core, mut out) = self.parts(outbox, None);
         prices::each(message, &mut |symbol, field, price| {
@@ -95,9 +96,9 @@ impl Oms {
             };
             let scale = core.state().scale(instrument);
             match price.map(|price| scaled(price, scale)) {
-                Some(Ok(price)) => core.set_price((instrument, field), Some(price), index),
+                Some(Ok(price)) => core.set_price((instrument, field), Some(price), Some(index)),
                 // Not known, or with more decimals than the instrument has.
-                None | Some(Err(_)) => core.set_price((instrument, field), None, index),
+                None | Some(Err(_)) => core.set_price((instrument, field), None, Some(index)),
             }
         });
         core.touch_all(at, MOST, &mut out);
@@ -105,11 +106,11 @@ impl Oms {
 
     pub(super) fn status(
         &mut self,
-        index: u32,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let Some(Some(client)) = self.links.clients.get(index as usize) else {
+        let Some(Some(client)) = self.links.clients.get(index) else {
             return Err(Refusal::NotAuthorized);
         };
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
@@ -138,7 +139,7 @@ impl Oms {
         let state = self.core.state();
         let order = state.orders().get(number);
         let client = order.and_then(|order| {
-            let client = self.links.clients.get(order.session as usize);
+            let client = self.links.clients.get(order.session);
             client.copied().flatten()
         });
         if let (Some(order), Some(client)) = (order, client) {
@@ -147,10 +148,10 @@ impl Oms {
     }
 
     /// It is answered when no other work is pending.
-    fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+    fn mass_status(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
         /// Drops those of a session.
         const MOST: usize = 4;
-        let Some(Some(client)) = self.links.clients.get(index as usize) else {
+        let Some(Some(client)) = self.links.clients.get(index) else {
             return Err(Refusal::NotAuthorized);
         };
         let account = message.get(tag::ACCOUNT).unwrap_or_default();
@@ -188,12 +189,12 @@ impl Oms {
     pub(super) fn venue_says(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         self.count_report(message);
-        let version = self.links.clients.get(line as usize).copied().flatten();
+        let version = self.links.clients.get(line).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
         let reject = |tag, code: fn(u64) -> RejectCode| {
             let reason = message.get(tag).and_then(|it| value::uint(it).ok());
@@ -302,7 +303,12 @@ impl Oms {
     /// The venue counts more fills than it has reported.
     #[cold]
     pub(super) fn fills_missing(&mut self, order: Number) {
-        let line = self.core.state().orders().get(order).map(|it| it.line);
+        let line = self
+            .core
+            .state()
+            .orders()
+            .get(order)
+            .and_then(|it| it.line());
         let asks = line.is_none_or(|line| self.core.answers_status(line));
         (self.listener)(OmsEvent::FillsMissing { order, asks });
     }
@@ -339,7 +345,7 @@ impl Oms {
 
     /// Another message of a venue is only journalled.
     #[cold]
-    fn is_not_used(&mut self, line: u32, msg_type: &[u8]) {
+    fn is_not_used(&mut self, line: SessionNo, msg_type: &[u8]) {
         let count = self.not_used.add(line, msg_type);
         // 1, 10, 100 and so on.
         if count == 10_u64.pow(count.ilog10()) {
@@ -353,7 +359,13 @@ impl Oms {
 
     /// A venue answers a price inquiry. One that waits no more, such as after a late answer, stays as it is.
     #[cold]
-    fn inquiry_says(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+    fn inquiry_says(
+        &mut self,
+        at: i64,
+        line: SessionNo,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
         if let Some(answer) = inquiries::answer(message) {
             let (core, mut out) = self.parts(outbox, None);
             let said = (answer.reason(), answer.text);
@@ -363,7 +375,13 @@ impl Oms {
 
     /// A venue reports the state of a market.
     #[cold]
-    fn market_status(&mut self, at: i64, line: u32, message: &Message<'_>, outbox: &mut Outbox) {
+    fn market_status(
+        &mut self,
+        at: i64,
+        line: SessionNo,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
         let Some(report) = markets::market(message) else {
             return;
         };

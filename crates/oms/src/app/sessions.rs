@@ -5,6 +5,7 @@ use fixwire_protocol::SessionId;
 use super::{Oms, OmsSession};
 use crate::fix::clients::Client;
 use crate::state::client_rate::ClientRates;
+use crate::values::ids::{SessionNo, Table};
 use crate::values::report_numbers::ReportNumbers;
 
 impl Oms {
@@ -20,11 +21,11 @@ impl Oms {
         let names = self.core.state().sessions();
         let find = |session: &OmsSession| names.find(session.name.as_bytes());
         self.indices = self.sessions.iter().map(find).collect();
-        self.links.clients = alloc::vec![None; names.len() as usize];
+        self.links.clients = Table::of(None, names.len());
         for (at, index) in (0..).zip(&self.indices) {
             if let Some(index) = index {
                 let is_numbered = self.core.user(*index).is_ok_and(|it| it.report_numbers);
-                self.links.clients[*index as usize] = Some(Client {
+                self.links.clients[*index] = Some(Client {
                     session: SessionId(at),
                     version: self.sessions[at as usize].version,
                     is_copy: false,
@@ -39,7 +40,7 @@ impl Oms {
                 .position(|it| it.name == rule.session)?;
             let client = Client {
                 session: SessionId(u32::try_from(at).ok()?),
-                version: self.sessions[at].version,
+                version: self.sessions[at as usize].version,
                 is_copy: true,
                 numbers: rule.report_numbers.then_some(numbers),
             };
@@ -49,7 +50,7 @@ impl Oms {
         self.find_watchers();
     }
 
-    pub(super) fn index(&self, session: SessionId) -> Option<u32> {
+    pub(super) fn index(&self, session: SessionId) -> Option<SessionNo> {
         match self.indices.get(session.0 as usize) {
             Some(index) => *index,
             None => self.links.tmp.index(session),
@@ -57,7 +58,7 @@ impl Oms {
     }
 
     /// State number of a session to a venue.
-    pub(super) fn line(&self, session: SessionId) -> Option<u32> {
+    pub(super) fn line(&self, session: SessionId) -> Option<SessionNo> {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
     }

@@ -185,7 +185,7 @@ fn of_filter(filter: ReportFilter, to: &mut StateLines) {
 
 fn of_rates(state: &OmsState, rates: &ClientRates, to: &mut StateLines) {
     let ClientRates(rates) = rates;
-    for (session, rate) in (0..).zip(rates) {
+    for (session, rate) in rates.numbered() {
         let Some(rate) = rate else { continue };
         let ClientRate {
             rule: _, // Settings.
@@ -280,7 +280,7 @@ fn of_tmp_line(state: &OmsState, line: &TmpLine, to: &mut StateLines) {
     to.of(format_args!("link {name}"));
     to.flag(
         "is known",
-        index.is_some_and(|it| state.sessions.len() > it as usize),
+        index.is_some_and(|it| state.sessions.get(it).is_some()),
     );
     let numbers = client.numbers();
     to.count("last received", numbers.inbound);

@@ -13,6 +13,7 @@ use crate::state::event::{
 use crate::state::pools::Pools;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
+use crate::values::ids::{InstrumentNo, Table};
 use crate::values::limits::RiskControl;
 use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
 use crate::values::scope::Scope;
@@ -54,7 +55,7 @@ impl Core {
         }
         self.index();
         // Not recorded when the process was killed.
-        for line in 0..self.state.sessions().len() {
+        for line in self.state.sessions().numbers() {
             if self.state.is_ready(line) {
                 self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
             }
@@ -98,7 +99,7 @@ impl Core {
         }
         for name in sessions {
             if self.state.sessions().find(name.as_bytes()).is_none() {
-                let index = self.state.sessions().len();
+                let index = self.state.sessions().next();
                 let name = name.as_bytes();
                 self.begin_event(
                     at,
@@ -152,7 +153,7 @@ impl Core {
         rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
-        for session in 0..self.state.sessions().len() {
+        for session in self.state.sessions().numbers() {
             let name = self.state.sessions().name(session);
             let mut lines = rules.line_marks.iter();
             let line = lines.find(|(of, _)| of.as_bytes() == name);
@@ -160,7 +161,7 @@ impl Core {
             let of_user = || user().map(|user| user.marks.of_requests());
             let marks = line.map(|(_, marks)| *marks).or_else(of_user);
             let marks = marks.unwrap_or_default();
-            if self.state.sessions[session as usize].marks == marks {
+            if self.state.sessions[session].marks == marks {
                 continue;
             }
             let mut bytes = Vec::new();
@@ -206,7 +207,7 @@ impl Core {
             if known.is_some_and(|index| self.state.parent(index) == parent) {
                 continue;
             }
-            let index = known.unwrap_or(self.state.accounts().len());
+            let index = known.unwrap_or(self.state.accounts().next());
             let event = OrderEvent::Setup(SetupEvent::Account {
                 index,
                 parent,
@@ -227,13 +228,13 @@ impl Core {
             let symbol = rule.symbol.as_bytes();
             let known = self.state.instruments().find(symbol);
             let is_same = known.is_some_and(|index| {
-                let known = &self.state.instruments[index as usize];
+                let known = &self.state.instruments[index];
                 known.scale >= rule.scale && known.worth == rule.worth
             });
             if !is_same {
                 let scale = known.map_or(0, |index| self.state.scale(index));
                 let event = OrderEvent::Setup(SetupEvent::Instrument {
-                    index: known.unwrap_or(self.state.instruments().len()),
+                    index: known.unwrap_or(self.state.instruments().next()),
                     // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
                     worth: rule.worth,
@@ -296,7 +297,7 @@ impl Core {
             let name = rule.name.as_bytes();
             let known = self.state.pool_names.find(name);
             let event = OrderEvent::Pool(PoolEvent::Pool {
-                index: known.unwrap_or(self.state.pool_names.len()),
+                index: known.unwrap_or(self.state.pool_names.next()),
                 form: rule.form.hash(),
                 tag: rule.tag,
                 first: rule.first,
@@ -305,7 +306,7 @@ impl Core {
                 name,
             });
             let is_same = known.is_some_and(|index| {
-                let known = &self.state.pools[index as usize];
+                let known = &self.state.pools[index];
                 (known.form, known.tag, known.each_day)
                     == (rule.form.hash(), rule.tag, rule.each_day)
                     && (known.first, known.last) == (rule.first, rule.last)
@@ -324,7 +325,7 @@ impl Core {
         rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
-        for line in 0..self.state.sessions().len() {
+        for line in self.state.sessions().numbers() {
             let name = self.state.sessions().name(line);
             let is_its = |of: &String| of.as_bytes() == name;
             let mut sources = rules.copy_sources.iter();
@@ -413,15 +414,15 @@ impl Core {
     }
 
     /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
-    pub(crate) fn index_rules(&mut self) -> Vec<Option<usize>> {
+    pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, Option<usize>> {
         let (state, rules) = (&self.state, &self.rules);
-        self.instruments = alloc::vec![None; state.instruments().len() as usize];
+        self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {
             if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
                 // In the units of the state, which may have more digits.
                 let scale = state.scale(index);
                 let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
-                self.instruments[index as usize] = Some(InstrumentRule {
+                self.instruments[index] = Some(InstrumentRule {
                     scale,
                     tick: rule.tick.saturating_mul(factor),
                     reference: rule.reference.map(|it| it.saturating_mul(factor)),
@@ -429,9 +430,9 @@ impl Core {
                 });
             }
         }
-        for index in 0..state.instruments().len() {
+        for index in state.instruments().numbers() {
             let (least, prices) = (self.least_hold(index), self.leg_prices(index));
-            if let Some(Some(rule)) = self.instruments.get_mut(index as usize)
+            if let Some(Some(rule)) = self.instruments.get_mut(index)
                 && let Some((sum, total)) = prices
             {
                 (rule.least_hold, rule.collar_base) = (least, total);
@@ -447,22 +448,27 @@ impl Core {
         self.restrictions = restrictions.collect();
         let symbols = state.instruments().iter();
         let group_of = symbols.map(|symbol| rules.group_of(symbol));
-        let group_of: Vec<Option<usize>> = group_of.collect();
+        let group_of = group_of.collect();
         self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
-            let scale = |(index, symbol): (u32, &[u8])| {
+            let scale = |(index, symbol): (InstrumentNo, &[u8])| {
                 let mut rules = rules.instruments.iter();
                 let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
                 // One that the file no longer has can still have orders.
                 rule.map_or(state.scale(index), tick_scale)
             };
-            (0..).zip(state.instruments().iter()).map(scale).collect()
+            state
+                .instruments()
+                .numbers()
+                .zip(state.instruments().iter())
+                .map(scale)
+                .collect()
         } else {
-            Vec::new()
+            Table::default()
         };
-        self.users = alloc::vec![None; state.sessions().len() as usize];
+        self.users = Table::of(None, state.sessions().len());
         for user in &rules.users {
             if let Some(index) = state.sessions().find(user.session.as_bytes()) {
-                self.users[index as usize] = Some(user.clone());
+                self.users[index] = Some(user.clone());
             }
         }
         self.pools = self.pools_by_number();

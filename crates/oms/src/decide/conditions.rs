@@ -11,6 +11,7 @@ use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
 use crate::state::proposal::Proposal;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{ReferencePrice, UserRule};
 use crate::values::units::scaled;
@@ -23,7 +24,7 @@ impl Core {
     pub(crate) fn asked(
         &self,
         new: &NewOrder<'_>,
-        (user, instrument, scale): (&UserRule, u32, u8),
+        (user, instrument, scale): (&UserRule, InstrumentNo, u8),
         (side, kind, stop): (Side, OrderType, Price),
     ) -> Result<Asked, Reason> {
         let Terms {
@@ -127,7 +128,7 @@ impl Core {
             return;
         };
         let (instrument, field) = (condition.instrument, condition.field);
-        let quote = self.prices.quotes.get(instrument as usize);
+        let quote = self.prices.quotes.get(instrument);
         let price = quote.and_then(|quote| quote[place(field)]);
         if let Some(price) = price.filter(|price| condition.is_met(*price)) {
             self.touch(at, (instrument, field, price), b"", sink);
@@ -135,14 +136,14 @@ impl Core {
     }
 
     /// The price of the market that the price controls measure an order by; `None` when it is that of the files.
-    pub(crate) fn market_price(&self, instrument: u32, side: Side) -> Option<Price> {
+    pub(crate) fn market_price(&self, instrument: InstrumentNo, side: Side) -> Option<Price> {
         let field = match self.rules.reference_price {
             ReferencePrice::File => return None,
             ReferencePrice::Last => PriceField::Last,
             ReferencePrice::Best if side.is_buy() => PriceField::Offer,
             ReferencePrice::Best => PriceField::Bid,
         };
-        let price = self.prices.quotes.get(instrument as usize)?[place(field)]?;
+        let price = self.prices.quotes.get(instrument)?[place(field)]?;
         // Feeds say 0 for what they do not know; only a spread may have this price.
         let is_one = price != 0 || self.state.spreads.legs(instrument).is_some();
         is_one.then_some(price)
@@ -151,7 +152,7 @@ impl Core {
     fn touch(
         &mut self,
         at: i64,
-        (instrument, field, price): (u32, PriceField, Price),
+        (instrument, field, price): (InstrumentNo, PriceField, Price),
         who: &[u8],
         sink: &mut impl Sink,
     ) {
@@ -167,11 +168,11 @@ impl Core {
     /// A price of an instrument is known, or no longer; [`touch_all`](Self::touch_all) triggers what it meets.
     pub(crate) fn set_price(
         &mut self,
-        (instrument, field): (u32, PriceField),
+        (instrument, field): (InstrumentNo, PriceField),
         price: Option<Price>,
-        session: u32,
+        session: Option<SessionNo>,
     ) {
-        if let Some(quote) = self.prices.quotes.get_mut(instrument as usize) {
+        if let Some(quote) = self.prices.quotes.get_mut(instrument) {
             quote[place(field)] = price;
         }
         if let Some(price) = price
@@ -203,8 +204,8 @@ impl Core {
     }
 
     /// The name of a session, as far as a note can hold it.
-    fn name_of(&self, session: u32) -> &[u8] {
-        let name = self.state.sessions().name(session);
+    fn name_of(&self, session: Option<SessionNo>) -> &[u8] {
+        let name = session.map_or(&b""[..], |it| self.state.sessions().name(it));
         &name[..name.len().min(crate::Text::MAX)]
     }
 
@@ -212,13 +213,13 @@ impl Core {
     pub(crate) fn price_by_hand(
         &mut self,
         at: i64,
-        (instrument, field, price): (u32, PriceField, Price),
+        (instrument, field, price): (InstrumentNo, PriceField, Price),
         who: &[u8],
         sink: &mut impl Sink,
     ) {
-        self.set_price((instrument, field), Some(price), u32::MAX);
+        self.set_price((instrument, field), Some(price), None);
         let tick = self.prices.ticks.back().copied();
-        if tick == Some((instrument, field, price, u32::MAX)) {
+        if tick == Some((instrument, field, price, None)) {
             self.prices.ticks.pop_back();
             self.touch(at, (instrument, field, price), who, sink);
         }

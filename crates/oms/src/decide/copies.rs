@@ -11,6 +11,7 @@ use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::copies::{Awaited, CopyBreak, CopyKey, ENDED, FillTerms};
 use crate::state::event::{CopyEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::show::price;
 use crate::values::show::text;
 use crate::values::value::{BreakKind, End, Number};
@@ -23,7 +24,7 @@ impl Core {
 
     /// A line or a drop copy session logged on or disconnected: what it missed comes first, so the time for it starts
     /// anew.
-    pub(crate) fn copy_session(&mut self, at: i64, session: u32, is_here: bool) {
+    pub(crate) fn copy_session(&mut self, at: i64, session: SessionNo, is_here: bool) {
         self.copy_since.remove(&session);
         if is_here {
             self.copy_since.insert(session, at);
@@ -72,7 +73,7 @@ impl Core {
     }
 
     /// The leg of a spread that a copy is of.
-    fn copied_leg(&self, order: Number, report: &VenueReport<'_>) -> Option<u32> {
+    fn copied_leg(&self, order: Number, report: &VenueReport<'_>) -> Option<InstrumentNo> {
         if self.state().spreads.is_empty() {
             return None;
         }
@@ -97,7 +98,11 @@ impl Core {
     ) -> Heard {
         let state = self.state();
         let known = state.orders().get(order);
-        if known.is_some_and(|it| state.copies.session_of(it.line).is_none()) {
+        if known.is_some_and(|it| {
+            it.line()
+                .and_then(|it| state.copies.session_of(it))
+                .is_none()
+        }) {
             return Heard::Known;
         }
         let is_open = known.is_some_and(|it| it.state.is_open());
@@ -190,8 +195,10 @@ impl Core {
     /// When something awaited must be here: so long after it, and after both sessions logged on. Never while one is
     /// disconnected.
     fn copy_due(&self, awaited: &Awaited) -> Option<i64> {
-        let session = self.state().copies.session_of(awaited.line);
-        let others = [session, Some(awaited.line)].into_iter().flatten();
+        let session = awaited
+            .line
+            .and_then(|it| self.state().copies.session_of(it));
+        let others = [session, awaited.line].into_iter().flatten();
         let mut since = awaited.since;
         for session in others {
             since = since.max(*self.copy_since.get(&session)?);
@@ -285,7 +292,10 @@ impl Core {
         format!(
             "{}\t{order_text}\t{}\t{}\t{}\t{ours}\t{}\t{}",
             found.kind,
-            text(state.sessions().name(found.what.line)),
+            found
+                .what
+                .line
+                .map_or_else(String::new, |it| text(state.sessions().name(it))),
             order.map_or_else(String::new, |it| text(state.accounts().name(it.account))),
             order.map_or_else(String::new, |it| text(
                 state.instruments().name(it.instrument)

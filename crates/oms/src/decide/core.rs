@@ -20,6 +20,7 @@ use crate::state::orders::venue_ids::VenueIds;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
+use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{InstrumentRule, RestrictedRule, Rights, RiskRules, UserRule};
@@ -49,7 +50,7 @@ impl<F: FnMut(&OmsState, &OrderEvent<'_>)> Sink for F {
 #[derive(Clone, Copy, Debug)]
 pub struct NewOrder<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
     /// Account(1); empty for none.
@@ -95,7 +96,7 @@ type Proposed<'a> = (Proposal, &'a InstrumentRule, Option<Asked>);
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// Which.
     pub kind: RequestKind,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
@@ -143,21 +144,21 @@ pub struct Core {
     pub(crate) state: OmsState,
     pub(crate) rules: RiskRules,
     /// Settings of each instrument of the state.
-    pub(crate) instruments: Vec<Option<InstrumentRule>>,
+    pub(crate) instruments: Table<InstrumentNo, Option<InstrumentRule>>,
     /// Rights of each session of the state.
-    pub(crate) users: Vec<Option<UserRule>>,
+    pub(crate) users: Table<SessionNo, Option<UserRule>>,
     pub(crate) lines: Lines,
     /// Restrictions of each instrument of the state.
-    pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
+    pub(crate) restrictions: Table<InstrumentNo, Vec<RestrictedRule>>,
     pub(crate) own: OwnOrders,
     pub(crate) pools: Pools,
     pub(crate) prices: Prices,
     pub(crate) venue_ids: VenueIds,
     pub(crate) work: Work,
     /// Since when lines and drop copy sessions of venues are logged on.
-    pub(crate) copy_since: BTreeMap<u32, i64>,
+    pub(crate) copy_since: BTreeMap<SessionNo, i64>,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
-    pub(crate) tmp_scales: Vec<u8>,
+    pub(crate) tmp_scales: Table<InstrumentNo, u8>,
     /// A client may place parent orders.
     pub(crate) has_parents: bool,
     /// Its journal begins in place of one that was removed.
@@ -170,17 +171,17 @@ impl Core {
     pub fn new(rules: RiskRules) -> Self {
         Self {
             state: OmsState::with_capacity(rules.orders),
-            instruments: Vec::new(),
-            users: Vec::new(),
+            instruments: Table::default(),
+            users: Table::default(),
             lines: Lines::default(),
-            restrictions: Vec::new(),
+            restrictions: Table::default(),
             own: OwnOrders::new(rules.rejects_self_trades),
             pools: Pools::default(),
             prices: Prices::default(),
             venue_ids: VenueIds::default(),
             work: Work::default(),
             copy_since: BTreeMap::new(),
-            tmp_scales: Vec::new(),
+            tmp_scales: Table::default(),
             has_parents: rules.users.iter().any(|user| user.parents.is_some()),
             replaces_journal: false,
             rules,
@@ -287,8 +288,7 @@ impl Core {
             self.take_own_number(at, order, (named, new.own_number), sink);
         }
         let stays = asked.filter(|asked| self.take_terms(at, order, *asked, sink));
-        let of = (proposal.session, proposal.account, proposal.instrument);
-        if self.guard(at, of, sink) {
+        if self.guard(at, proposal.party(), sink) {
             self.reject_unsent(at, order, Why::Killed, sink);
         } else if let Some(asked) = stays {
             self.keep(at, order, asked.is_parent(), sink);
@@ -427,8 +427,8 @@ impl Core {
         Ok((proposal, rule, asked))
     }
 
-    pub(crate) fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
-        let rule = self.instruments.get(instrument as usize);
+    pub(crate) fn rule(&self, instrument: InstrumentNo) -> Result<&InstrumentRule, Reason> {
+        let rule = self.instruments.get(instrument);
         let rule = rule.and_then(Option::as_ref);
         rule.ok_or(Reason::of(Why::Symbol))
     }
@@ -545,12 +545,11 @@ impl Core {
         if is_replace && self.cannot_replace(order.instrument) && !is_parent {
             return Err(Reason::of(Why::NoReplace));
         }
-        if !order.state.is_unsent() && !state.is_ready(order.line) {
+        if !order.state.is_unsent() && !state.is_line_ready(order) {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
-            let of = (order.session, order.account, order.instrument);
-            risk::check_cancel(state, of, at)?;
+            risk::check_cancel(state, order.party(), at)?;
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;

@@ -8,6 +8,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::state::event::{CopyEvent, OrderEvent, RequestEvent};
 use crate::state::spreads::leg_exec;
+use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::rules::InstrumentRule;
 use crate::values::show::text;
 use crate::values::units::{scaled, whole};
@@ -123,7 +124,7 @@ impl Core {
             &OrderEvent::Copy(CopyEvent::External { order, venue_id }),
             sink,
         );
-        self.guard(at, (report.line, account, instrument), sink);
+        self.guard(at, Party::new(report.line, account, instrument), sink);
         Ok(order)
     }
 
@@ -163,7 +164,7 @@ impl Core {
 
     /// Whether a line has reported an execution, as a fill of an unknown order; one of an instrument that is a leg of a
     /// spread counts under a number of its own.
-    pub(crate) fn has_counted(&self, exec: u64, instrument: Option<u32>) -> bool {
+    pub(crate) fn has_counted(&self, exec: u64, instrument: Option<InstrumentNo>) -> bool {
         let state = self.state();
         let leg = instrument.filter(|it| state.spreads.is_leg(*it));
         state.has_stray(exec) || leg.is_some_and(|leg| state.has_stray(leg_exec(exec, leg)))
@@ -173,7 +174,7 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
-        instrument: u32,
+        instrument: InstrumentNo,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
     ) -> Heard {
@@ -186,7 +187,7 @@ impl Core {
 
 /// The order that a report is of; `None` when a field is missing or cannot be read.
 fn external_order<'a>(
-    (order, account, instrument): (Number, u32, u32),
+    (order, account, instrument): (Number, AccountNo, InstrumentNo),
     id: &'a [u8],
     (report, terms): (&VenueReport<'_>, &ExternalTerms),
     rule: &InstrumentRule,

@@ -6,6 +6,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::state::event::{LimitEvent, OrderEvent, SetupEvent};
 use crate::state::proposal::Proposal;
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Restricted;
 use crate::values::scope::Scope;
@@ -19,7 +20,7 @@ impl Core {
         order: &Proposal,
         is_located: bool,
     ) -> Result<(), Reason> {
-        let rules = self.restrictions.get(order.instrument as usize);
+        let rules = self.restrictions.get(order.instrument);
         let day = self.state().day();
         let account = self.state().accounts().name(order.account);
         for rule in rules.into_iter().flatten() {
@@ -43,11 +44,12 @@ impl Core {
     }
 
     /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether one did.
-    pub(crate) fn guard(&mut self, at: i64, of: (u32, u32, u32), sink: &mut impl Sink) -> bool {
+    pub(crate) fn guard(&mut self, at: i64, party: Party, sink: &mut impl Sink) -> bool {
         /// Maximum number of scopes at once; more follow with the next message.
         const MOST: usize = 4;
         for done in 0..MOST {
-            let Some((scope, control, value, limit)) = risk::exceeded(self.state(), of, at) else {
+            let Some((scope, control, value, limit)) = risk::exceeded(self.state(), party, at)
+            else {
                 return done > 0;
             };
             let digits = control.unit().digits();
@@ -66,7 +68,7 @@ impl Core {
     pub(crate) fn set_market(
         &mut self,
         at: i64,
-        (instrument, state): (u32, Market),
+        (instrument, state): (InstrumentNo, Market),
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {

@@ -12,8 +12,8 @@ use fixwire_protocol::{Decimal, Nanos};
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent};
 use crate::state::inquiries::{Inquiry, InquiryKey};
-use crate::state::pools::NO_POOL;
 use crate::values::form::Written;
+use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
 use crate::values::units::whole;
@@ -28,7 +28,7 @@ const PATIENCE: i64 = 30_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct NewInquiry<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// QuoteReqID(131).
     pub id: &'a [u8],
     /// Account(1); empty for none.
@@ -50,11 +50,11 @@ impl NewInquiry<'_> {
 
 /// An inquiry that may be sent.
 struct Accepted {
-    instrument: u32,
-    line: u32,
+    instrument: InstrumentNo,
+    line: SessionNo,
     quantity: Quantity,
     /// The number of a pool, and the pool.
-    number: Option<(u32, u64, Written)>,
+    number: Option<(PoolNo, u64, Written)>,
 }
 
 impl Core {
@@ -80,8 +80,8 @@ impl Core {
             number,
         } = accepted;
         let (pool, index, text) = match &number {
-            Some((pool, index, text)) => (*pool, *index, text.bytes()),
-            None => (NO_POOL, 0, &b""[..]),
+            Some((pool, index, text)) => (Some(*pool), *index, text.bytes()),
+            None => (None, 0, &b""[..]),
         };
         let event = OrderEvent::Inquiry(InquiryEvent::Inquired {
             inquiry: self.state.last + 1,
@@ -100,7 +100,7 @@ impl Core {
         let order = 0;
         let counted = OrderEvent::Order(OrderWord::Asked { order, line, at });
         self.lines.note(&self.state, &counted);
-        if pool != NO_POOL {
+        if let Some(pool) = pool {
             self.look_at_pool(at, pool, sink);
         }
     }
@@ -125,8 +125,12 @@ impl Core {
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         self.rule(instrument)?;
         let quantity = new.quantity.map_or(Ok(0), whole)?;
-        let account = account.unwrap_or(u32::MAX);
-        let scopes = state.standings(new.session, account, instrument);
+        let party = Party {
+            session: Some(new.session),
+            account,
+            instrument: Some(instrument),
+        };
+        let scopes = state.standings(party);
         let mut scopes = scopes.all().iter();
         let killed = scopes.find(|(_, it)| it.limits.trading == Trading::Killed);
         if let Some((scope, _)) = killed {
@@ -158,7 +162,7 @@ impl Core {
     }
 
     /// The account of an inquiry, which needs none; whether the session may inquire for it, or without one at all.
-    fn inquiring(&self, new: &NewInquiry<'_>) -> Result<Option<u32>, Reason> {
+    fn inquiring(&self, new: &NewInquiry<'_>) -> Result<Option<AccountNo>, Reason> {
         let user = self.user(new.session)?;
         let default = user.default_account.as_ref();
         let account = match (new.account, default) {
@@ -182,7 +186,11 @@ impl Core {
     }
 
     /// A session that can send it now: an inquiry waits in no queue, and does not overtake one.
-    fn line_for_inquiry(&self, at: i64, of: (u32, u32)) -> Result<u32, Reason> {
+    fn line_for_inquiry(
+        &self,
+        at: i64,
+        of: (Option<AccountNo>, InstrumentNo),
+    ) -> Result<SessionNo, Reason> {
         let group = self.lines.group(of.1).ok_or(Reason::of(Why::NoRoute))?;
         if !self.lines.groups[group].orders.is_empty() {
             return Err(Reason::of(Why::Busy));
@@ -195,15 +203,15 @@ impl Core {
     /// Its order_no over TMP; over FIX it has none.
     fn number_of_inquiry(
         &self,
-        session: u32,
-        (instrument, line): (u32, u32),
-    ) -> Result<Option<(u32, u64, Written)>, Reason> {
+        session: SessionNo,
+        (instrument, line): (InstrumentNo, SessionNo),
+    ) -> Result<Option<(PoolNo, u64, Written)>, Reason> {
         let pool = self.pool_of(session, instrument);
         let Some(pool) = pool.filter(|_| self.speaks_tmp(line)) else {
             return Ok(None);
         };
         let number = self.next_number(pool).ok_or(Reason {
-            value: pool.into(),
+            value: pool.place().into(),
             ..Reason::of(Why::NoNumber)
         })?;
         Ok(Some((pool, number.0, number.1)))
@@ -213,7 +221,7 @@ impl Core {
     pub(crate) fn inquiry_answered(
         &mut self,
         at: i64,
-        (line, inquiry): (u32, Number),
+        (line, inquiry): (SessionNo, Number),
         (reason, text): (Option<Reason>, &[u8]),
         sink: &mut impl Sink,
     ) -> bool {

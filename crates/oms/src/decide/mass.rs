@@ -4,6 +4,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::state::event::{OrderEvent, RequestEvent};
 use crate::state::filter::OrderFilter;
+use crate::values::ids::{Party, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Side;
 
@@ -11,7 +12,7 @@ use crate::values::value::Side;
 #[derive(Clone, Copy, Debug)]
 pub struct MassCancel<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
     /// MassCancelRequestType(530): 1 for a symbol, 7 for all; others are not supported.
@@ -53,7 +54,7 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Accounts and symbols are not counted here.
-        risk::check_cancel(state, (session, u32::MAX, u32::MAX), at)?;
+        risk::check_cancel(state, Party::of_session(session), at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),
             b'7' => Some(None),
@@ -80,7 +81,7 @@ impl Core {
         &mut self,
         at: i64,
         filter: OrderFilter,
-        (session, id): (Option<u32>, &[u8]),
+        (session, id): (Option<SessionNo>, &[u8]),
         (who, why): (&[u8], &[u8]),
         sink: &mut impl Sink,
     ) {

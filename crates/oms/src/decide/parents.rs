@@ -11,6 +11,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::UserRule;
 use crate::values::value::{End, Number, OrderType, Price, Quantity, RequestKind, TimeInForce};
@@ -50,14 +51,14 @@ impl Core {
     }
 
     /// Whether a client may place parent and child orders.
-    pub(crate) fn may_have_parents(&self, session: u32) -> bool {
+    pub(crate) fn may_have_parents(&self, session: SessionNo) -> bool {
         self.user(session).is_ok_and(|user| user.parents.is_some())
     }
 
     /// Checks whether a client may place a parent or child order.
     pub(crate) fn check_role(
         &self,
-        session: u32,
+        session: SessionNo,
         user: &UserRule,
         (role, kind, tif): (FamilyRole, OrderType, TimeInForce),
     ) -> Result<(), Reason> {
@@ -85,7 +86,7 @@ impl Core {
     }
 
     /// A parent that takes more children.
-    fn open_parent(&self, number: Number, session: u32) -> Result<&Order, Reason> {
+    fn open_parent(&self, number: Number, session: SessionNo) -> Result<&Order, Reason> {
         let orders = self.state.orders();
         let parent = orders.get(number).filter(|parent| {
             let is_of_today = number > self.state.yesterday || parent.outlives(self.state.day());

@@ -4,41 +4,42 @@ use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, PoolEvent};
 use crate::state::pools::PoolNumber;
 use crate::values::form::Written;
+use crate::values::ids::{InstrumentNo, PoolNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Number;
 
 impl Core {
     /// The pool of the number of an order.
-    pub(crate) fn pool_of(&self, session: u32, instrument: u32) -> Option<u32> {
+    pub(crate) fn pool_of(&self, session: SessionNo, instrument: InstrumentNo) -> Option<PoolNo> {
         self.pools.of(session, self.lines.group(instrument))
     }
 
     /// The tag in which a client may choose the order number.
     #[must_use]
-    pub fn own_number_tag(&self, session: u32, symbol: &[u8]) -> Option<u32> {
+    pub fn own_number_tag(&self, session: SessionNo, symbol: &[u8]) -> Option<u32> {
         if self.pools.is_empty() {
             return None;
         }
         let instrument = self.state.instruments().find(symbol)?;
         let pool = self.pool_of(session, instrument)?;
-        self.state.pools.get(pool as usize).map(|pool| pool.tag)
+        self.state.pools.get(pool).map(|pool| pool.tag)
     }
 
     /// Checks an order number chosen by a client.
     pub(crate) fn check_own_number(
         &self,
-        (session, instrument): (u32, u32),
+        (session, instrument): (SessionNo, InstrumentNo),
         text: &[u8],
     ) -> Result<PoolNumber, Reason> {
         let pool = self.pool_of(session, instrument);
         let pool = pool.filter(|_| self.user(session).is_ok_and(|user| user.own_numbers));
         let pool = pool.ok_or(Reason::of(Why::OwnNumber))?;
         let refused = |why| Reason {
-            value: pool.into(),
+            value: pool.place().into(),
             ..Reason::of(why)
         };
         let form = self.pools.form(pool);
-        let known = self.state.pools.get(pool as usize);
+        let known = self.state.pools.get(pool);
         let (Some(form), Some(known)) = (form, known) else {
             return Err(Reason::of(Why::OwnNumber));
         };
@@ -83,7 +84,7 @@ impl Core {
         };
         let Some((number, text)) = self.next_number(pool) else {
             let reason = Reason {
-                value: pool.into(),
+                value: pool.place().into(),
                 ..Reason::of(Why::NoNumber)
             };
             self.reject_unsent_for(at, order, reason, sink);
@@ -101,9 +102,9 @@ impl Core {
         true
     }
 
-    pub(crate) fn next_number(&self, pool: u32) -> Option<(u64, Written)> {
+    pub(crate) fn next_number(&self, pool: PoolNo) -> Option<(u64, Written)> {
         let form = self.pools.form(pool)?;
-        let known = self.state.pools.get(pool as usize)?;
+        let known = self.state.pools.get(pool)?;
         let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
         let mut numbers = numbers.map(|number| (number, form.write(number)));
         // An order of yesterday may have the number, or another pool produced the same text.
@@ -111,8 +112,8 @@ impl Core {
     }
 
     /// Raises an event when few are left.
-    pub(crate) fn look_at_pool(&mut self, at: i64, pool: u32, sink: &mut impl Sink) {
-        let known = self.state.pools.get(pool as usize);
+    pub(crate) fn look_at_pool(&mut self, at: i64, pool: PoolNo, sink: &mut impl Sink) {
+        let known = self.state.pools.get(pool);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
             let left = known.left();
             self.emit(

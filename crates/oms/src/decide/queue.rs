@@ -9,6 +9,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::orders::waiting::Waiting;
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::reason::Why;
 use crate::values::rules::{Affinity, FlowRule, LineGroup};
 use crate::values::value::{Number, RequestKind};
@@ -16,7 +17,7 @@ use crate::values::value::{Number, RequestKind};
 /// A line group and its queued orders.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) lines: Vec<u32>,
+    pub(crate) lines: Vec<SessionNo>,
     /// Groups that send its new orders while none of its sessions is logged on.
     pub(crate) helpers: Vec<usize>,
     pub(crate) next: usize,
@@ -49,11 +50,11 @@ pub(crate) struct Line {
 pub(crate) struct Lines {
     pub groups: Vec<Group>,
     /// By session; `None` for clients.
-    pub lines: Vec<Option<Line>>,
+    pub lines: Table<SessionNo, Option<Line>>,
     /// The sessions to venues.
-    pub sessions: Vec<u32>,
+    pub sessions: Vec<SessionNo>,
     /// Line group of each instrument of the state.
-    pub group_of: Vec<Option<usize>>,
+    pub group_of: Table<InstrumentNo, Option<usize>>,
     /// Messages sent before this time are not known.
     pub(crate) unknown_until: i64,
     /// Queued for a session or route that was removed from the settings.
@@ -64,25 +65,29 @@ pub(crate) struct Lines {
 
 /// Action for the next order of a queue.
 pub(crate) enum Next {
-    Goes(u32),
+    Goes(SessionNo),
     Stale,
     Waits(i64),
 }
 
 impl Lines {
     /// Sets up the lines of the settings, and queues again what was queued.
-    pub(crate) fn new(state: &OmsState, rules: &[LineGroup], group_of: Vec<Option<usize>>) -> Self {
+    pub(crate) fn new(
+        state: &OmsState,
+        rules: &[LineGroup],
+        group_of: Table<InstrumentNo, Option<usize>>,
+    ) -> Self {
         let mut lines = Self {
             group_of,
-            lines: (0..state.sessions().len()).map(|_| None).collect(),
+            lines: state.sessions().iter().map(|_| None).collect(),
             ..Self::default()
         };
         for (group, rule) in rules.iter().enumerate() {
             let found = rule.lines.iter();
             let found = found.filter_map(|line| state.sessions().find(line.as_bytes()));
-            let found: Vec<u32> = found.collect();
+            let found: Vec<SessionNo> = found.collect();
             for line in &found {
-                lines.lines[*line as usize] = Some(Line {
+                lines.lines[*line] = Some(Line {
                     group,
                     ..Line::default()
                 });
@@ -120,7 +125,7 @@ impl Lines {
         &mut self,
         state: &OmsState,
         rules: &[LineGroup],
-        group_of: Vec<Option<usize>>,
+        group_of: Table<InstrumentNo, Option<usize>>,
     ) {
         self.group_of = group_of;
         for (place, (group, rule)) in self.groups.iter_mut().zip(rules).enumerate() {
@@ -158,31 +163,32 @@ impl Lines {
             } else if let Some(request) = state.orders().request_of(order)
                 && request.state == OrderState::Queued
             {
-                self.wait_for_line(order.line, request);
+                self.wait_for_line(order.line(), request);
             }
         }
     }
 
     /// Whether a session leads to a venue.
-    pub(crate) fn has(&self, session: u32) -> bool {
-        let line = self.lines.get(session as usize);
+    pub(crate) fn has(&self, session: SessionNo) -> bool {
+        let line = self.lines.get(session);
         line.is_some_and(Option::is_some)
     }
 
-    pub(crate) fn line(&self, line: u32) -> Option<&Line> {
-        self.lines.get(line as usize)?.as_ref()
+    pub(crate) fn line(&self, line: SessionNo) -> Option<&Line> {
+        self.lines.get(line)?.as_ref()
     }
 
-    pub(crate) fn group(&self, instrument: u32) -> Option<usize> {
-        self.group_of.get(instrument as usize).copied().flatten()
+    pub(crate) fn group(&self, instrument: InstrumentNo) -> Option<usize> {
+        self.group_of.get(instrument).copied().flatten()
     }
 
     /// Whether a session is a line of the venue of an order: of its group, or of one that helps it or that it helps.
-    pub(crate) fn reaches(&self, session: u32, order: &Order) -> bool {
+    pub(crate) fn reaches(&self, session: SessionNo, order: &Order) -> bool {
         let Some(of) = self.line(session).map(|line| line.group) else {
             return false;
         };
-        let has = self.line(order.line).map(|line| line.group);
+        let has = order.line().and_then(|line| self.line(line));
+        let has = has.map(|line| line.group);
         let helps = |one: usize, other: usize| self.groups[one].helpers.contains(&other);
         let mut groups = [has, self.group(order.instrument)].into_iter().flatten();
         groups.any(|group| group == of || helps(group, of) || helps(of, group))
@@ -227,8 +233,8 @@ impl Lines {
         self.has_queued = true;
     }
 
-    pub(crate) fn wait_for_line(&mut self, line: u32, request: &Request) {
-        if let Some(Some(line)) = self.lines.get_mut(line as usize) {
+    pub(crate) fn wait_for_line(&mut self, line: Option<SessionNo>, request: &Request) {
+        if let Some(Some(line)) = line.and_then(|line| self.lines.get_mut(line)) {
             match request.kind {
                 RequestKind::Cancel => line.cancels.push_back(request.number),
                 RequestKind::Replace => line.replaces.push(request.number, request.valid_until()),
@@ -244,7 +250,7 @@ impl Lines {
     /// # Errors
     ///
     /// When the queue may be empty.
-    pub(crate) fn turn(&self, at: i64, line: u32) -> Result<(), i64> {
+    pub(crate) fn turn(&self, at: i64, line: SessionNo) -> Result<(), i64> {
         let waits = self
             .line(line)
             .is_some_and(|line| !line.cancels.is_empty() || !line.replaces.is_empty());
@@ -260,7 +266,7 @@ impl Lines {
     /// # Errors
     ///
     /// When it may, as far as known.
-    pub(crate) fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
+    pub(crate) fn room(&self, at: i64, line: SessionNo, is_cancel: bool) -> Result<(), i64> {
         self.room_for(at, line, (is_cancel, 1))
     }
 
@@ -268,7 +274,7 @@ impl Lines {
     fn room_for(
         &self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         (is_cancel, messages): (bool, usize),
     ) -> Result<(), i64> {
         let Some(known) = self.line(line) else {
@@ -313,7 +319,7 @@ impl Lines {
             let place = group.lines.iter().position(|it| *it == line);
             group.next = place.map_or(0, |place| (place + 1) % group.lines.len());
         }
-        if let Some(Some(line)) = self.lines.get_mut(line as usize)
+        if let Some(Some(line)) = self.lines.get_mut(line)
             && let Some(flow) = self.groups[line.group].flow
         {
             let at = state.time();
@@ -330,9 +336,9 @@ impl Lines {
         &self,
         state: &OmsState,
         (at, group): (i64, usize),
-        of: (u32, u32),
-        is_leaving: impl Fn(u32) -> bool,
-    ) -> Result<u32, (Why, Option<i64>)> {
+        of: (Option<AccountNo>, InstrumentNo),
+        is_leaving: impl Fn(SessionNo) -> bool,
+    ) -> Result<SessionNo, (Why, Option<i64>)> {
         let own = self.choose_of(state, (at, group), of, &is_leaving);
         match own {
             Err((Why::NoLine, _)) if !self.groups[group].helpers.is_empty() => {}
@@ -357,15 +363,16 @@ impl Lines {
         &self,
         state: &OmsState,
         (at, group): (i64, usize),
-        (account, instrument): (u32, u32),
-        is_leaving: &impl Fn(u32) -> bool,
-    ) -> Result<u32, (Why, Option<i64>)> {
+        (account, instrument): (Option<AccountNo>, InstrumentNo),
+        is_leaving: &impl Fn(SessionNo) -> bool,
+    ) -> Result<SessionNo, (Why, Option<i64>)> {
         let known = &self.groups[group];
         let count = known.lines.len();
         let first = match known.affinity {
             None => known.next,
-            Some(Affinity::Account) => account as usize,
-            Some(Affinity::Symbol) => instrument as usize,
+            // A price inquiry may name no account.
+            Some(Affinity::Account) => account.map_or(count.saturating_sub(1), AccountNo::index),
+            Some(Affinity::Symbol) => instrument.index(),
         };
         let mut free = None;
         let mut is_ready = false;
@@ -384,13 +391,13 @@ impl Lines {
         Err((if is_ready { Why::Busy } else { Why::NoLine }, free))
     }
 
-    fn is_over_tmp(&self, line: u32) -> bool {
+    fn is_over_tmp(&self, line: SessionNo) -> bool {
         let line = self.line(line);
         line.is_some_and(|line| self.groups[line.group].over_tmp)
     }
 
     /// Counts both sides of a quote: one message over TMP, two over FIX.
-    pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: u32) {
+    pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: SessionNo) {
         let last = bid + u64::from(!self.is_over_tmp(line));
         for number in bid..=last {
             self.note(
@@ -401,7 +408,7 @@ impl Lines {
     }
 
     /// Whether a session may send both sides of a quote now.
-    fn turn_for_quote(&self, at: i64, line: u32) -> Result<(), i64> {
+    fn turn_for_quote(&self, at: i64, line: SessionNo) -> Result<(), i64> {
         self.turn(at, line)?;
         if self.is_over_tmp(line) {
             return Ok(());
@@ -413,11 +420,11 @@ impl Lines {
     pub(crate) fn choose_for_quote(
         &self,
         state: &OmsState,
-        (at, group, of): (i64, usize, (u32, u32)),
-        preferred: Option<u32>,
-        is_leaving: impl Fn(u32) -> bool,
-    ) -> Result<u32, (Why, Option<i64>)> {
-        let is_its = |line: &u32| self.groups[group].lines.contains(line);
+        (at, group, of): (i64, usize, (Option<AccountNo>, InstrumentNo)),
+        preferred: Option<SessionNo>,
+        is_leaving: impl Fn(SessionNo) -> bool,
+    ) -> Result<SessionNo, (Why, Option<i64>)> {
+        let is_its = |line: &SessionNo| self.groups[group].lines.contains(line);
         if let Some(line) = preferred.filter(is_its)
             && state.is_ready(line)
             && !is_leaving(line)
@@ -436,7 +443,7 @@ impl Lines {
         state: &OmsState,
         at: i64,
         group: usize,
-        is_leaving: impl Fn(u32) -> bool,
+        is_leaving: impl Fn(SessionNo) -> bool,
     ) -> Option<(Number, Next)> {
         let queued_at = |number| {
             let order = state.orders().get(number);
@@ -451,7 +458,7 @@ impl Lines {
             return Some((oldest, Next::Stale));
         }
         let order = state.orders().get(first)?;
-        let of = (order.account, order.instrument);
+        let of = (Some(order.account), order.instrument);
         let line = match order.quote_side {
             QuoteSide::None => self.choose(state, (at, group), of, is_leaving),
             _ => self.choose_for_quote(state, (at, group, of), None, is_leaving),
@@ -467,7 +474,7 @@ impl Lines {
     fn first_request(
         &mut self,
         state: &OmsState,
-        (at, line): (i64, u32),
+        (at, line): (i64, SessionNo),
         kind: RequestKind,
     ) -> Option<(Number, i64)> {
         let queued_at = |number| {
@@ -475,7 +482,7 @@ impl Lines {
             let queued = request.filter(|(request, _)| request.state == OrderState::Queued);
             queued.map(|(request, _)| request.queued)
         };
-        let known = self.lines.get_mut(line as usize)?.as_mut()?;
+        let known = self.lines.get_mut(line)?.as_mut()?;
         if kind == RequestKind::Cancel {
             while let Some(number) = known.cancels.front().copied() {
                 if queued_at(number).is_some() {
@@ -497,7 +504,7 @@ impl Lines {
         &mut self,
         state: &OmsState,
         at: i64,
-        line: u32,
+        line: SessionNo,
     ) -> Option<(Number, Next)> {
         let mut waiting: Option<(Number, i64)> = None;
         for kind in [RequestKind::Cancel, RequestKind::Replace] {

@@ -14,6 +14,7 @@ use crate::state::conditions::Terms;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::{InstrumentNo, Party, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Number, OrderType, Side, Text, TimeInForce};
 
@@ -21,7 +22,7 @@ use crate::values::value::{Effect, Number, OrderType, Side, Text, TimeInForce};
 #[derive(Clone, Copy, Debug)]
 pub struct NewQuote<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// QuoteID(117).
     pub id: &'a [u8],
     /// Account(1); empty for none.
@@ -42,7 +43,7 @@ pub struct NewQuote<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct QuoteCancel<'a> {
     /// The session, by its number in events.
-    pub session: u32,
+    pub session: SessionNo,
     /// QuoteID(117).
     pub id: &'a [u8],
     /// QuoteCancelType(298): 1 for a symbol, 4 for all, 5 for one quote; others are not supported.
@@ -223,15 +224,20 @@ impl Core {
             reason,
         });
         self.emit(at, &event, sink);
-        self.guard(at, (quote.session, u32::MAX, u32::MAX), sink);
+        self.guard(at, Party::of_session(quote.session), sink);
     }
 
     /// Cancels the quote that a new one replaces. Returns its session to the venue: over the same one the cancels arrive
     /// first.
-    fn withdraw_former(&mut self, at: i64, former: Number, sink: &mut impl Sink) -> Option<u32> {
-        let orders = self.state.open_sides(0, None, Some(former));
+    fn withdraw_former(
+        &mut self,
+        at: i64,
+        former: Number,
+        sink: &mut impl Sink,
+    ) -> Option<SessionNo> {
+        let orders = self.state.open_of([former]);
         let first = self.state.orders().get(*orders.first()?)?;
-        let (session, line) = (first.session, first.line);
+        let (session, line) = (first.session, first.line());
         let event = OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
             session,
             instrument: None,
@@ -244,15 +250,15 @@ impl Core {
         for order in orders {
             self.cancel_now(at, order, sink);
         }
-        Some(line)
+        line
     }
 
     /// Sends both sides of a new quote, queues them, or rejects them.
-    fn send_quote(&mut self, at: i64, bid: Number, line: Option<u32>, sink: &mut impl Sink) {
+    fn send_quote(&mut self, at: i64, bid: Number, line: Option<SessionNo>, sink: &mut impl Sink) {
         let Some(order) = self.state.orders().get(bid) else {
             return;
         };
-        let of = (order.account, order.instrument);
+        let of = (Some(order.account), order.instrument);
         let Some(group) = self.lines.group(of.1) else {
             return self.reject_sides(at, bid, Reason::of(Why::NoRoute), sink);
         };
@@ -283,7 +289,7 @@ impl Core {
     }
 
     /// Sends both sides on a session. Over TMP they have one number of a pool, over FIX one each.
-    fn send_quote_on(&mut self, at: i64, bid: Number, line: u32, sink: &mut impl Sink) {
+    fn send_quote_on(&mut self, at: i64, bid: Number, line: SessionNo, sink: &mut impl Sink) {
         if !self.pools.is_empty() {
             let last = if self.speaks_tmp(line) { bid } else { bid + 1 };
             for number in bid..=last {
@@ -320,7 +326,7 @@ impl Core {
     pub(crate) fn send_waiting_side(
         &mut self,
         at: i64,
-        (number, line): (Number, Option<u32>),
+        (number, line): (Number, Option<SessionNo>),
         sink: &mut impl Sink,
     ) {
         let orders = self.state.orders();
@@ -368,13 +374,13 @@ impl Core {
         &self,
         at: i64,
         cancel: &QuoteCancel<'_>,
-    ) -> Result<(Option<u32>, Option<Number>), Reason> {
+    ) -> Result<(Option<InstrumentNo>, Option<Number>), Reason> {
         let (state, session) = (&self.state, cancel.session);
         if !self.user(session)?.rights.iter().any(|it| it.quote) {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Accounts and symbols are not counted here.
-        risk::check_cancel(state, (session, u32::MAX, u32::MAX), at)?;
+        risk::check_cancel(state, Party::of_session(session), at)?;
         match (cancel.kind, cancel.symbol) {
             _ if cancel.has_more => Err(Reason::of(Why::Unsupported)),
             (b'1', b"") | (b'5', _) => {

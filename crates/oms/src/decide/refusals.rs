@@ -6,6 +6,7 @@ use crate::decide::quotes::NewQuote;
 use crate::state::event::{OrderEvent, QuoteEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};
@@ -121,7 +122,7 @@ impl Core {
                 sink,
             );
         }
-        self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
+        self.guard(at, Party::of_session(new.session), sink);
     }
 
     /// Refuses a new order with a field that would not reach the venue.
@@ -169,7 +170,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if change.kind == RequestKind::Replace {
-            self.guard(at, (change.session, u32::MAX, u32::MAX), sink);
+            self.guard(at, Party::of_session(change.session), sink);
         }
     }
 
@@ -207,7 +208,7 @@ impl Core {
     pub(crate) fn refuse_field_with_id(
         &mut self,
         at: i64,
-        (session, kind, id): (u32, u8, &[u8]),
+        (session, kind, id): (SessionNo, u8, &[u8]),
         tag: Tag,
         sink: &mut impl Sink,
     ) {
@@ -222,7 +223,7 @@ impl Core {
     }
 
     /// A ClOrdID(11) that was used before names another request.
-    fn of_field(&self, (session, id): (u32, &[u8]), tag: Tag) -> Reason {
+    fn of_field(&self, (session, id): (SessionNo, &[u8]), tag: Tag) -> Reason {
         match self.state.used(session, id) {
             Some(_) => Reason::of(Why::Duplicate),
             None => Reason::not_carried(tag),

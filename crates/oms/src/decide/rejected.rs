@@ -14,6 +14,7 @@ use crate::state::proposal::Proposal;
 use crate::state::show::reason_text;
 use crate::state::show::state_name;
 use crate::state::tally::Tally;
+use crate::values::ids::Party;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::text;
@@ -227,8 +228,8 @@ impl Core {
             why,
         });
         self.emit(at, &event, sink);
-        let of = (terms.session, terms.account, terms.instrument);
-        if self.guard(at, of, sink) {
+        let party = Party::new(terms.session, terms.account, terms.instrument);
+        if self.guard(at, party, sink) {
             self.reject_unsent(at, order, Why::Killed, sink);
         } else {
             self.send_order(at, order, sink);

@@ -16,6 +16,7 @@ use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::orders::own::OwnOrders;
 use crate::state::reload::short;
+use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
 use crate::values::value::Text;
 use crate::values::words::cut;
@@ -211,7 +212,8 @@ impl Core {
             self.emit(at, &event, sink);
             return Ok(plan.text(ASKED));
         }
-        let scales: Vec<u8> = self.state.instruments.iter().map(|it| it.scale).collect();
+        let scales: Table<InstrumentNo, u8> =
+            self.state.instruments.iter().map(|it| it.scale).collect();
         let event = OrderEvent::Reload(ReloadEvent::Reloaded {
             settings,
             back: new.kind == ReloadKind::Back,
@@ -247,9 +249,9 @@ impl Core {
         if risky.is_empty() {
             return Vec::new();
         }
-        let mut open = alloc::vec![0_u64; self.state.instruments.len()];
+        let mut open = Table::of(0_u64, self.state.instruments().len());
         for order in self.state.orders().iter().filter(|it| it.state.is_open()) {
-            open[order.instrument as usize] += 1;
+            open[order.instrument] += 1;
             for leg in self
                 .state
                 .spreads
@@ -257,12 +259,12 @@ impl Core {
                 .into_iter()
                 .flatten()
             {
-                open[leg.instrument as usize] += 1;
+                open[leg.instrument] += 1;
             }
         }
         let said = risky.into_iter().filter_map(|(symbol, what)| {
             let index = self.state.instruments().find(symbol.as_bytes())?;
-            match open[index as usize] {
+            match open[index] {
                 0 => None,
                 1 => Some(format!(
                     "symbol {symbol} has an open order: {what}; cancel it first"
@@ -277,7 +279,7 @@ impl Core {
 
     /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
     /// prices stay.
-    pub(crate) fn index_again(&mut self, scales: &[u8]) {
+    pub(crate) fn index_again(&mut self, scales: &Table<InstrumentNo, u8>) {
         let group_of = self.index_rules();
         self.lines.follow(&self.state, &self.rules.groups, group_of);
         self.own = OwnOrders::new(self.rules.rejects_self_trades);

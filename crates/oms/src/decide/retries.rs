@@ -14,6 +14,7 @@ use crate::state::orders::Order;
 use crate::state::orders::retries::retry_of;
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
+use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::rules::{ErrorRule, Remedy};
 use crate::values::show::Sentence;
@@ -23,12 +24,12 @@ use crate::values::value::{End, Number};
 const PATIENCE: i64 = 5_000_000_000;
 
 /// An order to send again with its session, or why it is not sent.
-pub(crate) type Again = (Number, Result<u32, Why>);
+pub(crate) type Again = (Number, Result<SessionNo, Why>);
 
 impl Core {
     /// The matching `error` entry of the line group for a reject.
     fn error_rule(&self, order: &Order, reject: &VenueReject<'_>) -> Option<&ErrorRule> {
-        let group = self.lines.line(order.line)?.group;
+        let group = self.lines.line(order.line()?)?.group;
         let rules = &self.rules.groups.get(group)?.errors;
         rules
             .iter()
@@ -92,14 +93,14 @@ impl Core {
         at: i64,
         order: Number,
         reject: &VenueReject<'_>,
-    ) -> Option<(i64, Option<u32>)> {
+    ) -> Option<(i64, Option<SessionNo>)> {
         let orders = self.state.orders();
         let order = orders.get(order)?;
         let rule = self.error_rule(order, reject)?;
         let not_on = match rule.remedy {
             Remedy::Reject => return None,
             Remedy::Retry => None,
-            Remedy::AnotherLine => Some(order.line),
+            Remedy::AnotherLine => order.line(),
         };
         if order.quote_side != QuoteSide::None {
             return None;
@@ -149,7 +150,7 @@ impl Core {
 
     /// A session to the venue for an order that is due; or why none is available, until when the order waits, and
     /// when a session may have room.
-    fn line_again(&self, at: i64, number: Number) -> Result<u32, (Why, i64, Option<i64>)> {
+    fn line_again(&self, at: i64, number: Number) -> Result<SessionNo, (Why, i64, Option<i64>)> {
         let retry = retry_of(&self.state, number);
         let order = self.state.orders().get(number);
         let (Some(retry), Some(order)) = (retry, order) else {
@@ -164,7 +165,7 @@ impl Core {
         let patience = self.lines.groups[group].patience.unwrap_or(PATIENCE);
         let work = &self.work;
         let is_no = |line| work.is_leaving(line) || retry.not_on == Some(line);
-        let of = (order.account, order.instrument);
+        let of = (Some(order.account), order.instrument);
         let line = self.lines.choose(&self.state, (at, group), of, is_no);
         let stale = retry.due.saturating_add(patience);
         let stale = order.valid_until().map_or(stale, |until| stale.min(until));

@@ -17,6 +17,7 @@ use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
 use crate::state::{OmsState, Standing, Standings};
+use crate::values::ids::Party;
 use crate::values::limits::RiskControl;
 use crate::values::limits::Span;
 use crate::values::reason::{Reason, Why};
@@ -112,9 +113,8 @@ fn checked(
     new: &Tally,
     (limits, in_market): (u32, bool),
 ) -> Result<(), Reason> {
-    let mut scopes = Standings::new(state, order.account, order.instrument);
-    let of = (order.session, order.account, order.instrument);
-    let controls = scopes.add_limited(state, of);
+    let mut scopes = Standings::new(state, order.party());
+    let controls = scopes.add_limited(state, order.party());
     let checking = Checking {
         state,
         rule,
@@ -296,7 +296,7 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
 
 /// Checks a queued order or replace again before it is sent.
 pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
-    let scopes = state.standings(order.session, order.account, order.instrument);
+    let scopes = state.standings(order.party());
     let mut scopes = scopes.all().iter();
     let stopped = scopes.find_map(|(_, standing)| match standing.limits.trading {
         Trading::Active => None,
@@ -319,8 +319,8 @@ pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
 /// # Errors
 ///
 /// The rate limit for cancels is exceeded.
-pub(crate) fn check_cancel(state: &OmsState, of: (u32, u32, u32), at: i64) -> Result<(), Reason> {
-    let refused = state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+pub(crate) fn check_cancel(state: &OmsState, party: Party, at: i64) -> Result<(), Reason> {
+    let refused = state.find_standing(party, state.holding_of(party), |scope, standing| {
         let limit = standing.limits.get(RiskControl::CancelRate)?;
         let value =
             i128::from(state.passed(standing, Span::Second, at, |passed| passed.cancels)) + 1;
@@ -341,10 +341,10 @@ const KILLING: u32 =
 /// The first scope that exceeds such a control: scope, control, value, limit.
 pub(crate) fn exceeded(
     state: &OmsState,
-    of: (u32, u32, u32),
+    party: Party,
     at: i64,
 ) -> Option<(Scope, RiskControl, i128, i128)> {
-    state.find_standing(of, state.holding(of.1, of.2), |scope, standing| {
+    state.find_standing(party, state.holding_of(party), |scope, standing| {
         if standing.limits.controls() & KILLING == 0 {
             return None;
         }

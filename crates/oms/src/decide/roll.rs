@@ -213,7 +213,7 @@ impl Core {
         let (day, at_start) = (roll.day, roll.at_start);
         let waits = |number: &Number| {
             let order = state.orders().get(*number);
-            order.is_some_and(|it| is_live(it, day) && (at_start || state.is_ready(it.line)))
+            order.is_some_and(|it| is_live(it, day) && (at_start || state.is_line_ready(it)))
         };
         while let Some(last) = roll.awaited.last() {
             if waits(last) {

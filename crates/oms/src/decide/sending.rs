@@ -6,24 +6,25 @@ use crate::decide::risk;
 use crate::state::event::{LineEvent, OrderEvent, OrderWord, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};
 
 impl Core {
     /// Whether a session leads to a venue.
     #[must_use]
-    pub fn is_line(&self, session: u32) -> bool {
+    pub fn is_line(&self, session: SessionNo) -> bool {
         self.lines.has(session)
     }
 
     /// Whether the venue of an instrument does not support replace.
-    pub(crate) fn cannot_replace(&self, instrument: u32) -> bool {
+    pub(crate) fn cannot_replace(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].cannot_replace)
     }
 
     /// Whether the venue of an instrument does not support stop orders: the OMS holds them.
-    pub(crate) fn cannot_stop(&self, instrument: u32) -> bool {
+    pub(crate) fn cannot_stop(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].cannot_stop)
     }
@@ -32,7 +33,7 @@ impl Core {
     pub(crate) fn set_link_numbers(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         (inbound, outbound): (u32, u32),
         sink: &mut impl Sink,
     ) {
@@ -51,7 +52,7 @@ impl Core {
         let Some(order) = self.state.orders().get(number) else {
             return;
         };
-        let of = (order.account, order.instrument);
+        let of = (Some(order.account), order.instrument);
         let Some(group) = self.lines.group(of.1) else {
             return self.reject_unsent(at, number, Why::NoRoute, sink);
         };
@@ -79,7 +80,13 @@ impl Core {
     }
 
     /// Sends an order on a session, with a pool number if it has a pool.
-    pub(crate) fn send_on(&mut self, at: i64, number: Number, line: u32, sink: &mut impl Sink) {
+    pub(crate) fn send_on(
+        &mut self,
+        at: i64,
+        number: Number,
+        line: SessionNo,
+        sink: &mut impl Sink,
+    ) {
         if self.pools.is_empty() || self.give_number(at, number, sink) {
             self.emit(
                 at,
@@ -114,20 +121,24 @@ impl Core {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
         };
-        let (kind, line) = (request.kind, order.line);
+        let (kind, line) = (request.kind, order.line());
         let is_cancel = kind == RequestKind::Cancel;
-        let room = match is_cancel {
-            true => self.lines.room(at, line, true),
-            false => self.lines.turn(at, line),
+        let has_room = |line| match is_cancel {
+            true => self.lines.room(at, line, true).is_ok(),
+            false => self.lines.turn(at, line).is_ok(),
         };
-        if self.state.is_ready(line) && room.is_ok() {
+        if let Some(line) = line
+            && self.state.is_ready(line)
+            && has_room(line)
+        {
             return self.emit(
                 at,
                 &OrderEvent::Request(RequestEvent::Sent { number, line }),
                 sink,
             );
         }
-        let group = self.lines.line(line).map(|line| line.group);
+        let group = line.and_then(|line| self.lines.line(line));
+        let group = group.map(|line| line.group);
         let patience = group.and_then(|group| self.lines.groups[group].patience);
         if is_cancel || patience.is_some() {
             self.emit(
@@ -145,7 +156,7 @@ impl Core {
 
     /// Sends queued messages that can go now and rejects those that timed out; cancels first.
     #[inline]
-    pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
+    pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<SessionNo>)> {
         if self.lines.waits() {
             self.next_of_queues(at)
         } else {
@@ -154,7 +165,7 @@ impl Core {
     }
 
     #[cold]
-    fn next_of_queues(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
+    fn next_of_queues(&mut self, at: i64) -> Option<(Number, Option<SessionNo>)> {
         let done = |(number, next)| match next {
             Next::Goes(line) => Some((number, Some(line))),
             Next::Stale => Some((number, None)),
@@ -210,7 +221,7 @@ impl Core {
     pub(crate) fn send_waiting(
         &mut self,
         at: i64,
-        (number, line): (Number, Option<u32>),
+        (number, line): (Number, Option<SessionNo>),
         sink: &mut impl Sink,
     ) {
         if self.lines.lost.front() == Some(&number) {

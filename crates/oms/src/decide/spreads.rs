@@ -18,6 +18,7 @@ use crate::state::proposal::Proposal;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
 use crate::values::value::{Number, Price, Quantity, Side};
@@ -116,7 +117,7 @@ impl Core {
     }
 
     /// The least price at which a spread is reserved: a set of its legs at their reference prices and a fifth.
-    pub(crate) fn least_hold(&self, instrument: u32) -> Price {
+    pub(crate) fn least_hold(&self, instrument: InstrumentNo) -> Price {
         const MOST: i128 = crate::values::units::MOST as i128;
         let Some(legs) = self.state.spreads.legs(instrument) else {
             return 0;
@@ -127,7 +128,7 @@ impl Core {
             let worth = self.state.worth(leg.instrument, price, leg.ratio.into())?;
             sum.checked_add(worth)
         });
-        let Some(known) = self.state.instruments.get(instrument as usize) else {
+        let Some(known) = self.state.instruments.get(instrument) else {
             return 0;
         };
         // Worth 10^-9 is what price 10^-scale is times 10^(3 - scale) times worth 10^-6.
@@ -139,7 +140,7 @@ impl Core {
     }
 
     /// The price of a spread that follows from the reference prices of its legs, and the sum of what they amount to.
-    pub(crate) fn leg_prices(&self, instrument: u32) -> Option<(Price, Price)> {
+    pub(crate) fn leg_prices(&self, instrument: InstrumentNo) -> Option<(Price, Price)> {
         let legs = self.state.spreads.legs(instrument)?;
         legs.iter().try_fold((0_i64, 0_i64), |(sum, total), leg| {
             let price = self.rule(leg.instrument).ok()?.reference?;
@@ -161,7 +162,11 @@ impl Core {
     }
 
     /// The leg of its order that a report is of, on the side that the leg has.
-    pub(crate) fn instrument_of_leg(&self, order: Number, report: &VenueReport<'_>) -> Option<u32> {
+    pub(crate) fn instrument_of_leg(
+        &self,
+        order: Number,
+        report: &VenueReport<'_>,
+    ) -> Option<InstrumentNo> {
         let (_, leg) = self.leg_of(order, report.symbol)?;
         let side = leg.side_in(self.state.orders().get(order)?.side);
         let is_its = report.side.is_none_or(|it| it.is_buy() == side.is_buy());
@@ -218,7 +223,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (leg, instrument, in_fill): (u8, u32, bool),
+        (leg, instrument, in_fill): (u8, InstrumentNo, bool),
         sink: &mut impl Sink,
     ) -> Heard {
         self.widen(at, instrument, report.last_price, sink);
@@ -254,7 +259,7 @@ impl Core {
         }
         let of = self.state.orders().get(order);
         if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
-            self.guard(at, (session, account, instrument), sink);
+            self.guard(at, Party::new(session, account, instrument), sink);
         }
         Heard::Taken
     }

@@ -19,6 +19,7 @@ use crate::state::orders::lapsed::LapsedOrders;
 use crate::state::orders::retries::{Retries, retry_of};
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::{Roll, ends_with_day, is_unconfirmed};
+use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::scope::Scope;
 use crate::values::value::{End, Number, Presence, RequestKind, Trading};
@@ -52,11 +53,11 @@ pub(crate) struct Work {
     /// Orders whose cancel the venue rejected, and when.
     pub(crate) later: VecDeque<(i64, Number)>,
     /// Disconnected clients, and when their orders are cancelled.
-    pub(crate) gone: Vec<(i64, u32)>,
+    pub(crate) gone: Vec<(i64, SessionNo)>,
     /// Venue sessions that are logging out.
-    pub(crate) leaving: Vec<u32>,
+    pub(crate) leaving: Vec<SessionNo>,
     /// Venue sessions whose sequence numbers were reset since they were ready.
-    pub(crate) reset: Vec<u32>,
+    pub(crate) reset: Vec<SessionNo>,
     /// Orders to be sent again.
     pub retries: Retries,
     /// Parents of which a child was closed.
@@ -87,7 +88,7 @@ fn is_killed(state: &OmsState, order: &Order) -> bool {
 
 #[cold]
 fn is_killed_at_scope(state: &OmsState, order: &Order) -> bool {
-    let scopes = state.standings(order.session, order.account, order.instrument);
+    let scopes = state.standings(order.party());
     let mut scopes = scopes.all().iter();
     let is_killed = scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed);
     is_killed || (!state.spreads.is_empty() && is_leg_killed(state, order))
@@ -158,7 +159,7 @@ impl Work {
                 self.reset.retain(|reset| *reset != line);
                 // Where the venue has a mass status, its answer comes first.
                 if self.mass.waits(line) {
-                    let goes = |order: &Order| order.line == line && is_going(state, order);
+                    let goes = |order: &Order| order.line() == Some(line) && is_going(state, order);
                     self.cancelling.extend(open(state, goes));
                     return self.retries.look_again();
                 }
@@ -166,13 +167,13 @@ impl Work {
                     let is_doubtful = || state.breaks.of(order.number).next().is_some();
                     all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
                 };
-                let mut asked = open(state, |order| order.line == line && is_asked(order));
+                let mut asked = open(state, |order| order.line() == Some(line) && is_asked(order));
                 asked.extend(lost_of_closed(state, line));
                 asked.extend(state.doubtful_of_closed(line));
                 asked.sort_unstable();
                 asked.dedup();
                 self.ask_each(state, asked);
-                let goes = |order: &Order| order.line == line && is_going(state, order);
+                let goes = |order: &Order| order.line() == Some(line) && is_going(state, order);
                 self.cancelling.extend(open(state, goes));
                 self.retries.look_again();
             }
@@ -257,7 +258,7 @@ impl Work {
     }
 
     /// Whether a venue session accepts no new orders.
-    pub(crate) fn is_leaving(&self, line: u32) -> bool {
+    pub(crate) fn is_leaving(&self, line: SessionNo) -> bool {
         self.leaving.contains(&line)
     }
 
@@ -395,7 +396,7 @@ impl Core {
             self.decline(at, request, Why::TooLate, b"", sink);
             return self.cancel_now(at, number, sink);
         }
-        if !self.state().is_ready(order.line) {
+        if !self.state().is_line_ready(order) {
             return;
         }
         // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
@@ -423,19 +424,23 @@ impl Core {
     /// Sends the next status request, when the session may send.
     fn next_asked(&self, at: i64) -> Option<Number> {
         let number = *self.work.asking.front()?;
-        let line = self.state.orders().get(number).map(|order| order.line);
+        let line = self
+            .state
+            .orders()
+            .get(number)
+            .and_then(|order| order.line());
         let has_room = line.is_none_or(|line| self.lines.room(at, line, true).is_ok());
         has_room.then_some(number)
     }
 
     pub(super) fn due_asking(&self, at: i64) -> Option<i64> {
         let order = self.state.orders().get(*self.work.asking.front()?)?;
-        self.lines.room(at, order.line, true).err()
+        self.lines.room(at, order.line()?, true).err()
     }
 
     fn ask(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let known = self.state().orders().get(order);
-        let Some(line) = known.map(|order| order.line) else {
+        let Some(line) = known.and_then(|order| order.line()) else {
             return;
         };
         if !self.state().is_ready(line) {
@@ -465,7 +470,13 @@ impl Core {
 
     /// A client session logged on or disconnected; `None` at startup before its logon. Its orders are cancelled later
     /// if so configured.
-    pub fn client(&mut self, at: i64, session: u32, is: Option<Presence>, sink: &mut impl Sink) {
+    pub fn client(
+        &mut self,
+        at: i64,
+        session: SessionNo,
+        is: Option<Presence>,
+        sink: &mut impl Sink,
+    ) {
         let Ok(user) = self.user(session) else {
             return;
         };
@@ -550,7 +561,7 @@ impl Core {
     }
 
     /// A venue session logged on.
-    pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+    pub fn line_up(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.copy_session(at, line, true);
         if !self.state().is_ready(line) {
             if self.answers_mass_status(line) {
@@ -561,7 +572,7 @@ impl Core {
     }
 
     /// A venue session disconnected.
-    pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+    pub fn line_down(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.copy_session(at, line, false);
         if self.state().is_ready(line) {
             self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
@@ -570,11 +581,11 @@ impl Core {
 
     /// Orders and requests on a session that the venue has not answered.
     #[must_use]
-    pub fn in_flight(&self, line: u32) -> usize {
+    pub fn in_flight(&self, line: SessionNo) -> usize {
         let orders = self.state.orders();
         let unanswered = |order: &&Order| {
             let request = orders.request_of(order);
-            order.line == line
+            order.line() == Some(line)
                 && (order.state == OrderState::Sent
                     || request.is_some_and(|it| it.state == OrderState::Sent))
         };
@@ -582,7 +593,7 @@ impl Core {
     }
 
     /// A venue session logs out: no new orders until it logs on again.
-    pub fn set_leaving(&mut self, line: u32, is: bool) {
+    pub fn set_leaving(&mut self, line: SessionNo, is: bool) {
         self.work.leaving.retain(|leaving| *leaving != line);
         if is {
             self.work.leaving.push(line);
@@ -595,7 +606,7 @@ impl Core {
     }
 
     /// The sequence numbers of a venue session were reset: sent messages may be lost.
-    pub fn set_reset(&mut self, line: u32) {
+    pub fn set_reset(&mut self, line: SessionNo) {
         if !self.work.reset.contains(&line) {
             self.work.reset.push(line);
         }

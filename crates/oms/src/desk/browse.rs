@@ -25,7 +25,7 @@ fn shown(name: &[u8]) -> String {
 pub(crate) fn accounts(state: &OmsState) -> String {
     let money = LimitUnit::Money.digits();
     let mut list = String::from("account\tparent\topen\treserved\ttraded\ttrading");
-    for (index, name) in (0..).zip(state.accounts().iter()) {
+    for (index, name) in state.accounts().numbers().zip(state.accounts().iter()) {
         let parent = state.parent(index);
         let parent = parent.map(|parent| shown(state.accounts().name(parent)));
         let standing = state.standing(Scope::Account(index));
@@ -48,7 +48,7 @@ pub(crate) fn accounts(state: &OmsState) -> String {
 pub(crate) fn markets(state: &OmsState) -> String {
     let mut text = String::new();
     for is in [Market::Auction, Market::Halted, Market::Closed] {
-        let all = 0..state.instruments().len();
+        let all = state.instruments().numbers();
         let count = all.filter(|index| state.market(*index) == is).count();
         if count > 0 {
             let comma = if text.is_empty() { "" } else { ", " };
@@ -63,7 +63,11 @@ pub(crate) fn symbols(core: &Core) -> String {
     let state = core.state();
     let mut list =
         String::from("symbol\ttick\tlot\treference\tpositions\tline group\topen\tmarket\ttrading");
-    for (index, name) in (0..).zip(state.instruments().iter()) {
+    for (index, name) in state
+        .instruments()
+        .numbers()
+        .zip(state.instruments().iter())
+    {
         let scale = state.scale(index);
         let rule = core.rule(index).ok();
         let amount = |value: Option<i64>| {

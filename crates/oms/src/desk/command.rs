@@ -32,6 +32,7 @@ use crate::decide::core::{Core, Sink};
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::scope_name;
+use crate::values::ids::InstrumentNo;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
 use crate::values::show::counted;
@@ -214,7 +215,7 @@ fn prices(
     core: &Core,
     words: &Words<'_>,
     scope: Scope,
-) -> Result<(u32, Vec<(PriceField, Price)>), String> {
+) -> Result<(InstrumentNo, Vec<(PriceField, Price)>), String> {
     const WANTED: &str = "give symbol=NAME and a price: last=101.5, bid=101 or offer=102";
     let Scope::Instrument(instrument) = scope else {
         return Err(WANTED.into());

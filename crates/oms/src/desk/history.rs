@@ -14,6 +14,7 @@ use crate::state::event::{
     StrayEvent, UndoEvent,
 };
 use crate::state::show::reason_text;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::show::price;
 use crate::values::show::text;
@@ -30,11 +31,11 @@ pub struct History {
     requests: Vec<Number>,
     /// Used for names only.
     state: OmsState,
-    instrument: u32,
+    instrument: Option<InstrumentNo>,
     /// Its session, and the bid of its quote.
-    client: u32,
+    client: Option<SessionNo>,
     quote: Option<Number>,
-    line: Option<u32>,
+    line: Option<SessionNo>,
     /// OrderQty(38) and CumQty(14).
     quantity: Quantity,
     filled: Quantity,
@@ -62,10 +63,10 @@ impl History {
         Self {
             order,
             requests: request.iter().map(|request| request.number).collect(),
-            instrument: known.map_or(u32::MAX, |known| known.instrument),
-            client: known.map_or(u32::MAX, |known| known.session),
+            instrument: known.map(|known| known.instrument),
+            client: known.map(|known| known.session),
             quote: known.and_then(crate::Order::quote),
-            line: open.map(|open| open.line),
+            line: open.and_then(|open| open.line()),
             quantity: known.map_or(0, |known| known.quantity),
             filled: known.map_or(0, |known| known.filled),
             state,
@@ -314,8 +315,8 @@ impl History {
                 let is_its = match quote {
                     Some(quote) => self.quote == Some(quote),
                     None => {
-                        let is_its = |it: u32| it == self.instrument;
-                        self.client == session && instrument.is_none_or(is_its)
+                        let is_its = |it: InstrumentNo| Some(it) == self.instrument;
+                        self.client == Some(session) && instrument.is_none_or(is_its)
                     }
                 };
                 let why = match kind {
@@ -394,8 +395,8 @@ impl History {
         else {
             return String::new();
         };
-        (self.instrument, self.quantity, self.filled) = (instrument, quantity, 0);
-        self.client = session;
+        (self.instrument, self.quantity, self.filled) = (Some(instrument), quantity, 0);
+        self.client = Some(session);
         let side = match side {
             Side::Buy => "buy",
             Side::Sell => "sell",
@@ -513,7 +514,7 @@ impl History {
         }
     }
 
-    fn of_line(&self, event: &OrderEvent<'_>, line: u32) -> String {
+    fn of_line(&self, event: &OrderEvent<'_>, line: SessionNo) -> String {
         let line = self.session(line);
         match event {
             OrderEvent::Line(LineEvent::MassAsked { .. }) => {
@@ -532,7 +533,7 @@ impl History {
                 price: last,
                 ..
             }) => {
-                let legs = self.state.legs(self.instrument);
+                let legs = self.instrument.and_then(|it| self.state.legs(it));
                 let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
                 let symbol = self.state.instruments().name(leg.instrument);
                 Some(format!(
@@ -548,7 +549,7 @@ impl History {
                 price: last,
                 ..
             }) => {
-                let legs = self.state.legs(self.instrument);
+                let legs = self.instrument.and_then(|it| self.state.legs(it));
                 let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
                 let symbol = self.state.instruments().name(leg.instrument);
                 let symbol = name(symbol, "instrument", leg.instrument);
@@ -600,16 +601,21 @@ impl History {
         }
     }
 
-    fn session(&self, index: u32) -> String {
+    fn session(&self, index: SessionNo) -> String {
         name(self.state.sessions().name(index), "session", index)
     }
 
+    /// Decimals of its prices.
+    fn scale(&self) -> u8 {
+        self.instrument.map_or(0, |it| self.state.scale(it))
+    }
+
     fn price(&self, at: Price) -> String {
-        format!("{}", price(at, self.state.scale(self.instrument)))
+        format!("{}", price(at, self.scale()))
     }
 
     fn why(&self, reason: &Reason, said: &[u8]) -> String {
-        let sentence = reason_text(&self.state, reason, self.state.scale(self.instrument));
+        let sentence = reason_text(&self.state, reason, self.scale());
         match said {
             b"" => text(sentence.bytes()),
             said => format!("{} ({})", text(sentence.bytes()), text(said)),
@@ -618,7 +624,7 @@ impl History {
 }
 
 /// A name, or the number of an unknown one.
-fn name(known: &[u8], what: &str, index: u32) -> String {
+fn name(known: &[u8], what: &str, index: impl core::fmt::Display) -> String {
     match known {
         b"" => format!("{what} {index}"),
         known => text(known),

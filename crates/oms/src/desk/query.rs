@@ -181,7 +181,9 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         state_name(order),
         order.filled,
         average(order.paid, order.filled, scale),
-        text(state.sessions().name(order.line)),
+        order
+            .line()
+            .map_or_else(String::new, |it| text(state.sessions().name(it))),
         crate::decide::venue::breaks::venue_says(state, order.number),
         text(order.pool_number.bytes()),
         parent.map(|parent| parent.to_string()).unwrap_or_default(),
@@ -240,7 +242,11 @@ fn positions(state: &OmsState) -> String {
 fn pools(core: &Core) -> String {
     let state = core.state();
     let mut list = String::from("pool\tnext\tleft\tof");
-    for (at, (name, pool)) in (0..).zip(state.pool_names.iter().zip(&state.pools)) {
+    for (at, (name, pool)) in state
+        .pool_names
+        .numbers()
+        .zip(state.pool_names.iter().zip(&state.pools))
+    {
         let form = core.pools.form(at).filter(|_| pool.left() > 0);
         let next = form.map(|form| text(form.write(pool.next).bytes()));
         let _ = write!(

@@ -18,6 +18,7 @@ use alloc::string::String;
 
 use self::line::{Hash, Name, Scaled, StateLines};
 use crate::state::OmsState;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::scope::Scope;
 use crate::values::value::Number;
 
@@ -28,23 +29,26 @@ mod records;
 mod scopes;
 
 impl OmsState {
-    pub(crate) fn session_name(&self, session: u32) -> Name<'_> {
+    pub(crate) fn session_name(&self, session: impl Into<Option<SessionNo>>) -> Name<'_> {
+        let Some(session) = session.into() else {
+            return Name::None;
+        };
         match self.session_names.name(session) {
-            b"" => Name::Unknown(session),
+            b"" => Name::Unknown(session.place()),
             name => Name::Known(name),
         }
     }
 
-    pub(crate) fn account_name(&self, account: u32) -> Name<'_> {
+    pub(crate) fn account_name(&self, account: AccountNo) -> Name<'_> {
         match self.account_names.name(account) {
-            b"" => Name::Unknown(account),
+            b"" => Name::Unknown(account.place()),
             name => Name::Known(name),
         }
     }
 
-    pub(crate) fn symbol(&self, instrument: u32) -> Name<'_> {
+    pub(crate) fn symbol(&self, instrument: InstrumentNo) -> Name<'_> {
         match self.instrument_names.name(instrument) {
-            b"" => Name::Unknown(instrument),
+            b"" => Name::Unknown(instrument.place()),
             name => Name::Known(name),
         }
     }
@@ -52,7 +56,7 @@ impl OmsState {
     /// A price of an instrument; in whole numbers for one that is not known.
     pub(crate) fn price_in(
         &self,
-        instrument: impl Into<Option<u32>>,
+        instrument: impl Into<Option<InstrumentNo>>,
         price: impl Into<i128>,
     ) -> Scaled {
         let scale = instrument.into().map_or(0, |it| self.scale(it));
@@ -60,7 +64,7 @@ impl OmsState {
     }
 
     /// The instrument of an order in memory.
-    pub(crate) fn instrument_of(&self, order: Number) -> Option<u32> {
+    pub(crate) fn instrument_of(&self, order: Number) -> Option<InstrumentNo> {
         self.orders.get(order).map(|order| order.instrument)
     }
 

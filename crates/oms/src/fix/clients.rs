@@ -16,10 +16,10 @@ use crate::state::event::{
     QuoteEvent, RejectedEvent, RequestEvent, SpreadEvent, UndoEvent,
 };
 use crate::state::orders::Order;
-use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
 use crate::state::roll::DAY_OVER;
 use crate::state::show::reason_text;
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::show::{average, digits, price};
@@ -290,7 +290,11 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
 }
 
 /// The session that receives the report of an event.
-pub(crate) fn session_of(state: &OmsState, event: &OrderEvent<'_>, before: &Before) -> Option<u32> {
+pub(crate) fn session_of(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+    before: &Before,
+) -> Option<SessionNo> {
     let order = match *event {
         OrderEvent::Order(OrderWord::Declined { .. }) => before.order,
         OrderEvent::Request(RequestEvent::Refused { session, .. })
@@ -330,7 +334,7 @@ pub(super) enum Extra<'a> {
 
 /// SecondaryOrderID(198): the pool number of the order at its venue.
 pub(super) fn put_pool_number(order: &Order, report: &mut Body<'_>) {
-    if order.pool != NO_POOL {
+    if order.pool.is_some() {
         report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
     }
 }

@@ -13,6 +13,7 @@ use crate::state::OmsState;
 use crate::state::event::{InquiryEvent, OrderEvent, QuoteEvent};
 use crate::state::show::reason_text;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, Side, Text};
 
@@ -31,7 +32,10 @@ pub(crate) const OTHER: u64 = 99;
 /// # Errors
 ///
 /// A field is missing, not a number, or too long.
-pub(crate) fn inquiry<'a>(session: u32, message: &Message<'a>) -> Result<NewInquiry<'a>, Refusal> {
+pub(crate) fn inquiry<'a>(
+    session: SessionNo,
+    message: &Message<'a>,
+) -> Result<NewInquiry<'a>, Refusal> {
     let fields = message.fields().iter();
     let symbols = fields.filter(|field| field.tag == tag::SYMBOL).count();
     let message = &Indexed::new(message);

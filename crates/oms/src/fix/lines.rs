@@ -18,6 +18,7 @@ use crate::state::mass_status::MASS_STATUS_REQ_ID;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::SessionNo;
 use crate::values::locate::put_locate;
 use crate::values::show::{Digits, digits, price, two_numbers};
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
@@ -140,7 +141,7 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
 
 /// The pool number, in the tag of the pool.
 fn put_pool_number(state: &OmsState, order: &Order, out: &mut Body<'_>) {
-    if let Some(pool) = state.pools.get(order.pool as usize) {
+    if let Some(pool) = order.pool.and_then(|pool| state.pools.get(pool)) {
         out.field(pool.tag, order.pool_number.bytes());
     }
 }
@@ -240,7 +241,7 @@ fn ask_for_all(at: i64, line: SessionId, outbox: &mut Outbox) {
 
 /// Reads an ExecutionReport(8); `None` when it has no ExecType(150).
 pub(crate) fn report<'a>(
-    line: u32,
+    line: SessionNo,
     message: &Indexed<'_, 'a>,
     version: Version,
 ) -> Option<VenueReport<'a>> {
@@ -251,7 +252,7 @@ pub(crate) fn report<'a>(
 /// Reads a copy of one, which may have no ClOrdID(11); `None` when it has no ExecType(150).
 #[cold]
 pub(crate) fn copy<'a>(
-    line: u32,
+    line: SessionNo,
     message: &Indexed<'_, 'a>,
     version: Version,
 ) -> Option<VenueReport<'a>> {
@@ -270,7 +271,7 @@ fn standing(status: u8, filled: Option<Decimal>) -> u8 {
 
 #[inline(always)]
 fn report_with<'a>(
-    line: u32,
+    line: SessionNo,
     message: &Indexed<'_, 'a>,
     version: Version,
     text_id: &'a [u8],

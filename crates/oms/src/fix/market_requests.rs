@@ -6,6 +6,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag};
 use super::clients::Client;
 use super::requests::{byte, id, required};
 use crate::state::OmsState;
+use crate::values::ids::InstrumentNo;
 use crate::values::value::{Market, Text};
 
 const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
@@ -34,7 +35,7 @@ pub(crate) struct MarketRequest {
     /// SecurityStatusReqID(324) or TradSesReqID(335).
     pub id: Text,
     /// The instrument of an e; `None` when it is unknown, and in a g, which is of all.
-    pub instrument: Option<u32>,
+    pub instrument: Option<InstrumentNo>,
     /// Symbol(55) of an e, TradingSessionID(336) of a g.
     pub(crate) name: Text,
 }

@@ -15,6 +15,7 @@ use crate::state::OmsState;
 use crate::state::event::{OrderEvent, RequestEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::reason_text;
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::digits;
 use crate::values::value::{Number, Side, Text};
@@ -35,7 +36,7 @@ pub(super) const LAST_RPT_REQUESTED: Tag = 912;
 ///
 /// A field that is missing.
 pub(crate) fn mass_cancel<'a>(
-    session: u32,
+    session: SessionNo,
     message: &Message<'a>,
 ) -> Result<MassCancel<'a>, Refusal> {
     let message = &Indexed::new(message);
@@ -134,7 +135,7 @@ pub(crate) struct Listing {
 /// A field that is missing.
 pub(crate) fn listing(
     state: &OmsState,
-    session: u32,
+    session: SessionNo,
     message: &Message<'_>,
     client: Client,
 ) -> Result<Listing, Refusal> {

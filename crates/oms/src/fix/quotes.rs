@@ -15,6 +15,7 @@ use crate::state::event::{OrderEvent, QuoteEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::show::reason_text;
+use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::show::{Sentence, price};
 use crate::values::value::{End, Number, Text, TimeInForce};
@@ -65,7 +66,10 @@ fn number(message: &Indexed<'_, '_>, tag: Tag) -> Result<Decimal, Refusal> {
 /// # Errors
 ///
 /// A field is missing or not a number.
-pub(crate) fn quote<'a>(session: u32, message: &Indexed<'_, 'a>) -> Result<NewQuote<'a>, Refusal> {
+pub(crate) fn quote<'a>(
+    session: SessionNo,
+    message: &Indexed<'_, 'a>,
+) -> Result<NewQuote<'a>, Refusal> {
     Ok(NewQuote {
         session,
         id: quote_id(message)?,
@@ -92,7 +96,10 @@ pub(crate) fn quote<'a>(session: u32, message: &Indexed<'_, 'a>) -> Result<NewQu
 /// # Errors
 ///
 /// As [`quote`].
-pub(crate) fn cancel<'a>(session: u32, message: &Message<'a>) -> Result<QuoteCancel<'a>, Refusal> {
+pub(crate) fn cancel<'a>(
+    session: SessionNo,
+    message: &Message<'a>,
+) -> Result<QuoteCancel<'a>, Refusal> {
     let symbols = message
         .fields()
         .iter()

@@ -4,6 +4,7 @@ use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 
 use crate::decide::core::{Change, NewOrder, Others};
 use crate::state::conditions::Terms;
+use crate::values::ids::SessionNo;
 use crate::values::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
 use crate::values::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
 
@@ -87,7 +88,7 @@ pub(crate) fn locate<'a>(message: &Indexed<'_, 'a>) -> Result<Locate<'a>, Refusa
 ///
 /// A field is missing or not a number.
 pub(crate) fn new_order<'a>(
-    session: u32,
+    session: SessionNo,
     message: &Indexed<'_, 'a>,
 ) -> Result<NewOrder<'a>, Refusal> {
     let id = id(message, tag::CL_ORD_ID)?;
@@ -152,7 +153,7 @@ pub(crate) fn new_order<'a>(
 ///
 /// As [`new_order`].
 pub(crate) fn change<'a>(
-    session: u32,
+    session: SessionNo,
     kind: RequestKind,
     message: &Indexed<'_, 'a>,
 ) -> Result<Change<'a>, Refusal> {

@@ -6,6 +6,7 @@ use super::clients::{Client, execution, refused_new};
 use super::requests::id;
 use crate::state::OmsState;
 use crate::state::orders::Order;
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
 /// Says how an order stands.
@@ -17,7 +18,7 @@ pub(crate) fn answer(state: &OmsState, order: &Order, client: Client, outbox: &m
 /// order.
 pub(crate) fn status(
     state: &OmsState,
-    session: u32,
+    session: SessionNo,
     request: &Message<'_>,
     client: Client,
     outbox: &mut Outbox,

@@ -5,7 +5,7 @@
 //!            build text, settings u64, orders of the last second, next day u32, temporary limits, stopped scopes
 //!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            conditions u32: order u64, condition...
-//!            parent orders u32: order u64, quantity of its children u64, children u32: order u64...
+//!            parent orders u32: order u64, session u32, quantity of its children u64, children u32: order u64...
 //!            breaks with venues u32: number u64, kind u8, order u64...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, link u32 u32, marks, standing...
@@ -59,6 +59,7 @@ use crate::state::quotes::Quotes;
 use crate::state::spreads::Spreads;
 use crate::state::tally::Tally;
 use crate::state::{Account, Expiry, Instrument, OmsState, Session, Standing, Stop};
+use crate::values::ids::PoolNo;
 use crate::values::limits::RiskControl;
 use crate::values::locate::Locates;
 use crate::values::marks::RequestMarks;
@@ -279,15 +280,9 @@ impl OmsState {
         self.conditions.put(to);
         self.families.put(to);
         self.breaks.put(to);
-        let names = [
-            &self.session_names,
-            &self.account_names,
-            &self.instrument_names,
-        ];
-        for names in names {
-            names.len().put(to);
-            names.iter().for_each(|name| name.put(to));
-        }
+        self.session_names.put(to);
+        self.account_names.put(to);
+        self.instrument_names.put(to);
         put_standing(&self.firm, to);
         for session in &self.sessions {
             session.ready.put(to);
@@ -351,15 +346,9 @@ impl OmsState {
             });
         }
         state.take_pools(from)?;
-        for names in [
-            &mut state.session_names,
-            &mut state.account_names,
-            &mut state.instrument_names,
-        ] {
-            for index in 0..u32::take(from)? {
-                names.add(index, Wire::take(from)?).then_some(())?;
-            }
-        }
+        state.session_names = Wire::take(from)?;
+        state.account_names = Wire::take(from)?;
+        state.instrument_names = Wire::take(from)?;
         state.take_standings(from)?;
         state.check_parents()?;
         state.take_holdings(from)?;
@@ -442,6 +431,7 @@ impl OmsState {
     fn take_pools(&mut self, from: &mut &[u8]) -> Option<()> {
         self.yesterday = Wire::take(from)?;
         for index in 0..u32::take(from)? {
+            let index = PoolNo::new(index);
             let name = Wire::take(from)?;
             self.pool_names.add(index, name).then_some(())?;
             self.pools.push(Pool::take(from)?);

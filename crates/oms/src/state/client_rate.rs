@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{RateRule, UserRule};
 
 /// Result for a request.
@@ -75,11 +76,11 @@ impl ClientRate {
 
 /// Rate limiters of all clients. They are not part of the state: a restart resets them.
 #[derive(Debug, Default)]
-pub(crate) struct ClientRates(pub(crate) Vec<Option<ClientRate>>);
+pub(crate) struct ClientRates(pub(crate) Table<SessionNo, Option<ClientRate>>);
 
 impl ClientRates {
     /// Indexed by session number of the state.
-    pub(crate) fn new(users: &[Option<UserRule>]) -> Self {
+    pub(crate) fn new(users: &Table<SessionNo, Option<UserRule>>) -> Self {
         let rates = users.iter().map(|user| user.as_ref()?.rate);
         if rates.clone().all(|rate| rate.is_none()) {
             return Self::default();
@@ -88,7 +89,7 @@ impl ClientRates {
     }
 
     /// Goes on with other settings: requests that were accepted still count.
-    pub(crate) fn follow(&mut self, users: &[Option<UserRule>]) {
+    pub(crate) fn follow(&mut self, users: &Table<SessionNo, Option<UserRule>>) {
         let before = core::mem::replace(self, Self::new(users)).0;
         for (rate, before) in self.0.iter_mut().zip(before) {
             if let (Some(rate), Some(before)) = (rate, before) {
@@ -99,16 +100,16 @@ impl ClientRates {
 
     /// Counts a request of a client.
     #[inline]
-    pub(crate) fn request(&mut self, client: u32, at: i64) -> Passage {
-        match self.0.get_mut(client as usize) {
+    pub(crate) fn request(&mut self, client: SessionNo, at: i64) -> Passage {
+        match self.0.get_mut(client) {
             Some(Some(rate)) => rate.request(at),
             _ => Passage::Taken,
         }
     }
 
     /// A client logged on: earlier requests still count, earlier rejects do not.
-    pub(crate) fn logged_on(&mut self, client: u32) {
-        if let Some(Some(rate)) = self.0.get_mut(client as usize) {
+    pub(crate) fn logged_on(&mut self, client: SessionNo) {
+        if let Some(Some(rate)) = self.0.get_mut(client) {
             (rate.rejected, rate.is_leaving) = (0, false);
         }
     }
@@ -157,13 +158,14 @@ mod tests {
             rate: Some(rate),
             ..UserRule::default()
         };
-        ClientRates::new(&[None, Some(user), Some(UserRule::default())])
+        let users = [None, Some(user), Some(UserRule::default())];
+        ClientRates::new(&users.into_iter().collect())
     }
 
     /// Whether the requests of the client at these milliseconds are accepted.
     fn taken(rates: &mut ClientRates, at: &[i64]) -> Vec<bool> {
         let at = at.iter().map(|at| at * MILLI);
-        at.map(|at| rates.request(1, at) == Passage::Taken)
+        at.map(|at| rates.request(SessionNo::new(1), at) == Passage::Taken)
             .collect()
     }
 
@@ -176,7 +178,7 @@ mod tests {
         ];
         assert_eq!(taken(&mut rates, &at), is);
         // Others have none.
-        for client in [0, 2, 7] {
+        for client in [0, 2, 7].map(SessionNo::new) {
             let mut all = (0..9).map(|_| rates.request(client, 0));
             assert!(all.all(|it| it == Passage::Taken), "{client}");
         }
@@ -201,7 +203,7 @@ mod tests {
             [true, true, true, false, true]
         );
         assert_eq!(taken(&mut rates, &[1000, 1000, 1000]), [true, true, false]);
-        let Passage::LoggedOut(rule) = rates.request(1, 1000 * MILLI) else {
+        let Passage::LoggedOut(rule) = rates.request(SessionNo::new(1), 1000 * MILLI) else {
             panic!("it is the second");
         };
         assert_eq!(
@@ -210,7 +212,11 @@ mod tests {
         );
         // Independent of time, and never a second Logout.
         for at in [1000, 1001, 5000, 9000] {
-            assert_eq!(rates.request(1, at * MILLI), Passage::Rejected, "{at}");
+            assert_eq!(
+                rates.request(SessionNo::new(1), at * MILLI),
+                Passage::Rejected,
+                "{at}"
+            );
         }
     }
 
@@ -218,8 +224,11 @@ mod tests {
     fn a_logon_begins_the_row_anew_but_not_the_time() {
         let mut rates = rates(Some(2));
         taken(&mut rates, &[0, 1, 2, 3, 4]);
-        rates.logged_on(1);
-        assert_eq!(rates.request(1, 999 * MILLI), Passage::Rejected);
+        rates.logged_on(SessionNo::new(1));
+        assert_eq!(
+            rates.request(SessionNo::new(1), 999 * MILLI),
+            Passage::Rejected
+        );
         assert_eq!(taken(&mut rates, &[1000, 1001, 1001]), [true, true, false]);
     }
 

@@ -18,6 +18,7 @@ use fixwire_protocol::Decimal;
 use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::{Number, Price, PriceField};
 use fixwire_ledger::Wire;
 
@@ -92,8 +93,8 @@ pub(crate) enum Stage {
 /// The condition of an order that is or was held.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Condition {
-    pub session: u32,
-    pub instrument: u32,
+    pub session: SessionNo,
+    pub instrument: InstrumentNo,
     pub field: PriceField,
     pub rises: bool,
     pub price: Price,
@@ -116,7 +117,7 @@ impl Condition {
 }
 
 /// Instrument, price field, direction, distance from the price, order: those that are met first come first.
-type Waiting = (u32, u8, bool, i64, Number);
+type Waiting = (InstrumentNo, u8, bool, i64, Number);
 
 fn distance(rises: bool, price: Price) -> i64 {
     if rises { price } else { price.saturating_neg() }
@@ -135,7 +136,7 @@ pub(crate) struct Conditions {
     pub(crate) waiting: BTreeSet<Waiting>,
     pub(crate) touched: BTreeSet<Number>,
     /// Number of held orders of each session.
-    pub(crate) held: BTreeMap<u32, usize>,
+    pub(crate) held: BTreeMap<SessionNo, usize>,
 }
 
 impl Conditions {
@@ -155,7 +156,7 @@ impl Conditions {
     }
 
     /// How many orders of a session are held.
-    pub fn held_by(&self, session: u32) -> usize {
+    pub fn held_by(&self, session: SessionNo) -> usize {
         self.held.get(&session).copied().unwrap_or(0)
     }
 
@@ -165,13 +166,13 @@ impl Conditions {
     }
 
     /// Whether a price meets a condition that waits.
-    pub fn meets(&self, instrument: u32, field: PriceField, price: Price) -> bool {
+    pub fn meets(&self, instrument: InstrumentNo, field: PriceField, price: Price) -> bool {
         self.met(instrument, field, price).next().is_some()
     }
 
     fn met(
         &self,
-        instrument: u32,
+        instrument: InstrumentNo,
         field: PriceField,
         price: Price,
     ) -> impl Iterator<Item = Waiting> {
@@ -222,7 +223,7 @@ impl Conditions {
     }
 
     /// Rescales the prices of an instrument.
-    pub fn rescale(&mut self, instrument: u32, factor: i64) {
+    pub fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
         let conditions = self.all.iter_mut();
         for (order, condition) in conditions.filter(|(_, it)| it.instrument == instrument) {
             let waits = self.waiting.remove(&key(*order, condition));
@@ -245,7 +246,7 @@ impl Conditions {
     }
 
     /// A price meets the conditions of orders.
-    pub fn touch(&mut self, instrument: u32, field: PriceField, price: Price) {
+    pub fn touch(&mut self, instrument: InstrumentNo, field: PriceField, price: Price) {
         let met: Vec<Waiting> = self.met(instrument, field, price).collect();
         for key in met {
             self.waiting.remove(&key);

@@ -10,7 +10,9 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::ops::Bound;
 
+use crate::values::ids::SessionNo;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::Wire;
 
@@ -26,8 +28,8 @@ pub(crate) const ENDED: u64 = 0;
 /// A fill, or the end of an order, that one side has reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Awaited {
-    /// The line of the order.
-    pub line: u32,
+    /// The line of the order; `None` for an order that is not known.
+    pub line: Option<SessionNo>,
     /// When it was reported, in nanoseconds since 1970.
     pub since: i64,
     /// What the line reported.
@@ -62,10 +64,10 @@ pub(crate) struct CopyBreak {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
     /// Lines whose fills a drop copy session has too, and the session.
-    pub(crate) lines: BTreeMap<u32, u32>,
+    pub(crate) lines: BTreeMap<SessionNo, SessionNo>,
     pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
     /// The same by line and time.
-    pub(crate) times: BTreeSet<(u32, i64, CopyKey)>,
+    pub(crate) times: BTreeSet<(Option<SessionNo>, i64, CopyKey)>,
     /// By number: that of their event.
     pub(crate) breaks: BTreeMap<u64, CopyBreak>,
     /// The numbers of those that are of a fill or the end of an order.
@@ -79,23 +81,23 @@ impl Copies {
     }
 
     /// The drop copy session of a line.
-    pub fn session_of(&self, line: u32) -> Option<u32> {
+    pub fn session_of(&self, line: SessionNo) -> Option<SessionNo> {
         self.lines.get(&line).copied()
     }
 
     /// Whether a session is one that copies come from.
-    pub fn is_source(&self, session: u32) -> bool {
+    pub fn is_source(&self, session: SessionNo) -> bool {
         self.lines.values().any(|known| *known == session)
     }
 
-    pub fn set_line(&mut self, line: u32, session: Option<u32>) {
+    pub fn set_line(&mut self, line: SessionNo, session: Option<SessionNo>) {
         if let Some(session) = session {
             self.lines.insert(line, session);
             return;
         }
         self.lines.remove(&line);
         // Nothing comes any more; what is a break stays one.
-        self.awaited.retain(|_, it| it.line != line);
+        self.awaited.retain(|_, it| it.line != Some(line));
         let awaited = &self.awaited;
         self.times.retain(|(.., key)| awaited.contains_key(key));
     }
@@ -109,8 +111,9 @@ impl Copies {
         let mut next = self.times.first().copied();
         core::iter::from_fn(move || {
             let (line, _, key) = next?;
-            let above = line.checked_add(1).map(|line| (line, i64::MIN, (0, 0)));
-            next = above.and_then(|from| self.times.range(from..).next().copied());
+            let last = (line, i64::MAX, (Number::MAX, u64::MAX));
+            let above = (Bound::Excluded(last), Bound::Unbounded);
+            next = self.times.range(above).next().copied();
             Some((key, self.awaited.get(&key)?))
         })
     }

@@ -5,6 +5,7 @@
 
 use crate::state::filter::OrderFilter;
 use crate::state::orders::rejected::RejectedTerms;
+use crate::values::ids::{AccountNo, InstrumentNo, PoolNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;
 use crate::values::value::{
@@ -20,17 +21,17 @@ events! {
     Setup SetupEvent['a] {
         /// A session was added: of a client or to a venue.
         2 Session {
-            index: u32 = "Its number in events.", name: &'a [u8] = "Its name in the settings.",
+            index: SessionNo = "Its number in events.", name: &'a [u8] = "Its name in the settings.",
         }
         /// An account was added, or its parent changed.
         3 Account {
-            index: u32 = "Its number in events.",
-            parent: Option<u32> = "Number of its parent account.",
+            index: AccountNo = "Its number in events.",
+            parent: Option<AccountNo> = "Number of its parent account.",
             name: &'a [u8] = "Account(1).",
         }
         /// An instrument was added, or its value changed.
         4 Instrument {
-            index: u32 = "Its number in events.",
+            index: InstrumentNo = "Its number in events.",
             scale: u8 = "Decimals of its prices.",
             worth: u64 = "Multiplier times rate of exchange, in 10^-6.",
             symbol: &'a [u8] = "Symbol(55).",
@@ -41,18 +42,18 @@ events! {
         }
         /// A position was set by a file or an operator.
         42 Position {
-            account: u32 = "The account.",
-            instrument: u32 = "The instrument.",
+            account: AccountNo = "The account.",
+            instrument: InstrumentNo = "The instrument.",
             long: Quantity = "Long quantity.", short: Quantity = "Short quantity.",
             who: &'a [u8] = "The file or person.",
         }
         /// A client whose orders are cancelled with its session logged on or disconnected.
         32 Client {
-            session: u32 = "The session.", is: Presence = "Which.",
+            session: SessionNo = "The session.", is: Presence = "Which.",
         }
         /// A market state was set.
         43 Market {
-            instrument: u32 = "The instrument.",
+            instrument: InstrumentNo = "The instrument.",
             state: Market = "Which.",
             who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
         }
@@ -81,24 +82,24 @@ events! {
     Line LineEvent[] {
         /// A session to a venue is ready for orders.
         30 LineUp {
-            line: u32 = "The session.",
+            line: SessionNo = "The session.",
         }
         /// A session to a venue disconnected: requests in flight on it are unknown.
         31 LineDown {
-            line: u32 = "The session.",
+            line: SessionNo = "The session.",
         }
         /// Sequence numbers of a line that speaks TMP.
         33 LinkNumbers {
-            line: u32 = "The session.",
+            line: SessionNo = "The session.",
             inbound: u32 = "The last MsgSeqNum received.", outbound: u32 = "The last MsgSeqNum sent.",
         }
         /// The venue of a line was asked for all open orders.
         125 MassAsked {
-            line: u32 = "The session.", at: i64 = "When, in nanoseconds since 1970: MassStatusReqID(584).",
+            line: SessionNo = "The session.", at: i64 = "When, in nanoseconds since 1970: MassStatusReqID(584).",
         }
         /// The venue answered for all open orders, or not.
         126 MassAnswered {
-            line: u32 = "The session.", how: MassEnd = "How the answer ended.",
+            line: SessionNo = "The session.", how: MassEnd = "How the answer ended.",
             orders: u64 = "Orders that may be open and that it did not list: their status is requested.",
         }
     }
@@ -151,7 +152,7 @@ events! {
     Pool PoolEvent['a] {
         /// A number pool was added or changed.
         71 Pool {
-            index: u32 = "Its number in events.",
+            index: PoolNo = "Its number in events.",
             form: u64 = "Hash of its number format: a new format restarts the pool.",
             tag: u32 = "The tag that carries the numbers to venues.",
             first: u64 = "The first one.",
@@ -161,14 +162,14 @@ events! {
         }
         /// An order got a pool number.
         72 Numbered {
-            order: Number = "The order.", pool: u32 = "The pool.",
+            order: Number = "The order.", pool: PoolNo = "The pool.",
             number: u64 = "Index of the number in the pool.",
             own: bool = "Whether the client chose it.",
             text: &'a [u8] = "The number as text.",
         }
         /// At most a tenth of the numbers of a pool is left.
         73 NumbersLow {
-            pool: u32 = "The pool.",
+            pool: PoolNo = "The pool.",
             left: u64 = "How many.",
         }
     }
@@ -177,9 +178,9 @@ events! {
         /// A new order passed every control and was accepted by the OMS.
         10 Taken {
             order: Number = "Its number.",
-            session: u32 = "The client session.",
-            account: u32 = "The account.",
-            instrument: u32 = "The instrument.",
+            session: SessionNo = "The client session.",
+            account: AccountNo = "The account.",
+            instrument: InstrumentNo = "The instrument.",
             side: Side = "Side(54).",
             kind: OrderType = "OrdType(40).",
             tif: TimeInForce = "TimeInForce(59).",
@@ -193,7 +194,7 @@ events! {
         }
         /// A client request was rejected; no order changed.
         11 Refused {
-            session: u32 = "The client session.",
+            session: SessionNo = "The client session.",
             kind: Option<RequestKind> = "Kind of request for an existing order; `None` for a new order.",
             order: Option<Number> = "The order, when it was found.",
             id: &'a [u8] = "ClOrdID(11).",
@@ -218,7 +219,7 @@ events! {
         }
         /// An order or request was sent to a venue.
         14 Sent {
-            number: Number = "Its number.", line: u32 = "The session.",
+            number: Number = "Its number.", line: SessionNo = "The session.",
         }
         /// An order or request was queued for a session to a venue.
         15 Queued {
@@ -226,7 +227,7 @@ events! {
         }
         /// Open orders are being cancelled.
         16 MassCancelTaken {
-            session: Option<u32> = "The requesting client session; `None` for an operator.",
+            session: Option<SessionNo> = "The requesting client session; `None` for an operator.",
             filter: OrderFilter = "Which.",
             orders: u64 = "How many.",
             id: &'a [u8] = "ClOrdID(11); empty when no client message requested it.",
@@ -235,14 +236,14 @@ events! {
         }
         /// OrderMassCancelRequest(q) was refused.
         17 MassCancelRefused {
-            session: u32 = "The client session.",
+            session: SessionNo = "The client session.",
             id: &'a [u8] = "ClOrdID(11).",
             used: bool = "Whether the ClOrdID counts as used.",
             reason: Reason = "Why.",
         }
         /// What requests over TMP of a client, or on a line, say beside the terms of their order.
         128 Marks {
-            session: u32 = "The session.",
+            session: SessionNo = "The session.",
             marks: &'a [u8] = "cm_id, PositionEffect, order_source, investor_flag, info_source.",
         }
         /// What a new order says of the locate of its stock.
@@ -307,12 +308,12 @@ events! {
         70 Retried {
             order: Number = "The order.", attempt: Number = "Its new number at the venue.",
             due: i64 = "Earliest time to send it, in nanoseconds since 1970.",
-            not_on: Option<u32> = "The session to avoid.",
+            not_on: Option<SessionNo> = "The session to avoid.",
             text: &'a [u8] = "Text(58) of the venue.",
         }
         /// The status of an order was requested from the venue.
         28 Asked {
-            order: Number = "The order.", line: u32 = "The session.",
+            order: Number = "The order.", line: SessionNo = "The session.",
             at: i64 = "When, in nanoseconds since 1970.",
         }
         /// An order was removed from memory: closed long enough ago.
@@ -353,7 +354,7 @@ events! {
         }
         /// The line of such an order is up again: what the venue still has of it is cancelled.
         124 LapseCancelled {
-            order: Number = "The order.", line: u32 = "The session.",
+            order: Number = "The order.", line: SessionNo = "The session.",
         }
         /// The venue has not answered a request in time: whether it has it is unknown, and the status of the order is asked.
         63 Unanswered {
@@ -369,7 +370,7 @@ events! {
         }
         /// A line that does not have the order reported on it: nothing of the report is applied.
         66 ForeignReport {
-            line: u32 = "The session.", order: Number = "The order.",
+            line: SessionNo = "The session.", order: Number = "The order.",
             text: &'a [u8] = "What it says.",
         }
         /// A venue gave an order another OrderID(37) with a replace.
@@ -401,8 +402,8 @@ events! {
     Stray StrayEvent['a] {
         /// A fill of an unknown order; the position includes it.
         60 StrayFill {
-            line: u32 = "The line.", account: u32 = "The account.",
-            instrument: u32 = "The instrument.",
+            line: SessionNo = "The line.", account: AccountNo = "The account.",
+            instrument: InstrumentNo = "The instrument.",
             side: Side = "Side(54).",
             effect: Option<Effect> = "PositionEffect(77), if the symbol uses it; `None` when the report lacks it: the fill nets.",
             exec: u64 = "Hash of ExecID(17).",
@@ -412,7 +413,7 @@ events! {
         /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
         118 StrayCancelled {
             order: Number = "The order.", former: Number = "The number at the venue that is open.",
-            request: Number = "The number of the cancel.", line: u32 = "The session.",
+            request: Number = "The number of the cancel.", line: SessionNo = "The session.",
         }
     }
     /// Conditional orders.
@@ -425,7 +426,7 @@ events! {
         }
         /// A price of the market meets the conditions of orders: each of these is triggered, or rejected.
         81 Touched {
-            instrument: u32 = "The instrument.", field: PriceField = "Which price.",
+            instrument: InstrumentNo = "The instrument.", field: PriceField = "Which price.",
             price: Price = "The price.",
             who: &'a [u8] = "The session or operator that it came from.",
         }
@@ -460,15 +461,15 @@ events! {
         }
         /// A request of a quote was refused.
         35 QuoteRefused {
-            session: u32 = "The client session.",
+            session: SessionNo = "The client session.",
             kind: u8 = "MsgType(35) of the request: S, Z or R.",
             id: &'a [u8] = "QuoteID(117), or QuoteReqID(131) of an R.",
             reason: Reason = "Why.",
         }
         /// The open sides of quotes are being cancelled.
         36 QuotesWithdrawn {
-            session: u32 = "The client session.",
-            instrument: Option<u32> = "Those of an instrument; `None` for all.",
+            session: SessionNo = "The client session.",
+            instrument: Option<InstrumentNo> = "Those of an instrument; `None` for all.",
             quote: Option<Number> = "One quote alone, by its bid.",
             kind: u8 = "QuoteCancelType(298); 0 when a new quote replaces it.",
             orders: u64 = "How many orders.",
@@ -477,7 +478,7 @@ events! {
         /// Both sides of a quote were sent to a venue.
         37 QuoteSent {
             order: Number = "The bid.",
-            line: u32 = "The session.",
+            line: SessionNo = "The session.",
         }
     }
     /// Price inquiries.
@@ -485,12 +486,12 @@ events! {
         /// A price inquiry of a client was sent to a venue.
         38 Inquired {
             inquiry: Number = "Its number.",
-            session: u32 = "The client session.",
-            instrument: u32 = "The instrument.",
-            line: u32 = "The session to the venue.",
+            session: SessionNo = "The client session.",
+            instrument: InstrumentNo = "The instrument.",
+            line: SessionNo = "The session to the venue.",
             side: Option<Side> = "Side(54).",
             quantity: Quantity = "OrderQty(38); 0 without one.",
-            pool: u32 = "The pool of its order_no over TMP; 4294967295 for none.",
+            pool: Option<PoolNo> = "The pool of its order_no over TMP.",
             number: u64 = "Index of the order_no in the pool.",
             order_no: &'a [u8] = "The order_no as text.",
             id: &'a [u8] = "QuoteReqID(131).",
@@ -498,8 +499,8 @@ events! {
         /// A price inquiry was taken or refused by its venue, or was not answered.
         39 InquiryAnswered {
             inquiry: Number = "Its number.",
-            session: u32 = "The client session.",
-            instrument: u32 = "The instrument.",
+            session: SessionNo = "The client session.",
+            instrument: InstrumentNo = "The instrument.",
             reason: Option<Reason> = "Why it is refused; `None` when it was taken.",
             id: &'a [u8] = "QuoteReqID(131).",
             text: &'a [u8] = "Text(58) of the venue.",
@@ -524,7 +525,7 @@ events! {
     Copy CopyEvent['a] {
         /// Fills of a line are compared with a drop copy session of the venue, or no longer.
         49 CopyLine {
-            line: u32 = "The line.", session: Option<u32> = "The drop copy session.",
+            line: SessionNo = "The line.", session: Option<SessionNo> = "The drop copy session.",
         }
         /// A drop copy session of a venue brings a fill, or the end of an order.
         110 Copied {
@@ -552,7 +553,7 @@ events! {
         }
         /// A venue reports the state of the market of all symbols of a line.
         111 VenueMarket {
-            line: u32 = "The line.", state: Market = "Which.",
+            line: SessionNo = "The line.", state: Market = "Which.",
             symbols: &'a [u8] = "A bit for each instrument that it changes, by number from the lowest bit of the first byte on.",
             why: &'a [u8] = "The field that says so.",
         }
@@ -561,11 +562,11 @@ events! {
     Spread SpreadEvent['a] {
         /// The legs of a spread were set.
         55 SpreadLegs {
-            index: u32 = "The instrument of the spread.",
-            first: u32 = "The instrument of the first leg.",
+            index: InstrumentNo = "The instrument of the spread.",
+            first: InstrumentNo = "The instrument of the first leg.",
             first_side: Side = "Its side when the spread is bought.",
             first_ratio: u32 = "Its quantity in one set.",
-            second: u32 = "The instrument of the second leg.",
+            second: InstrumentNo = "The instrument of the second leg.",
             second_side: Side = "Its side when the spread is bought.",
             second_ratio: u32 = "Its quantity in one set.",
         }
@@ -596,7 +597,7 @@ events! {
         /// A report of a venue does not agree with the order; the number of the break is that of its first event.
         88 VenueBroken {
             kind: BreakKind = "How.",
-            order: Number = "The order.", line: u32 = "The session of the report.",
+            order: Number = "The order.", line: SessionNo = "The session of the report.",
             exec: u64 = "Hash of the ExecID(17) that it is about; 0 for none.",
             filled: Option<Quantity> = "CumQty(14) of the venue.",
             quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says.",

@@ -2,6 +2,7 @@
 
 use crate::state::OmsState;
 use crate::state::orders::Order;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::scope::Scope;
 use crate::values::value::Side;
 use fixwire_ledger::{Put, Wire};
@@ -10,11 +11,11 @@ use fixwire_ledger::{Put, Wire};
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OrderFilter {
     /// The client session.
-    pub session: Option<u32>,
+    pub session: Option<SessionNo>,
     /// The account, with its sub-accounts.
-    pub account: Option<u32>,
+    pub account: Option<AccountNo>,
     /// The instrument.
-    pub instrument: Option<u32>,
+    pub instrument: Option<InstrumentNo>,
     /// Side(54).
     pub side: Option<Side>,
 }
@@ -61,7 +62,7 @@ impl OrderFilter {
     }
 
     /// A client names the symbol of its orders; an operator also means the spreads with that leg.
-    fn has_instrument(&self, state: &OmsState, order: &Order, instrument: u32) -> bool {
+    fn has_instrument(&self, state: &OmsState, order: &Order, instrument: InstrumentNo) -> bool {
         instrument == order.instrument
             || (self.session.is_none() && state.spreads.has_leg(order.instrument, instrument))
     }

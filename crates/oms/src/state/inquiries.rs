@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
 use fixwire_ledger::Wire;
 
@@ -10,10 +11,10 @@ use fixwire_ledger::Wire;
 #[derive(Clone, Debug)]
 pub(crate) struct Inquiry {
     /// The client session.
-    pub session: u32,
-    pub instrument: u32,
+    pub session: SessionNo,
+    pub instrument: InstrumentNo,
     /// The session to the venue.
-    pub line: u32,
+    pub line: SessionNo,
     /// When it was sent, in nanoseconds since 1970.
     pub at: i64,
     /// QuoteReqID(131) of the client.
@@ -79,7 +80,7 @@ impl Inquiries {
     }
 
     /// How many a session waits for.
-    pub(crate) fn of_session(&self, session: u32) -> usize {
+    pub(crate) fn of_session(&self, session: SessionNo) -> usize {
         let all = self.0.values();
         all.filter(|inquiry| inquiry.session == session).count()
     }

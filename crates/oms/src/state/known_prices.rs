@@ -4,11 +4,11 @@
 //! what they trigger is an event.
 
 use alloc::collections::{BTreeSet, VecDeque};
-use alloc::vec::Vec;
 
 use crate::state::OmsState;
 use crate::state::event::{ConditionEvent, OrderEvent, OrderWord};
 use crate::state::parents::FamilyRole;
+use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::{Number, Price, PriceField};
 
 /// Last, bid and offer of an instrument, as far as they are known.
@@ -45,9 +45,9 @@ impl Asked {
 /// Known prices, and when held orders expire. The second is derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Prices {
-    pub quotes: Vec<Quote>,
+    pub quotes: Table<InstrumentNo, Quote>,
     /// Prices that meet a condition, with the session that gave them.
-    pub ticks: VecDeque<(u32, PriceField, Price, u32)>,
+    pub ticks: VecDeque<(InstrumentNo, PriceField, Price, Option<SessionNo>)>,
     pub deadlines: BTreeSet<(i64, Number)>,
 }
 
@@ -63,22 +63,21 @@ impl Prices {
     /// Rebuilds what is derived from the state; no price is known.
     pub(crate) fn rebuild(&mut self, state: &OmsState) {
         *self = Self::default();
-        self.quotes = alloc::vec![[None; 3]; state.instruments().len() as usize];
+        self.quotes = Table::of([None; 3], state.instruments().len());
         let held = state.conditions.held();
         self.deadlines = held.filter_map(|it| deadline(state, it.0)).collect();
     }
 
     /// Follows instruments that were added, and those that have more decimals than these before.
-    pub(crate) fn rescale(&mut self, state: &OmsState, scales: &[u8]) {
-        self.quotes
-            .resize(state.instruments().len() as usize, [None; 3]);
-        for (index, before) in (0..).zip(scales) {
+    pub(crate) fn rescale(&mut self, state: &OmsState, scales: &Table<InstrumentNo, u8>) {
+        self.quotes.resize(state.instruments().len(), [None; 3]);
+        for (index, before) in scales.numbered() {
             let more = state.scale(index).saturating_sub(*before);
             if more == 0 {
                 continue;
             }
             let factor = 10_i64.pow(more.into());
-            let quote = self.quotes.get_mut(index as usize);
+            let quote = self.quotes.get_mut(index);
             for price in quote.into_iter().flatten().flatten() {
                 *price = price.saturating_mul(factor);
             }

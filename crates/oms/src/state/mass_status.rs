@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Message, Tag, value};
 
+use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
 pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
@@ -14,7 +15,7 @@ const LAST_RPT_REQUESTED: Tag = 912;
 /// A request that a venue is answering.
 #[derive(Debug)]
 pub(crate) struct MassQuestion {
-    pub line: u32,
+    pub line: SessionNo,
     /// MassStatusReqID(584): when it was sent.
     pub id: i64,
     /// When the venue has been silent for too long.
@@ -32,7 +33,7 @@ pub(crate) struct MassQuestion {
 #[derive(Debug, Default)]
 pub(crate) struct MassQuestions {
     /// Lines whose venue is to be asked.
-    pub waiting: VecDeque<u32>,
+    pub waiting: VecDeque<SessionNo>,
     pub asked: Vec<MassQuestion>,
 }
 
@@ -58,19 +59,19 @@ impl MassReport {
 
 impl MassQuestions {
     /// A line will be up, and its venue is asked for everything.
-    pub(crate) fn add(&mut self, line: u32) {
+    pub(crate) fn add(&mut self, line: SessionNo) {
         self.forget(line);
         self.waiting.push_back(line);
     }
 
     /// A line is down.
-    pub(crate) fn forget(&mut self, line: u32) {
+    pub(crate) fn forget(&mut self, line: SessionNo) {
         self.waiting.retain(|waits| *waits != line);
         self.asked.retain(|asked| asked.line != line);
     }
 
     /// Whether the venue of a line is asked for everything.
-    pub(crate) fn waits(&self, line: u32) -> bool {
+    pub(crate) fn waits(&self, line: SessionNo) -> bool {
         self.waiting.contains(&line)
     }
 }

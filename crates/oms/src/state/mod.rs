@@ -33,7 +33,6 @@ use hashbrown::HashTable;
 use crate::state::conditions::Conditions;
 use crate::state::copies::Copies;
 use crate::state::flow::{Flow, Passed, Recent};
-use crate::state::orders::Orders;
 use crate::state::orders::breaks::VenueBreaks;
 use crate::state::orders::ids::Ids;
 use crate::state::orders::late::LateReplaces;
@@ -41,12 +40,14 @@ use crate::state::orders::rejected::RejectedOrders;
 use crate::state::orders::remade::RemadeOrders;
 use crate::state::orders::spent::Spent;
 use crate::state::orders::strays::Strays;
+use crate::state::orders::{Order, Orders};
 use crate::state::parents::Families;
 use crate::state::pools::Pool;
 use crate::state::quotes::Quotes;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::Spreads;
 use crate::state::tally::{Position, Tally};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo, Table};
 use crate::values::limits::Span;
 use crate::values::limits::{RiskControl, RiskLimits};
 use crate::values::locate::Locates;
@@ -83,7 +84,7 @@ impl Standing {
 /// An account.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Account {
-    pub parent: Option<u32>,
+    pub parent: Option<AccountNo>,
     pub standing: Standing,
 }
 
@@ -99,8 +100,8 @@ pub(crate) struct Instrument {
 /// An account in an instrument.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Holding {
-    pub account: u32,
-    pub instrument: u32,
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
     pub position: Position,
     /// The price of its last fill.
     pub mark: Price,
@@ -133,13 +134,13 @@ pub(crate) struct Standings<'a> {
 }
 
 impl<'a> Standings<'a> {
-    /// None yet, for an account and an instrument.
+    /// None yet.
     #[inline(always)]
-    pub fn new(state: &'a OmsState, account: u32, instrument: u32) -> Self {
+    pub fn new(state: &'a OmsState, party: Party) -> Self {
         Self {
             all: [(Scope::Firm, &state.firm); SCOPES],
             count: 0,
-            holding: state.holding(account, instrument),
+            holding: state.holding_of(party),
         }
     }
 
@@ -157,9 +158,9 @@ impl<'a> Standings<'a> {
 
     /// Adds the standings of an order with limits or stopped trading; returns a bit for each limited control.
     #[inline(always)]
-    pub fn add_limited(&mut self, state: &'a OmsState, of: (u32, u32, u32)) -> u32 {
+    pub fn add_limited(&mut self, state: &'a OmsState, party: Party) -> u32 {
         let mut controls = 0;
-        state.find_standing(of, self.holding, |scope, standing| {
+        state.find_standing(party, self.holding, |scope, standing| {
             let limits = &standing.limits;
             controls |= limits.controls();
             if limits.controls() != 0 || limits.trading != Trading::Active {
@@ -240,19 +241,19 @@ pub struct OmsState {
     pub(crate) yesterday: Number,
     pub(crate) ids: Ids,
     pub(crate) spent: Spent,
-    pub(crate) session_names: Names,
-    pub(crate) account_names: Names,
-    pub(crate) instrument_names: Names,
+    pub(crate) session_names: Names<SessionNo>,
+    pub(crate) account_names: Names<AccountNo>,
+    pub(crate) instrument_names: Names<InstrumentNo>,
     pub(crate) firm: Standing,
-    pub(crate) sessions: Vec<Session>,
-    pub(crate) accounts: Vec<Account>,
-    pub(crate) instruments: Vec<Instrument>,
+    pub(crate) sessions: Table<SessionNo, Session>,
+    pub(crate) accounts: Table<AccountNo, Account>,
+    pub(crate) instruments: Table<InstrumentNo, Instrument>,
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
     pub(crate) orders: Orders,
     /// Pools of order numbers.
-    pub(crate) pool_names: Names,
-    pub(crate) pools: Vec<Pool>,
+    pub(crate) pool_names: Names<PoolNo>,
+    pub(crate) pools: Table<PoolNo, Pool>,
     /// Orders that are or were held.
     pub(crate) conditions: Conditions,
     /// Parent orders and their children.
@@ -296,16 +297,16 @@ pub struct OmsState {
     pub(crate) late_fills: u64,
 }
 
-fn pair(account: u32, instrument: u32) -> u64 {
-    mixed(u64::from(account) << 32 | u64::from(instrument))
+fn pair(account: AccountNo, instrument: InstrumentNo) -> u64 {
+    mixed((account.index() as u64) << 32 | instrument.index() as u64)
 }
 
 impl OmsState {
     /// Closed orders of a line of which the venue says something else.
-    pub(crate) fn doubtful_of_closed(&self, line: u32) -> impl Iterator<Item = Number> {
+    pub(crate) fn doubtful_of_closed(&self, line: SessionNo) -> impl Iterator<Item = Number> {
         let orders = self.breaks.iter();
         let orders = orders.filter_map(|(_, it)| self.orders.get(it.order));
-        let closed = orders.filter(move |it| it.line == line && !it.state.is_open());
+        let closed = orders.filter(move |it| it.line() == Some(line) && !it.state.is_open());
         closed.filter(|it| !it.is_external()).map(|it| it.number)
     }
 
@@ -353,33 +354,33 @@ impl OmsState {
 
     /// The numbers and names of sessions.
     #[must_use]
-    pub fn sessions(&self) -> &Names {
+    pub fn sessions(&self) -> &Names<SessionNo> {
         &self.session_names
     }
 
     /// The numbers and names of accounts.
     #[must_use]
-    pub fn accounts(&self) -> &Names {
+    pub fn accounts(&self) -> &Names<AccountNo> {
         &self.account_names
     }
 
     /// The numbers and names of instruments.
     #[must_use]
-    pub fn instruments(&self) -> &Names {
+    pub fn instruments(&self) -> &Names<InstrumentNo> {
         &self.instrument_names
     }
 
     /// Price decimals of an instrument.
     #[must_use]
-    pub fn scale(&self, instrument: u32) -> u8 {
-        let known = self.instruments.get(instrument as usize);
+    pub fn scale(&self, instrument: InstrumentNo) -> u8 {
+        let known = self.instruments.get(instrument);
         known.map_or(0, |known| known.scale)
     }
 
     /// The parent of an account.
     #[must_use]
-    pub fn parent(&self, account: u32) -> Option<u32> {
-        self.accounts.get(account as usize)?.parent
+    pub fn parent(&self, account: AccountNo) -> Option<AccountNo> {
+        self.accounts.get(account)?.parent
     }
 
     /// Events that could not be applied; not 0 means that the journal was modified.
@@ -396,45 +397,48 @@ impl OmsState {
 
     /// Whether a venue session is ready for orders.
     #[must_use]
-    pub fn is_ready(&self, line: u32) -> bool {
-        self.sessions.get(line as usize).is_some_and(|it| it.ready)
+    pub fn is_ready(&self, line: SessionNo) -> bool {
+        self.sessions.get(line).is_some_and(|it| it.ready)
+    }
+
+    /// Whether the session that an order was sent on is ready for orders.
+    pub(crate) fn is_line_ready(&self, order: &Order) -> bool {
+        order.line().is_some_and(|line| self.is_ready(line))
     }
 
     /// The last MsgSeqNum received and sent on a line that speaks TMP.
     #[must_use]
-    pub fn link_numbers(&self, line: u32) -> (u32, u32) {
-        self.sessions
-            .get(line as usize)
-            .map_or((0, 0), |it| it.link)
+    pub fn link_numbers(&self, line: SessionNo) -> (u32, u32) {
+        self.sessions.get(line).map_or((0, 0), |it| it.link)
     }
 
     /// Presence of a client whose orders are cancelled with its session.
     #[must_use]
-    pub fn client(&self, session: u32) -> Presence {
-        let known = self.sessions.get(session as usize);
+    pub fn client(&self, session: SessionNo) -> Presence {
+        let known = self.sessions.get(session);
         known.map_or(Presence::Here, |session| session.client)
     }
 
     /// The order of a ClOrdID used today, or 0 if it was rejected.
     #[must_use]
-    pub fn used(&self, session: u32, id: &[u8]) -> Option<Number> {
+    pub fn used(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
         self.ids.find(session, id)
     }
 
     /// The position of an account in an instrument.
     #[must_use]
-    pub fn position(&self, account: u32, instrument: u32) -> Position {
+    pub fn position(&self, account: AccountNo, instrument: InstrumentNo) -> Position {
         let holding = self.holding(account, instrument);
         holding.map_or_else(Position::default, |holding| holding.position)
     }
 
     /// All positions: account, instrument, position, in the order of first use.
-    pub fn positions(&self) -> impl Iterator<Item = (u32, u32, &Position)> {
+    pub fn positions(&self) -> impl Iterator<Item = (AccountNo, InstrumentNo, &Position)> {
         let holdings = self.holdings.iter();
         holdings.map(|it| (it.account, it.instrument, &it.position))
     }
 
-    pub(crate) fn holding(&self, account: u32, instrument: u32) -> Option<&Holding> {
+    pub(crate) fn holding(&self, account: AccountNo, instrument: InstrumentNo) -> Option<&Holding> {
         let is = |place: &u32| {
             let known = &self.holdings[*place as usize];
             (known.account, known.instrument) == (account, instrument)
@@ -443,7 +447,15 @@ impl OmsState {
         self.holdings.get(*place as usize)
     }
 
-    pub(crate) fn holding_mut(&mut self, account: u32, instrument: u32) -> &mut Holding {
+    pub(crate) fn holding_of(&self, party: Party) -> Option<&Holding> {
+        self.holding(party.account?, party.instrument?)
+    }
+
+    pub(crate) fn holding_mut(
+        &mut self,
+        account: AccountNo,
+        instrument: InstrumentNo,
+    ) -> &mut Holding {
         let holdings = &mut self.holdings;
         let is = |place: &u32| {
             let known = &holdings[*place as usize];
@@ -478,9 +490,9 @@ impl OmsState {
     pub fn standing(&self, scope: Scope) -> Option<&Standing> {
         match scope {
             Scope::Firm => Some(&self.firm),
-            Scope::Session(index) => Some(&self.sessions.get(index as usize)?.standing),
-            Scope::Account(index) => Some(&self.accounts.get(index as usize)?.standing),
-            Scope::Instrument(index) => Some(&self.instruments.get(index as usize)?.standing),
+            Scope::Session(index) => Some(&self.sessions.get(index)?.standing),
+            Scope::Account(index) => Some(&self.accounts.get(index)?.standing),
+            Scope::Instrument(index) => Some(&self.instruments.get(index)?.standing),
             Scope::Holding(account, instrument) => {
                 Some(&self.holding(account, instrument)?.standing)
             }
@@ -490,14 +502,12 @@ impl OmsState {
     pub(crate) fn standing_mut(&mut self, scope: Scope) -> Option<&mut Standing> {
         match scope {
             Scope::Firm => Some(&mut self.firm),
-            Scope::Session(index) => Some(&mut self.sessions.get_mut(index as usize)?.standing),
-            Scope::Account(index) => Some(&mut self.accounts.get_mut(index as usize)?.standing),
-            Scope::Instrument(index) => {
-                Some(&mut self.instruments.get_mut(index as usize)?.standing)
-            }
+            Scope::Session(index) => Some(&mut self.sessions.get_mut(index)?.standing),
+            Scope::Account(index) => Some(&mut self.accounts.get_mut(index)?.standing),
+            Scope::Instrument(index) => Some(&mut self.instruments.get_mut(index)?.standing),
             Scope::Holding(account, instrument) => {
-                let known = (account < self.account_names.len())
-                    && (instrument < self.instrument_names.len());
+                let known = self.accounts.get(account).is_some()
+                    && self.instruments.get(instrument).is_some();
                 known.then(|| &mut self.holding_mut(account, instrument).standing)
             }
         }
@@ -505,10 +515,9 @@ impl OmsState {
 
     /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
     /// changes the same ones.
-    pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
-        let mut all = Standings::new(self, account, instrument);
-        let of = (session, account, instrument);
-        self.find_standing(of, all.holding, |scope, standing| {
+    pub(crate) fn standings(&self, party: Party) -> Standings<'_> {
+        let mut all = Standings::new(self, party);
+        self.find_standing(party, all.holding, |scope, standing| {
             all.push(scope, standing);
             None::<()>
         });
@@ -519,38 +528,41 @@ impl OmsState {
     #[inline(always)]
     pub(crate) fn find_standing<'a, T>(
         &'a self,
-        (session, account, instrument): (u32, u32, u32),
+        party: Party,
         holding: Option<&'a Holding>,
         mut answer: impl FnMut(Scope, &'a Standing) -> Option<T>,
     ) -> Option<T> {
         let mut found = answer(Scope::Firm, &self.firm);
-        if let Some(known) = self.sessions.get(session as usize) {
+        if let Some(session) = party.session
+            && let Some(known) = self.sessions.get(session)
+        {
             found = found.or_else(|| answer(Scope::Session(session), &known.standing));
         }
-        let own = self.accounts.get(account as usize);
-        let mut above = own.and_then(|own| own.parent);
-        while let Some((index, of)) =
-            above.and_then(|of| Some((of, self.accounts.get(of as usize)?)))
-        {
+        let account = |of| Some((of, self.accounts.get(of)?));
+        let own = party.account.and_then(account);
+        let mut above = own.and_then(|(_, own)| own.parent);
+        while let Some((index, of)) = above.and_then(account) {
             found = found.or_else(|| answer(Scope::Account(index), &of.standing));
             above = of.parent;
         }
-        if let Some(own) = own {
+        if let Some((account, own)) = own {
             found = found.or_else(|| answer(Scope::Account(account), &own.standing));
         }
-        if let Some(known) = self.instruments.get(instrument as usize) {
+        if let Some(instrument) = party.instrument
+            && let Some(known) = self.instruments.get(instrument)
+        {
             found = found.or_else(|| answer(Scope::Instrument(instrument), &known.standing));
         }
         if let Some(holding) = holding {
-            let scope = Scope::Holding(account, instrument);
+            let scope = Scope::Holding(holding.account, holding.instrument);
             found = found.or_else(|| answer(scope, &holding.standing));
         }
         found
     }
 
     /// Fetches what the controls will read of an account from memory.
-    pub(crate) fn fetch(&self, account: u32, at: i64) {
-        if let Some(known) = self.accounts.get(account as usize) {
+    pub(crate) fn fetch(&self, account: AccountNo, at: i64) {
+        if let Some(known) = self.accounts.get(account) {
             known.standing.fetch(at.max(self.time));
         }
     }
@@ -570,9 +582,9 @@ impl OmsState {
     #[must_use]
     pub fn limited_scopes(&self) -> Vec<Scope> {
         let mut scopes = alloc::vec![Scope::Firm];
-        scopes.extend((0..self.session_names.len()).map(Scope::Session));
-        scopes.extend((0..self.account_names.len()).map(Scope::Account));
-        scopes.extend((0..self.instrument_names.len()).map(Scope::Instrument));
+        scopes.extend(self.session_names.numbers().map(Scope::Session));
+        scopes.extend(self.account_names.numbers().map(Scope::Account));
+        scopes.extend(self.instrument_names.numbers().map(Scope::Instrument));
         let holdings = self.holdings.iter();
         scopes.extend(holdings.map(|it| Scope::Holding(it.account, it.instrument)));
         scopes
@@ -604,8 +616,8 @@ impl OmsState {
 
     /// The state of an instrument's market.
     #[must_use]
-    pub fn market(&self, instrument: u32) -> Market {
-        let known = self.instruments.get(instrument as usize);
+    pub fn market(&self, instrument: InstrumentNo) -> Market {
+        let known = self.instruments.get(instrument);
         known.map_or(Market::Open, |known| known.market)
     }
 

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::Wire;
 
@@ -26,14 +27,25 @@ pub enum FamilyRole {
 }
 
 /// A parent order in memory.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Parent {
-    pub(crate) session: u32,
+    pub(crate) session: SessionNo,
     pub(crate) is_open: bool,
     /// Quantity of its open children that is not filled.
     pub(crate) held: Quantity,
     /// Its children in memory.
     pub(crate) children: BTreeSet<Number>,
+}
+
+impl Parent {
+    fn of(session: SessionNo) -> Self {
+        Self {
+            session,
+            is_open: false,
+            held: 0,
+            children: BTreeSet::new(),
+        }
+    }
 }
 
 /// The parents in memory and their children, by number.
@@ -44,7 +56,7 @@ pub(crate) struct Families {
     /// The parent of each child.
     pub(crate) parent_of: BTreeMap<Number, Number>,
     /// Number of open parents of each session.
-    pub(crate) open: BTreeMap<u32, usize>,
+    pub(crate) open: BTreeMap<SessionNo, usize>,
 }
 
 impl Families {
@@ -85,15 +97,14 @@ impl Families {
     }
 
     /// How many parents of a session are open.
-    pub fn open_of(&self, session: u32) -> usize {
+    pub fn open_of(&self, session: SessionNo) -> usize {
         self.open.get(&session).copied().unwrap_or(0)
     }
 
-    pub fn add(&mut self, order: Number, session: u32) {
+    pub fn add(&mut self, order: Number, session: SessionNo) {
         let parent = Parent {
-            session,
             is_open: true,
-            ..Parent::default()
+            ..Parent::of(session)
         };
         self.parents.insert(order, parent);
         *self.open.entry(session).or_default() += 1;
@@ -157,6 +168,7 @@ impl Families {
         (self.parents.len() as u32).put(to);
         for (order, parent) in &self.parents {
             order.put(to);
+            parent.session.put(to);
             parent.held.put(to);
             (parent.children.len() as u32).put(to);
             parent.children.iter().for_each(|child| child.put(to));
@@ -170,9 +182,10 @@ impl Families {
             if families.is_parent(order) {
                 return None;
             }
+            let session = Wire::take(from)?;
             let parent = Parent {
                 held: Wire::take(from)?,
-                ..Parent::default()
+                ..Parent::of(session)
             };
             families.parents.insert(order, parent);
             for _ in 0..u32::take(from)? {
@@ -191,10 +204,9 @@ impl Families {
                 orders.get(*child)?;
                 sum.checked_add(held(*child))
             });
-            if sum != Some(parent.held) {
+            if sum != Some(parent.held) || parent.session != order.session {
                 return None;
             }
-            parent.session = order.session;
             parent.is_open = order.state.is_open();
             if parent.is_open {
                 if order.state != OrderState::Parent {
@@ -216,7 +228,7 @@ mod tests {
     fn a_family_is_left_in_any_order() {
         let mut families = Families::default();
         assert_eq!(families.link(2, 1), None);
-        families.add(1, 7);
+        families.add(1, SessionNo::new(7));
         assert_eq!(families.link(2, 1), Some(()));
         assert_eq!(families.link(2, 1), None, "it has a parent");
         assert_eq!(families.link(3, 1), Some(()));
@@ -230,7 +242,7 @@ mod tests {
         assert!(families.children(1).eq([3]));
         families.has_ended(1);
         families.has_ended(1);
-        assert_eq!(families.open_of(7), 0);
+        assert_eq!(families.open_of(SessionNo::new(7)), 0);
         families.forget(1);
         assert_eq!((families.parent_of(3), families.is_empty()), (None, true));
     }

@@ -4,15 +4,11 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use crate::values::form::NumberForm;
+use crate::values::ids::{PoolNo, SessionNo, Table};
 use fixwire_ledger::Wire;
 
-/// Session number used in hashes of the pool numbers used today.
-pub(crate) const NUMBERS: u32 = u32::MAX - 1;
-/// Stands for no pool.
-pub(crate) const NO_POOL: u32 = u32::MAX;
-
 /// A pool number: the pool and the index in it.
-pub(crate) type PoolNumber = (u32, u64);
+pub(crate) type PoolNumber = (PoolNo, u64);
 
 /// Usage of a pool. All numbers before `next` are used.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -111,11 +107,11 @@ impl Pool {
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     /// Number format of each pool; `None` for pools removed from the settings.
-    pub forms: Vec<Option<NumberForm>>,
+    pub forms: Table<PoolNo, Option<NumberForm>>,
     /// Pool of each session.
-    pub of_session: Vec<Option<u32>>,
+    pub of_session: Table<SessionNo, Option<PoolNo>>,
     /// Pool of each line group.
-    pub of_group: Vec<Option<u32>>,
+    pub of_group: Vec<Option<PoolNo>>,
 }
 
 impl Pools {
@@ -124,13 +120,13 @@ impl Pools {
         self.forms.is_empty()
     }
 
-    pub(crate) fn form(&self, pool: u32) -> Option<&NumberForm> {
-        self.forms.get(pool as usize)?.as_ref()
+    pub(crate) fn form(&self, pool: PoolNo) -> Option<&NumberForm> {
+        self.forms.get(pool)?.as_ref()
     }
 
     /// The pool of an order: that of its user, or else of its line group.
-    pub(crate) fn of(&self, session: u32, group: Option<usize>) -> Option<u32> {
-        let of_session = self.of_session.get(session as usize).copied().flatten();
+    pub(crate) fn of(&self, session: SessionNo, group: Option<usize>) -> Option<PoolNo> {
+        let of_session = self.of_session.get(session).copied().flatten();
         of_session.or_else(|| self.of_group.get(group?).copied().flatten())
     }
 }

@@ -1,14 +1,15 @@
 //! An order as the controls see it.
 
 use crate::state::tally::Tally;
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::value::{Effect, OrderType, Price, Quantity, Side, TimeInForce};
 
 /// An order to be checked: a new one, or one after its replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
-    pub session: u32,
-    pub account: u32,
-    pub instrument: u32,
+    pub session: SessionNo,
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
     pub side: Side,
     pub kind: OrderType,
     pub price: Price,
@@ -32,4 +33,12 @@ pub(crate) struct Proposal {
     pub market_price: Option<Price>,
     /// Now, in nanoseconds since 1970.
     pub at: i64,
+}
+
+impl Proposal {
+    /// Its session, account and instrument.
+    #[inline]
+    pub fn party(&self) -> Party {
+        Party::new(self.session, self.account, self.instrument)
+    }
 }

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use crate::state::inquiries::Inquiries;
 use crate::state::orders::{Order, Orders};
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
 use fixwire_ledger::Wire;
 
@@ -45,9 +46,9 @@ impl Order {
 /// A quote.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownQuote {
-    pub session: u32,
-    pub account: u32,
-    pub instrument: u32,
+    pub session: SessionNo,
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
     /// QuoteID(117).
     pub id: Text,
     /// How many of its orders are in memory.
@@ -59,7 +60,7 @@ pub(crate) struct KnownQuote {
 pub(crate) struct Quotes {
     pub(crate) all: BTreeMap<Number, KnownQuote>,
     /// The last quote of each session, account and instrument, of those in memory.
-    pub(crate) current: BTreeMap<(u32, u32, u32), Number>,
+    pub(crate) current: BTreeMap<(SessionNo, AccountNo, InstrumentNo), Number>,
     /// Price inquiries that wait for their answer.
     pub(crate) inquiries: Inquiries,
 }
@@ -79,17 +80,23 @@ impl Quotes {
     }
 
     /// The last quote of a session for an account and instrument.
-    pub(crate) fn current(&self, session: u32, account: u32, instrument: u32) -> Option<Number> {
+    pub(crate) fn current(
+        &self,
+        session: SessionNo,
+        account: AccountNo,
+        instrument: InstrumentNo,
+    ) -> Option<Number> {
         self.current.get(&(session, account, instrument)).copied()
     }
 
     /// The last quotes of a session, of one instrument or all.
     pub(crate) fn of_session(
         &self,
-        session: u32,
-        instrument: Option<u32>,
+        session: SessionNo,
+        instrument: Option<InstrumentNo>,
     ) -> impl Iterator<Item = Number> {
-        let its = self.current.range((session, 0, 0)..);
+        let first = (session, AccountNo::new(0), InstrumentNo::new(0));
+        let its = self.current.range(first..);
         let its = its.take_while(move |((of, ..), _)| *of == session);
         let its = its.filter(move |((.., of), _)| instrument.is_none_or(|it| it == *of));
         its.map(|(_, bid)| *bid)

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
 /// Text(58) of an order that ends with the trading day.
@@ -72,12 +73,13 @@ pub(crate) fn is_unconfirmed(state: &OmsState, order: &Order) -> bool {
 
 /// What is open at the venues: by line the orders that end before a day, and those that stay.
 pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
-    let mut lines: BTreeMap<u32, [usize; 3]> = BTreeMap::new();
+    let mut lines: BTreeMap<SessionNo, [usize; 3]> = BTreeMap::new();
     let orders = state.orders().iter();
     for order in
         orders.filter(|it| it.state.is_open() && !it.state.is_unsent() && !it.is_external())
     {
-        let counts = lines.entry(order.line).or_default();
+        let Some(line) = order.line() else { continue };
+        let counts = lines.entry(line).or_default();
         let kind = match order.state {
             OrderState::Lapsed => 2,
             _ => usize::from(order.outlives(day)),
@@ -106,10 +108,11 @@ pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
 
 /// The orders that lapsed and that the venue has not confirmed, by line; empty without one.
 pub(crate) fn unconfirmed_at_venues(state: &OmsState) -> String {
-    let mut lines: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut lines: BTreeMap<SessionNo, usize> = BTreeMap::new();
     let orders = state.orders().iter();
-    for order in orders.filter(|it| it.state == OrderState::Lapsed) {
-        *lines.entry(order.line).or_default() += 1;
+    let lapsed = orders.filter(|it| it.state == OrderState::Lapsed);
+    for line in lapsed.filter_map(Order::line) {
+        *lines.entry(line).or_default() += 1;
     }
     let lines = lines.iter().map(|(line, count)| {
         let name = String::from_utf8_lossy(state.sessions().name(*line));

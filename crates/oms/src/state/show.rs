@@ -7,7 +7,7 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::ANY;
 use crate::state::orders::transition::OrderState;
-use crate::state::pools::NO_POOL;
+use crate::values::ids::PoolNo;
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
@@ -81,8 +81,9 @@ fn write_reason(
             return write!(text, " ({})", scope_name(state, reason.scope));
         }
         Why::NoNumber | Why::NumberForm | Why::NumberUsed => {
-            let pool = u32::try_from(reason.value).unwrap_or(NO_POOL);
-            let pool = String::from_utf8_lossy(state.pool_names.name(pool));
+            let pool = u32::try_from(reason.value).ok().map(PoolNo::new);
+            let pool = pool.map_or(&b""[..], |pool| state.pool_names.name(pool));
+            let pool = String::from_utf8_lossy(pool);
             return write!(text, " (pool {pool})");
         }
         Why::NotCarried => return write!(text, " (tag {})", reason.value),

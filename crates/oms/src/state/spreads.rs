@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 
 use crate::state::leg_fills::LegFills;
 use crate::state::orders::Order;
+use crate::values::ids::InstrumentNo;
 use crate::values::slab::mixed;
 use crate::values::value::{Amount, Number, Quantity, Side};
 use fixwire_ledger::Wire;
@@ -24,7 +25,7 @@ pub(crate) const RATIO_MOST: u32 = 1_000;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SpreadLeg {
     /// Its instrument.
-    pub instrument: u32,
+    pub instrument: InstrumentNo,
     /// Its side when the spread is bought.
     pub side: Side,
     /// Its quantity in one set.
@@ -96,7 +97,7 @@ pub struct OrderLegs {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spreads {
     /// By instrument.
-    pub(crate) legs: BTreeMap<u32, [SpreadLeg; 2]>,
+    pub(crate) legs: BTreeMap<InstrumentNo, [SpreadLeg; 2]>,
     pub(crate) orders: BTreeMap<Number, OrderLegs>,
     /// Orders whose legs differ from their fills, and since when; derived from these.
     pub(crate) waiting: BTreeSet<(i64, Number)>,
@@ -105,8 +106,8 @@ pub(crate) struct Spreads {
 }
 
 /// The number of a leg's execution among the fills of its order: a venue may use an ExecID(17) for the spread and its legs.
-pub(crate) fn leg_exec(exec: u64, instrument: u32) -> u64 {
-    mixed(exec ^ mixed(u64::from(instrument) + 1))
+pub(crate) fn leg_exec(exec: u64, instrument: InstrumentNo) -> u64 {
+    mixed(exec ^ mixed(u64::from(instrument.place()) + 1))
 }
 
 impl Spreads {
@@ -116,7 +117,7 @@ impl Spreads {
     }
 
     /// The legs of a spread; `None` for another instrument.
-    pub fn legs(&self, instrument: u32) -> Option<&[SpreadLeg; 2]> {
+    pub fn legs(&self, instrument: InstrumentNo) -> Option<&[SpreadLeg; 2]> {
         self.legs.get(&instrument)
     }
 
@@ -129,19 +130,19 @@ impl Spreads {
     }
 
     /// Whether an instrument is a leg of a spread.
-    pub fn is_leg(&self, instrument: u32) -> bool {
+    pub fn is_leg(&self, instrument: InstrumentNo) -> bool {
         let mut legs = self.legs.values().flatten();
         legs.any(|leg| leg.instrument == instrument)
     }
 
     /// Whether an instrument is a spread with this leg.
-    pub fn has_leg(&self, spread: u32, instrument: u32) -> bool {
+    pub fn has_leg(&self, spread: InstrumentNo, instrument: InstrumentNo) -> bool {
         let mut legs = self.legs.get(&spread).into_iter().flatten();
         legs.any(|leg| leg.instrument == instrument)
     }
 
     /// Whether an instrument may be a spread of these legs.
-    pub fn may_be(&self, index: u32, legs: &[SpreadLeg; 2]) -> bool {
+    pub fn may_be(&self, index: InstrumentNo, legs: &[SpreadLeg; 2]) -> bool {
         let is_leg = |leg: &SpreadLeg| {
             leg.instrument != index
                 && !self.legs.contains_key(&leg.instrument)
@@ -153,7 +154,7 @@ impl Spreads {
     }
 
     /// Sets the legs of a spread; `None` when they are no legs.
-    pub fn set(&mut self, index: u32, legs: [SpreadLeg; 2]) -> Option<()> {
+    pub fn set(&mut self, index: InstrumentNo, legs: [SpreadLeg; 2]) -> Option<()> {
         self.may_be(index, &legs).then_some(())?;
         self.legs.insert(index, legs);
         Some(())
@@ -218,7 +219,12 @@ impl Spreads {
     }
 
     /// Rescales the prices of a leg.
-    pub fn rescale(&mut self, leg: u32, factor: i64, spread_of: impl Fn(Number) -> Option<u32>) {
+    pub fn rescale(
+        &mut self,
+        leg: InstrumentNo,
+        factor: i64,
+        spread_of: impl Fn(Number) -> Option<InstrumentNo>,
+    ) {
         let all = &self.legs;
         let is_its = |order, at: u8| {
             let legs = spread_of(order).and_then(|spread| all.get(&spread));

@@ -8,6 +8,7 @@ use core::fmt::Write as _;
 use fixwire_protocol::Tag;
 
 use crate::values::field_table::LOW;
+use crate::values::ids::SessionNo;
 
 /// High tags that are counted on their own; the others are counted together.
 const HIGH: usize = 256;
@@ -28,12 +29,12 @@ const KINDS: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotUsed {
     /// Line and MsgType(35); without a MsgType all that are above [`KINDS`].
-    pub(crate) counts: BTreeMap<(u32, Vec<u8>), u64>,
+    pub(crate) counts: BTreeMap<(SessionNo, Vec<u8>), u64>,
 }
 
 impl NotUsed {
     /// Counts a message; how many of its kind have come.
-    pub(crate) fn add(&mut self, line: u32, msg_type: &[u8]) -> u64 {
+    pub(crate) fn add(&mut self, line: SessionNo, msg_type: &[u8]) -> u64 {
         let mut kind = (line, msg_type.to_vec());
         if self.counts.len() >= KINDS && !self.counts.contains_key(&kind) {
             kind = (line, Vec::new());

@@ -5,6 +5,7 @@ use crate::state::orders::breaks::Exposure;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::state::tally::Tally;
+use crate::values::ids::InstrumentNo;
 use crate::values::value::{Amount, Price, Quantity};
 
 /// Largest amount of money, in 10^-9 of the firm's currency.
@@ -14,7 +15,12 @@ impl OmsState {
     /// Value of a quantity of an instrument at a price, in 10^-9 of the firm's currency, rounded up; `None` above
     /// 10^30.
     #[must_use]
-    pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
+    pub fn worth(
+        &self,
+        instrument: InstrumentNo,
+        price: Price,
+        quantity: Quantity,
+    ) -> Option<Amount> {
         let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
         self.money(instrument, amount)
     }
@@ -22,7 +28,7 @@ impl OmsState {
     /// The same for open or traded quantities; saturates at the largest amount.
     pub(crate) fn worth_at_most(
         &self,
-        instrument: u32,
+        instrument: InstrumentNo,
         price: Price,
         quantity: Quantity,
     ) -> Amount {
@@ -31,13 +37,13 @@ impl OmsState {
 
     /// Value of a profit or loss of an instrument, rounded away from zero. Saturates at the largest amount; a
     /// saturated loss cannot be offset by profits elsewhere.
-    pub(crate) fn gain(&self, instrument: u32, amount: Amount) -> Amount {
+    pub(crate) fn gain(&self, instrument: InstrumentNo, amount: Amount) -> Amount {
         let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
         self.money(instrument, amount).unwrap_or(beyond)
     }
 
     /// Value of price times quantity, rounded away from zero.
-    pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
+    pub(crate) fn money(&self, instrument: InstrumentNo, amount: Amount) -> Option<Amount> {
         const TENS: [u64; 10] = {
             let mut tens = [1; 10];
             let mut at = 1;
@@ -47,7 +53,7 @@ impl OmsState {
             }
             tens
         };
-        let known = self.instruments.get(instrument as usize)?;
+        let known = self.instruments.get(instrument)?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
         // 10^-scale and 10^-6 become 10^-9.
         let amount = if known.scale <= 3 {

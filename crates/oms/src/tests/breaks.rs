@@ -3,6 +3,7 @@
 use super::*;
 use crate::state::event::OrderWord;
 use crate::state::orders::transition::OrderState::{Ended, Parent, Working};
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{BreakKind, End};
 use fixwire_protocol::OperatorCommand;
 
@@ -93,7 +94,14 @@ fn a_lost_fill_is_asked_about_and_an_alarm_after_five_seconds() {
     let known = world.core.state().orders().get(order).unwrap();
     assert_eq!((known.filled, known.state), (100, Ended(End::Filled)));
     assert_eq!(known.paid, 999_000);
-    assert_eq!(world.core.state().position(1, 0).long, 100);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        100
+    );
     assert!(world.core.state().firm.tally.is_flat());
     world.check();
 }
@@ -111,14 +119,28 @@ fn a_late_fill_and_an_answer_close_their_breaks() {
     // One that CumQty does not count, until the venue's answer does.
     world.fill_said(order, 10, "100", (30, "100"));
     assert_eq!(world.broken()[0].0, BreakKind::NotCounted);
-    assert_eq!(world.core.state().position(1, 0).short, 30);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .short,
+        30
+    );
     let answer = VenueReport {
         filled: Some(Decimal::from_int(40)),
         ..about(order, order, ReportKind::Status(b'1'))
     };
     world.report(&answer);
     assert_eq!(world.said, ["BreakClosed", "Filled"]);
-    assert_eq!(world.core.state().position(1, 0).short, 40);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .short,
+        40
+    );
     assert_eq!(world.broken(), []);
     world.check();
 }
@@ -162,7 +184,14 @@ fn two_breaks_about_one_fill_are_settled_once_in_either_order() {
             assert_eq!(world.broken(), []);
             let known = world.core.state().orders().get(order).unwrap();
             assert_eq!((known.filled, known.paid), (50, 500_000));
-            assert_eq!(world.core.state().position(1, 0).long, 50);
+            assert_eq!(
+                world
+                    .core
+                    .state()
+                    .position(AccountNo::new(1), InstrumentNo::new(0))
+                    .long,
+                50
+            );
             world.check();
         }
     }
@@ -182,7 +211,7 @@ fn limits_count_the_larger_of_both() {
     assert_eq!(state.firm.tally.buying, 150);
     assert_eq!(
         state.firm.tally.reserved,
-        state.worth(0, 11_000, 150).unwrap()
+        state.worth(InstrumentNo::new(0), 11_000, 150).unwrap()
     );
     let known = state.orders().get(order).unwrap();
     assert_eq!((known.quantity, known.price), (100, 10_000));
@@ -229,8 +258,14 @@ fn an_order_is_live_again_after_a_bust_and_a_kill_reaches_it() {
     assert_eq!(world.broken()[0].0, BreakKind::Bust);
     let state = world.core.state();
     assert_eq!(state.orders().get(order).unwrap().leaves(), 60);
-    assert_eq!(state.position(1, 0).long, 40);
-    assert_eq!(state.firm.tally.traded, state.worth(0, 10_000, 40).unwrap());
+    assert_eq!(
+        state.position(AccountNo::new(1), InstrumentNo::new(0)).long,
+        40
+    );
+    assert_eq!(
+        state.firm.tally.traded,
+        state.worth(InstrumentNo::new(0), 10_000, 40).unwrap()
+    );
     world.check();
     world.tell(|core, at, mut sink| {
         let trading = (crate::Scope::Firm, crate::Trading::Killed);
@@ -296,7 +331,14 @@ fn doubtful_fills_are_counted_in_the_order_in_which_they_were_reported() {
     };
     world.report(&answer);
     assert_eq!(world.said, ["BreakClosed", "Filled", "BreakClosed"]);
-    assert_eq!(world.core.state().position(1, 0).long, 10);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        10
+    );
     assert_eq!(world.broken(), []);
     world.check();
 }
@@ -316,7 +358,14 @@ fn a_bust_of_a_fill_that_was_settled_away_is_a_break() {
     let (kind, number) = world.broken()[0];
     assert_eq!(kind, BreakKind::FillsSurplus);
     world.settles_as("ann", number, "venue").unwrap();
-    assert_eq!(world.core.state().position(1, 0).long, 0);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        0
+    );
     world.bust(order, exec, 901);
     assert_eq!(world.said, ["VenueBroken"]);
     let known = world.core.state().orders().get(order).unwrap();
@@ -462,15 +511,19 @@ fn a_fill_at_a_price_of_more_digits_is_kept_exactly() {
     world.fill(order, 10, "99.985");
     world.fill(order, 10, "99.9849");
     let state = world.core.state();
-    let position = state.position(1, 0);
-    assert_eq!(state.scale(0), 4, "a tick of 0.05 has 2 decimals");
+    let position = state.position(AccountNo::new(1), InstrumentNo::new(0));
+    assert_eq!(
+        state.scale(InstrumentNo::new(0)),
+        4,
+        "a tick of 0.05 has 2 decimals"
+    );
     let worth = 10 * 999_850 + 10 * 999_849;
     assert_eq!((position.long, position.paid), (20, worth));
     assert_eq!(state.orders().get(order).unwrap().paid, worth);
     // The limits count the same, and new orders have their tick still.
     assert_eq!(
         state.firm.tally.traded,
-        state.worth(0, 1, 0).unwrap() + 2 * worth * 100_000
+        state.worth(InstrumentNo::new(0), 1, 0).unwrap() + 2 * worth * 100_000
     );
     assert!(world.order(Side::Buy, 10, "100.05").is_some());
     assert_eq!(world.order(Side::Buy, 10, "100.051"), None);

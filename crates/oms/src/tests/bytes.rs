@@ -16,17 +16,17 @@ use crate::state::orders::fills::Fill;
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
-use crate::state::orders::{NO_LINE, Order, Pended, Request, Retry};
+use crate::state::orders::{Order, Pended, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
 use crate::state::{Expiry, Instrument, Session, Stop};
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
-use crate::values::slab::NOWHERE;
 use crate::values::value::{BreakKind, Effect, End, PriceField, Text};
 
 /// Time of what is added, in nanoseconds since 1970.
@@ -53,14 +53,14 @@ fn add(state: &mut OmsState, change: impl FnOnce(&mut Order)) -> Number {
     let mut order = Order {
         number,
         current: number,
-        line: NO_LINE,
+        placement: Placement::Unsent,
         state: OrderState::Queued,
         filled: 0,
         paid: 0,
         id: Text::new(format!("ADD{number}").as_bytes()),
         venue_id: Text::EMPTY,
-        request: NOWHERE,
-        last_fill: NOWHERE,
+        request: None,
+        last_fill: None,
         pended: None,
         asked: 0,
         queued: AT,
@@ -80,7 +80,7 @@ fn add(state: &mut OmsState, change: impl FnOnce(&mut Order)) -> Number {
 
 /// The session of a drop copy, and a spread.
 fn add_names(state: &mut OmsState) {
-    let copy = state.session_names.len();
+    let copy = state.session_names.next();
     assert!(state.session_names.add(copy, b"COPY"));
     state.sessions.push(Session {
         marks: RequestMarks {
@@ -93,7 +93,7 @@ fn add_names(state: &mut OmsState) {
         link: (17, 18),
         ..Session::default()
     });
-    let spread = state.instrument_names.len();
+    let spread = state.instrument_names.next();
     assert!(state.instrument_names.add(spread, b"SPREAD"));
     state.instruments.push(Instrument {
         scale: 2,
@@ -105,7 +105,10 @@ fn add_names(state: &mut OmsState) {
         side,
         ratio: 2,
     };
-    let legs = [leg(0, Side::Buy), leg(1, Side::Sell)];
+    let legs = [
+        leg(InstrumentNo::new(0), Side::Buy),
+        leg(InstrumentNo::new(1), Side::Sell),
+    ];
     assert_eq!(state.spreads.set(spread, legs), Some(()));
 }
 
@@ -114,7 +117,8 @@ fn add_order_of_spread(state: &mut OmsState) {
     let spread = state.instrument_names.find(b"SPREAD").unwrap();
     let order = add(state, |order| {
         (order.instrument, order.filled) = (spread, 10);
-        (order.line, order.state) = (LINES[0], OrderState::Working);
+        order.placement = Placement::Line(LINES[0]);
+        order.state = OrderState::Working;
         order.retry = Some(std::boxed::Box::new(Retry {
             attempt: order.number,
             tries: 2,
@@ -161,7 +165,7 @@ fn add_order_of_spread(state: &mut OmsState) {
     state.last += 1;
     let request = Request {
         number: state.last,
-        order: NOWHERE,
+        order: None,
         kind: RequestKind::Replace,
         state: OrderState::Sent,
         quantity: 20,
@@ -177,13 +181,13 @@ fn add_order_of_spread(state: &mut OmsState) {
 fn add_orders(state: &mut OmsState) {
     let copy = state.session_names.find(b"COPY").unwrap();
     add(state, |order| {
-        (order.session, order.line) = (copy, copy);
+        (order.session, order.placement) = (copy, Placement::Elsewhere);
         (order.state, order.effect) = (OrderState::Working, Effect::Open);
     });
     let held = add(state, |order| order.state = OrderState::Held);
     let condition = Condition {
         session: CLIENT,
-        instrument: 0,
+        instrument: InstrumentNo::new(0),
         field: PriceField::Bid,
         rises: true,
         price: 10_100,
@@ -225,7 +229,7 @@ fn add_records(state: &mut OmsState) {
     let copy = state.session_names.find(b"COPY").unwrap();
     state.copies.set_line(LINES[0], Some(copy));
     let awaited = |ours, copy| Awaited {
-        line: LINES[0],
+        line: Some(LINES[0]),
         since: AT,
         ours,
         copy,
@@ -265,8 +269,8 @@ fn add_records(state: &mut OmsState) {
     for (number, by) in [(6, Some("bob")), (7, None)] {
         let stray = Stray {
             line: LINES[1],
-            account: 1,
-            instrument: 0,
+            account: AccountNo::new(1),
+            instrument: InstrumentNo::new(0),
             side: Side::Sell,
             effect: Effect::Close,
             exec: 58,
@@ -279,7 +283,7 @@ fn add_records(state: &mut OmsState) {
     }
     let inquiry = Inquiry {
         session: CLIENT,
-        instrument: 1,
+        instrument: InstrumentNo::new(1),
         line: LINES[1],
         at: AT,
         id: Text::new(b"ASK"),
@@ -288,8 +292,8 @@ fn add_records(state: &mut OmsState) {
     state.quotes.inquiries.add(state.last, inquiry);
     let terms = RejectedTerms {
         session: CLIENT,
-        account: 1,
-        instrument: 0,
+        account: AccountNo::new(1),
+        instrument: InstrumentNo::new(0),
         side: Side::Buy,
         kind: OrderType::StopLimit,
         tif: TimeInForce::GoodTillDate,
@@ -301,7 +305,7 @@ fn add_records(state: &mut OmsState) {
         is_located: false,
         reason: Reason {
             why: Why::OrderQuantity,
-            scope: Scope::Holding(1, 0),
+            scope: Scope::Holding(AccountNo::new(1), InstrumentNo::new(0)),
             value: 5_000,
             limit: 1_000,
         },
@@ -319,7 +323,7 @@ fn add_records(state: &mut OmsState) {
 /// What operators have set, and what is counted.
 fn add_limits(state: &mut OmsState) {
     state.expiries.push(Expiry {
-        scope: Scope::Account(1),
+        scope: Scope::Account(AccountNo::new(1)),
         control: RiskControl::Credit,
         before: Some(5),
         until: AT,

@@ -4,6 +4,7 @@ use super::*;
 use crate::desk::command::carry_out;
 use crate::state::event::ConditionEvent;
 use crate::state::orders::transition::OrderState::{Ended, Held, Queued, Sent};
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{End, PriceField, Trading};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;
@@ -67,7 +68,7 @@ impl World {
     /// A price of XYZ; what it triggers is not sent yet.
     fn price(&mut self, field: PriceField, price: i64) {
         self.tell(|core, at, mut sink| {
-            core.set_price((0, field), Some(price), LINES[0]);
+            core.set_price((InstrumentNo::new(0), field), Some(price), Some(LINES[0]));
             core.touch_all(at, 8, &mut sink);
         });
     }
@@ -276,7 +277,7 @@ fn stop_orders_are_held_when_the_venue_has_none() {
 fn the_controls_are_checked_again_when_an_order_is_triggered() {
     let mut world = world(10);
     let orders = [0; 3].map(|_| world.holds("last>=101"));
-    let scope = Scope::Account(1);
+    let scope = Scope::Account(AccountNo::new(1));
     let control = crate::values::limits::RiskControl::OrderQuantity;
     let by = (&b"ann"[..], &b"why"[..]);
     world.tell(|core, at, mut sink| {
@@ -441,7 +442,7 @@ fn a_replace_is_not_sent_after_its_validity() {
     assert_eq!(world.said, ["ReplaceTaken", "ValidUntil", "Queued"]);
     world.waits_for(SECOND / 2);
     let known = world.core.state().orders().get(first).unwrap();
-    assert_eq!((known.quantity, known.request), (10, u32::MAX), "declined");
+    assert_eq!((known.quantity, known.request), (10, None), "declined");
     assert_eq!(world.is(second), Sent);
     world.check();
 }

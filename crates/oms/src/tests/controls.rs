@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Scope;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::value::Trading;
 
@@ -9,11 +10,11 @@ use crate::values::value::Trading;
 const SCOPES: [Scope; 5] = [
     Scope::Firm,
     Scope::Session(CLIENT),
-    Scope::Account(0),
-    Scope::Account(1),
-    Scope::Instrument(0),
+    Scope::Account(AccountNo::new(0)),
+    Scope::Account(AccountNo::new(1)),
+    Scope::Instrument(InstrumentNo::new(0)),
 ];
-const HOLDING: Scope = Scope::Holding(1, 0);
+const HOLDING: Scope = Scope::Holding(AccountNo::new(1), InstrumentNo::new(0));
 
 pub fn limit(world: &mut World, scope: Scope, control: RiskControl, value: i128) {
     let limit = (scope, control, Some(value));
@@ -173,7 +174,12 @@ fn of_several_controls_the_first_decides_at_whatever_scope() {
 #[test]
 fn a_replace_is_checked_as_what_it_becomes() {
     let mut world = World::new();
-    limit(&mut world, Scope::Account(1), RiskControl::Long, 100);
+    limit(
+        &mut world,
+        Scope::Account(AccountNo::new(1)),
+        RiskControl::Long,
+        100,
+    );
     let order = world.order(Side::Buy, 50, "100").unwrap();
     world.accept(order);
     world.fill(order, 20, "100");
@@ -307,7 +313,12 @@ fn what_passed_today_is_forgotten_tomorrow() {
         (RiskControl::ValueDay, Why::ValueDay, 4_001 * 1_000_000_000),
     ] {
         let mut world = World::new();
-        limit(&mut world, Scope::Account(0), control, value);
+        limit(
+            &mut world,
+            Scope::Account(AccountNo::new(0)),
+            control,
+            value,
+        );
         assert!(orders(&mut world, 2).is_some());
         assert_eq!(orders(&mut world, 1), None, "a minute helps nothing");
         assert_eq!(world.refused, Some(why));
@@ -384,7 +395,12 @@ fn cancels_have_a_rate_of_their_own() {
 #[test]
 fn replaces_of_an_order_are_counted() {
     let mut world = World::new();
-    limit(&mut world, Scope::Account(1), RiskControl::Replaces, 2);
+    limit(
+        &mut world,
+        Scope::Account(AccountNo::new(1)),
+        RiskControl::Replaces,
+        2,
+    );
     let order = world.order(Side::Buy, 10, "100").unwrap();
     for quantity in [20, 30] {
         let request = world.replace(order, quantity, "100").unwrap();

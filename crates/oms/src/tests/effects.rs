@@ -3,6 +3,7 @@
 use super::controls::limit;
 use super::*;
 use crate::Scope;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::value::{Effect, Trading};
 
@@ -48,7 +49,10 @@ fn long_and_short_beside_each_other_are_limited_each() {
         let order = world.order_that(Effect::Open, side, 100).unwrap();
         world.fill(order, 100, "100");
     }
-    let position = world.core.state().position(1, 0);
+    let position = world
+        .core
+        .state()
+        .position(AccountNo::new(1), InstrumentNo::new(0));
     assert_eq!((position.long, position.short), (100, 100));
     assert_eq!(world.order_that(Effect::Open, Side::Buy, 10), None);
     assert_eq!(world.refused, Some(Why::Long), "though the net is flat");
@@ -60,7 +64,10 @@ fn long_and_short_beside_each_other_are_limited_each() {
     assert_eq!(world.refused, Some(Why::Reducing), "more than is held");
     let order = world.order_that(Effect::Close, Side::Sell, 100).unwrap();
     world.fill(order, 100, "100");
-    let position = world.core.state().position(1, 0);
+    let position = world
+        .core
+        .state()
+        .position(AccountNo::new(1), InstrumentNo::new(0));
     assert_eq!((position.long, position.short), (0, 100));
     world.check();
 }
@@ -94,7 +101,10 @@ fn stray(world: &mut World, effect: Option<Effect>, side: Side, quantity: i64) {
 fn a_fill_of_an_unknown_order_has_the_effect_of_its_report() {
     let mut world = with_effect();
     let held = |world: &World| {
-        let position = world.core.state().position(1, 0);
+        let position = world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0));
         (position.long, position.short)
     };
     stray(&mut world, Some(Effect::Open), Side::Buy, 50);

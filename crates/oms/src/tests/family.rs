@@ -4,6 +4,7 @@ use super::*;
 use crate::desk::command::carry_out;
 use crate::state::orders::transition::OrderState::{Ended, Held, Parent, Unknown, Working};
 use crate::state::parents::FamilyRole;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{Effect, End};
 use crate::{OrderState, Scope, Terms, Wish};
 use fixwire_protocol::OperatorCommand;
@@ -146,7 +147,10 @@ fn a_parent_is_not_sent_and_its_children_are() {
     assert_eq!(world.said, ["Filled", "ParentFilled"]);
     assert_eq!(world.filled(parent), (20, 80, 199_900));
     assert_eq!(world.usage(), (80, 15_996));
-    let position = world.core.state().position(1, 0);
+    let position = world
+        .core
+        .state()
+        .position(AccountNo::new(1), InstrumentNo::new(0));
     assert_eq!(position.long, 20, "once");
     world.check();
     let other = world.child(parent, 40, "100");

@@ -5,6 +5,7 @@ use std::vec;
 use super::*;
 use crate::OrderState::{Ended, Queued, Sent, Working};
 use crate::load::OmsError;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::rules::{ErrorRule, Remedy, Route};
 use crate::values::value::End;
 
@@ -56,8 +57,14 @@ impl World {
         self.refused.is_none().then(|| self.core.state().last)
     }
 
-    fn line_of(&self, order: Number) -> u32 {
-        self.core.state().orders().get(order).unwrap().line
+    fn line_of(&self, order: Number) -> SessionNo {
+        self.core
+            .state()
+            .orders()
+            .get(order)
+            .unwrap()
+            .line()
+            .unwrap()
     }
 }
 
@@ -89,7 +96,14 @@ fn another_group_sends_while_a_group_has_no_line() {
     // Of two answers to a fill, on either line, one counts.
     let exec = world.fill(second, 10, "100");
     world.fill_again(second, 10, "100", exec);
-    assert_eq!(world.core.state().position(1, 0).long, 10);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        10
+    );
     world.check();
 }
 

@@ -1,6 +1,7 @@
 //! Price inquiries: sent at once or refused, and answered once.
 
 use super::*;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::value::{Market, Trading};
 use crate::{NewInquiry, Scope};
@@ -35,14 +36,14 @@ impl World {
     }
 
     /// The venue answers; false when nobody waits for it.
-    fn answered(&mut self, line: u32, inquiry: Number, why: Option<Why>) -> bool {
+    fn answered(&mut self, line: SessionNo, inquiry: Number, why: Option<Why>) -> bool {
         let reason = why.map(Reason::of);
         self.tell(|core, at, mut sink| {
             core.inquiry_answered(at, (line, inquiry), (reason, b"said"), &mut sink)
         })
     }
 
-    fn inquiry_line(&self, inquiry: Number) -> u32 {
+    fn inquiry_line(&self, inquiry: Number) -> SessionNo {
         self.core
             .state()
             .quotes
@@ -75,7 +76,8 @@ fn an_inquiry_is_sent_and_answered_once() {
     assert_eq!(world.core.state().open_inquiries(), 1);
     world.check();
     let line = world.inquiry_line(inquiry);
-    assert!(!world.answered(3 - line, inquiry, None), "another line");
+    let other = LINES.into_iter().find(|other| *other != line).unwrap();
+    assert!(!world.answered(other, inquiry, None), "another line");
     assert!(!world.answered(line, inquiry + 1, None), "another number");
     assert_eq!(world.said, [""; 0]);
     assert!(world.answered(line, inquiry, None));
@@ -135,7 +137,9 @@ fn an_inquiry_that_may_not_be_is_refused() {
     assert_eq!(world.refused, Some(Why::InquirySymbols));
     let set = |world: &mut World, state| {
         let by = (&b"ann"[..], &b"why"[..]);
-        world.tell(|core, at, mut sink| core.set_market(at, (0, state), by, &mut sink));
+        world.tell(|core, at, mut sink| {
+            core.set_market(at, (InstrumentNo::new(0), state), by, &mut sink)
+        });
     };
     for (state, is_open) in [
         (Market::Halted, false),
@@ -152,7 +156,11 @@ fn an_inquiry_that_may_not_be_is_refused() {
         let by = (&b"ann"[..], &b"why"[..]);
         world.tell(|core, at, mut sink| core.set_trading(at, (scope, state), by, &mut sink));
     };
-    for scope in [Scope::Firm, Scope::Account(1), Scope::Instrument(0)] {
+    for scope in [
+        Scope::Firm,
+        Scope::Account(AccountNo::new(1)),
+        Scope::Instrument(InstrumentNo::new(0)),
+    ] {
         trade(&mut world, scope, Trading::Killed);
         assert_eq!(world.inquire("K1"), None);
         assert_eq!(world.refused, Some(Why::Killed), "{scope:?}");

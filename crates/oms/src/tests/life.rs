@@ -3,6 +3,7 @@
 use super::*;
 use crate::decide::venue::Heard;
 use crate::state::orders::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};
 
@@ -37,7 +38,10 @@ fn an_order_is_sent_accepted_and_filled() {
     assert_eq!(world.said, [""; 0], "it came before");
     world.fill(order, 60, "100");
     assert_eq!(world.state_of(order), Some(Ended(End::Filled)));
-    let position = world.core.state().position(1, 0);
+    let position = world
+        .core
+        .state()
+        .position(AccountNo::new(1), InstrumentNo::new(0));
     assert_eq!((position.long, position.short), (100, 0));
     // 40 × 9995 + 60 × 10000, in hundredths.
     assert_eq!(position.paid, 999_800);
@@ -50,11 +54,11 @@ fn orders_take_turns_on_the_lines_that_are_ready() {
     for _ in 0..3 {
         world.order(Side::Buy, 10, "100").unwrap();
     }
-    let lines: Vec<u32> = world.sent.iter().map(|(_, line)| *line).collect();
-    assert_eq!(lines, [1, 2, 1]);
+    let lines: Vec<SessionNo> = world.sent.iter().map(|(_, line)| *line).collect();
+    assert_eq!(lines, [LINES[0], LINES[1], LINES[0]]);
     world.tell(|core, at, mut sink| core.line_down(at, LINES[0], &mut sink));
     world.order(Side::Buy, 10, "100").unwrap();
-    assert_eq!(world.sent.last().map(|(_, line)| *line), Some(2));
+    assert_eq!(world.sent.last().map(|(_, line)| *line), Some(LINES[1]));
     world.tell(|core, at, mut sink| core.line_down(at, LINES[1], &mut sink));
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::NoLine));
@@ -69,7 +73,14 @@ fn a_fill_before_the_acceptance_means_acceptance() {
     assert_eq!(world.said, ["Accepted", "Filled"]);
     world.accept(order);
     assert_eq!(world.said, [""; 0]);
-    assert_eq!(world.core.state().position(1, 0).short, 100);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .short,
+        100
+    );
     world.check();
 }
 
@@ -123,12 +134,26 @@ fn a_late_fill_is_in_the_position_and_counted() {
     world.ends(order, order, End::Cancelled, 0);
     world.fill(order, 30, "100");
     assert_eq!(world.state_of(order), Some(Ended(End::Cancelled)));
-    assert_eq!(world.core.state().position(1, 0).long, 30);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        30
+    );
     assert_eq!(world.core.state().late_fills(), 1);
     // Of an order that is in no memory, too.
     world.fill(99, 20, "100");
     assert_eq!(world.said, ["StrayFill"]);
-    assert_eq!(world.core.state().position(1, 0).long, 50);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        50
+    );
     world.check();
 }
 
@@ -262,7 +287,7 @@ fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
         .map(|_| world.order(Side::Buy, 10, "100").unwrap())
         .collect();
     world.replace(orders[0], 20, "100").unwrap();
-    let kill = (Scope::Account(0), Trading::Killed);
+    let kill = (Scope::Account(AccountNo::new(0)), Trading::Killed);
     world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
     // Its process dies in the middle.
     world.tell(|core, at, mut sink| core.work(at, &mut sink));
@@ -310,7 +335,11 @@ fn a_new_day_ends_day_orders_and_frees_ids() {
     let state = world.core.state();
     assert!(state.firm.tally.is_flat());
     assert_eq!(state.firm.tally.traded, 0);
-    assert_eq!(state.position(1, 0).long, 10, "it stays");
+    assert_eq!(
+        state.position(AccountNo::new(1), InstrumentNo::new(0)).long,
+        10,
+        "it stays"
+    );
     for line in LINES {
         world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
     }
@@ -509,7 +538,14 @@ fn a_fill_that_is_repeated_after_its_order_left_memory_counts_once() {
     world.fill_again(order, 10, "100", exec);
     world.fill_again(999, 10, "100", 12_345);
     world.fill_again(999, 10, "100", 12_345);
-    assert_eq!(world.core.state().position(1, 0).long, 120);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        120
+    );
     world.check();
 }
 
@@ -531,11 +567,14 @@ fn an_instrument_with_a_finer_tick_keeps_what_was_priced() {
     let state = world.core.state();
     let known = state.orders().get(order).unwrap();
     assert_eq!(
-        (state.scale(0), known.price, known.paid),
+        (state.scale(InstrumentNo::new(0)), known.price, known.paid),
         (3, 100_000, 999_500)
     );
     assert_eq!(state.firm.tally.reserved, reserved);
-    assert_eq!(state.position(1, 0).paid, 999_500);
+    assert_eq!(
+        state.position(AccountNo::new(1), InstrumentNo::new(0)).paid,
+        999_500
+    );
     world.check();
 }
 

@@ -1,6 +1,7 @@
 //! Market states and restricted symbols.
 
 use super::*;
+use crate::values::ids::InstrumentNo;
 use crate::values::rules::Restricted;
 use crate::values::value::Market;
 
@@ -9,7 +10,12 @@ fn markets_take_what_they_allow() {
     let mut world = World::new();
     let set = |world: &mut World, state| {
         world.tell(|core, at, mut sink| {
-            core.set_market(at, (0, state), (b"ann", b"why"), &mut sink)
+            core.set_market(
+                at,
+                (InstrumentNo::new(0), state),
+                (b"ann", b"why"),
+                &mut sink,
+            )
         });
     };
     let order = world.order(Side::Buy, 10, "100").unwrap();
@@ -41,7 +47,11 @@ fn a_venue_sets_the_state_of_a_symbol_or_of_all_its_symbols() {
             core.venue_market(at, line, (symbol, state, b"a status"), &mut sink)
         })
     };
-    let states = |world: &World| [0, 1].map(|index| world.core.state().market(index));
+    let states = |world: &World| {
+        [0, 1]
+            .map(InstrumentNo::new)
+            .map(|index| world.core.state().market(index))
+    };
     assert_eq!(hear(&mut world, LINES[0], b"", Market::Closed), 2);
     assert_eq!(states(&world), [Market::Closed, Market::Closed]);
     assert_eq!(

@@ -12,6 +12,7 @@ use crate::load::load;
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, OrderWord, QuoteEvent, RequestEvent};
 use crate::state::tally::Tally;
+use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::rules::RiskRules;
 use crate::values::value::{Number, OrderType, RequestKind, Side, TimeInForce};
@@ -79,8 +80,8 @@ const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm
                       firm,RC14,100000000\nfirm,RC15,5000\n";
 
 const SESSIONS: [&str; 3] = ["CLIENT", "SIM-1", "SIM-2"];
-const CLIENT: u32 = 0;
-const LINES: [u32; 2] = [1, 2];
+const CLIENT: SessionNo = SessionNo::new(0);
+const LINES: [SessionNo; 2] = [SessionNo::new(1), SessionNo::new(2)];
 
 fn rules(limits: &str) -> RiskRules {
     let mut open = |file: &str| match file {
@@ -104,7 +105,7 @@ struct World {
     /// Why the last input was rejected.
     refused: Option<Why>,
     /// Orders and requests sent, and their session.
-    sent: Vec<(VenueId, u32)>,
+    sent: Vec<(VenueId, SessionNo)>,
     execs: u64,
     ids: u64,
 }

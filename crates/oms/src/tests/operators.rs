@@ -3,6 +3,7 @@
 use super::*;
 use crate::desk::command::carry_out;
 use crate::state::orders::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
+use crate::values::ids::AccountNo;
 use crate::values::limits::RiskControl;
 use crate::values::rules::OperatorRule;
 use crate::values::value::{End, Trading};
@@ -37,7 +38,7 @@ const HOUR: i64 = 3_600_000_000_000;
 #[test]
 fn a_limit_with_a_time_is_then_what_it_was() {
     let mut world = World::new();
-    let account = Scope::Account(1);
+    let account = Scope::Account(AccountNo::new(1));
     world.says("ann", "limit account=A1 RC6=50").unwrap();
     let said = world.says("ann", "limit account=A1 RC6=500 until=02:00");
     assert_eq!(
@@ -77,7 +78,13 @@ fn two_people_arm_and_not_the_one_who_killed() {
     rules.two_arm = true;
     let mut world = World::of(rules);
     world.says("ann (uid 1)", "kill account=A1").unwrap();
-    let killed = |world: &World| world.core.state().trading(Scope::Account(1)) == Trading::Killed;
+    let killed = |world: &World| {
+        world
+            .core
+            .state()
+            .trading(Scope::Account(AccountNo::new(1)))
+            == Trading::Killed
+    };
     assert!(world.says("ann (uid 1)", "arm account=A1").is_err());
     let said = world.says("bob (uid 2)", "arm account=A1").unwrap();
     assert!(said.contains("another operator"), "{said}");
@@ -102,7 +109,7 @@ fn two_people_set_a_limit() {
     let mut rules = rules(LIMITS);
     rules.two_arm = true;
     let mut world = World::of(rules);
-    let account = Scope::Account(1);
+    let account = Scope::Account(AccountNo::new(1));
     let control = RiskControl::OrderQuantity;
     let before = world.limit_of(account, control);
     let asked = "limit account=A1 RC6=500";

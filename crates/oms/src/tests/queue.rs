@@ -3,6 +3,7 @@
 use super::*;
 use crate::state::event::{OrderWord, RequestEvent};
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent};
+use crate::values::ids::SessionNo;
 use crate::values::rules::{Affinity, FlowRule};
 use crate::values::value::{End, Trading};
 use crate::{OrderState, Scope};
@@ -27,7 +28,7 @@ fn world(flow: Option<FlowRule>, queue: Option<i64>) -> World {
 }
 
 impl World {
-    pub fn line(&mut self, line: u32, is_up: bool) {
+    pub fn line(&mut self, line: SessionNo, is_up: bool) {
         self.tell(|core, at, mut sink| {
             if is_up {
                 core.line_up(at, line, &mut sink);
@@ -210,7 +211,7 @@ fn orders_of_an_account_or_a_symbol_stay_on_a_line() {
         for _ in 0..3 {
             world.buy();
         }
-        let lines: Vec<u32> = world.sent.iter().map(|(_, line)| *line).collect();
+        let lines: Vec<SessionNo> = world.sent.iter().map(|(_, line)| *line).collect();
         assert_eq!(lines, [lines[0]; 3]);
         world.line(lines[0], false);
         world.buy();

@@ -4,7 +4,7 @@ use super::queue::{FLOW, order};
 use super::*;
 use crate::desk::history::History;
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Unknown, Working};
-use crate::state::pools::NO_POOL;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{End, Trading};
 use crate::{NewQuote, OrderState, QuoteCancel, QuoteSide, Scope};
 
@@ -214,11 +214,22 @@ fn a_new_quote_replaces_the_former_one_on_its_line() {
     // Of another account it is another quote.
     let third = world.quote_of(("Q3", "A2"), ("98", "103"), 10).unwrap();
     assert_eq!(world.sides(second), [Sent, Sent]);
-    assert_eq!(world.core.state().quotes.current(CLIENT, 2, 0), Some(third));
+    assert_eq!(
+        world
+            .core
+            .state()
+            .quotes
+            .current(CLIENT, AccountNo::new(2), InstrumentNo::new(0)),
+        Some(third)
+    );
     world.check();
     world.restart(20_261_122);
     assert_eq!(
-        world.core.state().quotes.current(CLIENT, 1, 0),
+        world
+            .core
+            .state()
+            .quotes
+            .current(CLIENT, AccountNo::new(1), InstrumentNo::new(0)),
         Some(second)
     );
     world.check();
@@ -344,7 +355,7 @@ fn without_a_line_or_a_number_both_sides_are_rejected() {
     let bid = world.quote("Q1", "99.95", "100.05").unwrap();
     let numbers = [bid, bid + 1].map(|it| {
         let order = world.core.state().orders().get(it).unwrap();
-        assert_ne!(order.pool, NO_POOL);
+        assert_ne!(order.pool, None);
         order.pool_number.to_string()
     });
     assert_eq!(numbers, ["T00", "T01"], "over FIX each side has its own");

@@ -2,6 +2,7 @@
 
 use super::family::{as_parent, child_of, plain};
 use super::*;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::value::{End, Market, Presence, Trading};
 use crate::{OmsState, Scope};
@@ -128,15 +129,20 @@ fn family(world: &mut World, dice: &mut Dice, (side, quantity, price): (Side, i6
 fn rare(world: &mut World, dice: &mut Dice) {
     let scope = [
         Scope::Firm,
-        Scope::Account(dice.below(3) as u32),
-        Scope::Instrument(0),
+        Scope::Account(AccountNo::new(dice.below(3) as u32)),
+        Scope::Instrument(InstrumentNo::new(0)),
     ][dice.below(3) as usize];
     let state = [Trading::Killed, Trading::Reducing][dice.below(2) as usize];
     match dice.below(13) {
         12 => {
             let market = [Market::Open, Market::Open, Market::Halted][dice.below(3) as usize];
             world.tell(|core, at, mut sink| {
-                core.set_market(at, (0, market), (b"ann", b"why"), &mut sink);
+                core.set_market(
+                    at,
+                    (InstrumentNo::new(0), market),
+                    (b"ann", b"why"),
+                    &mut sink,
+                );
             });
         }
         8 | 9 => {
@@ -163,9 +169,9 @@ fn rare(world: &mut World, dice: &mut Dice) {
             core.set_trading(at, (scope, state), (b"ann", b"why"), &mut sink);
         }),
         1..4 => {
-            for scope in [Scope::Firm, Scope::Instrument(0)]
+            for scope in [Scope::Firm, Scope::Instrument(InstrumentNo::new(0))]
                 .into_iter()
-                .chain((0..3).map(Scope::Account))
+                .chain((0..3).map(AccountNo::new).map(Scope::Account))
             {
                 let active = (scope, Trading::Active);
                 world.tell(|core, at, mut sink| {

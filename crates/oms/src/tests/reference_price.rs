@@ -1,6 +1,7 @@
 //! Price controls that measure by the market, and what orders without a limit price are reserved at.
 
 use super::*;
+use crate::values::ids::InstrumentNo;
 use crate::values::rules::ReferencePrice;
 use crate::values::value::PriceField;
 
@@ -12,7 +13,9 @@ fn world(reference: ReferencePrice) -> World {
 
 impl World {
     fn market(&mut self, field: PriceField, price: Option<i64>) {
-        self.tell(|core, _, _| core.set_price((0, field), price, LINES[0]));
+        self.tell(|core, _, _| {
+            core.set_price((InstrumentNo::new(0), field), price, Some(LINES[0]))
+        });
     }
 
     /// Whether an order at this price is within 10 percent of the reference price.
@@ -115,7 +118,11 @@ fn a_triggered_order_is_measured_by_the_price_that_triggers_it() {
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
     assert_eq!(world.refused, None, "it is 100 while no price is known");
     world.tell(|core, at, mut sink| {
-        core.set_price((0, PriceField::Last), Some(15_000), LINES[0]);
+        core.set_price(
+            (InstrumentNo::new(0), PriceField::Last),
+            Some(15_000),
+            Some(LINES[0]),
+        );
         core.touch_all(at, 8, &mut sink);
         while core.has_triggers() {
             core.trigger_next(at, &mut sink);

@@ -1,6 +1,7 @@
 //! New settings for a core.
 
 use crate::state::event::{LimitEvent, LineEvent, ReloadEvent};
+use crate::values::ids::InstrumentNo;
 use fixwire_protocol::OperatorCommand;
 
 use super::*;
@@ -173,8 +174,14 @@ fn prices_are_forgotten_with_the_session_that_gave_them() {
         rules
     };
     let mut world = World::of(with("SIM-1", 1000));
-    let of_market = |world: &World| world.core.market_price(0, Side::Buy);
-    world.tell(|core, _, _| core.set_price((0, PriceField::Last), Some(20_000), LINES[0]));
+    let of_market = |world: &World| world.core.market_price(InstrumentNo::new(0), Side::Buy);
+    world.tell(|core, _, _| {
+        core.set_price(
+            (InstrumentNo::new(0), PriceField::Last),
+            Some(20_000),
+            Some(LINES[0]),
+        )
+    });
     world.reload(with("SIM-1", 900)).unwrap();
     assert_eq!(of_market(&world), Some(20_000), "the session is the same");
     world.reload(with("SIM-2", 900)).unwrap();

@@ -4,6 +4,7 @@ use super::history::told;
 use super::*;
 use crate::desk::command::carry_out;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::AccountNo;
 use crate::values::rules::OperatorRule;
 use crate::values::value::End;
 use fixwire_protocol::OperatorCommand;
@@ -59,7 +60,7 @@ fn a_rejected_order_is_placed_again_without_the_control_that_rejected_it() {
     assert_eq!(done, "order 1: C1 run again without RC6,RC7,RC15; sent");
     assert_eq!(world.said, ["Taken", "Rerun", "Sent"]);
     let order = world.core.state().orders().get(1).unwrap();
-    assert_eq!((order.quantity, order.account), (6_000, 1));
+    assert_eq!((order.quantity, order.account), (6_000, AccountNo::new(1)));
     assert_eq!(order.id.to_string(), "RERUN-1");
     assert_eq!(
         told(&world, 1)[..2],

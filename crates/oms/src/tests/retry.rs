@@ -5,6 +5,7 @@ use super::*;
 use crate::decide::venue::rejects::VenueReject;
 use crate::state::event::OrderWord;
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Working};
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
 use crate::values::value::{End, Market, Trading};
 use crate::{OrderState, Scope};
@@ -148,7 +149,16 @@ fn a_reject_that_comes_again_sends_nothing() {
 #[test]
 fn another_line_is_not_the_one_that_rejected() {
     let mut world = world(&[rule(Remedy::AnotherLine)]);
-    let line_of = |world: &World, order| world.core.state().orders().get(order).unwrap().line;
+    let line_of = |world: &World, order| {
+        world
+            .core
+            .state()
+            .orders()
+            .get(order)
+            .unwrap()
+            .line()
+            .unwrap()
+    };
     let first = world.buy();
     let line = line_of(&world, first);
     let others = [world.buy(), world.buy()];
@@ -234,7 +244,14 @@ fn what_may_live_at_the_venue_is_not_sent_again() {
     world.reject(second, "busy");
     assert_eq!(world.said, ["Rejected"], "it had accepted it");
     let third = world.buy();
-    let line = world.core.state().orders().get(third).unwrap().line;
+    let line = world
+        .core
+        .state()
+        .orders()
+        .get(third)
+        .unwrap()
+        .line()
+        .unwrap();
     world.line(line, false);
     world.line(line, true);
     world.report(&VenueReport {
@@ -277,7 +294,7 @@ fn what_nobody_wants_any_more_is_not_sent_again() {
     assert_eq!(world.stands(fourth), Ended(End::Rejected));
     set(&mut world, Trading::Active);
     world.reject(fifth, "busy");
-    let halted = (0, Market::Halted);
+    let halted = (InstrumentNo::new(0), Market::Halted);
     world.tell(|core, at, mut sink| core.set_market(at, halted, (b"", b""), &mut sink));
     assert_eq!(world.pass_by(SECOND), []);
     assert_eq!(world.stands(fifth), Ended(End::Rejected));
@@ -327,7 +344,14 @@ fn a_venue_that_has_what_it_rejected_gets_no_other() {
         world.report(&report);
         assert_eq!(world.said, [""; 0], "{kind:?} once more");
         let held = i128::from(kind == ReportKind::Fill) * 10;
-        assert_eq!(world.core.state().position(1, 0).net(), held);
+        assert_eq!(
+            world
+                .core
+                .state()
+                .position(AccountNo::new(1), InstrumentNo::new(0))
+                .net(),
+            held
+        );
         assert_eq!(world.pass_by(SECOND), []);
         world.check();
     }
@@ -341,7 +365,14 @@ fn a_venue_that_has_what_it_rejected_gets_no_other() {
     world.fill(first, 10, "100");
     assert_eq!(world.said, ["StrayFill"]);
     assert_eq!(world.stands(first), Sent);
-    assert_eq!(world.core.state().position(1, 0).net(), 10);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .net(),
+        10
+    );
     world.check();
 }
 

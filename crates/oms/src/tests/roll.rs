@@ -3,6 +3,7 @@
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
 use crate::state::orders::transition::OrderState::{Ended, Lapsed, Working};
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::rules::RejectCode;
 use crate::values::scope::Scope;
 use crate::values::value::{End, Trading};
@@ -132,12 +133,26 @@ fn fills_after_the_day_are_booked() {
     let (mut world, order) = World::lapsed();
     world.fill(order, 4, "100");
     assert_eq!(world.stands_as(order), Lapsed);
-    assert_eq!(world.core.state().position(1, 0).long, 4);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        4
+    );
     world.restart(20_261_123);
     assert_eq!(world.stands_as(order), Lapsed, "a restart keeps it");
     world.fill(order, 6, "100");
     assert_eq!(world.stands_as(order), Ended(End::Filled));
-    assert_eq!(world.core.state().position(1, 0).long, 10);
+    assert_eq!(
+        world
+            .core
+            .state()
+            .position(AccountNo::new(1), InstrumentNo::new(0))
+            .long,
+        10
+    );
     world.check();
 }
 

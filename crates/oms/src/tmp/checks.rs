@@ -7,30 +7,31 @@ use crate::decide::core::Core;
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::quotes::QuoteSide;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Price, Quantity, Side};
 
 impl Core {
     /// Whether a line speaks TMP.
-    pub(crate) fn speaks_tmp(&self, line: u32) -> bool {
+    pub(crate) fn speaks_tmp(&self, line: SessionNo) -> bool {
         let line = self.lines.line(line);
         line.is_some_and(|line| self.lines.groups[line.group].over_tmp)
     }
 
     /// Whether orders of an instrument go over TMP.
-    fn is_over_tmp(&self, instrument: u32) -> bool {
+    fn is_over_tmp(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].over_tmp)
     }
 
     /// Whether a line of an instrument's group has no PositionEffect for orders that net.
-    fn needs_effect(&self, instrument: u32) -> bool {
+    fn needs_effect(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].needs_effect)
     }
 
     /// Whether a line of an instrument's group is one of futures, which have no A.
-    fn has_futures(&self, instrument: u32) -> bool {
+    fn has_futures(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);
         group.is_some_and(|group| self.lines.groups[group].has_futures)
     }
@@ -41,7 +42,7 @@ impl Core {
     pub(crate) fn effect_of(
         &self,
         (asked, default): (Option<Effect>, Option<Effect>),
-        (instrument, has_effect): (u32, bool),
+        (instrument, has_effect): (InstrumentNo, bool),
     ) -> Result<Effect, Reason> {
         let over_tmp = self.is_over_tmp(instrument);
         let asked = match asked.map(Effect::asked) {
@@ -120,7 +121,7 @@ impl Core {
 
     fn check_tmp_values(
         &self,
-        instrument: u32,
+        instrument: InstrumentNo,
         quantity: Quantity,
         price: Price,
     ) -> Result<(), Reason> {
@@ -132,7 +133,7 @@ impl Core {
             });
         }
         let known = self.state().scale(instrument);
-        let scale = self.tmp_scales.get(instrument as usize);
+        let scale = self.tmp_scales.get(instrument);
         match scale.and_then(|scale| wire_price(price, known, *scale)) {
             Some(_) => Ok(()),
             None => Err(Reason::of(Why::TmpPrice)),

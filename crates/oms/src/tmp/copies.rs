@@ -19,6 +19,7 @@ use super::reports::{Execution, TmpHeard, exec_of, side_of};
 use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::values::ids::SessionNo;
 use crate::values::rules::{CopySourceRule, RiskRules};
 use crate::values::show::digits;
 use crate::values::value::{Effect, End, OrderType, Text, TimeInForce};
@@ -101,7 +102,7 @@ impl Core {
     pub(crate) fn tmp_copy(
         &mut self,
         at: i64,
-        (line, fcm_id, is_of_today): (u32, u16, bool),
+        (line, fcm_id, is_of_today): (SessionNo, u16, bool),
         (copy, own): (&R06, Option<bool>),
         sink: &mut impl Sink,
     ) -> TmpHeard {
@@ -136,7 +137,7 @@ impl Core {
     fn tmp_copied(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         copied: &Copied<'_>,
         is_short: bool,
         sink: &mut impl Sink,
@@ -155,7 +156,7 @@ impl Core {
             Some(order) => Some(order.instrument),
             None => state.instruments().find(said.symbol()),
         };
-        let scale = instrument.and_then(|it| self.tmp_scales.get(it as usize));
+        let scale = instrument.and_then(|it| self.tmp_scales.get(it));
         let scale = scale.copied().unwrap_or_default();
         let price = |price: i32| Decimal::new(price.into(), scale);
         let quantity = |quantity: u64| i64::try_from(quantity).ok().map(Decimal::from_int);

@@ -13,6 +13,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::Heard;
 use crate::state::OmsState;
 use crate::state::event::{InquiryEvent, OrderEvent};
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::Sentence;
 use crate::values::value::Number;
@@ -49,7 +50,7 @@ fn frame<const SYMBOL: usize>(
     else {
         return None;
     };
-    let of_user = state.sessions.get(session as usize)?.marks;
+    let of_user = state.sessions.get(session)?.marks;
     let said = of_user.or(marks.of_requests);
     let symbol = TmpSymbol::Text(state.instruments().name(instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
@@ -71,7 +72,7 @@ impl Core {
     pub(crate) fn tmp_answers(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
     ) -> Option<TmpHeard> {
@@ -96,7 +97,7 @@ impl Core {
     pub(crate) fn tmp_refuses(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         said: &R03,
         sink: &mut impl Sink,
     ) -> Option<Heard> {
@@ -105,7 +106,7 @@ impl Core {
     }
 
     /// The inquiry with these numbers that waits on a line.
-    fn tmp_inquiry(&self, line: u32, (order_no, id): ([u8; 5], u32)) -> Option<Number> {
+    fn tmp_inquiry(&self, line: SessionNo, (order_no, id): ([u8; 5], u32)) -> Option<Number> {
         let mut all = self.state.quotes.inquiries.iter();
         let found = all.find(|(number, inquiry)| {
             inquiry.line == line && ord_id(*number) == id && inquiry.order_no.bytes() == order_no
@@ -116,7 +117,7 @@ impl Core {
     fn tmp_answered(
         &mut self,
         at: i64,
-        (line, inquiry): (u32, Number),
+        (line, inquiry): (SessionNo, Number),
         status: TmpStatus,
         sink: &mut impl Sink,
     ) -> Heard {

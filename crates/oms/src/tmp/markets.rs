@@ -8,6 +8,7 @@ use super::orders::RequestFrame;
 use super::reports::TmpHeard;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::Heard;
+use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
 /// The frame that asks for the state of a flow group, and for each change of it.
@@ -27,7 +28,7 @@ impl Core {
     pub(crate) fn tmp_market(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
     ) -> Option<TmpHeard> {

@@ -17,6 +17,7 @@ use fixwire_tmp::{
 
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
+use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::rules::{LineGroup, RiskRules};
 use crate::values::value::Number;
 
@@ -60,7 +61,7 @@ pub(crate) struct TmpLine {
     /// Its reports are R22.
     pub is_short: bool,
     /// Its number in events, once the state knows it.
-    pub index: Option<u32>,
+    pub index: Option<SessionNo>,
     pub client: LinkClient,
     /// What the link wants done, and how much of it is.
     pub actions: LinkActions,
@@ -162,7 +163,7 @@ impl TmpLine {
 pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
     /// Decimals of prices on the wire, by instrument.
-    pub scales: Vec<u8>,
+    pub scales: Table<InstrumentNo, u8>,
     /// Orders and requests that could not be written as TMP, and are not rejected yet.
     pub unsent: VecDeque<Number>,
     /// When the first of them may log in, in nanoseconds: flow limits know nothing of the process before.
@@ -194,7 +195,7 @@ impl TmpLines {
     }
 
     /// The number in events of a link's line.
-    pub(crate) fn index(&self, session: SessionId) -> Option<u32> {
+    pub(crate) fn index(&self, session: SessionId) -> Option<SessionNo> {
         self.lines.get(session.link()?)?.index
     }
 
@@ -211,7 +212,12 @@ impl TmpLines {
 
     /// Queues the request that an event sends; false when it cannot be written as TMP.
     #[inline(never)]
-    pub(crate) fn send(&mut self, state: &OmsState, event: &OrderEvent<'_>, index: u32) -> bool {
+    pub(crate) fn send(
+        &mut self,
+        state: &OmsState,
+        event: &OrderEvent<'_>,
+        index: SessionNo,
+    ) -> bool {
         let mut lines = self.lines.iter_mut();
         let Some(line) = lines.find(|line| line.index == Some(index)) else {
             return true;

@@ -12,6 +12,7 @@ use crate::state::OmsState;
 use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent};
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
+use crate::values::ids::{InstrumentNo, Table};
 use crate::values::marks::RequestMarks;
 use crate::values::value::{Number, OrderType, Price, RequestKind, TimeInForce};
 
@@ -97,7 +98,7 @@ pub(crate) fn request(
     state: &OmsState,
     event: &OrderEvent<'_>,
     marks: &LineMarks,
-    scales: &[u8],
+    scales: &Table<InstrumentNo, u8>,
 ) -> Option<RequestFrame> {
     let (order, asked) = match *event {
         OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
@@ -128,7 +129,11 @@ pub(crate) fn request(
 }
 
 /// Both sides of a quote as one frame.
-fn quote(state: &OmsState, bid: Number, of: (&LineMarks, &[u8])) -> Option<RequestFrame> {
+fn quote(
+    state: &OmsState,
+    bid: Number,
+    of: (&LineMarks, &Table<InstrumentNo, u8>),
+) -> Option<RequestFrame> {
     let (bid, offer) = (state.orders().get(bid)?, state.orders().get(bid + 1)?);
     let symbol = state.instruments().name(bid.instrument);
     if symbol.len() <= SHORT_SYMBOL {
@@ -141,14 +146,11 @@ fn quote(state: &OmsState, bid: Number, of: (&LineMarks, &[u8])) -> Option<Reque
 fn quote_frame<const SYMBOL: usize>(
     state: &OmsState,
     (bid, offer): (&Order, &Order),
-    (marks, scales): (&LineMarks, &[u8]),
+    (marks, scales): (&LineMarks, &Table<InstrumentNo, u8>),
 ) -> Option<RequestFrame> {
     let symbol = TmpSymbol::Text(state.instruments().name(bid.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
-    let (scale, known) = (
-        *scales.get(bid.instrument as usize)?,
-        state.scale(bid.instrument),
-    );
+    let (scale, known) = (*scales.get(bid.instrument)?, state.scale(bid.instrument));
     let said = marks.of_order(bid);
     let entry = QuoteEntry::<SYMBOL> {
         exec_type: TmpExecType::NEW,
@@ -212,14 +214,14 @@ fn frame<const SYMBOL: usize>(
     state: &OmsState,
     order: &Order,
     asked: &Asked,
-    (marks, scales): (&LineMarks, &[u8]),
+    (marks, scales): (&LineMarks, &Table<InstrumentNo, u8>),
 ) -> Option<RequestFrame> {
     let symbol = TmpSymbol::Text(state.instruments().name(order.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
     let kind = order.sent_kind();
     let price = match kind.has_price() {
         true => {
-            let scale = *scales.get(order.instrument as usize)?;
+            let scale = *scales.get(order.instrument)?;
             let known = state.scale(order.instrument);
             match wire_price(asked.price, known, scale) {
                 None if !asked.sets_price() => near_price(asked.price, known, scale),

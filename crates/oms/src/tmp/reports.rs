@@ -18,6 +18,7 @@ use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::spreads::SpreadLeg;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::rules::RejectCode;
 use crate::values::show::{Sentence, digits};
 use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
@@ -213,7 +214,7 @@ impl Core {
     pub(crate) fn tmp_says(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
     ) -> Option<TmpHeard> {
@@ -246,7 +247,7 @@ impl Core {
     fn tmp_reports(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         said: &Execution,
         exec: u64,
         sink: &mut impl Sink,
@@ -266,7 +267,7 @@ impl Core {
             Some(order) => Some(order.instrument),
             None => state.instruments().find(said.symbol()),
         };
-        let scale = instrument.and_then(|it| self.tmp_scales.get(it as usize));
+        let scale = instrument.and_then(|it| self.tmp_scales.get(it));
         let scale = scale.copied().unwrap_or_default();
         let price = |price: i32| Decimal::new(price.into(), scale);
         let quantity = |quantity: u64| i64::try_from(quantity).ok().map(Decimal::from_int);
@@ -360,7 +361,7 @@ impl Core {
         if request.kind != RequestKind::Replace || !is_sent || said.leaves == 0 {
             return None;
         }
-        let scale = self.tmp_scales.get(order.instrument as usize).copied()?;
+        let scale = self.tmp_scales.get(order.instrument).copied()?;
         let known = self.state().scale(order.instrument);
         let is = |quantity: u64, price: Price| {
             let has_price = order.sent_kind().has_price();
@@ -393,7 +394,7 @@ impl Core {
         let legs = self.spread_of(report.id.order, report.symbol)?;
         Some([0, 1].map(|place| {
             let (side, price, quantity) = said.legs[place];
-            let scale = self.tmp_scales.get(legs[place].instrument as usize);
+            let scale = self.tmp_scales.get(legs[place].instrument);
             FillOfLeg {
                 symbol: b"",
                 side: side_of(side, None),
@@ -421,8 +422,8 @@ impl Core {
         let (number, _) = resolve(self.state(), said.id, said.side);
         let order = self.state().orders().get(number)?;
         let legs = self.state().spreads.legs(order.instrument)?;
-        let scale = |instrument: u32| {
-            let scale = self.tmp_scales.get(instrument as usize);
+        let scale = |instrument: InstrumentNo| {
+            let scale = self.tmp_scales.get(instrument);
             i32::from(scale.copied().unwrap_or_default())
         };
         let price = legs.iter().zip(said.legs).fold(0_i64, |sum, (leg, it)| {
@@ -460,7 +461,7 @@ impl Core {
         Text::new(text.bytes())
     }
 
-    fn tmp_rejects(&mut self, at: i64, line: u32, said: &R03, sink: &mut impl Sink) -> Heard {
+    fn tmp_rejects(&mut self, at: i64, line: SessionNo, said: &R03, sink: &mut impl Sink) -> Heard {
         if !self.state().quotes.inquiries.is_empty()
             && let Some(heard) = self.tmp_refuses(at, line, said, sink)
         {
@@ -495,7 +496,7 @@ impl Core {
     fn tmp_state(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         id: VenueId,
         (said, text): (&R03, &[u8]),
         sink: &mut impl Sink,

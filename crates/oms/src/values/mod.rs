@@ -4,6 +4,7 @@ pub mod canary;
 pub(crate) mod day;
 pub mod field_table;
 pub(crate) mod form;
+pub(crate) mod ids;
 pub mod limits;
 pub(crate) mod locate;
 pub(crate) mod marks;

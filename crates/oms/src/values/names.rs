@@ -2,16 +2,27 @@
 
 use alloc::vec::Vec;
 
+use fixwire_ledger::{Put, Wire};
 use hashbrown::HashTable;
 
+use crate::values::ids::Numbered;
 use crate::values::slab::mixed;
 use crate::values::value::Text;
 
 /// Names with their numbers from 0.
-#[derive(Clone, Debug, Default)]
-pub struct Names {
+#[derive(Clone, Debug)]
+pub struct Names<N> {
     names: Vec<Text>,
-    places: HashTable<u32>,
+    places: HashTable<N>,
+}
+
+impl<N> Default for Names<N> {
+    fn default() -> Self {
+        Self {
+            names: Vec::new(),
+            places: HashTable::new(),
+        }
+    }
 }
 
 /// Eight bytes at a time: names come from settings, so collisions cannot be provoked.
@@ -27,7 +38,7 @@ fn hash(name: &[u8]) -> u64 {
     })
 }
 
-impl Names {
+impl<N: Numbered> Names<N> {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> u32 {
@@ -42,17 +53,17 @@ impl Names {
 
     /// The number of a name.
     #[must_use]
-    pub fn find(&self, name: &[u8]) -> Option<u32> {
+    pub fn find(&self, name: &[u8]) -> Option<N> {
         let found = self
             .places
-            .find(hash(name), |&at| self.names[at as usize].bytes() == name);
+            .find(hash(name), |at| self.names[at.index()].bytes() == name);
         found.copied()
     }
 
     /// The name of a number; empty when the number has no name.
     #[must_use]
-    pub fn name(&self, index: u32) -> &[u8] {
-        let name = self.names.get(index as usize);
+    pub fn name(&self, number: N) -> &[u8] {
+        let name = self.names.get(number.index());
         name.map_or(&[], Text::bytes)
     }
 
@@ -61,15 +72,41 @@ impl Names {
         self.names.iter().map(Text::bytes)
     }
 
-    /// Gives the next number to a new name; false when `index` is not the next number, or the name is known.
-    pub(crate) fn add(&mut self, index: u32, name: &[u8]) -> bool {
-        if index != self.len() || self.find(name).is_some() {
+    /// All numbers that have a name.
+    pub fn numbers(&self) -> impl Iterator<Item = N> + use<N> {
+        (0..self.len()).map(N::new)
+    }
+
+    /// The number of the next name.
+    pub(crate) fn next(&self) -> N {
+        N::new(self.len())
+    }
+
+    /// Gives the next number to a new name; false when `number` is not the next one, or the name is known.
+    pub(crate) fn add(&mut self, number: N, name: &[u8]) -> bool {
+        if number != self.next() || self.find(name).is_some() {
             return false;
         }
         self.names.push(Text::new(name));
         let names = &self.names;
         self.places
-            .insert_unique(hash(name), index, |&at| hash(names[at as usize].bytes()));
+            .insert_unique(hash(name), number, |at| hash(names[at.index()].bytes()));
         true
+    }
+}
+
+impl<'a, N: Numbered> Wire<'a> for Names<N> {
+    fn put(&self, to: &mut impl Put) {
+        self.len().put(to);
+        self.iter().for_each(|name| name.put(to));
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        let mut names = Self::default();
+        for _ in 0..u32::take(from)? {
+            let name = Wire::take(from)?;
+            names.add(names.next(), name).then_some(())?;
+        }
+        Some(names)
     }
 }

@@ -1,5 +1,6 @@
 //! Scope of a limit or a kill switch.
 
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use fixwire_ledger::{Put, Wire};
 
 /// The numbers are those in events.
@@ -8,23 +9,23 @@ pub enum Scope {
     /// The whole firm.
     Firm,
     /// Orders of a client session.
-    Session(u32),
+    Session(SessionNo),
     /// Orders of an account and its sub-accounts.
-    Account(u32),
+    Account(AccountNo),
     /// Orders of an instrument.
-    Instrument(u32),
+    Instrument(InstrumentNo),
     /// Orders of an account in an instrument, without sub-accounts.
-    Holding(u32, u32),
+    Holding(AccountNo, InstrumentNo),
 }
 
 impl Wire<'_> for Scope {
     fn put(&self, to: &mut impl Put) {
         let (kind, first, second) = match *self {
             Self::Firm => (0, 0, 0),
-            Self::Session(index) => (1, index, 0),
-            Self::Account(index) => (2, index, 0),
-            Self::Instrument(index) => (3, index, 0),
-            Self::Holding(account, instrument) => (4, account, instrument),
+            Self::Session(index) => (1, index.place(), 0),
+            Self::Account(index) => (2, index.place(), 0),
+            Self::Instrument(index) => (3, index.place(), 0),
+            Self::Holding(account, instrument) => (4, account.place(), instrument.place()),
         };
         to.some([kind]);
         first.put(to);
@@ -35,10 +36,12 @@ impl Wire<'_> for Scope {
         let (kind, first, second) = (u8::take(from)?, u32::take(from)?, u32::take(from)?);
         Some(match (kind, first, second) {
             (0, 0, 0) => Self::Firm,
-            (1, index, 0) => Self::Session(index),
-            (2, index, 0) => Self::Account(index),
-            (3, index, 0) => Self::Instrument(index),
-            (4, account, instrument) => Self::Holding(account, instrument),
+            (1, index, 0) => Self::Session(SessionNo::new(index)),
+            (2, index, 0) => Self::Account(AccountNo::new(index)),
+            (3, index, 0) => Self::Instrument(InstrumentNo::new(index)),
+            (4, account, instrument) => {
+                Self::Holding(AccountNo::new(account), InstrumentNo::new(instrument))
+            }
             _ => return None,
         })
     }

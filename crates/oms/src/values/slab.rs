@@ -2,17 +2,17 @@
 
 use alloc::vec::Vec;
 
+use crate::values::ids::Slot;
+
 /// Values in each chunk.
 const CHUNK: usize = 4096;
-/// Stands for no index.
-pub(crate) const NOWHERE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     chunks: Vec<Vec<Option<T>>>,
     /// The chunk being filled.
     open: usize,
-    free: Vec<u32>,
+    free: Vec<Slot>,
     len: usize,
 }
 
@@ -32,7 +32,7 @@ impl<T> Slab<T> {
         self.len
     }
 
-    pub(crate) fn add(&mut self, value: T) -> u32 {
+    pub(crate) fn add(&mut self, value: T) -> Slot {
         self.len += 1;
         if let Some(at) = self.free.pop() {
             *self.place(at) = Some(value);
@@ -45,7 +45,7 @@ impl<T> Slab<T> {
         }
         let chunk = &mut self.chunks[self.open];
         chunk.push(Some(value));
-        (self.open * CHUNK + chunk.len() - 1) as u32
+        Slot::new((self.open * CHUNK + chunk.len() - 1) as u32)
     }
 
     fn add_chunk(&mut self) {
@@ -67,23 +67,23 @@ impl<T> Slab<T> {
         slab
     }
 
-    fn place(&mut self, at: u32) -> &mut Option<T> {
-        &mut self.chunks[at as usize / CHUNK][at as usize % CHUNK]
+    fn place(&mut self, at: Slot) -> &mut Option<T> {
+        &mut self.chunks[at.index() / CHUNK][at.index() % CHUNK]
     }
 
-    pub(crate) fn get(&self, at: u32) -> Option<&T> {
-        let chunk = self.chunks.get(at as usize / CHUNK)?;
-        chunk.get(at as usize % CHUNK)?.as_ref()
+    pub(crate) fn get(&self, at: Slot) -> Option<&T> {
+        let chunk = self.chunks.get(at.index() / CHUNK)?;
+        chunk.get(at.index() % CHUNK)?.as_ref()
     }
 
-    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut T> {
-        let chunk = self.chunks.get_mut(at as usize / CHUNK)?;
-        chunk.get_mut(at as usize % CHUNK)?.as_mut()
+    pub(crate) fn get_mut(&mut self, at: Slot) -> Option<&mut T> {
+        let chunk = self.chunks.get_mut(at.index() / CHUNK)?;
+        chunk.get_mut(at.index() % CHUNK)?.as_mut()
     }
 
-    pub(crate) fn remove(&mut self, at: u32) -> Option<T> {
-        let value = self.chunks.get_mut(at as usize / CHUNK)?;
-        let value = value.get_mut(at as usize % CHUNK)?.take()?;
+    pub(crate) fn remove(&mut self, at: Slot) -> Option<T> {
+        let value = self.chunks.get_mut(at.index() / CHUNK)?;
+        let value = value.get_mut(at.index() % CHUNK)?.take()?;
         self.free.push(at);
         self.len -= 1;
         Some(value)
@@ -111,20 +111,22 @@ mod tests {
     #[test]
     fn places_stay_and_are_used_again() {
         let mut slab = Slab::default();
-        let places: Vec<u32> = (0..CHUNK + 2).map(|value| slab.add(value)).collect();
+        let places: Vec<Slot> = (0..CHUNK + 2).map(|value| slab.add(value)).collect();
         assert_eq!(slab.get(places[CHUNK]), Some(&CHUNK));
         assert_eq!(slab.remove(places[1]), Some(1));
         assert_eq!(slab.get(places[1]), None);
         assert_eq!(slab.remove(places[1]), None);
         assert_eq!((slab.add(7), slab.len()), (places[1], CHUNK + 2));
-        assert_eq!(slab.get(NOWHERE), None);
         assert_eq!(slab.iter().count(), slab.len());
         let mut slab = Slab::with_capacity(CHUNK + 1);
-        assert_eq!((slab.len(), slab.get(0), slab.chunks.len()), (0, None, 2));
-        let places = (0..2 * CHUNK + 1).map(|value| slab.add(value));
-        assert!(places.eq(0..(2 * CHUNK + 1) as u32));
         assert_eq!(
-            (slab.get(2 * CHUNK as u32), slab.chunks.len()),
+            (slab.len(), slab.get(Slot::new(0)), slab.chunks.len()),
+            (0, None, 2)
+        );
+        let places = (0..2 * CHUNK + 1).map(|value| slab.add(value));
+        assert!(places.eq((0..(2 * CHUNK + 1) as u32).map(Slot::new)));
+        assert_eq!(
+            (slab.get(Slot::new(2 * CHUNK as u32)), slab.chunks.len()),
             (Some(&(2 * CHUNK)), 3)
         );
     }

@@ -1,5 +1,7 @@
 //! Venue reports in every possible order, each one twice: the final state is the same.
 
+use fixwire_oms::{AccountNo, InstrumentNo};
+
 use crate::desk::{Desk, Input, Said};
 use crate::proof::{Proof, Recorder};
 use crate::twin::floors;
@@ -228,7 +230,9 @@ fn end(desk: &Desk) -> Vec<String> {
         let (id, quantity, filled) = (order.id.to_string(), order.quantity, order.filled);
         format!("{number} {status} {id} {quantity} {filled}")
     });
-    let position = desk.state().position(1, 0);
+    let position = desk
+        .state()
+        .position(AccountNo::new(1), InstrumentNo::new(0));
     let side = if position.long > 0 { "long" } else { "short" };
     lines
         .chain([format!("{side} {}", position.long + position.short)])

@@ -2,7 +2,7 @@
 //! them, the positions are those of the legs.
 
 use fixwire_engine::protocol::dictionary::Version;
-use fixwire_oms::{OrderState, Scope};
+use fixwire_oms::{AccountNo, InstrumentNo, OrderState, Scope};
 
 use crate::desk::{Desk, Input, Said, Setup};
 use crate::model::SECOND;
@@ -17,8 +17,8 @@ const VENUE_COPY: usize = 3;
 const OLD: usize = 4;
 
 /// The number of a leg in events.
-const MAR: u32 = 0;
-const JUN: u32 = 1;
+const MAR: InstrumentNo = InstrumentNo::new(0);
+const JUN: InstrumentNo = InstrumentNo::new(1);
 
 const SETTINGS: &str = r#"
 [oms]
@@ -151,16 +151,19 @@ impl Office {
         )
     }
 
-    fn long_short(&self, instrument: u32) -> (u64, u64) {
-        let position = self.desk.state().position(0, instrument);
+    fn long_short(&self, instrument: InstrumentNo) -> (u64, u64) {
+        let position = self.desk.state().position(AccountNo::new(0), instrument);
         (position.long, position.short)
     }
 
     /// What open orders may buy and sell of an instrument.
-    fn open(&self, instrument: u32) -> (u64, u64) {
+    fn open(&self, instrument: InstrumentNo) -> (u64, u64) {
         let standing = self.desk.state().standing(Scope::Instrument(instrument));
         let tally = standing.unwrap().tally;
-        let holding = self.desk.state().standing(Scope::Holding(0, instrument));
+        let holding = self
+            .desk
+            .state()
+            .standing(Scope::Holding(AccountNo::new(0), instrument));
         let held = holding.map(|it| it.tally).unwrap_or_default();
         assert_eq!((tally.buying, tally.selling), (held.buying, held.selling));
         (tally.buying, tally.selling)

@@ -6,7 +6,7 @@ pub mod floors;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fixwire_oms::{OrderState, Scope, Trading};
+use fixwire_oms::{AccountNo, InstrumentNo, OrderState, Scope, Trading};
 
 use crate::desk::{Desk, Input, Said};
 use crate::model::{At, Fate, Model, line};
@@ -210,7 +210,10 @@ impl Twin {
                 .map_err(|why| format!("order {}: {why}", order.number))?;
         }
         for ((account, symbol), holding) in &self.model.holdings {
-            let position = state.position(*account as u32, *symbol as u32);
+            let position = state.position(
+                AccountNo::new(*account as u32),
+                InstrumentNo::new(*symbol as u32),
+            );
             let is = [
                 i128::from(position.long),
                 i128::from(position.short),
@@ -291,10 +294,10 @@ impl Twin {
     fn compare_scope(&self, scope: Scope) -> Result<(), String> {
         let at = match scope {
             Scope::Firm => At::Firm,
-            Scope::Session(session) => At::Session(session as usize),
-            Scope::Account(account) => At::Account(account as usize),
-            Scope::Instrument(symbol) => At::Symbol(symbol as usize),
-            Scope::Holding(account, symbol) => At::Holding(account as usize, symbol as usize),
+            Scope::Session(session) => At::Session(session.index()),
+            Scope::Account(account) => At::Account(account.index()),
+            Scope::Instrument(symbol) => At::Symbol(symbol.index()),
+            Scope::Holding(account, symbol) => At::Holding(account.index(), symbol.index()),
         };
         let model = &self.model;
         let state = self.desk.state();

@@ -504,7 +504,11 @@ impl Core {
             let Some((number, _)) = number else {
                 return;
             };
-            let line = self.state().orders().get(order).map(|order| order.line);
+            let line = self
+                .state()
+                .orders()
+                .get(order)
+                .and_then(|order| order.line());
             if line.is_some_and(|line| !self.answers_status(line)) {
                 return self.emit(
                     at,

@@ -26,7 +26,8 @@ impl Core {
 
     /// Whether the venue of an order can be asked about it.
     pub(crate) fn can_ask(&self, order: &Order) -> bool {
-        !order.is_external() && self.state().is_ready(order.line) && self.answers_status(order.line)
+        let line = order.line().filter(|_| !order.is_external());
+        line.is_some_and(|line| self.state().is_ready(line) && self.answers_status(line))
     }
 
     /// Raises the alarm of breaks that the venue did not answer in time; returns when the next is due.

@@ -6,9 +6,9 @@ use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{BreakEvent, OrderEvent, OrderWord};
+use crate::state::orders::Order;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::OrderState;
-use crate::state::orders::{NO_LINE, Order};
 use crate::values::show::text;
 use crate::values::slab::mixed;
 use crate::values::units::{MOST, half_even};
@@ -163,7 +163,7 @@ impl Core {
     fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
         let order = self.state.orders().get(found.order);
         let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;
-        if order.line == NO_LINE {
+        if order.line().is_none() {
             return Err("the order is at no venue: settle the break with our value".into());
         }
         let is_live = !matches!(found.status, b'2' | b'3' | b'4' | b'8' | b'C');
@@ -272,17 +272,16 @@ impl Core {
         let state = self.state();
         for (number, found) in state.breaks.iter() {
             let order = state.orders().get(found.order);
-            let name = |names: &crate::Names, index: Option<u32>| {
-                index.map_or_else(String::new, |index| text(names.name(index)))
-            };
+            let account = order.map(|it| state.accounts().name(it.account));
+            let symbol = order.map(|it| state.instruments().name(it.instrument));
             let _ = write!(
                 list,
                 "\n{number}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 found.kind,
                 found.order,
                 text(state.sessions().name(found.line)),
-                name(state.accounts(), order.map(|it| it.account)),
-                name(state.instruments(), order.map(|it| it.instrument)),
+                account.map_or_else(String::new, text),
+                symbol.map_or_else(String::new, text),
                 text(found.ours.bytes()),
                 text(found.venue.bytes()),
                 order.map_or_else(String::new, |it| text(it.venue_id.bytes())),

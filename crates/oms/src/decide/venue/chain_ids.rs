@@ -6,12 +6,13 @@ use crate::decide::venue::{Heard, VenueId, VenueReport, short};
 use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::value::{Number, RequestKind};
 
 impl Core {
     /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
-    pub(crate) fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
+    pub(crate) fn find(&self, session: SessionNo, original: &[u8]) -> Option<&Order> {
         let number = self.state.used(session, original)?;
         let order = self.state.orders().get(number)?;
         (order.id.bytes() == original).then_some(order)

@@ -9,6 +9,7 @@ use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
 use crate::values::units::whole;
 use crate::values::value::{BreakKind, End, Number};
@@ -37,7 +38,7 @@ impl VenueReport<'_> {
     }
 
     /// What a reject says of its order.
-    fn of_reject(line: u32, id: VenueId, status: u8) -> Self {
+    fn of_reject(line: SessionNo, id: VenueId, status: u8) -> Self {
         Self {
             line,
             id,
@@ -112,7 +113,7 @@ impl Core {
 
     /// Whether the word of a venue under this id is compared with the order: it is at a venue that speaks FIX, and no replace
     /// as Canceled and New is under way.
-    fn is_compared(&self, order: &Order, line: u32, request: Number) -> bool {
+    fn is_compared(&self, order: &Order, line: SessionNo, request: Number) -> bool {
         !order.is_external()
             && !order.state.is_unsent()
             && !order.is_past(request)
@@ -189,7 +190,10 @@ impl Core {
         let Some(order) = orders.get(id.order) else {
             return;
         };
-        let is_compared = self.is_compared(order, order.line, id.request)
+        let Some(line) = order.line() else {
+            return;
+        };
+        let is_compared = self.is_compared(order, line, id.request)
             && order.pended.is_none()
             && order.state != OrderState::Lapsed;
         if !is_compared {
@@ -232,7 +236,7 @@ impl Core {
             total: if may_trade { order.quantity } else { 0 },
             ..Found::of(BreakKind::Status, self.status_text(id.order), text)
         };
-        let report = VenueReport::of_reject(order.line, id, status);
+        let report = VenueReport::of_reject(line, id, status);
         self.raise(at, &report, found, sink);
     }
 
@@ -243,10 +247,13 @@ impl Core {
             return;
         };
         let is_live = order.state.is_open() || order.state == OrderState::Ended(End::Filled);
-        if !is_live || !self.is_compared(order, order.line, id.request) {
+        let Some(line) = order.line().filter(|_| is_live) else {
+            return;
+        };
+        if !self.is_compared(order, line, id.request) {
             return;
         }
-        let report = VenueReport::of_reject(order.line, id, b'8');
+        let report = VenueReport::of_reject(line, id, b'8');
         let text = "it rejects the order".to_string();
         let found = Found::of(BreakKind::Status, self.status_text(id.order), text);
         self.raise(at, &report, found, sink);

@@ -4,6 +4,7 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, SetupEvent};
+use crate::values::ids::{InstrumentNo, Table};
 use crate::values::units::{MOST, decimals};
 
 /// Prices may grow by this factor before they are too large.
@@ -15,7 +16,7 @@ impl Core {
     pub(crate) fn widen(
         &mut self,
         at: i64,
-        instrument: u32,
+        instrument: InstrumentNo,
         price: Option<Decimal>,
         sink: &mut impl Sink,
     ) {
@@ -26,8 +27,14 @@ impl Core {
     }
 
     #[cold]
-    fn widen_to(&mut self, at: i64, instrument: u32, price: Decimal, sink: &mut impl Sink) {
-        let Some(known) = self.state.instruments.get(instrument as usize) else {
+    fn widen_to(
+        &mut self,
+        at: i64,
+        instrument: InstrumentNo,
+        price: Decimal,
+        sink: &mut impl Sink,
+    ) {
+        let Some(known) = self.state.instruments.get(instrument) else {
             return;
         };
         let (before, worth) = (known.scale, known.worth);
@@ -37,7 +44,7 @@ impl Core {
         else {
             return;
         };
-        let scales: alloc::vec::Vec<u8> =
+        let scales: Table<InstrumentNo, u8> =
             self.state.instruments.iter().map(|it| it.scale).collect();
         let symbol = self.state.instruments().name(instrument).to_vec();
         let event = OrderEvent::Setup(SetupEvent::Instrument {
@@ -51,7 +58,7 @@ impl Core {
     }
 
     /// The decimals that a price needs, or fewer when prices of the instrument would be too large.
-    fn room_for(&self, instrument: u32, price: Decimal) -> Option<u8> {
+    fn room_for(&self, instrument: InstrumentNo, price: Decimal) -> Option<u8> {
         let price = price.normalized();
         let orders = self.state.orders().iter();
         let of = orders.filter(|order| order.instrument == instrument);

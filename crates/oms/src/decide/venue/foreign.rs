@@ -6,17 +6,18 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{Heard, ReportKind, VenueReport};
 use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::Order;
+use crate::values::ids::SessionNo;
 use crate::values::show::Sentence;
 use crate::values::value::Number;
 
 impl Core {
     /// Whether a session may report on an order: the line that has it, one of its group, or one of a group that helps.
-    pub(crate) fn may_report(&self, session: u32, order: &Order) -> bool {
-        order.line == session || self.lines.reaches(session, order)
+    pub(crate) fn may_report(&self, session: SessionNo, order: &Order) -> bool {
+        order.line() == Some(session) || self.lines.reaches(session, order)
     }
 
     /// Whether a reject of a line may be of this order; one that is not in memory is nobody's.
-    pub(crate) fn may_reject(&self, session: u32, order: Number) -> bool {
+    pub(crate) fn may_reject(&self, session: SessionNo, order: Number) -> bool {
         let order = self.state().orders().get(order);
         order.is_none_or(|order| self.may_report(session, order))
     }
@@ -67,7 +68,7 @@ impl Core {
     pub(crate) fn foreign_message(
         &mut self,
         at: i64,
-        (line, order): (u32, Number),
+        (line, order): (SessionNo, Number),
         text: &[u8],
         sink: &mut impl Sink,
     ) -> Heard {

@@ -62,8 +62,8 @@ impl Core {
     fn cancel_lapsed(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let state = self.state();
         let order = state.orders().get(number);
-        let order = order.filter(|it| may_be_cancelled(state, it) && state.is_ready(it.line));
-        if let Some(line) = order.map(|order| order.line) {
+        let order = order.filter(|it| may_be_cancelled(state, it) && state.is_line_ready(it));
+        if let Some(line) = order.and_then(|order| order.line()) {
             let order = number;
             self.emit(
                 at,

@@ -5,6 +5,7 @@ use crate::decide::venue::{Heard, VenueReport};
 use crate::state::event::{CopyEvent, OrderEvent, OrderWord};
 use crate::state::orders::late::LateTerms;
 use crate::state::orders::transition::Happening;
+use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
@@ -17,7 +18,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Option<Heard> {
         let (number, request) = (report.id.order, report.id.request);

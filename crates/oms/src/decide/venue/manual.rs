@@ -250,6 +250,9 @@ impl Core {
         let Some(order) = self.state.orders().get(entry.order) else {
             return;
         };
+        let Some(line) = order.line() else {
+            return;
+        };
         let pending = self.state.orders().request_of(order);
         // An order that expires or is done for the day was not cancelled: its pending cancel comes too late.
         let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
@@ -260,7 +263,7 @@ impl Core {
         let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
         let symbol = leg.unwrap_or_default().to_vec();
         let report = VenueReport {
-            line: order.line,
+            line,
             id: VenueId {
                 order: order.number,
                 request: cancel.map_or(order.current, |request| request.number),

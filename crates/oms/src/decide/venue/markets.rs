@@ -1,11 +1,11 @@
 //! The state of a market, as its venue reports it.
 
 use alloc::collections::BTreeSet;
-use alloc::vec::Vec;
 use alloc::{format, vec};
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{CopyEvent, OrderEvent};
+use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::Market;
 
 impl Core {
@@ -14,7 +14,7 @@ impl Core {
     pub(crate) fn venue_market(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         (symbol, state, why): (&[u8], Market, &[u8]),
         sink: &mut impl Sink,
     ) -> usize {
@@ -31,9 +31,9 @@ impl Core {
     fn set_markets(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         (state, why): (Market, &[u8]),
-        is_its: impl Fn(u32) -> bool,
+        is_its: impl Fn(InstrumentNo) -> bool,
         sink: &mut impl Sink,
     ) -> usize {
         let known = self.state().instruments();
@@ -42,10 +42,10 @@ impl Core {
         };
         let mut symbols = vec![0; known.len().div_ceil(8) as usize];
         let mut count = 0;
-        for instrument in 0..known.len() {
+        for instrument in known.numbers() {
             let is_its = is_its(instrument) && self.lines.group(instrument) == Some(group);
             if is_its && self.state().market(instrument) != state {
-                symbols[instrument as usize / 8] |= 1 << (instrument % 8);
+                symbols[instrument.index() / 8] |= 1 << (instrument.index() % 8);
                 count += 1;
             }
         }
@@ -66,34 +66,34 @@ impl Core {
     pub(crate) fn flow_group_market(
         &mut self,
         at: i64,
-        line: u32,
+        line: SessionNo,
         (flow_group, state): (u8, Market),
         sink: &mut impl Sink,
     ) -> usize {
         if !self.follows_markets(line) {
             return 0;
         }
-        let its: Vec<bool> = self
+        let its: Table<InstrumentNo, bool> = self
             .instruments
             .iter()
             .map(|rule| rule.as_ref().is_some_and(|it| it.flow_group == flow_group))
             .collect();
-        let is_its = |instrument: u32| its.get(instrument as usize) == Some(&true);
+        let is_its = |instrument: InstrumentNo| its.get(instrument) == Some(&true);
         let why = format!("R12 of flow group {flow_group}");
         self.set_markets(at, line, (state, why.as_bytes()), is_its, sink)
     }
 
     /// Whether the venue of a line is asked for the state of trading.
-    pub(crate) fn follows_markets(&self, line: u32) -> bool {
+    pub(crate) fn follows_markets(&self, line: SessionNo) -> bool {
         let group = self.lines.line(line).map(|line| line.group);
         let group = group.and_then(|group| self.rules.groups.get(group));
         group.is_some_and(|group| group.market_status)
     }
 
     /// The flow groups of the symbols that a line trades.
-    pub(crate) fn flow_groups(&self, line: u32) -> BTreeSet<u8> {
+    pub(crate) fn flow_groups(&self, line: SessionNo) -> BTreeSet<u8> {
         let group = self.lines.line(line).map(|line| line.group);
-        let all = (0..).zip(&self.instruments);
+        let all = self.instruments.numbered();
         let its =
             all.filter(|(instrument, _)| group.is_some() && self.lines.group(*instrument) == group);
         its.filter_map(|(_, rule)| Some(rule.as_ref()?.flow_group))
@@ -102,7 +102,7 @@ impl Core {
 
     /// The state of all markets together: that of the one which is furthest open. `None` without any.
     pub(crate) fn overall_market(&self) -> Option<Market> {
-        let all = (0..).zip(&self.instruments);
+        let all = self.instruments.numbered();
         let states = all.filter_map(|(index, rule)| {
             rule.as_ref()?;
             Some(self.state.market(index))

@@ -22,15 +22,16 @@ use crate::decide::work::open;
 use crate::state::OmsState;
 use crate::state::event::{LineEvent, OrderEvent};
 use crate::state::mass_status::{MassQuestion, MassReport};
+use crate::values::ids::SessionNo;
 use crate::values::value::{MassEnd, Number};
 
 /// How long a venue may be silent, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
 /// What the answer of a venue has to have: all that may be open on a line, and what it has not said of closed orders.
-fn expected(state: &OmsState, line: u32) -> Vec<Number> {
+fn expected(state: &OmsState, line: SessionNo) -> Vec<Number> {
     let mut orders = open(state, |order| {
-        order.line == line && !order.state.is_unsent() && !order.is_external()
+        order.line() == Some(line) && !order.state.is_unsent() && !order.is_external()
     });
     orders.extend(lost_of_closed(state, line));
     orders.sort_unstable();
@@ -45,7 +46,7 @@ impl Core {
     }
 
     /// The next line whose venue is asked for everything, when it may send.
-    pub(crate) fn next_mass_asked(&self, at: i64) -> Option<u32> {
+    pub(crate) fn next_mass_asked(&self, at: i64) -> Option<SessionNo> {
         let line = *self.work.mass.waiting.front()?;
         self.lines.room(at, line, true).is_ok().then_some(line)
     }
@@ -56,7 +57,7 @@ impl Core {
     }
 
     /// Asks the venue of a line for everything.
-    pub(crate) fn ask_for_all(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+    pub(crate) fn ask_for_all(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.work.mass.waiting.pop_front();
         if !self.state().is_ready(line) {
             return;
@@ -119,7 +120,7 @@ impl Core {
 
     /// A venue rejects the request.
     #[cold]
-    pub(crate) fn mass_refused(&mut self, at: i64, line: u32, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn mass_refused(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) -> Heard {
         match self.work.mass.asked.iter().any(|it| it.line == line) {
             true => {
                 self.end_mass(at, (line, MassEnd::Refused), sink);
@@ -147,7 +148,7 @@ impl Core {
     }
 
     /// What the venue did not list is asked for one by one.
-    fn end_mass(&mut self, at: i64, (line, how): (u32, MassEnd), sink: &mut impl Sink) {
+    fn end_mass(&mut self, at: i64, (line, how): (SessionNo, MassEnd), sink: &mut impl Sink) {
         let asked = &mut self.work.mass.asked;
         let Some(place) = asked.iter().position(|it| it.line == line) else {
             return;

@@ -26,8 +26,10 @@ use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, OrderWord, StrayEvent};
+use crate::state::orders::Order;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::spreads::leg_exec;
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::reason::Why;
 use crate::values::units::rounded;
 use crate::values::units::{scaled, whole};
@@ -38,7 +40,7 @@ pub use crate::values::venue_id::VenueId;
 #[derive(Clone, Copy, Debug)]
 pub struct VenueReport<'a> {
     /// The session, by its number in events.
-    pub line: u32,
+    pub line: SessionNo,
     /// Our ClOrdID(11): the order and the request.
     pub id: VenueId,
     /// OrigClOrdID(41).
@@ -230,7 +232,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Heard {
         self.widen(at, instrument, report.last_price, sink);
@@ -287,14 +289,14 @@ impl Core {
     /// [`guard`](Self::guard) of the scopes of an order.
     pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
         let order = self.state().orders().get(order);
-        let of = order.map(|order| (order.session, order.account, order.instrument));
-        of.is_some_and(|of| self.guard(at, of, sink))
+        let party = order.map(Order::party);
+        party.is_some_and(|party| self.guard(at, party, sink))
     }
 
     pub(crate) fn execution(
         &self,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
     ) -> Option<(Quantity, Price)> {
         let quantity = whole(report.last_quantity?).ok()?;
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
@@ -305,7 +307,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Heard {
         if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
@@ -449,7 +451,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (status, instrument): (u8, u32),
+        (status, instrument): (u8, InstrumentNo),
         sink: &mut impl Sink,
     ) -> Heard {
         if matches!(status, b'0' | b'1' | b'5') {
@@ -585,7 +587,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (account, instrument): (u32, u32),
+        (account, instrument): (AccountNo, InstrumentNo),
         (side, effect): (Side, Option<Effect>),
         sink: &mut impl Sink,
     ) -> Heard {
@@ -623,7 +625,7 @@ impl Core {
             id: short(report.text_id),
         });
         self.emit(at, &event, sink);
-        self.guard(at, (report.line, account, instrument), sink);
+        self.guard(at, Party::new(report.line, account, instrument), sink);
         Heard::Taken
     }
 }

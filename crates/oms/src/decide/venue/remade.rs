@@ -12,6 +12,7 @@ use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::orders::{Order, Request};
 use crate::state::roll::is_unconfirmed;
+use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::value::{End, Number, Quantity, RequestKind};
 
@@ -45,7 +46,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Heard {
         if report.id.request == report.id.order {
@@ -63,7 +64,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Option<Heard> {
         let (number, request) = (report.id.order, report.id.request);
@@ -205,7 +206,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) {
         let order = self.state().orders().get(report.id.order);
@@ -297,7 +298,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) -> Heard {
         if self.state().remade.is_empty() {

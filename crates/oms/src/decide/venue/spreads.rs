@@ -19,6 +19,7 @@ use crate::state::OmsState;
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::whole;
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
@@ -45,7 +46,7 @@ impl OmsState {
         let (was, now) = ((was_quantity, was_price), (quantity, price));
         let order = self.orders.get(number)?;
         let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
-        let of = (order.session, order.account, leg.instrument);
+        let party = Party::new(order.session, order.account, leg.instrument);
         let side = (leg.side_in(order.side).is_buy(), order.effect);
         let fill = self.spreads.fills.get_mut(number, exec)?;
         let is_its = (fill.quantity, fill.price) == was && fill.leg == at;
@@ -58,7 +59,7 @@ impl OmsState {
         *filled = filled.checked_sub(was.0)?.checked_add(now.0)?;
         let paid = legs.paid.get_mut(usize::from(at))?;
         *paid = paid.saturating_sub(worth(was)).saturating_add(worth(now));
-        self.untrade(of, side, was, is_today);
+        self.untrade(party, side, was, is_today);
         if now.0 > 0 {
             let fill = LegFill {
                 leg: at,
@@ -68,7 +69,7 @@ impl OmsState {
                 undone: 0,
             };
             self.spreads.fills.add(number, by, fill);
-            self.trade(of, side, now);
+            self.trade(party, side, now);
         }
         self.expose(number);
         Some(())
@@ -178,7 +179,7 @@ impl Core {
         self.emit(at, &event, sink);
         let of = self.state.orders().get(number);
         if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
-            self.guard(at, (session, account, leg.instrument), sink);
+            self.guard(at, Party::new(session, account, leg.instrument), sink);
         }
         Heard::Taken
     }
@@ -187,7 +188,7 @@ impl Core {
     fn leg_undo_of(
         &self,
         report: &VenueReport<'_>,
-        leg: u32,
+        leg: InstrumentNo,
         by: u64,
     ) -> Result<Option<Undone>, &'static str> {
         let number = report.id.order;

@@ -8,6 +8,7 @@ use crate::decide::venue::{Heard, VenueReport};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
+use crate::values::ids::{InstrumentNo, Party};
 use crate::values::show::price;
 use crate::values::show::text;
 
@@ -16,11 +17,11 @@ impl OmsState {
     pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
         let stray = self.strays.remove(number)?;
         if !venue {
-            let of = (stray.line, stray.account, stray.instrument);
+            let party = Party::new(stray.line, stray.account, stray.instrument);
             let side = (stray.side.is_buy(), stray.effect);
             let quantity = i128::from(stray.quantity);
             let worth = quantity.saturating_mul(stray.price.into());
-            self.trade_worth(of, side, -quantity, -worth);
+            self.trade_worth(party, side, -quantity, -worth);
         }
         Some(())
     }
@@ -60,7 +61,7 @@ impl Core {
         &mut self,
         at: i64,
         exec: u64,
-        instrument: u32,
+        instrument: InstrumentNo,
         sink: &mut impl Sink,
     ) {
         let execs = [exec, leg_exec(exec, instrument)];

@@ -19,6 +19,7 @@ use crate::state::OmsState;
 use crate::state::event::{OrderEvent, OrderWord};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, RequestKind};
 
@@ -91,9 +92,9 @@ impl Unanswered {
 }
 
 /// Closed orders of a line with a request that is unknown.
-pub(crate) fn lost_of_closed(state: &OmsState, line: u32) -> impl Iterator<Item = Number> {
+pub(crate) fn lost_of_closed(state: &OmsState, line: SessionNo) -> impl Iterator<Item = Number> {
     let orders = state.orders().iter();
-    let closed = orders.filter(move |order| order.line == line && !order.state.is_open());
+    let closed = orders.filter(move |order| order.line() == Some(line) && !order.state.is_open());
     let lost = closed.filter(|order| {
         let request = state.orders().request_of(order);
         request.is_some_and(|it| it.state == OrderState::Unknown)
@@ -105,7 +106,7 @@ pub(crate) fn lost_of_closed(state: &OmsState, line: u32) -> impl Iterator<Item 
 fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
     let (request, order) = state.orders().request(number)?;
     let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
-    (is_sent && state.is_ready(order.line)).then_some((request, order))
+    (is_sent && state.is_line_ready(order)).then_some((request, order))
 }
 
 impl Core {
@@ -133,7 +134,7 @@ impl Core {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
         };
-        let (order, line) = (order.number, order.line);
+        let (order, line) = (order.number, order.line());
         let (request, is_sent) = (number, request.state == OrderState::Sent);
         match step {
             Step::Ask => {
@@ -145,7 +146,8 @@ impl Core {
                     );
                 }
                 let is_held = self.state.remade.is_held(order);
-                if !is_held && !self.answers_status(line) {
+                let answers = line.is_none_or(|line| self.answers_status(line));
+                if !is_held && !answers {
                     return self.no_answer(at, (order, request), sink);
                 }
                 self.work.ask_about(order);
@@ -187,7 +189,7 @@ impl Core {
             OrderState::Unknown => true,
             _ => false,
         };
-        may && self.state.is_ready(order.line)
+        may && self.state.is_line_ready(order)
     }
 
     /// Answers the pending request of an order, over which another cancel is sent.

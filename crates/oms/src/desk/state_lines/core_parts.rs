@@ -12,6 +12,7 @@ use crate::state::orders::lapsed::LapsedOrders;
 use crate::state::orders::retries::Retries;
 use crate::state::orders::waiting::Waiting;
 use crate::state::roll::Roll;
+use crate::values::ids::SessionNo;
 use crate::values::value::Price;
 
 impl Core {
@@ -99,7 +100,7 @@ fn all_lines(state: &OmsState, of: &Lines, names: &[&str], to: &mut StateLines) 
         to.some("next line", next);
         waiting("queue", orders, to);
     }
-    for (session, line) in (0..).zip(lines) {
+    for (session, line) in lines.numbered() {
         let Some(line) = line else { continue };
         let Line {
             group: _, // Settings.
@@ -123,7 +124,7 @@ fn of_prices(state: &OmsState, prices: &Prices, to: &mut StateLines) {
         ticks,
         deadlines,
     } = prices;
-    for (instrument, quote) in (0..).zip(quotes) {
+    for (instrument, quote) in quotes.numbered() {
         to.of(format_args!("market price {}", state.symbol(instrument)));
         let price = |it: Option<Price>| it.map(|it| state.price_in(instrument, it));
         let [last, bid, offer] = *quote;
@@ -180,7 +181,7 @@ fn of_work(state: &OmsState, work: &Work, to: &mut StateLines) {
     let gone = gone.iter();
     let gone = gone.map(|(at, session)| At(*at, state.session_name(*session)));
     to.each("cancels orders of", gone);
-    let names = |all: &[u32]| -> alloc::vec::Vec<Name<'_>> {
+    let names = |all: &[SessionNo]| -> alloc::vec::Vec<Name<'_>> {
         all.iter().map(|it| state.session_name(*it)).collect()
     };
     to.each("leaving line", names(leaving));

@@ -140,12 +140,14 @@ impl<T: Display> Display for At<T> {
 pub(crate) enum Name<'a> {
     Known(&'a [u8]),
     Unknown(u32),
+    None,
 }
 
 impl Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(name) => write!(f, "{}", name.escape_ascii()),
+            Self::None => f.write_str("without name 4294967295"),
             Self::Unknown(number) => write!(f, "without name {number}"),
         }
     }

@@ -10,11 +10,12 @@ use crate::state::orders::fills::{Fill, Fills};
 use crate::state::orders::ids::{Ids, Used};
 use crate::state::orders::spent::Spent;
 use crate::state::orders::transition::OrderState;
-use crate::state::orders::{NO_LINE, Order, Orders, Pended, Request, Retry};
+use crate::state::orders::{Order, Orders, Pended, Placement, Request, Retry};
 use crate::state::parents::{Families, Parent};
-use crate::state::pools::{NO_POOL, Pool};
+use crate::state::pools::Pool;
 use crate::state::quotes::{KnownQuote, QuoteSide, Quotes};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg, Spreads};
+use crate::values::ids::{InstrumentNo, PoolNo, Table};
 use crate::values::names::Names;
 use crate::values::value::{Effect, Price};
 
@@ -119,7 +120,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
         session,
         account,
         instrument,
-        line,
+        placement,
         side,
         kind,
         tif,
@@ -154,10 +155,10 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
     to.say("session", of.session_name(*session));
     to.say("account", of.account_name(*account));
     to.say("symbol", of.symbol(*instrument));
-    if known.is_external() {
-        to.say("placed elsewhere", "yes");
-    } else if *line != NO_LINE {
-        to.say("line", of.session_name(*line));
+    match *placement {
+        Placement::Unsent => {}
+        Placement::Line(line) => to.say("line", of.session_name(line)),
+        Placement::Elsewhere => to.say("placed elsewhere", "yes"),
     }
     to.say("side", byte(side.byte()));
     to.say("type", byte(kind.byte()));
@@ -182,9 +183,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
     to.count("replaces", *replaces);
     queued(*queued_at, to);
     to.text("pool number", pool_number);
-    if *pool != NO_POOL {
-        to.say("pool", pool_name(&of.pool_names, *pool));
-    }
+    to.some("pool", pool.map(|pool| pool_name(&of.pool_names, pool)));
     to.flag("number of the client", *own_number);
     to.flag("was triggered", *triggered);
     match quote_side {
@@ -233,7 +232,7 @@ fn waits(of: &OmsState, (pended, retry): (Option<&Pended>, Option<&Retry>), to: 
 /// A fill; the last one of its order is 1.
 fn fill_of(
     of: &OmsState,
-    (order, instrument): (u64, u32),
+    (order, instrument): (u64, InstrumentNo),
     (place, fill): (u64, &Fill),
     to: &mut StateLines,
 ) {
@@ -256,7 +255,7 @@ fn fill_of(
 
 fn request_of(
     of: &OmsState,
-    (order, instrument): (u64, u32),
+    (order, instrument): (u64, InstrumentNo),
     request: &Request,
     to: &mut StateLines,
 ) {
@@ -285,15 +284,15 @@ fn request_of(
     queued(*queued_at, to);
 }
 
-fn pool_name(names: &Names, pool: u32) -> Name<'_> {
+fn pool_name(names: &Names<PoolNo>, pool: PoolNo) -> Name<'_> {
     match names.name(pool) {
-        b"" => Name::Unknown(pool),
+        b"" => Name::Unknown(pool.place()),
         name => Name::Known(name),
     }
 }
 
-pub(super) fn pools(names: &Names, all: &[Pool], to: &mut StateLines) {
-    for (index, pool) in (0..).zip(all) {
+pub(super) fn pools(names: &Names<PoolNo>, all: &Table<PoolNo, Pool>, to: &mut StateLines) {
+    for (index, pool) in all.numbered() {
         let Pool {
             form,
             tag,

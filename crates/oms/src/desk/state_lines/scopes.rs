@@ -4,6 +4,7 @@ use super::line::{Hash, Name, Scaled, StateLines, money};
 use crate::state::flow::{Flow, Passed, Recent, RecentOrder, Window};
 use crate::state::tally::{Position, Tally};
 use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::limits::{RiskControl, RiskLimits};
 use crate::values::marks::RequestMarks;
 use crate::values::scope::Scope;
@@ -131,8 +132,8 @@ pub(super) fn marks(of: &RequestMarks, to: &mut StateLines) {
     to.count("investor flag", investor_flag);
 }
 
-pub(super) fn sessions(state: &OmsState, all: &[Session], to: &mut StateLines) {
-    for (index, session) in (0..).zip(all) {
+pub(super) fn sessions(state: &OmsState, all: &Table<SessionNo, Session>, to: &mut StateLines) {
+    for (index, session) in all.numbered() {
         let Session {
             ready,
             client,
@@ -150,8 +151,8 @@ pub(super) fn sessions(state: &OmsState, all: &[Session], to: &mut StateLines) {
     }
 }
 
-pub(super) fn accounts(state: &OmsState, all: &[Account], to: &mut StateLines) {
-    for (index, account) in (0..).zip(all) {
+pub(super) fn accounts(state: &OmsState, all: &Table<AccountNo, Account>, to: &mut StateLines) {
+    for (index, account) in all.numbered() {
         let Account {
             parent,
             standing: standing_of,
@@ -162,8 +163,12 @@ pub(super) fn accounts(state: &OmsState, all: &[Account], to: &mut StateLines) {
     }
 }
 
-pub(super) fn instruments(state: &OmsState, all: &[Instrument], to: &mut StateLines) {
-    for (index, instrument) in (0..).zip(all) {
+pub(super) fn instruments(
+    state: &OmsState,
+    all: &Table<InstrumentNo, Instrument>,
+    to: &mut StateLines,
+) {
+    for (index, instrument) in all.numbered() {
         let Instrument {
             scale,
             worth,
@@ -259,7 +264,7 @@ pub(super) fn recent(of: &Recent, to: &mut StateLines) {
 /// A position of an account in an instrument, in lines of their own.
 pub(super) fn position(
     state: &OmsState,
-    instrument: u32,
+    instrument: InstrumentNo,
     position: &Position,
     to: &mut StateLines,
 ) {

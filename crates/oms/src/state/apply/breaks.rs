@@ -163,7 +163,7 @@ impl OmsState {
         (filled <= MOST).then_some(())?;
         self.change(number, |state, place| {
             let order = state.orders.at(place)?;
-            let of = (order.session, order.account, order.instrument);
+            let (party, instrument) = (order.party(), order.instrument);
             let side = (order.side.is_buy(), order.effect);
             let (was, more) = (order.filled, paid.saturating_sub(order.paid));
             let all = filled >= order.quantity;
@@ -178,10 +178,10 @@ impl OmsState {
             let order = state.orders.at_mut(place)?;
             (order.filled, order.paid, order.state) = (filled, paid, next);
             // Of a spread its legs were traded.
-            if state.spreads.legs(of.2).is_some() {
+            if state.spreads.legs(instrument).is_some() {
                 return Some(());
             }
-            state.trade_worth(of, side, i128::from(filled) - i128::from(was), more);
+            state.trade_worth(party, side, i128::from(filled) - i128::from(was), more);
             Some(())
         })
     }

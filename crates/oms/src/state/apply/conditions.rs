@@ -33,7 +33,7 @@ impl OmsState {
                 price,
                 ..
             } => {
-                self.instruments.get(instrument as usize)?;
+                self.instruments.get(instrument)?;
                 self.conditions.touch(instrument, field, price);
                 Some(())
             }

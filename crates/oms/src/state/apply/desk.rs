@@ -3,18 +3,18 @@
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, RejectedEvent};
-use crate::state::orders::Place;
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Happening;
-use crate::values::value::{BreakKind, Number, Text};
+use crate::state::orders::{Place, Placement};
+use crate::values::value::{BreakKind, Text};
 
 impl OmsState {
     pub(crate) fn apply_rejected(&mut self, event: &RejectedEvent<'_>) -> Option<()> {
         match *event {
             RejectedEvent::RejectKept { terms, id } => {
-                self.sessions.get(terms.session as usize)?;
-                self.accounts.get(terms.account as usize)?;
-                self.instruments.get(terms.instrument as usize)?;
+                self.sessions.get(terms.session)?;
+                self.accounts.get(terms.account)?;
+                self.instruments.get(terms.instrument)?;
                 self.rejected.add(RejectedOrder {
                     number: self.events - 1,
                     terms,
@@ -33,7 +33,7 @@ impl OmsState {
     pub(crate) fn apply_copy(&mut self, event: &CopyEvent<'_>) -> Option<()> {
         match *event {
             CopyEvent::CopyLine { line, session } => {
-                self.sessions.get(line as usize)?;
+                self.sessions.get(line)?;
                 self.copies.set_line(line, session);
                 Some(())
             }
@@ -41,7 +41,8 @@ impl OmsState {
                 state.step(place, Happening::Send)?;
                 state.step(place, Happening::Accept)?;
                 let order = state.orders.at_mut(place)?;
-                (order.line, order.venue_id) = (order.session, Text::new(venue_id));
+                order.placement = Placement::Elsewhere;
+                order.venue_id = Text::new(venue_id);
                 Some(())
             }),
             CopyEvent::Restated {
@@ -70,7 +71,7 @@ impl OmsState {
                 price,
             } => {
                 let new = Awaited {
-                    line: self.orders.get(order).map_or(u32::MAX, |it| it.line),
+                    line: self.orders.get(order).and_then(|it| it.line()),
                     since: self.time,
                     ours: None,
                     copy: Some((quantity, price)),
@@ -96,7 +97,7 @@ impl OmsState {
                 let key = (order, exec);
                 let what = match kind {
                     BreakKind::Unplaced => Awaited {
-                        line: u32::MAX,
+                        line: None,
                         since: self.time,
                         ours: None,
                         copy: None,
@@ -127,10 +128,10 @@ impl OmsState {
         let Some(order) = self.orders.at(place) else {
             return;
         };
-        let (number, line): (Number, u32) = (order.number, order.line);
+        let (number, line) = (order.number, order.line());
         if order.is_external() {
             self.spent.add(exec);
-        } else if self.copies.session_of(line).is_some() {
+        } else if line.is_some_and(|line| self.copies.session_of(line).is_some()) {
             let new = Awaited {
                 line,
                 since: self.time,

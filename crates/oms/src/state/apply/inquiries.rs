@@ -3,7 +3,8 @@
 use crate::state::OmsState;
 use crate::state::event::InquiryEvent;
 use crate::state::inquiries::{Inquiry, InquiryKey};
-use crate::state::pools::{NO_POOL, NUMBERS};
+use crate::state::orders::ids::IdOwner;
+use crate::values::ids::SessionNo;
 use crate::values::value::Text;
 
 impl OmsState {
@@ -14,7 +15,7 @@ impl OmsState {
     }
 
     /// Whether a session has used a QuoteReqID(131) today.
-    pub(crate) fn has_inquired(&self, session: u32, id: &[u8]) -> bool {
+    pub(crate) fn has_inquired(&self, session: SessionNo, id: &[u8]) -> bool {
         self.used(session, InquiryKey::new(id).bytes()).is_some()
     }
 
@@ -31,18 +32,18 @@ impl OmsState {
                 id,
                 ..
             } => {
-                self.sessions.get(session as usize)?;
-                self.sessions.get(line as usize)?;
-                self.instruments.get(instrument as usize)?;
+                self.sessions.get(session)?;
+                self.sessions.get(line)?;
+                self.instruments.get(instrument)?;
                 if inquiry != self.last + 1 {
                     return None;
                 }
-                if pool != NO_POOL {
+                if let Some(pool) = pool {
                     if self.has_number(order_no) {
                         return None;
                     }
-                    self.pools.get_mut(pool as usize)?.used(number, false);
-                    self.ids.add(NUMBERS, order_no, inquiry);
+                    self.pools.get_mut(pool)?.used(number, false);
+                    self.ids.add(IdOwner::Pools, order_no, inquiry);
                 }
                 self.last = inquiry;
                 let key = InquiryKey::new(id);

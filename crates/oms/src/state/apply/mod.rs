@@ -24,14 +24,13 @@ use crate::state::event::{LineEvent, OrderEvent, RequestEvent, SetupEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::orders::transition::{Happening, OrderState};
-use crate::state::orders::{NO_LINE, Order, Place};
-use crate::state::pools::NO_POOL;
+use crate::state::orders::{Order, Place, Placement};
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::Tally;
 use crate::state::{Account, Instrument, OmsState, Session, Standing};
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::marks::RequestMarks;
-use crate::values::slab::NOWHERE;
 use crate::values::units::MOST;
 use crate::values::value::{Number, OrderType, Price, Quantity, Side, Text};
 
@@ -85,19 +84,19 @@ impl OmsState {
     pub(crate) fn apply_line(&mut self, event: &LineEvent) -> Option<()> {
         match *event {
             LineEvent::LineUp { line } => {
-                self.sessions.get_mut(line as usize)?.ready = true;
+                self.sessions.get_mut(line)?.ready = true;
                 Some(())
             }
             LineEvent::LineDown { line } => self.line_down(line),
             LineEvent::MassAsked { line, .. } | LineEvent::MassAnswered { line, .. } => {
-                self.sessions.get(line as usize).map(|_| ())
+                self.sessions.get(line).map(|_| ())
             }
             LineEvent::LinkNumbers {
                 line,
                 inbound,
                 outbound,
             } => {
-                self.sessions.get_mut(line as usize)?.link = (inbound, outbound);
+                self.sessions.get_mut(line)?.link = (inbound, outbound);
                 Some(())
             }
         }
@@ -113,20 +112,20 @@ impl OmsState {
                 short,
                 ..
             } => {
-                self.accounts.get(account as usize)?;
-                self.instruments.get(instrument as usize)?;
+                self.accounts.get(account)?;
+                self.instruments.get(instrument)?;
                 let position = &mut self.holding_mut(account, instrument).position;
                 (position.long, position.short) = (long, short);
                 Some(())
             }
             SetupEvent::Client { session, is } => {
-                self.sessions.get_mut(session as usize)?.client = is;
+                self.sessions.get_mut(session)?.client = is;
                 Some(())
             }
             SetupEvent::Market {
                 instrument, state, ..
             } => {
-                self.instruments.get_mut(instrument as usize)?.market = state;
+                self.instruments.get_mut(instrument)?.market = state;
                 Some(())
             }
             SetupEvent::Build { build, settings } => {
@@ -169,33 +168,33 @@ impl OmsState {
     }
 
     /// Moves the usage of an account from its old parents to its new ones.
-    fn set_parent(&mut self, index: u32, parent: Option<u32>) -> Option<()> {
+    fn set_parent(&mut self, index: AccountNo, parent: Option<AccountNo>) -> Option<()> {
         let mut above = parent;
         while let Some(of) = above {
-            if of == index || of >= self.account_names.len() {
+            if of == index || self.accounts.get(of).is_none() {
                 return None;
             }
             above = self.parent(of);
         }
-        let tally = self.accounts[index as usize].standing.tally;
+        let tally = self.accounts[index].standing.tally;
         self.count_for_parents(index, &tally, &Tally::default());
-        self.accounts[index as usize].parent = parent;
+        self.accounts[index].parent = parent;
         self.count_for_parents(index, &Tally::default(), &tally);
         Some(())
     }
 
-    fn count_for_parents(&mut self, account: u32, old: &Tally, new: &Tally) {
+    fn count_for_parents(&mut self, account: AccountNo, old: &Tally, new: &Tally) {
         let mut above = self.parent(account);
         while let Some(of) = above {
-            let account = &mut self.accounts[of as usize];
+            let account = &mut self.accounts[of];
             account.standing.tally.change(old, new);
             above = account.parent;
         }
     }
 
     /// Revalues open orders. A price scale only grows, and prices are rescaled with it.
-    fn set_instrument(&mut self, index: u32, scale: u8, worth: u64) -> Option<()> {
-        let more = scale.checked_sub(self.instruments.get(index as usize)?.scale)?;
+    fn set_instrument(&mut self, index: InstrumentNo, scale: u8, worth: u64) -> Option<()> {
+        let more = scale.checked_sub(self.instruments.get(index)?.scale)?;
         if scale > 9 {
             return None;
         }
@@ -234,11 +233,11 @@ impl OmsState {
             holding.mark = holding.mark.saturating_mul(factor);
             holding.opened_at = holding.opened_at.saturating_mul(factor);
         }
-        let known = self.instruments.get_mut(index as usize)?;
+        let known = self.instruments.get_mut(index)?;
         (known.scale, known.worth) = (scale, worth);
         let after = counted(self);
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
-            self.count(*session, *account, index, old, new);
+            self.count(Party::new(*session, *account, index), old, new);
         }
         // The session that made this profit is unknown.
         let tally = |gained| Tally {
@@ -246,50 +245,44 @@ impl OmsState {
             ..Tally::default()
         };
         for ((account, old), (_, new)) in gained_before.into_iter().zip(gained(self)) {
-            self.count(u32::MAX, account, index, &tally(old), &tally(new));
+            let party = Party {
+                session: None,
+                account: Some(account),
+                instrument: Some(index),
+            };
+            self.count(party, &tally(old), &tally(new));
         }
         Some(())
     }
 
     /// Changes the usage of every scope of an order.
-    pub(crate) fn count(
-        &mut self,
-        session: u32,
-        account: u32,
-        instrument: u32,
-        old: &Tally,
-        new: &Tally,
-    ) {
+    pub(crate) fn count(&mut self, party: Party, old: &Tally, new: &Tally) {
         if old == new {
             return;
         }
         let more = Tally::difference(old, new);
-        self.each_standing(session, account, instrument, |standing| {
+        self.each_standing(party, |standing| {
             standing.tally.add(&more);
         });
     }
 
     /// For every scope of an order.
-    fn each_standing(
-        &mut self,
-        session: u32,
-        account: u32,
-        instrument: u32,
-        mut change: impl FnMut(&mut Standing),
-    ) {
+    fn each_standing(&mut self, party: Party, mut change: impl FnMut(&mut Standing)) {
         change(&mut self.firm);
-        if let Some(session) = self.sessions.get_mut(session as usize) {
+        if let Some(session) = party.session.and_then(|it| self.sessions.get_mut(it)) {
             change(&mut session.standing);
         }
-        let mut owner = Some(account);
-        while let Some(account) = owner.and_then(|it| self.accounts.get_mut(it as usize)) {
+        let mut owner = party.account;
+        while let Some(account) = owner.and_then(|it| self.accounts.get_mut(it)) {
             change(&mut account.standing);
             owner = account.parent;
         }
-        if let Some(instrument) = self.instruments.get_mut(instrument as usize) {
+        if let Some(instrument) = party.instrument.and_then(|it| self.instruments.get_mut(it)) {
             change(&mut instrument.standing);
         }
-        change(&mut self.holding_mut(account, instrument).standing);
+        if let (Some(account), Some(instrument)) = (party.account, party.instrument) {
+            change(&mut self.holding_mut(account, instrument).standing);
+        }
     }
 
     /// Numbers are consecutive.
@@ -321,9 +314,9 @@ impl OmsState {
         else {
             return None;
         };
-        self.sessions.get(session as usize)?;
-        self.accounts.get(account as usize)?;
-        self.instruments.get(instrument as usize)?;
+        self.sessions.get(session)?;
+        self.accounts.get(account)?;
+        self.instruments.get(instrument)?;
         (quantity <= MOST).then_some(())?;
         self.number(order)?;
         let new = Order {
@@ -332,7 +325,7 @@ impl OmsState {
             session,
             account,
             instrument,
-            line: NO_LINE,
+            placement: Placement::Unsent,
             side,
             kind,
             tif,
@@ -347,8 +340,8 @@ impl OmsState {
             paid: 0,
             id: Text::new(id),
             venue_id: Text::EMPTY,
-            request: NOWHERE,
-            last_fill: NOWHERE,
+            request: None,
+            last_fill: None,
             pended: None,
             asked: 0,
             withdrawn: false,
@@ -356,7 +349,7 @@ impl OmsState {
             queued: 0,
             retry: None,
             pool_number: Text::EMPTY,
-            pool: NO_POOL,
+            pool: None,
             own_number: false,
             triggered: false,
             quote_side: QuoteSide::None,
@@ -372,7 +365,8 @@ impl OmsState {
         }
         self.ids.add(session, id, order);
         self.orders.add(new);
-        self.count(session, account, instrument, &Tally::default(), &tally);
+        let party = Party::new(session, account, instrument);
+        self.count(party, &Tally::default(), &tally);
         let passed = if self.families.parent_of(order).is_some() {
             self.child_taken(order, &tally)
         } else {
@@ -383,7 +377,7 @@ impl OmsState {
                 ..Passed::default()
             }
         };
-        self.pass(session, account, instrument, passed);
+        self.pass(party, passed);
         if !self.spreads.is_empty() {
             self.spread_taken(order, instrument);
         }
@@ -391,12 +385,12 @@ impl OmsState {
     }
 
     /// Counts flow for every scope of an order.
-    pub(crate) fn pass(&mut self, session: u32, account: u32, instrument: u32, passed: Passed) {
+    pub(crate) fn pass(&mut self, party: Party, passed: Passed) {
         if !self.has_flow {
             return;
         }
         let at = self.time;
-        self.each_standing(session, account, instrument, |standing| {
+        self.each_standing(party, |standing| {
             if let Some(flow) = &mut standing.flow {
                 flow.add(at, passed);
             }
@@ -404,9 +398,9 @@ impl OmsState {
     }
 
     /// Counts flow of a session that belongs to no account or symbol.
-    pub(crate) fn pass_session(&mut self, session: u32, passed: Passed) {
+    pub(crate) fn pass_session(&mut self, session: SessionNo, passed: Passed) {
         let at = self.time;
-        let session = self.sessions.get_mut(session as usize);
+        let session = self.sessions.get_mut(session);
         let session = session.map(|session| &mut session.standing);
         for standing in session.into_iter().chain([&mut self.firm]) {
             if let Some(flow) = &mut standing.flow {
@@ -418,15 +412,15 @@ impl OmsState {
     /// Hash of the fields that identical orders share.
     pub(crate) fn sameness(
         &self,
-        account: u32,
-        instrument: u32,
+        account: AccountNo,
+        instrument: InstrumentNo,
         (side, kind): (Side, OrderType),
         (quantity, price): (Quantity, Price),
     ) -> u64 {
         let mut bytes = [0; 34];
         let words = [
-            u64::from(account),
-            u64::from(instrument),
+            u64::from(account.place()),
+            u64::from(instrument.place()),
             quantity,
             price.cast_unsigned(),
         ];
@@ -450,8 +444,8 @@ impl OmsState {
     }
 
     /// In flight on a disconnected session: only the venue knows its state.
-    fn line_down(&mut self, line: u32) -> Option<()> {
-        self.sessions.get_mut(line as usize)?.ready = false;
+    fn line_down(&mut self, line: SessionNo) -> Option<()> {
+        self.sessions.get_mut(line)?.ready = false;
         self.orders.lose(line);
         Some(())
     }
@@ -466,13 +460,13 @@ impl OmsState {
         let place = self.orders.place(number)?;
         let order = self.orders.at(place)?;
         let old = self.counted(order, self.orders.request_of(order));
-        let (session, account, instrument) = (order.session, order.account, order.instrument);
+        let party = order.party();
         let was_open = order.state.is_open();
         let done = change(self, place);
         let order = self.orders.at(place)?;
         let new = self.counted(order, self.orders.request_of(order));
         let is_open = order.state.is_open();
-        self.count(session, account, instrument, &old, &new);
+        self.count(party, &old, &new);
         if !self.families.is_empty() {
             self.child_changed(number, &old, &new);
         }
@@ -482,7 +476,7 @@ impl OmsState {
         match (was_open, is_open) {
             (true, false) => {
                 if canary::is(OmsPlantedFault::ReleaseTwice) {
-                    self.count(session, account, instrument, &old, &new);
+                    self.count(party, &old, &new);
                 }
                 self.orders.at_mut(place)?.pended = None;
                 if !self.remade.is_empty() {

@@ -8,14 +8,14 @@ use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
 use crate::state::orders::transition::{Happening, OrderState};
-use crate::state::orders::{Fill, NO_LINE, Pended, Place, Request, Retry};
+use crate::state::orders::{Fill, Pended, Place, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
-use crate::values::slab::NOWHERE;
 use crate::values::units::MOST;
 use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
@@ -102,7 +102,7 @@ impl OmsState {
                 fits(request.state).then(|| request.queued = -until)
             }
             RequestEvent::Marks { session, mut marks } => {
-                let session = self.sessions.get_mut(session as usize)?;
+                let session = self.sessions.get_mut(session)?;
                 session.marks = RequestMarks::take(&mut marks)?;
                 marks.is_empty().then_some(())
             }
@@ -200,7 +200,7 @@ impl OmsState {
                 Some(())
             }
             OrderWord::LapseCancelled { order, line } => {
-                self.sessions.get(line as usize)?;
+                self.sessions.get(line)?;
                 let order = self.orders.get(order)?;
                 (order.state == OrderState::Lapsed).then_some(())
             }
@@ -209,7 +209,7 @@ impl OmsState {
                 self.change(order, |state, place| state.step(place, Happening::Doubt))
             }
             OrderWord::ForeignReport { line, order, .. } => {
-                self.sessions.get(line as usize)?;
+                self.sessions.get(line)?;
                 self.orders.get(order).map(|_| ())
             }
             OrderWord::ReportEntered { order, .. } => self.orders.get(order).map(|_| ()),
@@ -255,7 +255,7 @@ impl OmsState {
                 request,
                 line,
             } => {
-                self.sessions.get(line as usize)?;
+                self.sessions.get(line)?;
                 self.orders.get(order)?;
                 self.number(request)?;
                 self.remade.set(order, RemadeStep::Stray(former));
@@ -323,7 +323,7 @@ impl OmsState {
         let session = self.orders.get(order)?.session;
         let request = Request {
             number,
-            order: NOWHERE,
+            order: None,
             kind,
             state: OrderState::Queued,
             quantity,
@@ -333,7 +333,7 @@ impl OmsState {
             queued: 0,
         };
         let known = self.orders.get(order)?;
-        let (account, instrument, before) = (known.account, known.instrument, known.quantity);
+        let (party, before) = (known.party(), known.quantity);
         let usage = (kind == RequestKind::Replace).then(|| {
             (
                 self.counted(known, None).reserved,
@@ -364,7 +364,7 @@ impl OmsState {
         } else if !id.is_empty() {
             passed.cancels = 1;
         }
-        self.pass(session, account, instrument, passed);
+        self.pass(party, passed);
         if kind == RequestKind::Cancel && !self.families.is_empty() {
             self.withdraw_children(order);
         }
@@ -387,11 +387,11 @@ impl OmsState {
         Some(())
     }
 
-    fn sent(&mut self, number: Number, line: u32) -> Option<()> {
+    fn sent(&mut self, number: Number, line: SessionNo) -> Option<()> {
         if let Some(order) = self.orders.get_mut(number) {
             order.state = order.state.after(Happening::Send)?;
-            order.line = line;
-            let of_line = self.sessions.get(line as usize).map(|it| it.marks);
+            order.placement = Placement::Line(line);
+            let of_line = self.sessions.get(line).map(|it| it.marks);
             if of_line.is_some_and(|marks| !marks.is_empty()) {
                 return self.mark(number);
             }
@@ -405,9 +405,9 @@ impl OmsState {
     /// What an order says over TMP from its first sending on: what its user says, else what its line says.
     pub(crate) fn mark(&mut self, number: Number) -> Option<()> {
         let order = self.orders.get_mut(number)?;
-        let of = |session: u32| self.sessions.get(session as usize).map(|it| it.marks);
+        let of = |session: SessionNo| self.sessions.get(session).map(|it| it.marks);
         if order.marks.is_empty() {
-            order.marks = of(order.session)?.or(of(order.line)?);
+            order.marks = of(order.session)?.or(of(order.line()?)?);
         }
         Some(())
     }
@@ -443,7 +443,7 @@ impl OmsState {
         &mut self,
         order: Number,
         attempt: Number,
-        (due, not_on): (i64, Option<u32>),
+        (due, not_on): (i64, Option<SessionNo>),
     ) -> Option<()> {
         let known = self.orders.get(order)?;
         if attempt != self.last + 1 || self.orders.request_of(known).is_some() {
@@ -459,7 +459,7 @@ impl OmsState {
                 due,
                 not_on,
             }));
-            (order.current, order.line) = (attempt, NO_LINE);
+            (order.current, order.placement) = (attempt, Placement::Unsent);
             Some(())
         })?;
         self.number(attempt)
@@ -480,7 +480,7 @@ impl OmsState {
             let order = state.orders.at(place)?;
             let filled = order.filled.checked_add(quantity)?;
             let all = filled >= order.quantity;
-            let (session, account, instrument) = (order.session, order.account, order.instrument);
+            let (party, instrument) = (order.party(), order.instrument);
             let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
             let effect = order.effect;
             order.state.after(Happening::Fill { all })?;
@@ -505,11 +505,7 @@ impl OmsState {
             }
             // Of a spread its legs are traded.
             if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {
-                state.trade(
-                    (session, account, instrument),
-                    (buys, effect),
-                    (quantity, price),
-                );
+                state.trade(party, (buys, effect), (quantity, price));
             }
             Some(())
         })
@@ -532,9 +528,9 @@ impl OmsState {
             return None;
         };
         self.spent.add(exec);
-        self.sessions.get(line as usize)?;
-        self.accounts.get(account as usize)?;
-        self.instruments.get(instrument as usize)?;
+        self.sessions.get(line)?;
+        self.accounts.get(account)?;
+        self.instruments.get(instrument)?;
         self.late_fills += 1;
         let effect = effect.unwrap_or(Effect::Netting);
         let stray = Stray {
@@ -551,16 +547,23 @@ impl OmsState {
         };
         self.strays.add(self.events, stray);
         let fill = (quantity, price);
-        self.trade((line, account, instrument), (side.is_buy(), effect), fill);
+        self.trade(
+            Party::new(line, account, instrument),
+            (side.is_buy(), effect),
+            fill,
+        );
         Some(())
     }
 
     pub(crate) fn trade(
         &mut self,
-        (session, account, instrument): (u32, u32, u32),
+        party: Party,
         (buys, effect): (bool, Effect),
         (quantity, price): (Quantity, i64),
     ) {
+        let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
+            return;
+        };
         let holding = self.holding_mut(account, instrument);
         let before = holding.gained();
         holding.position.fill(buys, quantity, price, effect);
@@ -579,12 +582,12 @@ impl OmsState {
             gained: self.gain(instrument, after),
             ..Tally::default()
         };
-        self.count(session, account, instrument, &old, &new);
+        self.count(party, &old, &new);
         let passed = Passed {
             executions: 1,
             ..Passed::default()
         };
-        self.pass(session, account, instrument, passed);
+        self.pass(party, passed);
     }
 
     fn replaced(

@@ -132,13 +132,13 @@ impl OmsState {
         let counted = |state: &Self| {
             let order = state.orders.get(parent)?;
             let tally = state.counted(order, state.orders.request_of(order));
-            Some((order.session, order.account, order.instrument, tally))
+            Some((order.party(), tally))
         };
         let before = counted(self);
         self.families.hold(parent, old, new);
         let after = counted(self);
-        if let (Some((session, account, instrument, old)), Some((.., new))) = (before, after) {
-            self.count(session, account, instrument, &old, &new);
+        if let (Some((party, old)), Some((_, new))) = (before, after) {
+            self.count(party, &old, &new);
         }
         self.expose(parent);
     }

@@ -2,13 +2,15 @@
 
 use crate::state::OmsState;
 use crate::state::event::PoolEvent;
-use crate::state::pools::{NUMBERS, Pool};
+use crate::state::orders::ids::IdOwner;
+use crate::state::pools::Pool;
+use crate::values::ids::PoolNo;
 use crate::values::value::{Number, Text};
 
 impl OmsState {
     /// Whether an open order, or one of today, has this pool number.
     pub(crate) fn has_number(&self, text: &[u8]) -> bool {
-        self.ids.find(NUMBERS, text).is_some()
+        self.ids.find(IdOwner::Pools, text).is_some()
     }
 
     pub(crate) fn apply_pool(&mut self, event: &PoolEvent<'_>) -> Option<()> {
@@ -28,7 +30,7 @@ impl OmsState {
                 } else if known != Some(index) {
                     return None;
                 }
-                let pool = self.pools.get_mut(index as usize)?;
+                let pool = self.pools.get_mut(index)?;
                 let is_other = known.is_none() || pool.form != form;
                 (pool.form, pool.tag, pool.each_day) = (form, tag, each_day);
                 pool.bound(first, last);
@@ -45,7 +47,7 @@ impl OmsState {
                 text,
             } => self.numbered(order, (pool, number, own), text),
             PoolEvent::NumbersLow { pool, .. } => {
-                self.pools.get_mut(pool as usize)?.is_low = true;
+                self.pools.get_mut(pool)?.is_low = true;
                 Some(())
             }
         }
@@ -54,18 +56,18 @@ impl OmsState {
     fn numbered(
         &mut self,
         order: Number,
-        (pool, number, own): (u32, u64, bool),
+        (pool, number, own): (PoolNo, u64, bool),
         text: &[u8],
     ) -> Option<()> {
         if self.has_number(text) {
             return None;
         }
-        let of = self.pools.get_mut(pool as usize)?;
+        let of = self.pools.get_mut(pool)?;
         let known = self.orders.get_mut(order)?;
         of.used(number, own);
         known.pool_number = Text::new(text);
-        (known.pool, known.own_number) = (pool, own);
-        self.ids.add(NUMBERS, text, order);
+        (known.pool, known.own_number) = (Some(pool), own);
+        self.ids.add(IdOwner::Pools, text, order);
         Some(())
     }
 }

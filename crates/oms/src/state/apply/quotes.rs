@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 use crate::state::OmsState;
 use crate::state::event::QuoteEvent;
 use crate::state::flow::Passed;
+use crate::state::orders::Placement;
 use crate::state::orders::transition::Happening;
-use crate::state::pools::NO_POOL;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::Number;
 
 impl OmsState {
@@ -14,7 +15,7 @@ impl OmsState {
         match *event {
             QuoteEvent::Quoted { order, id } => self.quotes.link(&mut self.orders, order, id),
             QuoteEvent::QuoteRefused { session, kind, .. } => {
-                self.sessions.get(session as usize)?;
+                self.sessions.get(session)?;
                 if kind == b'S' {
                     let refused = Passed {
                         refused: 1,
@@ -32,7 +33,7 @@ impl OmsState {
                 id,
                 ..
             } => {
-                self.sessions.get(session as usize)?;
+                self.sessions.get(session)?;
                 if !id.is_empty() {
                     let cancel = Passed {
                         cancels: 1,
@@ -51,10 +52,10 @@ impl OmsState {
                 for side in [order, order + 1] {
                     let order = self.orders.get_mut(side)?;
                     order.state = order.state.after(Happening::Send)?;
-                    order.line = line;
+                    order.placement = Placement::Line(line);
                     self.mark(side)?;
                     let order = self.orders.get_mut(side)?;
-                    if order.pool == NO_POOL {
+                    if order.pool.is_none() {
                         (order.pool, order.pool_number) = (pool, number.clone());
                     }
                 }
@@ -66,14 +67,18 @@ impl OmsState {
     /// The open sides of a quote, or of all quotes of a session that are the last ones of their account and instrument.
     pub(crate) fn open_sides(
         &self,
-        session: u32,
-        instrument: Option<u32>,
+        session: SessionNo,
+        instrument: Option<InstrumentNo>,
         quote: Option<Number>,
     ) -> Vec<Number> {
-        let quotes: Vec<Number> = match quote {
-            Some(quote) => [quote].into(),
-            None => self.quotes.of_session(session, instrument).collect(),
-        };
+        match quote {
+            Some(quote) => self.open_of([quote]),
+            None => self.open_of(self.quotes.of_session(session, instrument)),
+        }
+    }
+
+    /// The open sides of quotes.
+    pub(crate) fn open_of(&self, quotes: impl IntoIterator<Item = Number>) -> Vec<Number> {
         let sides = quotes
             .into_iter()
             .flat_map(|bid| [bid, bid.saturating_add(1)]);

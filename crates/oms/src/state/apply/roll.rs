@@ -2,8 +2,9 @@
 
 use crate::state::OmsState;
 use crate::state::event::DayEvent;
+use crate::state::orders::ids::IdOwner;
 use crate::state::orders::ids::Ids;
-use crate::state::pools::{NO_POOL, NUMBERS, Pool};
+use crate::state::pools::Pool;
 use crate::values::value::Number;
 
 /// The greatest number after which the numbers of a journal may begin: JSON numbers are exact up to here.
@@ -42,8 +43,8 @@ impl OmsState {
             if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }
-            if order.pool != NO_POOL {
-                ids.add(NUMBERS, order.pool_number.bytes(), order.number);
+            if order.pool.is_some() {
+                ids.add(IdOwner::Pools, order.pool_number.bytes(), order.number);
             }
         }
         self.ids = ids;

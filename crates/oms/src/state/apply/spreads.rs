@@ -9,13 +9,14 @@ use crate::state::orders::{Fill, Order};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::scope::Scope;
 use crate::values::value::{Number, Quantity, Side};
 
 impl OmsState {
     /// The legs of an instrument that is a spread.
     #[must_use]
-    pub fn legs(&self, instrument: u32) -> Option<&[SpreadLeg; 2]> {
+    pub fn legs(&self, instrument: InstrumentNo) -> Option<&[SpreadLeg; 2]> {
         self.spreads.legs(instrument)
     }
 
@@ -58,7 +59,7 @@ impl OmsState {
             leg(second, second_side, second_ratio),
         ];
         for instrument in [index, first, second] {
-            self.instruments.get(instrument as usize)?;
+            self.instruments.get(instrument)?;
         }
         self.spreads.may_be(index, &legs).then_some(())?;
         let orders = self.orders.iter().filter(|it| it.instrument == index);
@@ -94,7 +95,7 @@ impl OmsState {
         let place = self.orders.place(number)?;
         let order = self.orders.at(place)?;
         let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
-        let of = (order.session, order.account, leg.instrument);
+        let party = Party::new(order.session, order.account, leg.instrument);
         let side = (leg.side_in(order.side).is_buy(), order.effect);
         let legs = self.spreads.get_mut(number)?;
         let filled = legs.filled.get_mut(usize::from(at))?;
@@ -127,14 +128,14 @@ impl OmsState {
         if !self.copies.is_off() {
             self.fill_heard(place, exec, (quantity, price));
         }
-        self.trade(of, side, (quantity, price));
+        self.trade(party, side, (quantity, price));
         self.expose(number);
         Some(())
     }
 
     /// A new order of a spread has legs.
     #[cold]
-    pub(crate) fn spread_taken(&mut self, order: Number, instrument: u32) {
+    pub(crate) fn spread_taken(&mut self, order: Number, instrument: InstrumentNo) {
         if self.spreads.legs(instrument).is_some() {
             self.spreads.insert(order, OrderLegs::default());
             self.expose(order);
@@ -202,7 +203,7 @@ impl OmsState {
 
     fn expose_leg(
         &mut self,
-        account: u32,
+        account: AccountNo,
         leg: &SpreadLeg,
         side: Side,
         (old, new): (Quantity, Quantity),

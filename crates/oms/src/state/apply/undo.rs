@@ -5,6 +5,7 @@ use crate::state::event::UndoEvent;
 use crate::state::orders::Fill;
 use crate::state::orders::transition::{Happening, OrderState};
 use crate::state::tally::Tally;
+use crate::values::ids::Party;
 use crate::values::value::{Effect, Price, Quantity};
 
 /// A fill that is taken back, and the one that counts for it, which is 0 after a bust.
@@ -86,7 +87,7 @@ impl OmsState {
             let order = state.orders.at(place)?;
             let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
             let all = filled >= order.quantity;
-            let of = (order.session, order.account, order.instrument);
+            let (party, instrument) = (order.party(), order.instrument);
             let side = (order.side.is_buy(), order.effect);
             let happening = Self::undone(all, change.open);
             order.state.after(happening)?;
@@ -109,13 +110,13 @@ impl OmsState {
                 .saturating_sub(worth(was))
                 .saturating_add(worth(now));
             // Of a spread its legs were traded.
-            if state.spreads.legs(of.2).is_some() {
+            if state.spreads.legs(instrument).is_some() {
                 return Some(());
             }
             let is_today = !state.rejected.is_past(fill.report);
-            state.untrade(of, side, was, is_today);
+            state.untrade(party, side, was, is_today);
             if now.0 > 0 {
-                state.trade(of, side, now);
+                state.trade(party, side, now);
             }
             Some(())
         })
@@ -155,11 +156,14 @@ impl OmsState {
     /// Changes position, profit and value traded by a quantity and what was paid for it, each up or down.
     pub(crate) fn trade_worth(
         &mut self,
-        (session, account, instrument): (u32, u32, u32),
+        party: Party,
         (buys, effect): (bool, Effect),
         quantity: i128,
         worth: i128,
     ) {
+        let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
+            return;
+        };
         let holding = self.holding_mut(account, instrument);
         let before = holding.gained();
         holding.position.adjust(buys, quantity, worth, effect);
@@ -173,17 +177,20 @@ impl OmsState {
             gained: self.gain(instrument, after),
             ..Tally::default()
         };
-        self.count(session, account, instrument, &old, &new);
+        self.count(party, &old, &new);
     }
 
     /// Takes a trade back from position, profit and the value traded today.
     pub(crate) fn untrade(
         &mut self,
-        (session, account, instrument): (u32, u32, u32),
+        party: Party,
         (buys, effect): (bool, Effect),
         (quantity, price): (Quantity, Price),
         is_today: bool,
     ) {
+        let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
+            return;
+        };
         let holding = self.holding_mut(account, instrument);
         let before = holding.gained();
         holding
@@ -203,6 +210,6 @@ impl OmsState {
             gained: self.gain(instrument, after),
             ..Tally::default()
         };
-        self.count(session, account, instrument, &old, &new);
+        self.count(party, &old, &new);
     }
 }

@@ -6,18 +6,18 @@ use crate::state::OmsState;
 use crate::state::apply::parents::quantity_of;
 use crate::state::orders::strays::Stray;
 use crate::state::orders::{Order, Place, Retry};
-use crate::state::pools::NO_POOL;
 use crate::state::tally::Tally;
 use fixwire_ledger::Wire;
 
 impl OmsState {
     /// Accounts have no cycles.
     pub(super) fn check_parents(&self) -> Option<()> {
-        for account in 0..self.account_names.len() {
+        for account in self.account_names.numbers() {
             let mut above = self.parent(account);
             let mut steps = 0;
             while let Some(of) = above {
-                if of >= self.account_names.len() || steps > self.account_names.len() {
+                self.accounts.get(of)?;
+                if steps > self.accounts.len() {
                     return None;
                 }
                 steps += 1;
@@ -45,9 +45,9 @@ impl OmsState {
     /// Fills of orders that are not known have a line, an account and an instrument.
     pub(super) fn check_strays(&self) -> Option<()> {
         let is_known = |it: &Stray| {
-            self.sessions.get(it.line as usize).is_some()
-                && self.accounts.get(it.account as usize).is_some()
-                && self.instruments.get(it.instrument as usize).is_some()
+            self.sessions.get(it.line).is_some()
+                && self.accounts.get(it.account).is_some()
+                && self.instruments.get(it.instrument).is_some()
         };
         self.strays
             .iter()
@@ -81,14 +81,17 @@ impl OmsState {
         order.pool = Wire::take(from)?;
         order.own_number = Wire::take(from)?;
         order.pool_number = Wire::take(from)?;
-        (order.pool == NO_POOL || (order.pool as usize) < self.pools.len()).then_some(())
+        order
+            .pool
+            .is_none_or(|pool| self.pools.get(pool).is_some())
+            .then_some(())
     }
 
     pub(super) fn count_order(&mut self, place: Place) -> Option<()> {
         let order = self.orders.at(place)?;
         let tally = self.counted(order, self.orders.request_of(order));
-        let (session, account, instrument) = (order.session, order.account, order.instrument);
-        self.count(session, account, instrument, &Tally::default(), &tally);
+        let party = order.party();
+        self.count(party, &Tally::default(), &tally);
         Some(())
     }
 }

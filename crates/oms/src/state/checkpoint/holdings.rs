@@ -9,8 +9,8 @@ impl OmsState {
     pub(super) fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {
         for _ in 0..u32::take(from)? {
             let (account, instrument) = (Wire::take(from)?, Wire::take(from)?);
-            self.accounts.get(account as usize)?;
-            self.instruments.get(instrument as usize)?;
+            self.accounts.get(account)?;
+            self.instruments.get(instrument)?;
             if self.holding(account, instrument).is_some() {
                 return None;
             }

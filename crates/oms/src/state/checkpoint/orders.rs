@@ -7,23 +7,22 @@ use super::take_all;
 use crate::state::OmsState;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Fill, Order, Pended, Request};
-use crate::state::pools::NO_POOL;
 use crate::state::quotes::QuoteSide;
 use crate::values::marks::RequestMarks;
-use crate::values::slab::NOWHERE;
 use fixwire_ledger::Wire;
 
 /// Size in bytes of an order without texts, fills and request.
-pub(super) const LEAST_ORDER: usize = 126;
+pub(super) const LEAST_ORDER: usize = 120;
 
 impl OmsState {
     pub(super) fn put_order(&self, order: &Order, to: &mut Vec<u8>) {
         for number in [order.number, order.current, order.quantity, order.filled] {
             number.put(to);
         }
-        for index in [order.session, order.account, order.instrument, order.line] {
-            index.put(to);
-        }
+        order.session.put(to);
+        order.account.put(to);
+        order.instrument.put(to);
+        order.placement.put(to);
         order.side.put(to);
         order.kind.put(to);
         order.tif.put(to);
@@ -76,14 +75,13 @@ impl OmsState {
 
     pub(super) fn take_order(&mut self, from: &mut &[u8]) -> Option<()> {
         let [number, current, quantity, filled] = take_all(from)?;
-        let [session, account, instrument, line] = take_all(from)?;
         let mut order = Order {
             number,
             current,
-            session,
-            account,
-            instrument,
-            line,
+            session: Wire::take(from)?,
+            account: Wire::take(from)?,
+            instrument: Wire::take(from)?,
+            placement: Wire::take(from)?,
             side: Wire::take(from)?,
             kind: Wire::take(from)?,
             tif: Wire::take(from)?,
@@ -101,13 +99,13 @@ impl OmsState {
             paid: 0,
             id: crate::Text::EMPTY,
             venue_id: crate::Text::EMPTY,
-            request: NOWHERE,
-            last_fill: NOWHERE,
+            request: None,
+            last_fill: None,
             pended: None,
             asked: 0,
             retry: None,
             pool_number: crate::Text::EMPTY,
-            pool: NO_POOL,
+            pool: None,
             own_number: false,
             triggered: false,
             quote_side: QuoteSide::None,
@@ -127,9 +125,9 @@ impl OmsState {
             }));
         }
         order.marks = RequestMarks::take(from)?;
-        self.sessions.get(session as usize)?;
-        self.accounts.get(account as usize)?;
-        self.instruments.get(instrument as usize)?;
+        self.sessions.get(order.session)?;
+        self.accounts.get(order.account)?;
+        self.instruments.get(order.instrument)?;
         if number > self.last || self.orders.get(number).is_some() {
             return None;
         }
@@ -144,7 +142,7 @@ impl OmsState {
         if bool::take(from)? {
             let request = Request {
                 number: Wire::take(from)?,
-                order: NOWHERE,
+                order: None,
                 kind: Wire::take(from)?,
                 state: OrderState::of(u8::take(from)?)?,
                 quantity: Wire::take(from)?,

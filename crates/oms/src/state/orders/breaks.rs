@@ -12,6 +12,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::values::ids::SessionNo;
 use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::Wire;
 
@@ -21,7 +22,7 @@ pub(crate) struct VenueBreak {
     pub kind: BreakKind,
     pub order: Number,
     /// The session of the report.
-    pub line: u32,
+    pub line: SessionNo,
     /// Hash of the ExecID(17) that it is about; 0 for none.
     pub exec: u64,
     /// CumQty(14) of the venue.

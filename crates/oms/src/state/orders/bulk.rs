@@ -2,13 +2,14 @@
 
 use super::Orders;
 use crate::state::orders::transition::Happening;
+use crate::values::ids::{InstrumentNo, SessionNo};
 
 impl Orders {
     /// Rescales the prices of an instrument.
-    pub(crate) fn rescale(&mut self, instrument: u32, factor: i64) {
+    pub(crate) fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {
-            let order = orders.get(request.order);
+            let order = request.order.and_then(|at| orders.get(at));
             if order.is_some_and(|order| order.instrument == instrument) {
                 request.price = request.price.saturating_mul(factor);
                 request.hold = request.hold.saturating_mul(factor);
@@ -29,18 +30,18 @@ impl Orders {
     }
 
     /// Marks requests in flight on a session as unknown.
-    pub(crate) fn lose(&mut self, line: u32) {
+    pub(crate) fn lose(&mut self, line: SessionNo) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {
-            let order = orders.get(request.order);
-            if order.is_some_and(|order| order.line == line)
+            let order = request.order.and_then(|at| orders.get(at));
+            if order.is_some_and(|order| order.line() == Some(line))
                 && let Some(state) = request.state.after(Happening::Lose)
             {
                 request.state = state;
             }
         });
         self.orders.iter_mut().for_each(|order| {
-            if order.line == line
+            if order.line() == Some(line)
                 && let Some(state) = order.state.after(Happening::Lose)
             {
                 order.state = state;

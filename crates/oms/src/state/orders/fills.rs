@@ -10,6 +10,7 @@
 
 use hashbrown::HashTable;
 
+use crate::values::ids::Slot;
 use crate::values::slab::Slab;
 use crate::values::slab::mixed;
 use crate::values::value::{Price, Quantity};
@@ -33,42 +34,42 @@ pub struct Fill {
 pub(crate) struct Kept {
     fill: Fill,
     /// Index of its order.
-    order: u32,
+    order: Slot,
     /// The fill of the order before it.
-    before: u32,
+    before: Option<Slot>,
 }
 
 /// All of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fills {
     pub(crate) kept: Slab<Kept>,
-    pub(crate) places: HashTable<u32>,
+    pub(crate) places: HashTable<Slot>,
 }
 
-fn hash(order: u32, exec: u64) -> u64 {
-    mixed(exec ^ mixed(order.into()))
+fn hash(order: Slot, exec: u64) -> u64 {
+    mixed(exec ^ mixed(order.place().into()))
 }
 
 impl Fills {
-    fn place(&self, order: u32, exec: u64) -> Option<u32> {
-        let is = |place: &u32| {
+    fn place(&self, order: Slot, exec: u64) -> Option<Slot> {
+        let is = |place: &Slot| {
             let kept = self.kept.get(*place);
             kept.is_some_and(|it| (it.order, it.fill.exec) == (order, exec))
         };
         self.places.find(hash(order, exec), is).copied()
     }
 
-    pub fn get(&self, order: u32, exec: u64) -> Option<&Fill> {
+    pub fn get(&self, order: Slot, exec: u64) -> Option<&Fill> {
         Some(&self.kept.get(self.place(order, exec)?)?.fill)
     }
 
-    pub fn get_mut(&mut self, order: u32, exec: u64) -> Option<&mut Fill> {
+    pub fn get_mut(&mut self, order: Slot, exec: u64) -> Option<&mut Fill> {
         let place = self.place(order, exec)?;
         Some(&mut self.kept.get_mut(place)?.fill)
     }
 
     /// Adds one behind the last one of its order; its index, or `None` when it is known.
-    pub fn add(&mut self, order: u32, before: u32, fill: Fill) -> Option<u32> {
+    pub fn add(&mut self, order: Slot, before: Option<Slot>, fill: Fill) -> Option<Slot> {
         if self.place(order, fill.exec).is_some() {
             return None;
         }
@@ -79,7 +80,7 @@ impl Fills {
             before,
         });
         let kept = &self.kept;
-        let hash_of = |place: &u32| {
+        let hash_of = |place: &Slot| {
             let known = kept.get(*place);
             known.map_or(0, |it| hash(it.order, it.fill.exec))
         };
@@ -88,30 +89,32 @@ impl Fills {
     }
 
     /// From the last one of an order to its first.
-    pub fn back_from(&self, last: u32) -> impl Iterator<Item = &Fill> {
+    pub fn back_from(&self, last: Option<Slot>) -> impl Iterator<Item = &Fill> {
         let mut next = last;
         core::iter::from_fn(move || {
-            let kept = self.kept.get(next)?;
+            let kept = self.kept.get(next?)?;
             next = kept.before;
             Some(&kept.fill)
         })
     }
 
     /// Removes those of an order, from its last one.
-    pub fn remove_all(&mut self, last: u32) {
+    pub fn remove_all(&mut self, last: Option<Slot>) {
         let mut next = last;
-        while let Some(kept) = self.kept.get(next) {
+        while let Some(place) = next
+            && let Some(kept) = self.kept.get(place)
+        {
             let (at, before) = (hash(kept.order, kept.fill.exec), kept.before);
-            if let Ok(entry) = self.places.find_entry(at, |place| *place == next) {
+            if let Ok(entry) = self.places.find_entry(at, |it| *it == place) {
                 entry.remove();
             }
-            self.kept.remove(next);
+            self.kept.remove(place);
             next = before;
         }
     }
 
     /// Rescales the prices of those of some orders.
-    pub fn rescale(&mut self, is_its: impl Fn(u32) -> bool, factor: i64) {
+    pub fn rescale(&mut self, is_its: impl Fn(Slot) -> bool, factor: i64) {
         for kept in self.kept.iter_mut().filter(|it| is_its(it.order)) {
             kept.fill.price = kept.fill.price.saturating_mul(factor);
         }
@@ -121,32 +124,31 @@ impl Fills {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::slab::NOWHERE;
     use alloc::vec::Vec;
 
     #[test]
     fn fills_are_found_by_order_and_execution_and_removed_together() {
         let mut fills = Fills::default();
-        let mut last = [NOWHERE; 3];
+        let mut last = [None; 3];
         for exec in 1..=5_000 {
-            for order in 0..3 {
+            for order in [0, 1, 2].map(Slot::new) {
                 let fill = Fill {
                     exec,
                     quantity: exec,
                     ..Fill::default()
                 };
-                let added = fills.add(order, last[order as usize], fill);
-                last[order as usize] = added.unwrap();
-                assert_eq!(fills.add(order, NOWHERE, fill), None, "a duplicate");
+                let added = fills.add(order, last[order.index()], fill);
+                last[order.index()] = Some(added.unwrap());
+                assert_eq!(fills.add(order, None, fill), None, "a duplicate");
             }
         }
-        assert_eq!(fills.get(1, 77).map(|it| it.quantity), Some(77));
-        assert_eq!(fills.get(3, 77), None);
+        assert_eq!(fills.get(Slot::new(1), 77).map(|it| it.quantity), Some(77));
+        assert_eq!(fills.get(Slot::new(3), 77), None);
         let all: Vec<u64> = fills.back_from(last[2]).map(|it| it.exec).collect();
         assert!(all.into_iter().rev().eq(1..=5_000));
         fills.remove_all(last[1]);
-        assert_eq!(fills.get(1, 77), None);
+        assert_eq!(fills.get(Slot::new(1), 77), None);
         assert_eq!((fills.places.len(), fills.kept.len()), (10_000, 10_000));
-        assert!(fills.get(0, 77).is_some() && fills.get(2, 77).is_some());
+        assert!(fills.get(Slot::new(0), 77).is_some() && fills.get(Slot::new(2), 77).is_some());
     }
 }

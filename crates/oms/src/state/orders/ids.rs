@@ -3,7 +3,33 @@
 use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
+use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Text};
+
+/// Whose ids they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum IdOwner {
+    /// Those of a session.
+    Session(SessionNo),
+    /// Numbers of pools.
+    Pools,
+}
+
+impl IdOwner {
+    /// What it adds to the bytes that are hashed.
+    fn bytes(self) -> [u8; 4] {
+        match self {
+            Self::Session(session) => session.place().to_le_bytes(),
+            Self::Pools => [0xFE, 0xFF, 0xFF, 0xFF],
+        }
+    }
+}
+
+impl From<SessionNo> for IdOwner {
+    fn from(session: SessionNo) -> Self {
+        Self::Session(session)
+    }
+}
 
 /// A ClOrdID used today, as a hash, and its order; 0 if the order was rejected.
 #[derive(Clone, Copy, Debug)]
@@ -40,26 +66,26 @@ impl Ids {
         self.used.len()
     }
 
-    pub(crate) fn hash(&self, session: u32, id: &[u8]) -> u64 {
+    pub(crate) fn hash(&self, owner: IdOwner, id: &[u8]) -> u64 {
         let hasher = SipHasher13::new_with_key(&self.key.to_le_bytes());
         // In one go, which takes half the time.
         let mut bytes = [0; 4 + Text::MAX];
-        bytes[..4].copy_from_slice(&session.to_le_bytes());
+        bytes[..4].copy_from_slice(&owner.bytes());
         if let Some(place) = bytes.get_mut(4..4 + id.len()) {
             place.copy_from_slice(id);
             return hasher.hash(&bytes[..4 + id.len()]);
         }
-        hasher.hash(&[&session.to_le_bytes(), id].concat())
+        hasher.hash(&[&owner.bytes(), id].concat())
     }
 
-    pub(crate) fn find(&self, session: u32, id: &[u8]) -> Option<Number> {
-        let hash = self.hash(session, id);
+    pub(crate) fn find(&self, owner: impl Into<IdOwner>, id: &[u8]) -> Option<Number> {
+        let hash = self.hash(owner.into(), id);
         let found = self.used.find(hash, |used| used.hash == hash);
         found.map(|used| used.order)
     }
 
-    pub(crate) fn add(&mut self, session: u32, id: &[u8], order: Number) {
-        let hash = self.hash(session, id);
+    pub(crate) fn add(&mut self, owner: impl Into<IdOwner>, id: &[u8], order: Number) {
+        let hash = self.hash(owner.into(), id);
         self.add_hash(Used { hash, order });
     }
 

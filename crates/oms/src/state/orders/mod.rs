@@ -5,6 +5,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::cell::Cell;
 
+use fixwire_ledger::{Put, Wire};
 use hashbrown::HashTable;
 
 pub use crate::state::orders::fills::Fill;
@@ -12,9 +13,10 @@ use crate::state::orders::fills::Fills;
 use crate::state::orders::transition::{OrderState, ord_status};
 use crate::state::quotes::QuoteSide;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo, Slot};
 use crate::values::marks::RequestMarks;
+use crate::values::slab::Slab;
 use crate::values::slab::mixed;
-use crate::values::slab::{NOWHERE, Slab};
 use crate::values::value::{
     Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
 };
@@ -35,8 +37,38 @@ pub mod transition;
 pub(crate) mod venue_ids;
 pub(crate) mod waiting;
 
-/// Session number that stands for no session.
-pub(crate) const NO_LINE: u32 = u32::MAX;
+/// Where an order was placed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Placement {
+    /// It was not sent yet.
+    Unsent,
+    /// It was sent on a session to a venue.
+    Line(SessionNo),
+    /// It was placed elsewhere; its session is the drop copy of its venue that reports it.
+    Elsewhere,
+}
+
+impl Wire<'_> for Placement {
+    fn put(&self, to: &mut impl Put) {
+        match self {
+            Self::Unsent => to.some([0]),
+            Self::Line(line) => {
+                to.some([1]);
+                line.put(to);
+            }
+            Self::Elsewhere => to.some([2]),
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(match u8::take(from)? {
+            0 => Self::Unsent,
+            1 => Self::Line(SessionNo::take(from)?),
+            2 => Self::Elsewhere,
+            _ => return None,
+        })
+    }
+}
 
 /// An order of a client.
 #[derive(Clone, Debug)]
@@ -46,13 +78,13 @@ pub struct Order {
     /// Its number at the venue: its own, or that of the last replace.
     pub current: Number,
     /// The session that it came from.
-    pub session: u32,
+    pub session: SessionNo,
     /// The account.
-    pub account: u32,
+    pub account: AccountNo,
     /// The instrument.
-    pub instrument: u32,
-    /// The session to the venue it was sent on; `u32::MAX` before that.
-    pub line: u32,
+    pub instrument: InstrumentNo,
+    /// Where it was placed.
+    pub placement: Placement,
     /// Side(54).
     pub side: Side,
     /// OrdType(40).
@@ -82,9 +114,9 @@ pub struct Order {
     /// OrderID(37) of the venue.
     pub venue_id: Text,
     /// Its pending request.
-    pub(crate) request: u32,
+    pub(crate) request: Option<Slot>,
     /// Its last fill, to detect duplicates.
-    pub(crate) last_fill: u32,
+    pub(crate) last_fill: Option<Slot>,
     /// A final state that waits for missing fills.
     pub(crate) pended: Option<Box<Pended>>,
     /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
@@ -99,8 +131,8 @@ pub struct Order {
     pub(crate) retry: Option<Box<Retry>>,
     /// Its pool number.
     pub pool_number: Text,
-    /// The pool; `u32::MAX` for none.
-    pub(crate) pool: u32,
+    /// The pool of that number.
+    pub(crate) pool: Option<PoolNo>,
     /// Whether the client chose that number.
     pub(crate) own_number: bool,
     /// It was held, and its condition was met.
@@ -121,7 +153,7 @@ pub(crate) struct Retry {
     /// Earliest time to send it, in nanoseconds since 1970.
     pub due: i64,
     /// The session to avoid.
-    pub not_on: Option<u32>,
+    pub not_on: Option<SessionNo>,
 }
 
 impl Order {
@@ -144,7 +176,24 @@ impl Order {
     /// Whether it was placed elsewhere: a drop copy of its venue is its session.
     #[must_use]
     pub fn is_external(&self) -> bool {
-        self.line == self.session
+        self.placement == Placement::Elsewhere
+    }
+
+    /// The session by which its venue reports on it; `None` before it is sent.
+    #[must_use]
+    #[inline]
+    pub fn line(&self) -> Option<SessionNo> {
+        match self.placement {
+            Placement::Unsent => None,
+            Placement::Line(line) => Some(line),
+            Placement::Elsewhere => Some(self.session),
+        }
+    }
+
+    /// Its session, account and instrument.
+    #[inline]
+    pub(crate) fn party(&self) -> Party {
+        Party::new(self.session, self.account, self.instrument)
     }
 
     /// The time after which it must not be sent, in nanoseconds since 1970.
@@ -219,8 +268,8 @@ impl Order {
 pub struct Request {
     /// Its number.
     pub number: Number,
-    /// Index of its order.
-    pub(crate) order: u32,
+    /// Place of its order, once it has one.
+    pub(crate) order: Option<Slot>,
     /// What.
     pub kind: RequestKind,
     /// Its state, as that of an order.
@@ -242,7 +291,7 @@ impl Request {
     pub(crate) fn cancel(number: Number) -> Self {
         Self {
             number,
-            order: NOWHERE,
+            order: None,
             kind: RequestKind::Cancel,
             state: OrderState::Queued,
             quantity: 0,
@@ -270,7 +319,7 @@ pub(crate) struct Pended {
 
 /// Index of an order in memory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place(u32);
+pub(crate) struct Place(Slot);
 
 /// All orders in memory: open ones and recently closed ones.
 #[derive(Clone, Debug, Default)]
@@ -279,12 +328,12 @@ pub struct Orders {
     pub(crate) requests: Slab<Request>,
     pub(crate) fills: Fills,
     /// Orders by number.
-    pub(crate) places: HashTable<u32>,
+    pub(crate) places: HashTable<Slot>,
     /// Where the last order and the last request were found: most of what a message causes is about these.
-    pub(crate) last_found: Cell<u32>,
-    pub(crate) last_request: Cell<u32>,
+    pub(crate) last_found: Cell<Option<Slot>>,
+    pub(crate) last_request: Cell<Option<Slot>>,
     /// Requests by number.
-    pub(crate) request_places: HashTable<u32>,
+    pub(crate) request_places: HashTable<Slot>,
     /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
     pub(crate) ended: VecDeque<(u64, Number)>,
     /// Closed orders that stay in memory, with their places.
@@ -320,7 +369,7 @@ impl Orders {
     /// Reserves capacity for more orders.
     pub(crate) fn reserve(&mut self, orders: usize) {
         let known = &self.orders;
-        let hash = |place: &u32| mixed(known.get(*place).map_or(0, |order| order.number));
+        let hash = |place: &Slot| mixed(known.get(*place).map_or(0, |order| order.number));
         self.places.reserve(orders, hash);
     }
 
@@ -340,7 +389,7 @@ impl Orders {
     #[must_use]
     #[inline]
     pub fn get(&self, number: Number) -> Option<&Order> {
-        match self.orders.get(self.last_found.get()) {
+        match self.last_found.get().and_then(|at| self.orders.get(at)) {
             Some(last) if last.number == number => Some(last),
             _ => self.at(self.find(number)?),
         }
@@ -360,43 +409,47 @@ impl Orders {
 
     #[inline]
     pub(crate) fn place(&self, number: Number) -> Option<Place> {
-        let last = self.last_found.get();
-        match self.orders.get(last) {
-            Some(order) if order.number == number => Some(Place(last)),
-            _ => self.find(number),
+        if let Some(last) = self.last_found.get()
+            && let Some(order) = self.orders.get(last)
+            && order.number == number
+        {
+            return Some(Place(last));
         }
+        self.find(number)
     }
 
     /// Finds an order that is not the last one found.
     #[inline(never)]
     fn find(&self, number: Number) -> Option<Place> {
-        let is = |place: &u32| {
+        let is = |place: &Slot| {
             let order = self.orders.get(*place);
             order.is_some_and(|order| order.number == number)
         };
         let place = self.places.find(mixed(number), is).copied()?;
-        self.last_found.set(place);
+        self.last_found.set(Some(place));
         Some(Place(place))
     }
 
     #[inline]
-    fn request_place(&self, number: Number) -> Option<u32> {
-        let last = self.last_request.get();
-        match self.requests.get(last) {
-            Some(request) if request.number == number => Some(last),
-            _ => self.find_request(number),
+    fn request_place(&self, number: Number) -> Option<Slot> {
+        if let Some(last) = self.last_request.get()
+            && let Some(request) = self.requests.get(last)
+            && request.number == number
+        {
+            return Some(last);
         }
+        self.find_request(number)
     }
 
     /// Finds a request that is not the last one found.
     #[inline(never)]
-    fn find_request(&self, number: Number) -> Option<u32> {
-        let is = |place: &u32| {
+    fn find_request(&self, number: Number) -> Option<Slot> {
+        let is = |place: &Slot| {
             let request = self.requests.get(*place);
             request.is_some_and(|request| request.number == number)
         };
         let place = self.request_places.find(mixed(number), is).copied()?;
-        self.last_request.set(place);
+        self.last_request.set(Some(place));
         Some(place)
     }
 
@@ -404,13 +457,13 @@ impl Orders {
     #[must_use]
     pub fn request(&self, number: Number) -> Option<(&Request, &Order)> {
         let request = self.requests.get(self.request_place(number)?)?;
-        Some((request, self.orders.get(request.order)?))
+        Some((request, self.orders.get(request.order?)?))
     }
 
     /// The pending request of an order.
     #[must_use]
     pub fn request_of(&self, order: &Order) -> Option<&Request> {
-        self.requests.get(order.request)
+        self.requests.get(order.request?)
     }
 
     pub(crate) fn request_mut(&mut self, number: Number) -> Option<&mut Request> {
@@ -461,25 +514,25 @@ impl Orders {
         let number = order.number;
         let place = self.orders.add(order);
         let orders = &self.orders;
-        let hash = |place: &u32| mixed(orders.get(*place).map_or(0, |order| order.number));
+        let hash = |place: &Slot| mixed(orders.get(*place).map_or(0, |order| order.number));
         self.places.insert_unique(mixed(number), place, hash);
         Place(place)
     }
 
     /// False when the order is unknown or has a request already.
     pub(crate) fn add_request(&mut self, order: Place, mut request: Request) -> bool {
-        request.order = order.0;
+        request.order = Some(order.0);
         let number = request.number;
         let Some(known) = self.orders.get_mut(order.0) else {
             return false;
         };
-        if known.request != NOWHERE {
+        if known.request.is_some() {
             return false;
         }
         let at = self.requests.add(request);
-        known.request = at;
+        known.request = Some(at);
         let requests = &self.requests;
-        let hash = |place: &u32| mixed(requests.get(*place).map_or(0, |it| it.number));
+        let hash = |place: &Slot| mixed(requests.get(*place).map_or(0, |it| it.number));
         self.request_places.insert_unique(mixed(number), at, hash);
         true
     }
@@ -494,8 +547,8 @@ impl Orders {
             entry.remove();
         }
         let request = self.requests.remove(place)?;
-        if let Some(order) = self.orders.get_mut(request.order) {
-            order.request = NOWHERE;
+        if let Some(order) = request.order.and_then(|at| self.orders.get_mut(at)) {
+            order.request = None;
         }
         Some(request)
     }
@@ -508,7 +561,7 @@ impl Orders {
         let Some(last) = self.fills.add(place.0, order.last_fill, fill) else {
             return false;
         };
-        order.last_fill = last;
+        order.last_fill = Some(last);
         true
     }
 
@@ -541,7 +594,7 @@ impl Orders {
 
     /// The fills of an order, the last one first.
     pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = &Fill> {
-        let last = self.get(order).map_or(NOWHERE, |order| order.last_fill);
+        let last = self.get(order).and_then(|order| order.last_fill);
         self.fills.back_from(last)
     }
 
@@ -597,7 +650,7 @@ impl Orders {
             entry.remove();
         }
         let order = self.orders.remove(place.0)?;
-        let request = self.requests.get(order.request);
+        let request = order.request.and_then(|at| self.requests.get(at));
         if let Some(request) = request.map(|request| request.number) {
             self.remove_request(request);
         }

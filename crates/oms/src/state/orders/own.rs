@@ -11,6 +11,7 @@ use crate::state::event::{
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::proposal::Proposal;
+use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, OrderType, Price, RequestKind, Side};
 
@@ -20,9 +21,11 @@ use crate::values::value::{Number, OrderType, Price, RequestKind, Side};
 struct Level(u128);
 
 impl Level {
-    fn new((owner, instrument): (u32, u32), buys: bool, distance: i64) -> Self {
+    fn new((owner, instrument): (AccountNo, InstrumentNo), buys: bool, distance: i64) -> Self {
         // Numbers of accounts have 31 bits at most: there is no memory for more of them.
-        let of = u128::from(owner) << 33 | u128::from(instrument) << 1 | u128::from(buys);
+        let of = u128::from(owner.place()) << 33
+            | u128::from(instrument.place()) << 1
+            | u128::from(buys);
         // The least distance becomes 0.
         Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))
     }
@@ -43,7 +46,7 @@ pub(crate) struct OwnOrders {
 }
 
 /// The top-level account of an account.
-fn owner(state: &OmsState, account: u32) -> u32 {
+fn owner(state: &OmsState, account: AccountNo) -> AccountNo {
     let owners = core::iter::successors(Some(account), |&of| state.parent(of));
     owners.last().unwrap_or(account)
 }

@@ -2,6 +2,7 @@
 
 use alloc::collections::VecDeque;
 
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
 use fixwire_ledger::{Put, Wire};
@@ -10,11 +11,11 @@ use fixwire_ledger::{Put, Wire};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RejectedTerms {
     /// The client session.
-    pub session: u32,
+    pub session: SessionNo,
     /// The account.
-    pub account: u32,
+    pub account: AccountNo,
     /// The instrument.
-    pub instrument: u32,
+    pub instrument: InstrumentNo,
     /// Side(54).
     pub side: Side,
     /// OrdType(40).
@@ -39,9 +40,10 @@ pub struct RejectedTerms {
 
 impl Wire<'_> for RejectedTerms {
     fn put(&self, to: &mut impl Put) {
-        for index in [self.session, self.account, self.instrument, self.until] {
-            index.put(to);
-        }
+        self.session.put(to);
+        self.account.put(to);
+        self.instrument.put(to);
+        self.until.put(to);
         self.side.put(to);
         self.kind.put(to);
         self.tif.put(to);
@@ -54,17 +56,11 @@ impl Wire<'_> for RejectedTerms {
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let [session, account, instrument, until] = [
-            u32::take(from)?,
-            u32::take(from)?,
-            u32::take(from)?,
-            u32::take(from)?,
-        ];
         Some(Self {
-            session,
-            account,
-            instrument,
-            until,
+            session: Wire::take(from)?,
+            account: Wire::take(from)?,
+            instrument: Wire::take(from)?,
+            until: Wire::take(from)?,
             side: Wire::take(from)?,
             kind: Wire::take(from)?,
             tif: Wire::take(from)?,
@@ -136,7 +132,7 @@ impl RejectedOrders {
     }
 
     /// Rescales the prices of an instrument.
-    pub fn rescale(&mut self, instrument: u32, factor: i64) {
+    pub fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
         let all = self.all.iter_mut().map(|it| &mut it.terms);
         for terms in all.filter(|it| it.instrument == instrument) {
             terms.price = terms.price.saturating_mul(factor);

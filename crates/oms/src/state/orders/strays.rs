@@ -4,15 +4,16 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Effect, Price, Quantity, Side, Text};
 use fixwire_ledger::Wire;
 
 /// A fill of an order that is not known here.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stray {
-    pub line: u32,
-    pub account: u32,
-    pub instrument: u32,
+    pub line: SessionNo,
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
     pub side: Side,
     pub effect: Effect,
     /// Hash of ExecID(17).
@@ -65,7 +66,7 @@ impl Strays {
     }
 
     /// Rescales the prices of those of some instruments.
-    pub fn rescale(&mut self, is_its: impl Fn(u32) -> bool, factor: i64) {
+    pub fn rescale(&mut self, is_its: impl Fn(InstrumentNo) -> bool, factor: i64) {
         for stray in self.0.values_mut().filter(|it| is_its(it.instrument)) {
             stray.price = stray.price.saturating_mul(factor);
         }

@@ -154,7 +154,14 @@ fn families_end_with_their_day() {
         world.child(parent, 30, "100"),
     );
     world.accept(first);
-    let line = world.core.state().orders().get(lost).unwrap().line;
+    let line = world
+        .core
+        .state()
+        .orders()
+        .get(lost)
+        .unwrap()
+        .line()
+        .unwrap();
     world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
     assert_eq!(world.stage_of(lost), Unknown);
     let alone = world.parent(10, "100");

@@ -1,6 +1,7 @@
 //! The state of trading over TMP: R11 at each login, R12, and what clients learn.
 
 use super::*;
+use crate::values::ids::InstrumentNo;
 use crate::values::value::Market;
 use fixwire_tmp::messages::{R11, R12};
 
@@ -35,7 +36,9 @@ impl Floor {
 
     /// The states of the symbols, in the order of the file.
     fn markets(&self) -> [Market; 3] {
-        [0, 1, 2].map(|at| self.oms.state().market(at))
+        [0, 1, 2]
+            .map(InstrumentNo::new)
+            .map(|at| self.oms.state().market(at))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two-sided quotes over TMP: one R09, two orders.
 
 use super::*;
+use crate::values::ids::InstrumentNo;
 use crate::values::value::End;
 use fixwire_tmp::messages::R39;
 use fixwire_tmp::{TmpOrdType, TmpPositionEffect, TmpSide, TmpSymbolType, TmpTimeInForce};
@@ -119,7 +120,7 @@ fn a_quote_is_one_r09_and_two_orders() {
     assert_eq!(reports, wanted);
     let state = floor.oms.state();
     let account = state.accounts().find(b"0012345").unwrap();
-    assert_eq!(state.position(account, 0).net(), 2);
+    assert_eq!(state.position(account, InstrumentNo::new(0)).net(), 2);
     assert_eq!(floor.find(2).pool_number.bytes(), b"A0000");
     assert_eq!(floor.events(), [""; 0]);
     floor.check();
@@ -488,6 +489,9 @@ fn a_side_is_remembered_as_long_as_the_other_is_open() {
     floor.says(&fill(&bid, 10, 990, (0, 10)));
     let state = floor.oms.state();
     let account = state.accounts().find(b"0012345").unwrap();
-    assert_eq!(state.position(account, 0).net(), 10 + 2 - 8);
+    assert_eq!(
+        state.position(account, InstrumentNo::new(0)).net(),
+        10 + 2 - 8
+    );
     floor.check();
 }

@@ -1,6 +1,7 @@
 //! Spreads over TMP: one R01 with the symbol of the spread, both legs in the report of a fill.
 
 use super::*;
+use crate::values::ids::AccountNo;
 use crate::values::value::End;
 use fixwire_tmp::messages::R22;
 use fixwire_tmp::{TmpSide, TmpSymbol};
@@ -10,7 +11,7 @@ fn positions(floor: &Floor) -> [(u64, u64); 2] {
     let state = floor.oms.state();
     let of = |symbol: &[u8]| {
         let index = state.instruments().find(symbol).unwrap();
-        let position = state.position(0, index);
+        let position = state.position(AccountNo::new(0), index);
         (position.long, position.short)
     };
     [of(b"TXFL6"), of(b"TXFL7")]

@@ -85,7 +85,7 @@ fn legs_of_an_unknown_order_count_and_its_spread_does_not() {
         (office.long_short(JUN), office.long_short(MAR)),
         ((3, 0), (0, 3))
     );
-    assert_eq!(office.long_short(2), (0, 0));
+    assert_eq!(office.long_short(InstrumentNo::new(2)), (0, 0));
     let group = "442=3|555=2|600=JUN|624=1|637=102|600=MAR|624=2|637=100|";
     for _ in 0..2 {
         let body = format!("37=V9|11=78|1=A1|150=F|39=2|17=S4|55=JUN-MAR|54=1|32=2|31=2|{group}");
