@@ -19,6 +19,7 @@ pub const PUBLIC: [&str; 20] = [
     "fixwire-oms",
     "fixwire-passwords",
     "fixwire-protocol",
+    "fixwire-random",
     "fixwire-schedule",
     "fixwire-settings",
     "fixwire-signing",

@@ -14,10 +14,11 @@ pub const UNSAFE_CRATE_LINES_MAX: usize = 400;
 
 /// Our packages by row, as in ARCHITECTURE.md: a package uses lower rows only, and neighbours in a row never
 /// meet.
-const ROWS: [(&str, u8); 28] = [
+const ROWS: [(&str, u8); 31] = [
     ("fixwire-book", 0),
     ("fixwire-protocol", 0),
     ("fixwire-ledger", 0),
+    ("fixwire-random", 0),
     ("fixwire-sys", 0),
     ("fixwire-threads", 0),
     ("fixwire-tmp", 0),
@@ -101,6 +102,17 @@ const MACHINE_PATHS: [(&str, &str); 4] = [
     ("/wo", "rk/"),
     ("/Us", "ers/"),
 ];
+
+/// Multipliers of known generators of random numbers: SplitMix64 (two), xorshift64*, Knuth's.
+const MULTIPLIERS: [u64; 4] = [
+    0xBF58_476D_1CE4_E5B9,
+    0x94D0_49BB_1331_11EB,
+    0x2545_F491_4F6C_DD1D,
+    0x5851_F42D_4C95_7F2D,
+];
+
+/// The step of SplitMix64, which is also a multiplier of hashes.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Folders and rows of the crates in the table of ARCHITECTURE.md. A crate that is never shipped has a dash there, and
 /// is above all others.
@@ -222,12 +234,13 @@ pub fn code_lines(source: &str) -> usize {
 }
 
 /// Crates that do without the standard library, outside their tests.
-pub const NO_STD: [&str; 7] = [
+pub const NO_STD: [&str; 8] = [
     "fixwire-book",
     "fixwire-protocol",
     "fixwire-dictionary",
     "fixwire-exchange",
     "fixwire-gateway",
+    "fixwire-random",
     "fixwire-tmp",
     "fixwire-transform",
 ];
@@ -326,6 +339,42 @@ pub fn forgetful(source: &str) -> Vec<String> {
     forgetful
         .map(|start| format!("line {}: {missing}", start + 1))
         .collect()
+}
+
+/// Lines that generate random numbers: by the constants of known generators, however they are spelled, and by the
+/// shifts of xorshift.
+pub fn generators(source: &str) -> Vec<String> {
+    let is_one = |line: &str| {
+        let bare: String = line.chars().filter(|it| !it.is_whitespace()).collect();
+        let shifts = ["<<13", ">>12", "<<25", "<<17"];
+        let is_xorshift =
+            bare.contains("^=") && shifts.iter().any(|it| bare.ends_with(&format!("{it};")));
+        let adds = bare.contains("wrapping_add") || bare.contains("+=");
+        let mut numbers = numbers(line);
+        is_xorshift || numbers.any(|it| MULTIPLIERS.contains(&it) || it == GOLDEN && adds)
+    };
+    code(source)
+        .filter(|(_, line)| is_one(line))
+        .map(|(number, line)| format!("line {number}: a generator of its own: {}", line.trim()))
+        .collect()
+}
+
+/// The integers of a line, in whatever base and with whatever separators and suffixes.
+fn numbers(line: &str) -> impl Iterator<Item = u64> {
+    let words = line.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    words.filter_map(|word| {
+        let word = word.replace('_', "").to_ascii_lowercase();
+        let end = ["u64", "u128", "i64", "i128"]
+            .iter()
+            .find_map(|it| word.strip_suffix(it));
+        let word = end.unwrap_or(&word);
+        let bases = [("0x", 16), ("0b", 2), ("0o", 8)];
+        let in_base = bases
+            .iter()
+            .find_map(|(sign, base)| Some((word.strip_prefix(sign)?, *base)));
+        let (digits, base) = in_base.unwrap_or((word, 10));
+        u64::from_str_radix(digits, base).ok()
+    })
 }
 
 /// Signs of unfinished work.
@@ -606,6 +655,26 @@ mod tests {
         ] {
             assert_eq!(impure_lines(line).len(), 1, "{line}");
         }
+    }
+
+    #[test]
+    fn a_second_generator_is_found() {
+        for step in MULTIPLIERS {
+            assert_eq!(generators(&format!("z *= {step};")).len(), 1, "{step}");
+            assert_eq!(
+                generators(&format!("z *= {step:#X}_u64;")).len(),
+                1,
+                "{step}"
+            );
+        }
+        let spelled = format!("{GOLDEN:x}");
+        let spelled = format!("0x{}_{}", &spelled[..5], &spelled[5..]);
+        assert_eq!(
+            generators(&format!("s = s.wrapping_add({spelled});")).len(),
+            1
+        );
+        assert_eq!(generators("x ^= x << 13;\nx ^= x >> 7;").len(), 1);
+        assert!(generators(&format!("hash.wrapping_mul({spelled}) // x ^= x << 13;")).is_empty());
     }
 
     #[test]

@@ -33,6 +33,7 @@ use core::fmt;
 
 use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos, Tag};
+use fixwire_random::Random;
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
 
@@ -207,7 +208,7 @@ pub(crate) struct FaultRule {
     pub(crate) status: u8,
     /// Values of fields; an empty one removes the field.
     pub(crate) sets: Vec<(Tag, Vec<u8>)>,
-    pub(crate) random: u64,
+    pub(crate) random: Random,
 }
 
 /// Wire faults, for the code that sends messages to members.
@@ -474,7 +475,7 @@ impl FaultRule {
             delay: Nanos::from_millis(100),
             status: TmpStatus::MAJOR_ERROR.0,
             sets: Vec::new(),
-            random: 1,
+            random: Random::new(1),
         };
         for part in parts {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
@@ -487,7 +488,7 @@ impl FaultRule {
                 "type" if !value.is_empty() => rule.msg_type = Some(value.to_string()),
                 "count" => rule.count = Some(number(u64::MAX)?),
                 "percent" => rule.percent = number(100)?,
-                "seed" => rule.random = number(u64::MAX)?,
+                "seed" => rule.random = Random::new(number(u64::MAX)?),
                 "status" if matches!(kind, FaultKind::Reject | FaultKind::Refuse) => {
                     rule.status = u8::try_from(number(255)?).unwrap_or_default();
                 }
@@ -600,10 +601,6 @@ impl FaultRule {
         if self.percent == 100 {
             return true;
         }
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % 100 < self.percent
+        self.random.below(100) < self.percent
     }
 }

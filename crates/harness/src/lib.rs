@@ -47,7 +47,6 @@
 mod crash;
 mod peer;
 mod play;
-mod random;
 mod trial;
 mod watched;
 mod wire;
@@ -56,9 +55,9 @@ mod world;
 pub mod worlds;
 
 pub use crash::{CrashKind, CrashPoint, REPEAT, TrialError, TrialTally};
-pub use peer::Peer;
 #[doc(hidden)]
-pub use random::Random;
+pub use fixwire_random::Random;
+pub use peer::Peer;
 pub use trial::Trial;
 pub use wire::Received;
 pub use world::{Turn, World};

@@ -7,9 +7,9 @@ use fixwire_engine::host::sim::{SimHost, SimNet, Weather};
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::{Application, Nanos, SessionId};
 use fixwire_engine::{Engine, EngineConfig, Handle, Limits, Wait};
+use fixwire_random::Random;
 
 use crate::peer::Peer;
-use crate::random::Random;
 use crate::watched::{Look, Watched};
 
 /// Duration of a turn, nanoseconds.

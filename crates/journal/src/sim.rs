@@ -19,6 +19,7 @@ use super::segment::HEADER;
 use super::{Base, Disk, DiskNews, JournalError, Segment as _, Start};
 use crate::canary::{self, PlantedFault};
 use fixwire_protocol::time::Timestamp;
+use fixwire_random::Random;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -44,8 +45,8 @@ struct State {
     /// Number of new segments that fit; unlimited if `None`.
     room: Option<u32>,
     salts: u64,
-    /// Random source for pages that the system writes by itself; 0 for never.
-    write_back: u64,
+    /// Random source for pages that the system writes by itself; `None` for never.
+    write_back: Option<Random>,
     /// Where the journal begins: in the cache, and on disk.
     base: [Option<Base>; 2],
     /// The newest segment created: in the cache, and on disk.
@@ -54,8 +55,8 @@ struct State {
     removed: BTreeMap<u32, File>,
     /// Segments that are no longer files: removed or compressed. Only checks read them.
     attic: BTreeMap<u32, File>,
-    /// Random source for the thread that creates segments ahead; 0 without one.
-    maker: u64,
+    /// Random source for the thread that creates segments ahead; `None` without one.
+    maker: Option<Random>,
     /// The disk that it works on.
     job: Option<Job>,
     checkpoints: states::Checkpoints,
@@ -161,16 +162,9 @@ impl State {
     }
 }
 
-/// Whether an event with probability one in eight happens, by a seed; never for 0.
-fn one_in_eight(seed: &mut u64) -> bool {
-    if *seed == 0 {
-        return false;
-    }
-    // Xorshift64: a few bits of chance are all that is wanted.
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    seed.is_multiple_of(8)
+/// Whether an event with probability one in eight happens; never without random numbers.
+fn one_in_eight(random: &mut Option<Random>) -> bool {
+    random.as_mut().is_some_and(|it| it.one_in(8))
 }
 
 impl SimDisk {
@@ -221,12 +215,12 @@ impl SimDisk {
 
     /// From now on the system writes stored pages to disk at random times, by this seed; 0 ends it.
     pub fn write_back(&self, seed: u64) {
-        self.state().write_back = seed;
+        self.state().write_back = (seed > 0).then(|| Random::new(seed));
     }
 
     /// From now on a thread creates segments ahead, with random speed and failures, by this seed; 0 ends it.
     pub fn make_ahead(&self, seed: u64) {
-        self.state().maker = seed;
+        self.state().maker = (seed > 0).then(|| Random::new(seed));
     }
 
     /// The `nth` sync from now, 0 for the next, fails; later ones succeed.
@@ -389,7 +383,7 @@ impl Disk for SimDisk {
 
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
         let mut state = self.state();
-        if state.maker == 0 || state.job.is_some() {
+        if state.maker.is_none() || state.job.is_some() {
             return;
         }
         let fails = one_in_eight(&mut state.maker) || state.room == Some(0);

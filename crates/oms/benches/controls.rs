@@ -9,6 +9,7 @@ use std::fmt::Write;
 use std::hint::black_box;
 use std::time::Instant;
 
+use fixwire_harness::Random;
 use fixwire_oms::SessionNo;
 use fixwire_oms::limits::RiskControl;
 use fixwire_oms::{Core, Effect, NewOrder, OmsState, OrderEvent, OrderType, Side, TimeInForce};
@@ -48,7 +49,7 @@ struct Bench {
     core: Core,
     accounts: Vec<Name>,
     symbols: Vec<Name>,
-    random: u64,
+    random: Random,
     now: i64,
     nanos: Vec<f64>,
 }
@@ -60,7 +61,7 @@ impl Bench {
             core: Core::new(rules(all, accounts, symbols)),
             accounts: (0..accounts).map(|at| short('A', at)).collect(),
             symbols: (0..symbols).map(|at| short('S', at)).collect(),
-            random: 42,
+            random: Random::new(42),
             now: START,
             nanos: Vec::new(),
         };
@@ -84,15 +85,9 @@ impl Bench {
 
     /// An account and a symbol.
     fn place(&mut self) -> (usize, usize) {
-        // Xorshift: the same order of places in each run.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let random = self.random as usize;
-        (
-            random % self.accounts.len(),
-            (random >> 32) % self.symbols.len(),
-        )
+        // The same order of places in each run.
+        let account = self.random.place(self.accounts.len());
+        (account, self.random.place(self.symbols.len()))
     }
 
     fn round(&mut self) {

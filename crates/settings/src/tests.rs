@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use fixwire_random::Random;
+
 use super::*;
 
 mod antenna;
@@ -457,18 +459,15 @@ fn an_engine_has_one_value_of_its_keys() {
 
 #[test]
 fn hostile_text_never_panics() {
-    let mut seed = 1_u64;
+    let mut random = Random::new(1);
     for _ in 0..300 {
         let mut bytes = GOOD.as_bytes().to_vec();
         for _ in 0..8 {
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let at = (seed >> 33) as usize % bytes.len();
-            match seed >> 61 {
-                0..3 => bytes[at] = (seed >> 20) as u8,
+            let at = random.place(bytes.len());
+            match random.below(8) {
+                0..3 => bytes[at] = random.number() as u8,
                 3..5 => drop(bytes.drain(at..(at + 7).min(bytes.len()))),
-                _ => bytes.insert(at, b"[]=#\n\r \xc3"[(seed >> 8) as usize % 8]),
+                _ => bytes.insert(at, b"[]=#\n\r \xc3"[random.place(8)]),
             }
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();

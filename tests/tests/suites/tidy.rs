@@ -54,6 +54,22 @@ fn every_thread_beside_an_engine_is_a_helper() {
 }
 
 #[test]
+fn random_numbers_have_one_generator() {
+    let others = [
+        "crates/random/src/lib.rs",
+        // A hash of a seed and a count, in a crate without dependencies.
+        "crates/tmp/src/link/exchange/login.rs",
+        // The constants by which generators are found.
+        "tests/src/tidy.rs",
+    ];
+    let sources = rust().into_iter();
+    let sources = sources.filter(|path| !others.iter().any(|other| path == Path::new(other)));
+    nothing(sources.flat_map(|path| name(&path, tidy::generators(&text(&path)))));
+    let the_one = text(Path::new(others[0]));
+    assert!(!tidy::generators(&the_one).is_empty());
+}
+
+#[test]
 fn applications_around_others_forward_every_method() {
     let sources = rust().into_iter();
     let sources = sources.filter(|path| path.starts_with("crates") && !is_test(path));

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use fixwire_random::Random;
+
 use super::twin::Twin;
 use crate::{
     Book, BookEvent, BookOrder, BookSettings, BookState, EntryOrder, OrderChange, PriceBand, Side,
@@ -28,7 +30,7 @@ fn the_book_and_its_slow_twin_report_and_hold_the_same() {
 }
 
 fn compare(seed: u64) -> usize {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let reference = random.one_in(2).then(|| random.price());
     let settings = BookSettings {
         reference,
@@ -147,26 +149,14 @@ fn copied(book: &Book, settings: BookSettings) -> Book {
     copy
 }
 
-/// SplitMix64: the same seed, the same calls.
-struct Random(u64);
+/// The same seed, the same calls.
+trait Calls {
+    fn price(&mut self) -> i64;
+    fn recent(&mut self, ids: u64) -> u64;
+    fn order(&mut self, id: u64) -> EntryOrder;
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
+impl Calls for Random {
     fn price(&mut self) -> i64 {
         95 + self.below(11) as i64
     }

@@ -18,19 +18,6 @@ const ORDERS: usize = 60;
 const ONE_IN: usize = 6;
 const SEED: u64 = 77;
 
-/// Pseudo-random numbers, the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// Order, position, CompIDs and text of each message, as generated.
 fn expected(truths: &[OrderTruth], id: &str) -> Vec<[String; 5]> {
     let with_id = truths.iter().filter(|truth| truth.ids.contains(id));

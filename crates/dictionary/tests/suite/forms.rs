@@ -1,10 +1,10 @@
 //! Orchestra, QuickFIX XML and deltas with the same content: each form is read, written and compared.
 
 use crate::generated::quickfix_text;
-use crate::random::Random;
 use fixwire_dictionary::delta::{self, Delta, DeltaProblem, Other, Thing, place_of};
 use fixwire_dictionary::{DictionaryError, DictionaryProblem, DocumentLimits, write};
 use fixwire_protocol::dictionary::{DataType, DefinitionProblem, Dictionary, Version};
+use fixwire_random::Random;
 use proptest::prelude::*;
 
 fn orchestra(text: &str) -> Result<Dictionary, DictionaryError> {
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn a_random_dictionary_survives_both_forms(seed: u64) {
-        let text = quickfix_text(&mut Random(seed));
+        let text = quickfix_text(&mut Random::new(seed));
         let dictionary = quickfix(&text);
         prop_assert_eq!(&quickfix(&write::quickfix(&dictionary)), &dictionary);
         let other = orchestra(&write::orchestra(&dictionary));
@@ -184,7 +184,7 @@ proptest! {
 
     #[test]
     fn the_difference_applied_and_inverted_is_the_identity(a: u64, b: u64) {
-        let (before, after) = (quickfix(&quickfix_text(&mut Random(a))), quickfix(&quickfix_text(&mut Random(b))));
+        let (before, after) = (quickfix(&quickfix_text(&mut Random::new(a))), quickfix(&quickfix_text(&mut Random::new(b))));
         let forth = Delta::between(&before, &after);
         let text = forth.to_string();
         let read = Delta::read("forth", &text, DocumentLimits::default());

@@ -1,11 +1,11 @@
 //! Dictionary files that attack their reader: entities, bombs, depth, size, encodings.
 
 use crate::generated::quickfix_text;
-use crate::random::Random;
 use fixwire_dictionary::delta::Delta;
 use fixwire_dictionary::{
     DictionaryError, DictionaryProblem, DocumentLimits, read, read_noting, text_of,
 };
+use fixwire_random::Random;
 
 const REPOSITORY: &str = include_str!("data/repository.xml");
 
@@ -75,7 +75,7 @@ fn hostile(good: &str, root: &str) -> Vec<(&'static str, String)> {
 
 #[test]
 fn hostile_files_are_refused_with_a_short_sentence() {
-    let quickfix_file = quickfix_text(&mut Random(7));
+    let quickfix_file = quickfix_text(&mut Random::new(7));
     for (good, root) in [
         (REPOSITORY, "fixr:repository"),
         (quickfix_file.as_str(), "fix"),

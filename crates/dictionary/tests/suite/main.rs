@@ -7,5 +7,4 @@ mod generated;
 mod hostile;
 mod json;
 mod quickfix;
-mod random;
 mod rules;

@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 
-use crate::random::Random;
 use fixwire_dictionary::DocumentLimits;
 use fixwire_dictionary::delta::{self, Delta};
 use fixwire_protocol::Decoder;
@@ -14,6 +13,7 @@ use fixwire_protocol::dictionary::validate::check;
 use fixwire_protocol::dictionary::{
     Dictionary, Scratch, ValidationFault, ValidationRules, Version,
 };
+use fixwire_random::Random;
 
 const MESSAGES: [&str; 3] = [
     "35=D|34=2|49=A|52=20260821-13:30:00|56=B|11=A|453=2|448=P|447=D|452=1|448=Q|447=D|452=3|55=M|54=1|60=20260821-13:30:00|38=100|40=2|44=1.5|59=0",
@@ -26,14 +26,14 @@ const STRAY: [&str; 12] = [
 ];
 
 fn mutated(random: &mut Random) -> String {
-    let message = MESSAGES[random.below(MESSAGES.len())];
+    let message = MESSAGES[random.place(MESSAGES.len())];
     let mut fields: Vec<String> = message.split('|').map(str::to_owned).collect();
     for _ in 0..=random.below(3) {
-        let at = 1 + random.below(fields.len() - 1);
+        let at = 1 + random.place(fields.len() - 1);
         match random.below(6) {
             0 => drop(fields.remove(at)),
             1 => {
-                let to = 1 + random.below(fields.len() - 1);
+                let to = 1 + random.place(fields.len() - 1);
                 fields.swap(at, to);
             }
             2 => fields.insert(at, fields[at].clone()),
@@ -41,7 +41,7 @@ fn mutated(random: &mut Random) -> String {
                 let tag = fields[at].split('=').next().unwrap_or_default().to_owned();
                 fields[at] = tag + "=";
             }
-            _ => fields.insert(at, STRAY[random.below(STRAY.len())].to_owned()),
+            _ => fields.insert(at, STRAY[random.place(STRAY.len())].to_owned()),
         }
         if fields.len() < 4 {
             break;
@@ -153,7 +153,7 @@ fn each_switch_finds_its_faults_and_none_when_it_is_off() {
         delta::apply(&Dictionary::built_in(Version::Fix44), &[delta]).expect("it fits");
     let mut decoder = Decoder::with_capacity(100);
     let mut scratch = Scratch::default();
-    let mut random = Random(44);
+    let mut random = Random::new(44);
     let mut counts = [[0u32; 2]; ROWS.len()];
     for _ in 0..30_000 {
         let text = mutated(&mut random);

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
+use fixwire_random::Random;
 
 use super::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
 use crate::journal::sim::SimDisk;
@@ -40,7 +41,7 @@ pub struct SimNet {
 
 #[derive(Debug)]
 struct State {
-    random: u64,
+    random: Random,
     weather: Weather,
     mono: u64,
     wall_offset: i64,
@@ -82,15 +83,6 @@ struct End {
 }
 
 impl State {
-    /// A number below `limit`. SplitMix64.
-    fn below(&mut self, limit: usize) -> usize {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) % (limit.max(1) as u64)) as usize
-    }
-
     fn end(&mut self, conn: ConnId) -> io::Result<&mut End> {
         let end = self.ends.get_mut(conn.0 as usize);
         end.filter(|end| !end.closed)
@@ -126,7 +118,7 @@ impl SimNet {
     #[must_use]
     pub fn new(seed: u64, weather: Weather) -> Self {
         let state = State {
-            random: seed,
+            random: Random::new(seed),
             weather,
             mono: 1_000_000_000,
             wall_offset: BEGIN,
@@ -231,7 +223,7 @@ impl SimNet {
         }
         let there = end.arriving.len().min(into.len());
         let count = if splits && there > 1 {
-            1 + state.below(there)
+            1 + state.random.place(there)
         } else {
             there
         };
@@ -267,8 +259,8 @@ impl SimNet {
             .room
             .saturating_sub(state.other(conn).arriving.len());
         let mut count = bytes.len().min(free);
-        if weather.cuts && count > 0 && state.below(4) == 0 {
-            count = state.below(count + 1);
+        if weather.cuts && count > 0 && state.random.one_in(4) {
+            count = state.random.place(count + 1);
         }
         state.other(conn).arriving.extend(&bytes[..count]);
         state.end(conn)?.wants_room = count < bytes.len();
@@ -331,7 +323,11 @@ impl SimNet {
                 continue;
             }
             let there = state.other(ConnId(conn)).arriving.len();
-            let kept = if power { state.below(there + 1) } else { there };
+            let kept = if power {
+                state.random.place(there + 1)
+            } else {
+                there
+            };
             let other = state.other(ConnId(conn));
             other.arriving.truncate(kept);
             other.finished = true;

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_harness::Random;
 use fixwire_harness::worlds::{self, WorldRecord};
 use fixwire_protocol::{Application, SessionId};
 
@@ -141,13 +142,8 @@ fn play_all(group: &str, configs: &[ExchangeConfig]) {
 
 /// Plays one world. How many requests were refused, and how many messages were sent.
 fn play(config: ExchangeConfig, seed: u64, record: &mut WorldRecord) -> (usize, usize) {
-    let mut random = seed;
-    let mut below = move |end: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % end
-    };
+    let mut random = Random::congruential(seed);
+    let mut below = move |end: usize| random.place(end);
     let mut desk = Desk::of(config.clone()).with_room(8000, 24);
     let (mut refused, mut reports) = (0, 0);
     for number in 0..REQUESTS {

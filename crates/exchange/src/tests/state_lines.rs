@@ -158,7 +158,7 @@ fn add_faults(lines: &mut StateLines, names: &Names<'_>, faults: &Faults) {
         let count = optional(*count);
         lines.add(
             format_args!("fault {number:03}"),
-            format_args!("{words}, left {count}, random {random}"),
+            format_args!("{words}, left {count}, random {}", random.state()),
         );
     }
     // One for each queued report, in their order.

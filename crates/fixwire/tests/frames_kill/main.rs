@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use fixwire::Engine;
 use fixwire::config::{Connection, EngineConfig, LinkConfig, Wait};
+use fixwire::harness::Random;
 use fixwire::journal::{Directory, Journal, JournalConfig, JournalPosition, NOTES, RecordKind};
 use fixwire::protocol::framing::{Framed, Framing, sum_of_bytes};
 use fixwire::protocol::{
@@ -49,7 +50,7 @@ fn number_of(frame: &[u8]) -> u64 {
 fn more(number: u64) -> usize {
     match number {
         number if number.is_multiple_of(5_000) => 65_519,
-        number => 20 + (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize,
+        number => 20 + Random::new(number).place(64),
     }
 }
 
@@ -194,13 +195,7 @@ fn frames_are_taken_once_through_kills_and_echoed_on_their_own_connection() {
     println!("FIXWIRE_SEED={seed}");
     let temporary = tempfile::tempdir().expect("a folder");
     let folder = temporary.path().join("journal");
-    let (mut state, mut kills, mut echoed) = (seed | 1, 0, 0);
-    let mut below = |limit: u64| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) % limit
-    };
+    let (mut random, mut kills, mut echoed) = (Random::new(seed), 0, 0);
     loop {
         let (mut process, at) = start(&folder);
         let mut peer = Peer::connect(at);
@@ -214,7 +209,7 @@ fn frames_are_taken_once_through_kills_and_echoed_on_their_own_connection() {
             break;
         }
         // The last life goes to the end.
-        let dies_at = had + 1 + below(count / 10);
+        let dies_at = had + 1 + random.below(count / 10);
         let (mut sent, mut seen) = (had, had);
         let mut is_killed = false;
         while seen < count {

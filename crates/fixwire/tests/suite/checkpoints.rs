@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use fixwire::config::{Durability, EngineConfig};
+use fixwire::harness::Random;
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
@@ -19,7 +20,6 @@ use fixwire::{Engine, EngineError, Event};
 
 use common::app::answer;
 use common::events;
-use common::journal::Random;
 use common::wire::{self, PORT, calm, turns};
 
 /// The state that orders make: a number for each symbol, which depends on their order, and the time of the last one.
@@ -248,8 +248,8 @@ impl World {
         drop(engine);
         match power {
             Some(seed) => {
-                let mut random = Random(seed * 2 + 1);
-                self.disk.cut_power(|choices| random.below(choices));
+                let mut random = Random::new(seed);
+                self.disk.cut_power(|choices| random.place(choices));
             }
             None => self.disk.end_process(),
         }

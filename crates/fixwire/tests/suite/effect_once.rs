@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fixwire::config::Durability;
+use fixwire::harness::Random;
 use fixwire::harness::World;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{self, Journal, JournalPosition};
 use fixwire::protocol::{SessionId, tag};
 
 use common::app::{App, answer, text};
-use common::journal::Random;
 use common::wire;
 
 const PEER: SessionId = SessionId(0);
@@ -145,8 +145,8 @@ fn what_a_record_says_is_synced_survives_a_power_cut() {
             (synced, journal.end())
         };
         let (synced, end) = read(world.disk().copy());
-        let mut random = Random(seed);
-        world.disk().cut_power(|choices| random.below(choices));
+        let mut random = Random::new(seed);
+        world.disk().cut_power(|choices| random.place(choices));
         let (_, left) = read(world.disk().copy());
         assert!(synced > JournalPosition::START && left >= synced, "{seed}");
         cut += u32::from(left < end);

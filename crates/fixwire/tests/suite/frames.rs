@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use fixwire::config::Durability;
+use fixwire::harness::Random;
 use fixwire::host::sim::{SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{self, Journal, JournalPosition, NOTES, RecordKind};
 use fixwire::protocol::{BodyError, Hangup, Nanos, SessionId};
 use fixwire::{ConfigError, Rate};
 
-use crate::common::journal::Random;
 use crate::common::wire::{self, PORT, calm};
 use crate::frames_world::{
     Desk, LINK, LINK_PORT, World, acceptor, config, frame, initiator, read, texts,
@@ -139,11 +139,11 @@ fn written_is_what_the_peer_can_have_whole() {
 #[test]
 fn written_is_exact_in_any_weather() {
     for seed in 1..=300 {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let weather = Weather {
             splits: true,
             cuts: true,
-            room: 30 + random.below(300),
+            room: 30 + random.place(300),
         };
         let (net, disk) = (SimNet::new(seed, weather), SimDisk::new());
         let mut link = acceptor();
@@ -158,14 +158,14 @@ fn written_is_exact_in_any_weather() {
         for life in 0..3 {
             let conn = world.connect();
             let mut got = Vec::new();
-            let count = random.below(40);
+            let count = random.place(40);
             for number in 0..count {
-                let text = format!("{life}.{number}.{}", "x".repeat(random.below(60)));
+                let text = format!("{life}.{number}.{}", "x".repeat(random.place(60)));
                 let sent = frame(&text);
                 world.later(move |outbox| outbox.frame(LINK, &sent).unwrap());
-                if random.below(3) == 0 {
+                if random.one_in(3) {
                     got.extend(read(&net, conn));
-                    net.advance(Nanos::from_secs(random.below(2) as u64));
+                    net.advance(Nanos::from_secs(random.below(2)));
                 }
             }
             got.extend(read(&net, conn));
@@ -485,7 +485,7 @@ fn a_process_that_ends_anywhere_sends_nothing_of_an_old_connection() {
                 room: 70,
             };
             let (net, disk) = (SimNet::new(stop, weather), SimDisk::new());
-            let mut random = Random(stop);
+            let mut random = Random::new(stop);
             let mut seen: Vec<String> = Vec::new();
             for life in 1..=3 {
                 let desk = Desk {
@@ -521,7 +521,7 @@ fn a_process_that_ends_anywhere_sends_nothing_of_an_old_connection() {
                 net.crash(1, power);
                 drop(world);
                 match power {
-                    true => disk.cut_power(|choices| random.below(choices)),
+                    true => disk.cut_power(|choices| random.place(choices)),
                     false => disk.end_process(),
                 }
             }

@@ -1,6 +1,7 @@
 //! Whatever happens to the files, a journal opens with what was written or says what is wrong.
 
-use crate::common::journal::{Random, SMALL};
+use crate::common::journal::SMALL;
+use fixwire::harness::Random;
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
@@ -393,11 +394,11 @@ fn cut_power(config: JournalConfig) -> usize {
     let operations = rehearsal.operations();
     let mut refused = 0;
     for seed in 1..=3000_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::new(seed);
         let disk = SimDisk::new();
-        disk.stop_after(random.below(operations as usize) as u64);
+        disk.stop_after(random.place(operations as usize) as u64);
         let (_, durable) = workload(&disk, config);
-        disk.cut_power(|choices| random.below(choices));
+        disk.cut_power(|choices| random.place(choices));
         let before = files(&disk);
         match Journal::open(disk.clone(), config) {
             Ok((mut journal, _)) => {
@@ -406,7 +407,7 @@ fn cut_power(config: JournalConfig) -> usize {
                 let at = at.unwrap_or_else(|| panic!("seed {seed}: no state of the rehearsal"));
                 assert!(at + 1 >= durable, "seed {seed}: {at} of {durable} durable");
                 drop(journal);
-                disk.cut_power(|choices| random.below(choices));
+                disk.cut_power(|choices| random.place(choices));
                 let mut again = Journal::open(disk, config).unwrap().0;
                 assert_eq!(state(&mut again), found, "seed {seed}");
             }
@@ -525,17 +526,17 @@ fn a_record_that_no_segment_holds_is_refused_alone() {
 #[test]
 fn no_bytes_make_opening_panic() {
     let (disk, _) = written(20, 60);
-    let mut random = Random(0x5EED);
+    let mut random = Random::new(0x5EED);
     for _ in 0..5000 {
         let broken = disk.copy();
-        let number = 1 + random.below(2) as u32;
+        let number = 1 + random.place(2) as u32;
         let mut bytes = broken.read(number).unwrap();
-        for _ in 0..1 + random.below(4) {
-            let at = random.below(bytes.len());
-            let end = (at + 1 + random.below(64)).min(bytes.len());
-            let from = random.below(bytes.len() - (end - at) + 1);
-            match random.below(3) {
-                0 => bytes[at..end].fill(random.below(256) as u8),
+        for _ in 0..1 + random.place(4) {
+            let at = random.place(bytes.len());
+            let end = (at + 1 + random.place(64)).min(bytes.len());
+            let from = random.place(bytes.len() - (end - at) + 1);
+            match random.place(3) {
+                0 => bytes[at..end].fill(random.place(256) as u8),
                 1 => bytes.copy_within(from..from + end - at, at),
                 _ => bytes.truncate(end),
             }
@@ -543,7 +544,7 @@ fn no_bytes_make_opening_panic() {
         broken.write(number, Some(bytes));
         let before = files(&broken);
         let config = JournalConfig {
-            synced_before_sent: random.below(2) == 1,
+            synced_before_sent: random.place(2) == 1,
             ..SMALL
         };
         match Journal::open(broken.clone(), config) {

@@ -1,5 +1,6 @@
 //! Unneeded segments are removed, needed ones stay, and no crash on the way loses anything.
 
+use fixwire::harness::Random;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Directory, Disk, DumpFilter, DumpFormat, Effect, Journal, JournalConfig, JournalId,
@@ -134,17 +135,11 @@ fn a_crash_at_any_point_of_retiring_loses_nothing() {
         let disk = SimDisk::new();
         disk.stop_after(stop);
         let before = work(&disk);
-        let mut random = stop.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        let mut choose = |choices: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random >> 16) as usize % choices
-        };
+        let mut random = Random::new(stop);
         if stop % 3 == 0 {
             disk.end_process();
         } else {
-            disk.cut_power(&mut choose);
+            disk.cut_power(|choices| random.place(choices));
         }
         let (mut journal, _) = Journal::open(disk.clone(), config(KEEP))
             .unwrap_or_else(|error| panic!("stopped after {stop} operations: {error}"));

@@ -1,6 +1,7 @@
 //! A damaged journal can be salvaged, and everybody is notified of what is lost.
 
-use crate::common::journal::{Random, SMALL};
+use crate::common::journal::SMALL;
+use fixwire::harness::Random;
 
 use fixwire::Durability;
 use fixwire::journal::sim::SimDisk;
@@ -385,11 +386,11 @@ fn what_a_power_cut_leaves_is_salvaged_whenever_it_does_not_open() {
     let operations = rehearsal.operations();
     let (mut refused, mut lost, mut cuts) = (0, 0, 0);
     for seed in 1..=300_u64 {
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = Random::new(seed);
         let disk = SimDisk::new();
-        disk.stop_after(random.below(operations as usize) as u64);
+        disk.stop_after(random.place(operations as usize) as u64);
         let worked = write(&disk, SMALL, true);
-        disk.cut_power(|choices| random.below(choices));
+        disk.cut_power(|choices| random.place(choices));
         cuts += u32::from(worked.is_err());
         let opened = Journal::open(disk.copy(), SMALL).map(drop);
         let (_root, path) = folder();

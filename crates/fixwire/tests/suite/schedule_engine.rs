@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixwire::event::{Ending, Event, MessageLoss};
+use fixwire::harness::Random;
 use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Journal, JournalConfig};
@@ -212,22 +213,13 @@ fn day_number(date: jiff::civil::Date) -> i64 {
     i64::from((date - jiff::civil::date(2026, 1, 1)).get_days())
 }
 
-/// SplitMix64.
-fn below(state: &mut u64, limit: u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (z ^ (z >> 31)) % limit
-}
-
 /// Two weeks, over the day on which New York changes its clocks. Every minute, one millisecond before
 /// it and at it, both engines are as the model says; now and then one of them is down for a while.
 fn weeks(schedule: &Schedule, model: Model, seed: u64) {
     let net = network();
     let roles = [Role::Initiator, Role::Acceptor];
     let mut firms = roles.map(|role| Firm::new(&net, role, schedule));
-    let mut random = seed;
+    let mut random = Random::new(seed);
     // The trading session of each firm's sequence numbers, how often they were reset, and for how long it is down.
     let period = model(&at(&net));
     let (mut known, mut restarts, mut down) = ([period; 2], [0_usize; 2], [0_u64; 2]);
@@ -278,9 +270,9 @@ fn weeks(schedule: &Schedule, model: Model, seed: u64) {
         }
         for (firm, down) in firms.iter_mut().zip(&mut down) {
             match *down {
-                0 if below(&mut random, 900) == 0 => {
+                0 if random.one_in(900) => {
                     firm.kill();
-                    *down = 1 + below(&mut random, 2000);
+                    *down = 1 + random.below(2000);
                 }
                 0 => {}
                 1 => {

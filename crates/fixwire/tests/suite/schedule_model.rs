@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fixwire::harness::Random;
 use fixwire::protocol::Timestamp;
 use fixwire::schedule::{
     Date, Day, Days, Edge, FOREVER, Hours, Schedule, ScheduleState, Time, TimeZone, Weekday,
@@ -58,21 +59,8 @@ const WARM_UP: usize = 20 * 1440;
 const MINUTE: i64 = 60_000_000_000;
 const DAY: i32 = 1440;
 
-/// SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % limit
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
+fn chance(random: &mut Random, percent: u64) -> bool {
+    random.below(100) < percent
 }
 
 /// The clock of a zone, for each minute of a stretch of time.
@@ -182,7 +170,7 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     fn random(random: &mut Random, walls: [&'a Wall; 2], first_day: i32) -> Self {
         let home = walls[0];
-        let closed: BTreeSet<i32> = match random.chance(40) {
+        let closed: BTreeSet<i32> = match chance(random, 40) {
             true => (0..400)
                 .map(|_| first_day + random.below(3650) as i32)
                 .collect(),
@@ -200,7 +188,7 @@ impl<'a> Case<'a> {
             closed,
             home,
         };
-        if random.chance(85) {
+        if chance(random, 85) {
             let (hours, mut shifts) = hours(random, walls);
             if matches!(shifts.days, Days::Each(_)) {
                 shifts.skipped = case.closed.clone();
@@ -208,11 +196,11 @@ impl<'a> Case<'a> {
             case.home = shifts.start;
             (case.schedule.hours, case.hours) = (Some(hours), Some(shifts));
         }
-        if random.chance(40) {
+        if chance(random, 40) {
             let (hours, shifts) = hours(random, walls);
             (case.schedule.logon, case.logon) = (Some(hours), Some(shifts));
         }
-        if random.chance(40) {
+        if chance(random, 40) {
             let (wall, time) = (walls[random.below(2) as usize], time(random));
             case.schedule.reset = Some(edge(wall, time));
             case.reset = Some((wall, time));
@@ -285,8 +273,8 @@ impl<'a> Case<'a> {
 }
 
 fn hours<'a>(random: &mut Random, walls: [&'a Wall; 2]) -> (Hours, Shifts<'a>) {
-    let start = walls[random.chance(30) as usize];
-    let end = walls[random.chance(40) as usize];
+    let start = walls[chance(random, 30) as usize];
+    let end = walls[chance(random, 40) as usize];
     let (starts, ends) = (time(random), time(random));
     let day = |random: &mut Random| weekday(random.below(7) as i32);
     let days = match random.below(3) {
@@ -319,7 +307,7 @@ fn time(random: &mut Random) -> i32 {
     const ODD: [i32; 16] = [
         0, 1, 30, 59, 60, 61, 90, 105, 120, 135, 150, 180, 1380, 1381, 1410, 1439,
     ];
-    match random.chance(65) {
+    match chance(random, 65) {
         true => ODD[random.below(16) as usize],
         false => random.below(1440) as i32,
     }
@@ -350,7 +338,7 @@ fn play(share: usize, shares: usize) {
         if index % shares != share {
             continue;
         }
-        let mut random = Random(seed.wrapping_mul(1_000).wrapping_add(index as u64));
+        let mut random = Random::new(seed.wrapping_mul(1_000).wrapping_add(index as u64));
         let first_day = (Date::constant(year as i16, 1, 1) - Date::constant(1970, 1, 1)).get_days();
         let first = i64::from(first_day) * 1440 - WARM_UP as i64;
         let minutes = WARM_UP + (YEARS * 366) as usize * 1440;

@@ -1,3 +1,4 @@
+use fixwire_random::Random;
 use fixwire_stamps::stats::histogram;
 
 use super::*;
@@ -5,17 +6,13 @@ use crate::load::{Faults, RunOutcome};
 use crate::machine::TakenByOthers;
 use crate::report::{FLOOR, sample};
 
-/// SplitMix64, and normal numbers by Box and Muller.
-struct Noise(u64);
+/// Normal numbers by Box and Muller.
+struct Noise(Random);
 
 impl Noise {
     /// Uniform in (0, 1].
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((word ^ (word >> 31)) >> 11) as f64 / (1_u64 << 53) as f64 + f64::MIN_POSITIVE
+        (self.0.number() >> 11) as f64 / (1_u64 << 53) as f64 + f64::MIN_POSITIVE
     }
 
     fn normal(&mut self) -> f64 {
@@ -97,7 +94,7 @@ fn compared(noise: &mut Noise, runs: usize, slower: f64) -> Comparison {
 
 #[test]
 fn of_a_thousand_equal_pairs_at_most_fifty_are_called_different() {
-    let mut noise = Noise(20_260_821);
+    let mut noise = Noise(Random::new(20_260_821));
     for runs in [3, 10] {
         let differs = |comparison: &Comparison| {
             comparison.has(ChangeWord::Faster) || comparison.has(ChangeWord::Slower)
@@ -112,7 +109,7 @@ fn of_a_thousand_equal_pairs_at_most_fifty_are_called_different() {
 
 #[test]
 fn a_build_that_is_a_tenth_slower_is_called_slower_with_ten_runs() {
-    let mut noise = Noise(7);
+    let mut noise = Noise(Random::new(7));
     let median_is = |row: &ComparedRow, word| row.percentiles[0].word == word;
     let (mut somewhere, mut everywhere) = (0, 0);
     for _ in 0..100 {
@@ -132,7 +129,7 @@ fn a_build_that_is_a_tenth_slower_is_called_slower_with_ten_runs() {
 
 #[test]
 fn three_runs_tell_four_times_and_not_a_tenth() {
-    let mut noise = Noise(3);
+    let mut noise = Noise(Random::new(3));
     let word = |comparison: &Comparison| comparison.rows[1].percentiles[0].word;
     assert_eq!(word(&compared(&mut noise, 3, 4.0)), ChangeWord::Slower);
     assert_eq!(word(&compared(&mut noise, 3, 0.25)), ChangeWord::Faster);
@@ -166,7 +163,7 @@ fn the_interval_is_that_of_welch() {
 #[test]
 fn what_is_not_alike_is_refused_with_the_reason() {
     let refused = |change: fn(&mut Report)| {
-        let mut noise = Noise(1);
+        let mut noise = Noise(Random::new(1));
         let a = noisy_report(&mut noise, 3, 1.0);
         let mut b = a.clone();
         change(&mut b);
@@ -205,7 +202,7 @@ fn what_is_not_alike_is_refused_with_the_reason() {
 
 #[test]
 fn runs_of_several_files_count_together_and_those_of_another_distance_not() {
-    let mut noise = Noise(9);
+    let mut noise = Noise(Random::new(9));
     let mut reports = [0; 4].map(|_| noisy_report(&mut noise, 4, 1.0));
     reports[0].rows[0].runs[0].distance = Distance::Far;
     reports[1].rows[0].runs[0].distance = Distance::Moved;
@@ -220,7 +217,7 @@ fn runs_of_several_files_count_together_and_those_of_another_distance_not() {
 
 #[test]
 fn the_table_fits_80_columns() {
-    let mut noise = Noise(4);
+    let mut noise = Noise(Random::new(4));
     let mut comparison = compared(&mut noise, 3, 1.1);
     for percentile in comparison
         .rows

@@ -6,22 +6,11 @@ use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::value::{End, Market, Presence, Trading};
 use crate::{OmsState, Scope};
+use fixwire_harness::Random;
 use std::string::ToString;
 
-/// xorshift64*.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % most
-    }
-}
-
 /// Orders by number, the open ones more often than not.
-fn any_order(world: &World, dice: &mut Dice) -> Number {
+fn any_order(world: &World, dice: &mut Random) -> Number {
     let last = world.core.state().last;
     let back = dice.below(12);
     last.saturating_sub(back).max(1)
@@ -33,7 +22,7 @@ fn attempt(world: &World, order: Number) -> Number {
     known.map_or(order, |known| known.attempt())
 }
 
-fn step(world: &mut World, dice: &mut Dice) {
+fn step(world: &mut World, dice: &mut Random) {
     let number = any_order(world, dice);
     let order = world.core.state().orders().request(number);
     let (order, request) = match order {
@@ -111,7 +100,7 @@ fn step(world: &mut World, dice: &mut Dice) {
 }
 
 /// A parent, or a child of the newest one.
-fn family(world: &mut World, dice: &mut Dice, (side, quantity, price): (Side, i64, &str)) {
+fn family(world: &mut World, dice: &mut Random, (side, quantity, price): (Side, i64, &str)) {
     let parent = world.core.state().families.parents().last();
     let of = parent.and_then(|parent| world.core.state().orders().get(parent));
     let of = of.filter(|_| dice.below(4) > 0);
@@ -126,7 +115,7 @@ fn family(world: &mut World, dice: &mut Dice, (side, quantity, price): (Side, i6
     });
 }
 
-fn rare(world: &mut World, dice: &mut Dice) {
+fn rare(world: &mut World, dice: &mut Random) {
     let scope = [
         Scope::Firm,
         Scope::Account(AccountNo::new(dice.below(3) as u32)),
@@ -200,8 +189,8 @@ fn rare(world: &mut World, dice: &mut Dice) {
 }
 
 /// A world of a seed, and its dice.
-fn begun(seed: u64) -> (World, Dice) {
-    let dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+fn begun(seed: u64) -> (World, Random) {
+    let dice = Random::xorshift_star(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut rules = rules(LIMITS);
     rules.rejects_self_trades = seed.is_multiple_of(3);
     if seed.is_multiple_of(2) {
@@ -321,7 +310,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
 #[test]
 fn a_state_that_is_cut_off_or_longer_is_refused() {
     let mut world = World::new();
-    let mut dice = Dice(99);
+    let mut dice = Random::xorshift_star(99);
     for _ in 0..200 {
         step(&mut world, &mut dice);
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use fixwire_engine::protocol::dictionary::Version;
+use fixwire_harness::Random;
 use fixwire_oms::{OrderState, Scope};
 
 use crate::desk::{Desk, Input, Said, Setup};
@@ -410,24 +411,12 @@ struct Fill {
     copy: Option<(u64, &'static str)>,
 }
 
-/// A generator of random numbers.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % most
-    }
-}
-
 /// Fills and copies in random order, some missing, some different, with restarts between: the breaks are those that
 /// a table of both sides has, and the position is the sum of what counts.
 #[test]
 fn random_fills_and_copies_leave_the_breaks_of_a_slow_table() {
     for seed in 1..=60 {
-        let mut dice = Dice(seed * 7_919);
+        let mut dice = Random::new(seed);
         let mut office = Office::new();
         let orders: Vec<u64> = (0..4).map(|at| office.order(&format!("C{at}"))).collect();
         let mut table: BTreeMap<String, Fill> = BTreeMap::new();

@@ -1,22 +1,11 @@
 //! A venue that loses, doubles, busts and corrects fills, and what the OMS makes of it: a difference is a break at once, and
 //! after the venue's answer and the operator's word order, position and limits are those of the venue.
 
+use fixwire_harness::Random;
 use fixwire_oms::Scope;
 
 use crate::desk::{Desk, Input, Said};
 use crate::twin::floors::{self, CLIENTS, LINES};
-
-/// A generator of random numbers.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % most
-    }
-}
 
 /// An order as its venue has it: quantity and price in hundredths of each fill, by ExecID.
 #[derive(Default)]
@@ -110,7 +99,7 @@ impl Office {
     }
 
     /// One thing happens at the venue; whether its report reaches the OMS.
-    fn step(&mut self, dice: &mut Dice) {
+    fn step(&mut self, dice: &mut Random) {
         let at = dice.below(4) as usize;
         let is_heard = dice.below(5) > 0;
         let left = QUANTITY - self.orders[at].filled();
@@ -220,7 +209,7 @@ impl Office {
 #[test]
 fn lost_doubled_busted_and_corrected_fills_are_noticed_and_settled() {
     for seed in 1..=150 {
-        let mut dice = Dice(seed * 7_919);
+        let mut dice = Random::new(seed);
         let mut office = Office::new();
         for _ in 0..40 {
             office.step(&mut dice);

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use fixwire_random::Random;
 use fixwire_reader::{Anonymiser, LogReader, LogStep, NotAnonymised, ReadOptions};
 
-use crate::samples::{Random, message};
+use crate::samples::message;
 
 const KEY: &[u8] = b"the key of the tests";
 
@@ -128,7 +129,7 @@ fn a_message_that_nobody_can_take_apart_is_left_out() {
 fn orders_stay_apart() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("x.log");
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let ids: Vec<String> = (0..2000)
         .map(|_| {
             let digits = 1 + random.below(5) as u32;

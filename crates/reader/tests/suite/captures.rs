@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use etherparse::PacketBuilder;
+use fixwire_random::Random;
 use fixwire_reader::{LogReader, LogStep, ReadOptions};
 
-use crate::samples::{Random, bytes_of, order};
+use crate::samples::{bytes_of, order};
 
 /// Number of seeds for damaged captures.
 const SEEDS: u64 = 1000;
@@ -297,7 +298,7 @@ fn by_end(messages: Vec<Vec<u8>>) -> [Vec<Vec<u8>>; 2] {
 fn captures_of_each_kind_have_all_messages() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("capture");
-    let (sent, _) = conversation(&mut Random(1), 60);
+    let (sent, _) = conversation(&mut Random::new(1), 60);
     let expected = by_end((1..=60).map(order).collect());
     let wraps = [
         Wrap::Ethernet,
@@ -375,7 +376,7 @@ fn the_time_of_a_message_is_that_of_the_packet_that_completed_it() {
 fn what_the_capture_cut_off_is_named() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("capture");
-    let (sent, _) = conversation(&mut Random(2), 40);
+    let (sent, _) = conversation(&mut Random::new(2), 40);
     let packets: Vec<_> = sent.iter().map(|it| it.packet(Wrap::Ethernet, 5)).collect();
     fs::write(&path, pcap(&packets, 1, false, false, 200)).unwrap();
     let (messages, left_out) = bytes_of(&path);
@@ -447,7 +448,7 @@ fn a_mangled_capture_gives_the_same_messages_or_names_the_missing_bytes() {
     let path = root.path().join("capture");
     let mut damaged = 0;
     for seed in 0..SEEDS {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let count = 10 + random.below(30) as usize;
         let (sent, streams) = conversation(&mut random, count);
         let mangled = mangle(&sent, &mut random);

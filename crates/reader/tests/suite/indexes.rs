@@ -6,12 +6,13 @@ use std::io::Write;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use fixwire_random::Random;
 use fixwire_reader::{
     BlockChoice, LogEntry, LogIndex, LogIndexes, LogPlace, LogReader, LogStep, LogZone,
     OrderSearch, ReadOptions, ShortQuery, TextPlaces,
 };
 
-use crate::samples::{Random, message};
+use crate::samples::message;
 
 /// Size of a block, bytes.
 const BLOCK: u64 = 256 << 10;
@@ -33,7 +34,7 @@ struct Lives {
 impl Lives {
     fn new(seed: u64) -> Self {
         Self {
-            random: Random(seed),
+            random: Random::new(seed),
             numbers: [1; 2],
             orders: Vec::new(),
             executions: Vec::new(),

@@ -5,9 +5,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use fixwire_random::Random;
 use fixwire_reader::{LogPlace, LogReader, LogStep, OrderSearch, OrderStep, ReadOptions};
-
-use crate::samples::Random;
 
 #[path = "lives/generator.rs"]
 mod generator;
@@ -86,7 +85,7 @@ fn check(seed: u64, kinds: &mut HashMap<&'static str, u64>) -> usize {
     for (kind, count) in counted {
         *kinds.entry(kind).or_default() += count;
     }
-    let mut random = Random(!seed);
+    let mut random = Random::new(!seed);
     for truth in &truths {
         let at = random.below(truth.ids.len() as u64) as usize;
         let id = truth.ids.iter().nth(at).expect("an order has an id");

@@ -64,16 +64,3 @@ pub fn bytes_of(path: &Path) -> (Vec<Vec<u8>>, Vec<String>) {
         .collect();
     (messages, left_out)
 }
-
-/// Pseudo-random numbers, the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}

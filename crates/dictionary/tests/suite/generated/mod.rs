@@ -2,11 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::random::Random;
-
-fn one_in(random: &mut Random, count: usize) -> bool {
-    random.below(count) == 0
-}
+use fixwire_random::Random;
 
 const KINDS: [&str; 9] = [
     "STRING",
@@ -28,33 +24,33 @@ const VERSIONS: [&str; 4] = [
 
 /// A dictionary of a few fields, groups in groups, components in components, and odd names.
 pub fn quickfix_text(random: &mut Random) -> String {
-    let count = 4 + random.below(20);
+    let count = 4 + random.place(20);
     let names: Vec<String> = (1..=count).map(|n| name(random, n)).collect();
     let mut text = format!(
         "<fix {}>\n<fields>\n",
-        VERSIONS[random.below(VERSIONS.len())]
+        VERSIONS[random.place(VERSIONS.len())]
     );
     for (n, name) in names.iter().enumerate() {
         let number = if n % 5 == 4 { 70_000 + n } else { n + 1 };
-        let kind = KINDS[random.below(KINDS.len())];
+        let kind = KINDS[random.place(KINDS.len())];
         let _ = write!(
             text,
             "<field number=\"{number}\" name=\"{name}\" type=\"{kind}\">"
         );
-        if one_in(random, 3) {
-            for value in 0..random.below(5) {
-                let shown = ["&amp;", "A", "B C", "&lt;x&gt;"][random.below(4)];
+        if random.one_in(3) {
+            for value in 0..random.place(5) {
+                let shown = ["&amp;", "A", "B C", "&lt;x&gt;"][random.place(4)];
                 let _ = write!(
                     text,
                     "<value enum=\"{}\" description=\"{shown}\"/>",
-                    value + random.below(3)
+                    value + random.place(3)
                 );
             }
         }
         text += "</field>\n";
     }
     text += "</fields>\n<components>\n";
-    let components = random.below(4);
+    let components = random.place(4);
     for n in 0..components {
         let _ = write!(text, "<component name=\"C{n}\">");
         // Only later ones, so that no component contains itself.
@@ -67,13 +63,13 @@ pub fn quickfix_text(random: &mut Random) -> String {
     items(random, &names, (components, components), 0, &mut text);
     text += "</trailer>\n<messages>\n";
     let mut types: Vec<String> = Vec::new();
-    for n in 0..random.below(5) {
-        let msg_type = ["A", "B", "U1", "&quot;", "AE", "field"][random.below(6)].to_owned();
+    for n in 0..random.place(5) {
+        let msg_type = ["A", "B", "U1", "&quot;", "AE", "field"][random.place(6)].to_owned();
         if types.contains(&msg_type) {
             continue;
         }
-        let name = ["Order", "A", "Quote and more", "header"][random.below(4)];
-        let name = if one_in(random, 3) {
+        let name = ["Order", "A", "Quote and more", "header"][random.place(4)];
+        let name = if random.one_in(3) {
             name.to_owned()
         } else {
             format!("{name}{n}")
@@ -90,7 +86,7 @@ pub fn quickfix_text(random: &mut Random) -> String {
 }
 
 fn name(random: &mut Random, n: usize) -> String {
-    match random.below(8) {
+    match random.place(8) {
         0 => format!("{}", 1_000 + n),
         1 => format!("Field {n}"),
         2 => format!("F&amp;{n}"),
@@ -107,7 +103,7 @@ fn items(
     depth: usize,
     text: &mut String,
 ) {
-    for _ in 0..random.below(5) {
+    for _ in 0..random.place(5) {
         item(random, names, components, depth, text);
     }
 }
@@ -119,18 +115,18 @@ fn item(
     depth: usize,
     text: &mut String,
 ) {
-    let name = &names[random.below(names.len())];
-    let required = if one_in(random, 2) { "Y" } else { "N" };
-    if depth > 0 && one_in(random, 4) {
-        let first = &names[random.below(names.len())];
+    let name = &names[random.place(names.len())];
+    let required = if random.one_in(2) { "Y" } else { "N" };
+    if depth > 0 && random.one_in(4) {
+        let first = &names[random.place(names.len())];
         let _ = write!(
             text,
             "<group name=\"{name}\" required=\"{required}\"><field name=\"{first}\" required=\"{required}\"/>"
         );
         items(random, names, (from, to), depth - 1, text);
         *text += "</group>";
-    } else if from < to && one_in(random, 4) {
-        let n = from + random.below(to - from);
+    } else if from < to && random.one_in(4) {
+        let n = from + random.place(to - from);
         let _ = write!(text, "<component name=\"C{n}\" required=\"{required}\"/>");
     } else {
         let _ = write!(text, "<field name=\"{name}\" required=\"{required}\"/>");

@@ -234,24 +234,22 @@ impl Book {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixwire_harness::Random;
 
     #[test]
     fn places_are_found_until_they_are_removed_whatever_their_hashes() {
         // As many as there is room for, with hashes that stand close together and wrap round the end.
         let mut places = Places::new(64);
         let mut there: Vec<(u32, u32)> = Vec::new();
-        let mut random = 7_u64;
+        let mut random = Random::new(7);
         let mut most = 0;
         for place in 0..20_000 {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            let hash = (random >> 40) as u32 % 24 + 112;
-            if there.len() < 64 && random >> 33 & 7 < 5 {
+            let hash = random.below(24) as u32 + 112;
+            if there.len() < 64 && random.below(8) < 5 {
                 places.insert(hash, place);
                 there.push((hash, place));
             } else if !there.is_empty() {
-                let (hash, place) = there.swap_remove((random >> 36) as usize % there.len());
+                let (hash, place) = there.swap_remove(random.place(there.len()));
                 places.remove(hash, place);
                 assert_eq!(places.find(hash, |found| found == place), None);
             }

@@ -1,5 +1,7 @@
 //! Frames that are none, messages out of place, logins that fail.
 
+use fixwire_harness::Random;
+
 use super::*;
 
 /// The OMS ends the connection, and says why.
@@ -177,13 +179,8 @@ fn a_lost_exchange_is_asked_for_every_open_order() {
 #[test]
 fn nonsense_of_the_exchange_keeps_the_state_whole() {
     let mut floor = Floor::new();
-    let mut seed = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut dice = move |most: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % most
-    };
+    let mut random = Random::new(1);
+    let mut dice = move |most: u64| random.below(most);
     let mut orders = Vec::new();
     for turn in 0..2_000_u64 {
         if turn % 40 == 0 {

@@ -1,19 +1,20 @@
 //! The book of the venue, and chance.
 
+use fixwire_harness::Random;
+
 /// A generator of random numbers.
 #[derive(Debug)]
-pub struct Dice(u64);
+pub struct Dice(Random);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        Self(Random::xorshift(
+            seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+        ))
     }
 
     pub fn below(&mut self, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % most
+        self.0.below(most)
     }
 
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> Option<T> {

@@ -6,14 +6,16 @@ mod rare;
 mod refusals;
 mod spreads;
 
+use fixwire_harness::Random;
+
 use super::floors::{CLIENTS, LINES};
 use crate::desk::Input;
 use crate::model::remade::Remade;
 use crate::model::{At, Model, Order, SECOND, date};
 
-/// xorshift64*, and what was said before.
+/// Random numbers, and what was said before.
 pub struct Dice {
-    state: u64,
+    random: Random,
     ids: u64,
     execs: u64,
     /// The last new order: session and body.
@@ -27,7 +29,7 @@ pub struct Dice {
 impl Dice {
     pub fn new(seed: u64) -> Self {
         Self {
-            state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            random: Random::xorshift_star(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             ids: 0,
             execs: 0,
             placed: None,
@@ -41,10 +43,7 @@ impl Dice {
     }
 
     pub fn below(&mut self, most: u64) -> u64 {
-        self.state ^= self.state >> 12;
-        self.state ^= self.state << 25;
-        self.state ^= self.state >> 27;
-        (self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % most
+        self.random.below(most)
     }
 
     fn once_in(&mut self, times: u64) -> bool {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-use super::Random;
+use fixwire_random::Random;
+
 use super::world::{GatewayWorld, NAMES, Said};
 
 /// Number of days of a world. Ids start over each day.
@@ -82,7 +83,7 @@ impl Lives {
         orders: usize,
         folder: &Path,
     ) -> (Vec<OrderTruth>, HashMap<&'static str, u64>) {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let ids = ["always", "collision"][random.below(2) as usize];
         let mut lives = Self {
             world: GatewayWorld::new(folder, ids),

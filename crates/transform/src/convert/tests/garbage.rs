@@ -1,5 +1,6 @@
 //! No content of a message or a table causes a panic.
 
+use fixwire_harness::Random;
 use proptest::prelude::*;
 
 use super::generator::Generator;
@@ -56,7 +57,7 @@ fn no_message_makes_it_panic() {
         let mut losses = conversion.losses();
         let mut generator = Generator {
             dictionary,
-            state: seed | 1,
+            random: Random::xorshift(seed | 1),
             density,
             allowed: |_, _, _| true,
             always: Vec::new(),

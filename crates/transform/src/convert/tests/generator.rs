@@ -4,6 +4,7 @@ use std::format;
 use std::string::ToString;
 use std::vec::Vec;
 
+use fixwire_harness::Random;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{DataType, Dictionary, FieldDef, Member};
 
@@ -16,7 +17,7 @@ pub type Allowed = fn(Tag, Option<&[u8]>, &[u8]) -> bool;
 pub struct Generator<'a> {
     pub dictionary: &'a Dictionary,
     /// State of the random generator, never 0.
-    pub state: u64,
+    pub random: Random,
     /// Percentage of optional fields that a message has.
     pub density: u64,
     pub allowed: Allowed,
@@ -140,10 +141,7 @@ impl Generator<'_> {
 
     /// A random number below `end`.
     fn below(&mut self, end: u64) -> u64 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        (self.state >> 11) % end
+        self.random.below(end)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Random valid messages of one version become valid messages of the other.
 
-use proptest::prelude::*;
-
+use fixwire_harness::Random;
 use fixwire_protocol::dictionary::Member;
+use proptest::prelude::*;
 
 use super::generator::{Allowed, Generator};
 use super::*;
@@ -60,7 +60,7 @@ impl Way {
     ) -> Outcome {
         let mut generator = Generator {
             dictionary: &self.from,
-            state: seed | 1,
+            random: Random::xorshift(seed | 1),
             density,
             allowed,
             always,

@@ -1,6 +1,7 @@
 //! Random messages of each version, converted to each other one: what they become, what is lost and which error there is
 //! must be what `worlds.txt` says; see `fixwire_harness::worlds`.
 
+use fixwire_harness::Random;
 use fixwire_harness::worlds::{self, WorldRecord, shown};
 
 use super::generator::Generator;
@@ -23,7 +24,7 @@ fn play(way: &mut Way, world: &mut WorldRecord) {
             number += 1;
             let mut generator = Generator {
                 dictionary: &way.from,
-                state: number * 0x9E37_79B9 + 1,
+                random: Random::xorshift(number * 0x9E37_79B9 + 1),
                 density,
                 allowed: sensible,
                 always: Vec::new(),
