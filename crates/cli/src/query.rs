@@ -138,7 +138,7 @@ impl Query {
             active: &[],
             remembered: b"",
         };
-        let found = rules.evaluate(scratch, message, 0, &facts, &mut |_| {});
+        let found = rules.evaluate(scratch, message, 0, &facts, &mut |_, _| {});
         found.matched > 0
     }
 }

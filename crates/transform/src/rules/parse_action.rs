@@ -150,11 +150,11 @@ impl Compiler<'_, '_, '_> {
                 }
             }
             "copy" => {
-                let [from, to] = words.from_to()?;
+                let [from, to] = words.two_fields()?;
                 self.copied(&from, &to)
             }
             "move" => {
-                let [from, to] = words.from_to()?;
+                let [from, to] = words.two_fields()?;
                 self.moved(&from, &to)
             }
             "map" => {
@@ -295,7 +295,7 @@ impl Parser {
     }
 
     /// `F to G`
-    fn from_to(&mut self) -> Result<[NameToken; 2], Fault> {
+    fn two_fields(&mut self) -> Result<[NameToken; 2], Fault> {
         let from = self.field()?;
         self.word("to", FIELD_TO)?;
         Ok([from, self.field()?])
