@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixwire::host::{Host, HostAround};
 use fixwire::journal::{Retention, StoredState, stored_states};
-use fixwire::{Connection, Durability, Engine, EngineConfig};
+use fixwire::{Connection, Engine, EngineConfig};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, Nanos, Now, Timestamp, tag};
@@ -23,13 +23,13 @@ use fixwire_stamps::stats::Figures;
 use fixwire_threads::Pinned;
 use hdrhistogram::Histogram;
 
-use crate::arena::{PATIENCE, pin};
-use crate::driven::disk;
+use crate::arena::pin;
 use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;
 use crate::progress::Progress;
+use crate::wired::disk;
 use crate::wires::{WALL, Wires};
 
 /// MsgSeqNum of the first message after the Logon: all have eight digits.
@@ -83,19 +83,7 @@ pub struct Aged {
 
 /// The pair of a client and a venue, with the journal of the engine between them in a folder.
 pub fn pair(sessions: usize, journals: &Path) -> PairConfig {
-    PairConfig {
-        peer: None,
-        initiator: "BENCH".to_owned(),
-        acceptor: "GATE".to_owned(),
-        sessions: vec![Version::Fix42; sessions],
-        durability: Durability::Process,
-        checked: true,
-        nodelay: true,
-        heart_bt_int_seconds: 0,
-        patience: PATIENCE,
-        asked: None,
-        journals: journals.to_owned(),
-    }
+    PairConfig::new("BENCH", "GATE", &vec![Version::Fix42; sessions], journals)
 }
 
 /// The settings of the engine between them.
@@ -127,7 +115,9 @@ pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig
 pub fn age<A: Application>(app: A, pair: &PairConfig, aging: Aging) -> Result<Aged, Error> {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
     let writers = (0..pair.sessions.len()).map(|number| Writer::of_initiator(pair, number));
-    let logons: Result<Vec<_>, _> = writers.map(|mut writer| log_on(&mut writer)).collect();
+    let logons: Result<Vec<_>, _> = writers
+        .map(|mut writer| writer.log_on_and_fill(WALL, FIRST_SEQ))
+        .collect();
     let config = settings(pair, listen, aging.keep);
     let mut engine = AgingEngine::start(app, config, &logons?, aging)?;
     let mut progress = Progress::new(100);
@@ -268,20 +258,6 @@ pub(crate) fn wall() -> Timestamp {
 
 fn histogram() -> Result<Histogram<u64>, Error> {
     Histogram::new_with_max(10_000_000_000, 3).map_err(engine_error)
-}
-
-/// A Logon, and a gap fill after which sequence numbers have eight digits.
-fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
-    let logon = writer.message(b"A", WALL, |body| {
-        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-    })?;
-    let mut bytes = logon.to_vec();
-    let gap_fill = writer.message(b"4", WALL, |body| {
-        body.char(tag::GAP_FILL_FLAG, b'Y')
-            .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
-    })?;
-    bytes.extend_from_slice(gap_fill);
-    Ok(bytes)
 }
 
 /// The client's orders.

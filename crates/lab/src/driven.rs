@@ -6,20 +6,19 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
-use fixwire::{Connection, Durability, Engine, EngineConfig, Handle};
+use fixwire::{Connection, Durability, Handle};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_protocol::{Application, SessionId, tag};
 use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 
-use crate::arena::PATIENCE;
 use crate::bench::gateway;
-use crate::error::{Error, engine_error};
+use crate::error::Error;
 use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
 use crate::oms_driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
 use crate::pair::PairConfig;
+use crate::wired::Wired;
 use crate::wires::{WALL, Wires};
 
 /// The repeated work of the engine.
@@ -46,12 +45,10 @@ pub enum Work {
 /// Messages of a [`Work::Batch`] or [`Work::Resend`].
 pub const BATCH: usize = 16;
 /// MsgSeqNum(34) of the first order: all have six digits.
-const FIRST_SEQ: u64 = 100_000;
+pub(crate) const FIRST_SEQ: u64 = 100_000;
 /// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
-/// Turns after which an answer counts as missing.
-const MOST_TURNS: usize = 100;
-/// Segment size at which a journal in a folder needs no new segment meanwhile.
+/// So long that no segment of a journal in a folder is made meanwhile.
 const SEGMENT_BYTES: usize = 256 << 20;
 /// Maximum number of orders of an OMS.
 const OMS_ORDERS: usize = 20_000;
@@ -157,7 +154,7 @@ pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
 
 /// An acceptor, its peers, and the messages that the first peer sends. The answers arrive at the last peer.
 struct Driven<A: Application> {
-    engine: Engine<A, Wires>,
+    wired: Wired<A>,
     handle: Handle,
     order: Numbered,
     resend_request: Numbered,
@@ -165,22 +162,11 @@ struct Driven<A: Application> {
 
 impl<A: Application> Driven<A> {
     fn new(sessions: &[Version], app: A, journal: Option<&Path>) -> Result<Self, Error> {
-        let config = PairConfig {
-            peer: None,
-            initiator: "BENCH".to_owned(),
-            acceptor: "EXEC".to_owned(),
-            sessions: sessions.to_vec(),
-            durability: match journal {
-                Some(_) => Durability::Process,
-                None => Durability::Memory,
-            },
-            checked: true,
-            nodelay: true,
-            heart_bt_int_seconds: 0,
-            patience: PATIENCE,
-            asked: None,
-            journals: journal.unwrap_or(Path::new("")).to_owned(),
-        };
+        let folder = journal.unwrap_or(Path::new(""));
+        let mut config = PairConfig::new("BENCH", "EXEC", sessions, folder);
+        if journal.is_none() {
+            config.durability = Durability::Memory;
+        }
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let mut settings = config.engine(Role::Acceptor, Connection::Acceptor { listen });
         if journal.is_some() {
@@ -193,7 +179,7 @@ impl<A: Application> Driven<A> {
         let mut first = None;
         for number in 0..sessions.len() {
             let mut writer = Writer::of_initiator(&config, number);
-            wires.connect(number, &log_on(&mut writer)?);
+            wires.connect(number, &writer.log_on_and_fill(WALL, FIRST_SEQ)?);
             first.get_or_insert(writer);
         }
         let mut writer = first.ok_or_else(|| Error::Session("no session".to_owned()))?;
@@ -206,22 +192,22 @@ impl<A: Application> Driven<A> {
                 .uint(tag::END_SEQ_NO, 1 + BATCH as u64);
         })?;
         let resend_request = resend_request.to_vec();
-        let engine = Engine::with_host(settings, app, wires, disk).map_err(engine_error)?;
+        let wired = Wired::start(settings, app, wires)?;
         let mut driven = Self {
-            handle: engine.handle(),
-            engine,
+            handle: wired.engine.handle(),
+            wired,
             order: Numbered::new(order, &["34", "11"]),
             resend_request: Numbered::new(resend_request, &["34"]),
         };
         for number in 0..sessions.len() {
-            driven.await_messages(number, 1)?;
+            driven.wired.await_messages(number, 1)?;
         }
         Ok(driven)
     }
 
     /// This number of orders arrives at once.
     fn orders(&mut self, count: usize) -> Result<(), Error> {
-        let wires = self.engine.host_mut();
+        let wires = self.wired.wires();
         for _ in 0..count {
             wires.send(0, self.order.take());
         }
@@ -238,55 +224,14 @@ impl<A: Application> Driven<A> {
     }
 
     fn resend(&mut self) -> Result<(), Error> {
-        self.engine.host_mut().send(0, self.resend_request.take());
+        self.wired.wires().send(0, self.resend_request.take());
         self.answered(BATCH)
     }
 
     fn answered(&mut self, count: usize) -> Result<(), Error> {
-        let last = self.engine.host_mut().peers() - 1;
-        self.await_messages(last, count)
+        let last = self.wired.wires().peers() - 1;
+        self.wired.await_messages(last, count).map(drop)
     }
-
-    /// Turns until this peer has received this number of messages since the last call.
-    fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
-        for _ in 0..MOST_TURNS {
-            turn(&mut self.engine)?;
-            if self.engine.host_mut().took(number, count) {
-                return Ok(());
-            }
-        }
-        Err(Error::Session(format!(
-            "no {count} messages for peer {number}"
-        )))
-    }
-}
-
-/// The only place from which an engine is driven: a second one would change how it is compiled.
-pub(crate) fn turn<A: Application>(engine: &mut Engine<A, Wires>) -> Result<(), Error> {
-    engine.turn().map(drop).map_err(engine_error)
-}
-
-/// A Logon, and a gap fill after which sequence numbers have six digits.
-pub(crate) fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
-    let logon = writer.message(b"A", WALL, |body| {
-        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-    })?;
-    let mut bytes = logon.to_vec();
-    let gap_fill = writer.message(b"4", WALL, |body| {
-        body.char(tag::GAP_FILL_FLAG, b'Y')
-            .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
-    })?;
-    bytes.extend_from_slice(gap_fill);
-    writer.next_out = FIRST_SEQ;
-    Ok(bytes)
-}
-
-/// In memory, or in the folder of the settings.
-pub(crate) fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
-    Ok(match config.durability {
-        Durability::Memory => OsDisk::Memory(Memory::new(2)),
-        _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
-    })
 }
 
 #[cfg(test)]
@@ -309,7 +254,7 @@ mod tests {
         let mut driven = Driven::new(&[Version::Fix42], Echo, None).unwrap();
         driven.orders(BATCH).unwrap();
         driven.resend().unwrap();
-        let numbers = driven.engine.sessions().next().unwrap();
+        let numbers = driven.wired.engine.sessions().next().unwrap();
         let (orders, reports) = (BATCH as u64, BATCH as u64);
         assert_eq!(numbers.next_in, FIRST_SEQ + orders + 1);
         assert_eq!(numbers.next_out, 2 + reports);

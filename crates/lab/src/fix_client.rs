@@ -8,9 +8,7 @@
 //! With a gateway it can be the venue as well: it fills each order that arrives on the last session, and the report
 //! must return on the first one.
 
-use std::io;
 use std::net::{SocketAddr, TcpStream};
-use std::time::Instant;
 
 use fixwire_protocol::dictionary::{Dictionary, Version, validate};
 use fixwire_protocol::outbox::BodyError;
@@ -26,13 +24,11 @@ use crate::client::{self, Speech};
 use crate::error::Error;
 use crate::load::{Load, Pace};
 use crate::pair::PairConfig;
-use crate::pipe::Pipe;
+use crate::pipe::{MOST, Pipe, broken};
 use crate::report::Run;
 
 /// MsgType(35) of a Heartbeat, which an idle acceptor may send.
 const HEARTBEAT: &[u8] = b"0";
-/// The longest answer, bytes.
-const MOST: usize = 4096;
 
 /// A client with a connection for each session of an acceptor, logged on.
 pub struct FixClient {
@@ -121,19 +117,12 @@ impl FixClient {
     fn log_on_all(&mut self, address: SocketAddr, resets: bool) -> Result<(), Error> {
         self.arena.assign(self.meanwhile);
         let wall = self.wall();
-        let heart_bt_int = self.config.heart_bt_int_seconds.into();
         for number in 0..self.config.sessions.len() {
             let mut writer = Writer::of_initiator(&self.config, number);
             let mut pipe = TcpStream::connect(address)
                 .and_then(|socket| Pipe::new(socket, self.config.nodelay))
                 .map_err(Error::system("connect over loopback"))?;
-            let logon = writer.message(b"A", wall, |body| {
-                body.uint(tag::ENCRYPT_METHOD, 0)
-                    .uint(tag::HEART_BT_INT, heart_bt_int);
-                if resets {
-                    body.char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-                }
-            })?;
+            let logon = writer.log_on(wall, self.config.heart_bt_int_seconds, resets)?;
             pipe.output.extend_from_slice(logon);
             self.pipes.push(pipe);
             self.sessions.push(writer);
@@ -144,26 +133,18 @@ impl FixClient {
 
     /// Waits for the answer on this session.
     fn await_admin(&mut self, number: usize, msg_type: &[u8]) -> Result<(), Error> {
-        let pipe = &mut self.pipes[number];
-        let start = Instant::now();
-        loop {
-            pipe.flush().map_err(broken)?;
-            pipe.read(false).map_err(broken)?;
-            if let Frame::Whole { skip, len } = frame::next(pipe.unread(), MOST) {
-                let message = self.decoder.decode(&pipe.unread()[skip..skip + len]);
-                let came = message.msg_type() == msg_type;
-                let shown = String::from_utf8_lossy(&pipe.unread()[skip..skip + len]).into_owned();
-                pipe.consume(skip + len);
-                return match came {
-                    true => Ok(()),
-                    false => Err(Error::Session(shown.replace('\x01', "|"))),
-                };
+        let (arena, patience) = (&self.arena, self.config.patience);
+        let take = |message: &Message<'_>| match message.msg_type() == msg_type {
+            true => Ok(()),
+            false => {
+                let shown = String::from_utf8_lossy(message.bytes());
+                Err(Error::Session(shown.replace('\x01', "|")))
             }
-            Arena::pause(self.arena.is_alone());
-            if self.arena.far_ended() || start.elapsed() > self.config.patience {
-                return Err(Error::Session("no answer in time".to_owned()));
-            }
-        }
+        };
+        self.pipes[number].exchange(&mut self.decoder, patience, take, || {
+            Arena::pause(arena.is_alone());
+            Ok(!arena.far_ended())
+        })?
     }
 
     fn wall(&self) -> Timestamp {
@@ -260,10 +241,6 @@ impl FixClient {
     }
 }
 
-fn broken(error: io::Error) -> Error {
-    Error::Session(format!("the connection ended: {error}"))
-}
-
 /// Writes the messages of one session.
 pub(crate) struct Writer {
     header: HeaderTemplate,
@@ -315,7 +292,35 @@ impl Writer {
         Ok(self.sealed())
     }
 
-    /// The next order to send; [`sealed`](Self::sealed) has its bytes.
+    /// A Logon, with ResetSeqNumFlag=Y if it `resets`.
+    pub(crate) fn log_on(
+        &mut self,
+        at: Timestamp,
+        heart_bt_int_seconds: u32,
+        resets: bool,
+    ) -> Result<&[u8], Error> {
+        self.message(b"A", at, |body| {
+            body.uint(tag::ENCRYPT_METHOD, 0)
+                .uint(tag::HEART_BT_INT, heart_bt_int_seconds.into());
+            if resets {
+                body.char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+            }
+        })
+    }
+
+    /// A Logon, and a gap fill after which the sequence numbers begin with this one.
+    pub(crate) fn log_on_and_fill(&mut self, at: Timestamp, next: u64) -> Result<Vec<u8>, Error> {
+        let mut bytes = self.log_on(at, 0, false)?.to_vec();
+        let gap_fill = self.message(b"4", at, |body| {
+            body.char(tag::GAP_FILL_FLAG, b'Y')
+                .uint(tag::NEW_SEQ_NO, next);
+        })?;
+        bytes.extend_from_slice(gap_fill);
+        self.next_out = next;
+        Ok(bytes)
+    }
+
+    /// The next order to send; [`sealed`](Self::sealed) has it.
     pub(crate) fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
         self.outbox.clear();
         self.orders

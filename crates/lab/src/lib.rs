@@ -18,7 +18,7 @@
 //! hot_path   parts of the work on one order, each by itself
 //! driven     the engine and the gateway over in-memory sockets, for counting
 //! storm      a reconnect storm of many sessions over in-memory sockets
-//! wires      in-memory sockets
+//! wired      an engine over in-memory sockets, which are wires
 //! line_protocol  what the line of a measured OMS speaks
 //! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
 //! aging      an engine after many orders; oms_aging: an OMS
@@ -81,4 +81,5 @@ pub mod stages;
 pub mod storm;
 pub mod trader;
 pub mod usage;
+mod wired;
 mod wires;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fixwire::{Connection, EngineConfig};
 use fixwire_oms::Oms;
-use fixwire_protocol::{Timestamp, tag};
+use fixwire_protocol::Timestamp;
 
 use crate::aging::{Aged, Aging, AgingEngine, retiring, wall};
 use crate::error::Error;
@@ -60,7 +60,8 @@ pub fn age_oms(folder: &Path, aging: Aging) -> Result<AgedOms, Error> {
     let config = oms_aging_settings(folder, SocketAddr::from(([127, 0, 0, 1], 1)), aging.keep);
     let at = wall();
     let mut peers = [client_writer(folder), venue_writer(folder)];
-    let logons: Result<Vec<_>, _> = peers.iter_mut().map(|peer| log_on(peer, at)).collect();
+    let logons = peers.iter_mut().map(|peer| peer.log_on(at, 0, true));
+    let logons: Result<Vec<_>, _> = logons.map(|it| it.map(<[u8]>::to_vec)).collect();
     let [client, venue] = peers;
     let mut passing = Passing {
         engine: AgingEngine::start(aging_oms(aging.open)?, config, &logons?, aging)?,
@@ -94,15 +95,6 @@ pub fn age_oms(folder: &Path, aging: Aging) -> Result<AgedOms, Error> {
         live,
         notes,
     })
-}
-
-fn log_on(writer: &mut Writer, at: Timestamp) -> Result<Vec<u8>, Error> {
-    let logon = writer.message(b"A", at, |body| {
-        body.uint(tag::ENCRYPT_METHOD, 0)
-            .uint(tag::HEART_BT_INT, 0)
-            .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-    });
-    logon.map(<[u8]>::to_vec)
 }
 
 /// The OMS with its client and its venue.

@@ -4,18 +4,17 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use fixwire::{Connection, Durability, Engine, EngineConfig};
-use fixwire_exchange::ExchangeTmpLine;
+use fixwire::{Connection, Durability, EngineConfig};
 use fixwire_oms::Oms;
-use fixwire_protocol::{Decimal, Framed, Nanos, Timestamp, tag};
+use fixwire_protocol::{Decimal, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
-use crate::driven::{disk, turn};
-use crate::error::{Error, engine_error};
+use crate::error::Error;
 use crate::fix_client::Writer;
 pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
 use crate::oms_parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
 use crate::oms_tmp_venue::TmpVenue;
+use crate::wired::Wired;
 use crate::wires::{LINK_PORT, WALL, Wires};
 
 /// Turns after which an answer counts as missing.
@@ -31,7 +30,7 @@ const FLOW_SECOND: Nanos = Nanos::from_secs(2);
 
 /// An OMS with a client and a venue, logged on.
 pub struct DrivenOms {
-    engine: Engine<Oms, Wires>,
+    wired: Wired<Oms>,
     client: Writer,
     venue: ScriptedVenue,
     lines: LineProtocol,
@@ -106,9 +105,8 @@ impl DrivenOms {
             session.session.max_latency = None;
         }
         let oms = oms(config.orders, lines)?;
-        let engine = Engine::with_host(settings, oms, Wires::default(), disk);
         let mut driven = Self {
-            engine: engine.map_err(engine_error)?,
+            wired: Wired::start(settings, oms, Wires::default())?,
             client: client_writer(folder),
             venue: match lines {
                 LineProtocol::Fix => ScriptedVenue::Fix(venue_writer(folder)),
@@ -123,8 +121,8 @@ impl DrivenOms {
             filled: (0, 0),
             bytes: Vec::with_capacity(4096),
         };
-        let logon = logon(&mut driven.client)?;
-        driven.engine.host_mut().connect(CLIENT, logon);
+        let logon = driven.client.log_on(WALL, 0, true)?;
+        driven.wired.wires().connect(CLIENT, logon);
         driven.await_message(CLIENT)?;
         driven.log_line_on()?;
         Ok(driven)
@@ -133,23 +131,23 @@ impl DrivenOms {
     fn log_line_on(&mut self) -> Result<(), Error> {
         match &mut self.venue {
             ScriptedVenue::Fix(writer) => {
-                let logon = logon(writer)?;
-                self.engine.host_mut().connect(VENUE, logon);
+                let logon = writer.log_on(WALL, 0, true)?;
+                self.wired.wires().connect(VENUE, logon);
                 self.await_message(VENUE)
             }
             ScriptedVenue::Tmp { .. } => {
-                self.engine.host_mut().connect_link(VENUE);
-                // The connection is accepted; the OMS greets later.
+                self.wired.wires().connect_link(VENUE);
+                // The connection is accepted, and the OMS greets in a while.
                 for _ in 0..2 {
-                    turn(&mut self.engine)?;
+                    self.wired.turn()?;
                 }
                 let now = self.link_now();
                 if let ScriptedVenue::Tmp { venue, .. } = &mut self.venue {
                     venue.connected(now);
                 }
-                self.engine.host_mut().pass(FLOW_SECOND);
+                self.wired.wires().pass(FLOW_SECOND);
                 for _ in 0..MOST_TURNS {
-                    turn(&mut self.engine)?;
+                    self.wired.turn()?;
                     self.answer_frames()?;
                     let ScriptedVenue::Tmp { venue, .. } = &self.venue else {
                         break;
@@ -166,7 +164,7 @@ impl DrivenOms {
 
     fn link_now(&mut self) -> LinkNow {
         LinkNow {
-            mono_ns: self.engine.host_mut().mono().0,
+            mono_ns: self.wired.wires().mono().0,
             wall_ns: WALL.0.unsigned_abs(),
         }
     }
@@ -182,16 +180,11 @@ impl DrivenOms {
         else {
             return Ok(0);
         };
-        self.engine.host_mut().take_frames(VENUE, input);
-        let framing = ExchangeTmpLine::framing();
-        let (mut count, mut at) = (0, 0);
-        while let Framed::Whole(len) = framing.next(&input[at..]) {
-            venue.answer(now, &input[at..at + len], output)?;
-            (count, at) = (count + 1, at + len);
-        }
-        input.drain(..at);
+        self.wired.wires().take_frames(VENUE, input);
+        let (count, len) = venue.answer_all(|| now, input, output)?;
+        input.drain(..len);
         if !output.is_empty() {
-            self.engine.host_mut().send(VENUE, output);
+            self.wired.wires().send(VENUE, output);
             output.clear();
         }
         Ok(count)
@@ -208,14 +201,14 @@ impl DrivenOms {
         self.bytes.clear();
         let asked = (request, self.lines);
         write_request(&mut self.client, asked, number, WALL, &mut self.bytes)?;
-        self.engine.host_mut().send(CLIENT, &self.bytes);
+        self.wired.wires().send(CLIENT, &self.bytes);
         match &mut self.venue {
             ScriptedVenue::Fix(_) => self.await_message(VENUE)?,
             ScriptedVenue::Tmp { .. } => self.await_frame()?,
         }
         if let ScriptedVenue::Fix(writer) = &mut self.venue {
             let report = report(writer, (request, self.filled), number, WALL)?;
-            self.engine.host_mut().send(VENUE, report);
+            self.wired.wires().send(VENUE, report);
         }
         self.await_message(CLIENT)
     }
@@ -249,23 +242,17 @@ impl DrivenOms {
                 .uint(tag::AVG_PX, 12);
         })?;
         self.filled = (order, filled + 1);
-        self.engine.host_mut().send(VENUE, report);
+        self.wired.wires().send(VENUE, report);
         self.await_message(CLIENT)
     }
 
     /// Orders in memory.
     pub fn orders(&mut self) -> usize {
-        self.engine.application_mut().state().orders().len()
+        self.wired.engine.application_mut().state().orders().len()
     }
 
     fn await_message(&mut self, number: usize) -> Result<(), Error> {
-        for _ in 0..MOST_TURNS {
-            if self.engine.host_mut().took(number, 1) {
-                return Ok(());
-            }
-            turn(&mut self.engine)?;
-        }
-        Err(Error::Session(format!("no message for peer {number}")))
+        self.wired.await_messages(number, 1).map(drop)
     }
 
     /// Waits until the venue has answered a frame.
@@ -274,22 +261,14 @@ impl DrivenOms {
             if self.answer_frames()? > 0 {
                 return Ok(());
             }
-            turn(&mut self.engine)?;
+            self.wired.turn()?;
         }
         Err(Error::Session("no frame for the venue".to_owned()))
     }
 }
 
-fn logon(writer: &mut Writer) -> Result<&[u8], Error> {
-    writer.message(b"A", WALL, |body| {
-        body.uint(tag::ENCRYPT_METHOD, 0)
-            .uint(tag::HEART_BT_INT, 0)
-            .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-    })
-}
-
-/// The venue of a line over FIX accepts the request with this number; the order that was filled last gets this much
-/// filled. The OMS counts orders and requests from 1.
+/// The venue of a line over FIX accepts the request of this number; the order that was filled last is filled by so
+/// many. The OMS counts orders and requests from 1.
 pub(crate) fn report(
     venue: &mut Writer,
     (request, (last_filled, filled)): (LoadRequest, (u64, u64)),
@@ -358,8 +337,8 @@ mod tests {
             // Closed orders stay in memory.
             assert_eq!(driven.orders(), 100);
             let cancelled = |it: &fixwire_oms::Order| it.state == OrderState::Ended(End::Cancelled);
-            let orders = driven.engine.application_mut().state().orders();
-            // Orders and requests share one sequence of numbers, from 1.
+            let orders = driven.wired.engine.application_mut().state().orders();
+            // Orders and requests share their numbers, from 1.
             let mut numbers = (0..100).map(|at| 3 * at + 1);
             assert!(numbers.all(|number| orders.get(number).is_some_and(cancelled)));
         }

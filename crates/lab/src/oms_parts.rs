@@ -16,7 +16,6 @@ use fixwire_tmp::{
     ClientLinkSettings, ExchangeLinkSettings, SystemType, TmpPassword, TmpPositionEffect,
 };
 
-use crate::arena::PATIENCE;
 use crate::error::{Error, engine_error};
 use crate::fix_client::Writer;
 pub use crate::line_protocol::LineProtocol;
@@ -190,23 +189,7 @@ fn limits(lines: LineProtocol) -> String {
     text
 }
 
-fn pair(peer: (&str, &str), version: Version, checked: bool, folder: &Path) -> PairConfig {
-    PairConfig {
-        peer: None,
-        initiator: peer.0.to_owned(),
-        acceptor: peer.1.to_owned(),
-        sessions: vec![version],
-        durability: Durability::Process,
-        checked,
-        nodelay: true,
-        heart_bt_int_seconds: 0,
-        patience: PATIENCE,
-        asked: None,
-        journals: folder.to_owned(),
-    }
-}
-
-/// The settings of the engine of an OMS whose journal is in this folder; the line connects or accepts.
+/// The settings of the engine of an OMS whose journal is in this folder; the line connects, or is connected to.
 pub(crate) fn oms_settings(
     folder: &Path,
     client: Connection,
@@ -220,7 +203,7 @@ pub(crate) fn oms_settings(
             config.links.push(LinkConfig::new(LINE, line, framing));
         }
         (LineProtocol::Fix, line @ Connection::Initiator { .. }) => {
-            let back = pair(("OMS", "EXCHANGE"), Version::Fix44, true, folder);
+            let back = PairConfig::new("OMS", "EXCHANGE", &[Version::Fix44], folder);
             let back = back.engine(Role::Initiator, line);
             config.sessions.extend(back.sessions);
         }
@@ -236,12 +219,12 @@ pub(crate) fn oms_settings(
 
 /// The client's session.
 fn front(folder: &Path) -> PairConfig {
-    pair(("CLIENT", "OMS"), Version::Fix42, true, folder)
+    PairConfig::new("CLIENT", "OMS", &[Version::Fix42], folder)
 }
 
 /// The session of a venue that connects.
 fn back(folder: &Path) -> PairConfig {
-    pair(("EXCHANGE", "OMS"), Version::Fix44, true, folder)
+    PairConfig::new("EXCHANGE", "OMS", &[Version::Fix44], folder)
 }
 
 /// The message writer of the client.
@@ -258,8 +241,11 @@ pub(crate) fn venue_writer(folder: &Path) -> Writer {
 pub(crate) type Sim = Engine<Exchange>;
 
 pub(crate) fn sim(folder: &Path, lines: LineProtocol) -> Result<Sim, Error> {
-    let mut pair = pair(("OMS", "EXCHANGE"), Version::Fix44, false, folder);
-    pair.durability = Durability::Memory;
+    let pair = PairConfig {
+        durability: Durability::Memory,
+        checked: false,
+        ..PairConfig::new("OMS", "EXCHANGE", &[Version::Fix44], folder)
+    };
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let listen = Connection::Acceptor { listen };
     let mut config = pair.engine(Role::Acceptor, listen.clone());

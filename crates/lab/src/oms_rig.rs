@@ -3,7 +3,6 @@
 //! The client is bare sockets with FIX 4.2; the venue uses FIX 4.4 or TMP. On two cores client and venue share a
 //! thread; from three cores on each has its own.
 
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixwire::{Connection, Engine, Handle, Wait};
-use fixwire_protocol::{Decoder, Frame, Timestamp, frame, tag};
+use fixwire_protocol::{Decoder, Frame, Message, Timestamp, frame, tag};
 use fixwire_stamps::clock::Clock;
 use fixwire_stamps::{StampingHost, Stamps};
 
@@ -26,12 +25,10 @@ use crate::oms_parts::{
 };
 pub use crate::oms_venue::Behind;
 use crate::oms_venue::Turns;
-use crate::pipe::Pipe;
+use crate::pipe::{MOST, Pipe, broken};
 
 /// Orders per write when they are not paced.
 const BURST: usize = 8;
-/// The longest message.
-const MOST: usize = 4096;
 
 /// Settings of a rig.
 #[derive(Clone, Debug)]
@@ -182,11 +179,7 @@ impl Rig {
 
     fn log_on(&mut self) -> Result<(), Error> {
         let wall = Timestamp(self.wall() as i64);
-        let logon = self.writer.message(b"A", wall, |body| {
-            body.uint(tag::ENCRYPT_METHOD, 0)
-                .uint(tag::HEART_BT_INT, 0)
-                .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-        })?;
+        let logon = self.writer.log_on(wall, 0, true)?;
         self.pipe.output.extend_from_slice(logon);
         if self.answer()?.0 != b"A" {
             return Err(Error::Session("the Logon is not answered".to_owned()));
@@ -208,25 +201,16 @@ impl Rig {
 
     /// Waits for one message; returns MsgType(35) and OrdStatus(39).
     fn answer(&mut self) -> Result<(Vec<u8>, u8), Error> {
-        let start = Instant::now();
-        while start.elapsed() < PATIENCE {
-            self.pipe.flush().map_err(broken)?;
-            self.pipe.read(false).map_err(broken)?;
-            if let Frame::Whole { skip, len } = frame::next(self.pipe.unread(), MOST) {
-                let message = &self.pipe.unread()[skip..skip + len];
-                let message = self.decoder.decode(message);
-                let status = message
-                    .get(tag::ORD_STATUS)
-                    .and_then(<[u8]>::first)
-                    .copied();
-                let found = (message.msg_type().to_vec(), status.unwrap_or(0));
-                self.pipe.consume(skip + len);
-                return Ok(found);
-            }
-            self.venue.turn()?;
-            Arena::pause(self.alone);
-        }
-        Err(Error::Session("no answer in time".to_owned()))
+        let (venue, alone) = (&mut self.venue, self.alone);
+        let take = |message: &Message<'_>| {
+            let status = message.get(tag::ORD_STATUS).and_then(<[u8]>::first);
+            (message.msg_type().to_vec(), status.copied().unwrap_or(0))
+        };
+        self.pipe.exchange(&mut self.decoder, PATIENCE, take, || {
+            venue.turn()?;
+            Arena::pause(alone);
+            Ok(true)
+        })
     }
 
     /// Writes a request into the output; returns T0.
@@ -406,10 +390,6 @@ fn serve(
     // There is no receiver only if the near end has failed.
     let _ = started.send((engine.handle(), address(&engine)?));
     engine.run().map_err(engine_error)
-}
-
-fn broken(error: io::Error) -> Error {
-    Error::Session(format!("the connection ended: {error}"))
 }
 
 #[cfg(test)]

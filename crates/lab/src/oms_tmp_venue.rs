@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use fixwire_exchange::ExchangeTmpLine;
+use fixwire_protocol::Framed;
 use fixwire_tmp::messages::{R01, R02};
 use fixwire_tmp::{
     ExchangeLinkState, LinkAction, LinkActions, LinkExchange, LinkNow, LinkNumbers, ResendStore,
@@ -57,17 +59,32 @@ impl TmpVenue {
         self.link.state() == ExchangeLinkState::Ready
     }
 
-    /// Answers a complete frame.
+    /// Answers the whole frames at the beginning of these bytes: how many they are, and their length.
     ///
     /// # Errors
     ///
-    /// The link ended.
-    pub(crate) fn answer(
+    /// The link ended, or the bytes are no frame.
+    pub(crate) fn answer_all(
         &mut self,
-        now: LinkNow,
-        frame: &[u8],
+        now: impl Fn() -> LinkNow,
+        bytes: &[u8],
         output: &mut Vec<u8>,
-    ) -> Result<(), Error> {
+    ) -> Result<(usize, usize), Error> {
+        let framing = ExchangeTmpLine::framing();
+        let (mut count, mut at) = (0, 0);
+        loop {
+            match framing.next(&bytes[at..]) {
+                Framed::Whole(len) => {
+                    self.answer(now(), &bytes[at..at + len], output)?;
+                    (count, at) = (count + 1, at + len);
+                }
+                Framed::More => return Ok((count, at)),
+                Framed::Bad(why) => return Err(Error::Session(format!("bad frame: {why}"))),
+            }
+        }
+    }
+
+    fn answer(&mut self, now: LinkNow, frame: &[u8], output: &mut Vec<u8>) -> Result<(), Error> {
         let mut actions = std::mem::take(&mut self.actions);
         actions.clear();
         self.link.on_frame(now, frame, &mut Nothing, &mut actions);

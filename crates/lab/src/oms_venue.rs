@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use fixwire_exchange::ExchangeTmpLine;
-use fixwire_protocol::{Decoder, Frame, Framed, Message, Timestamp, frame, tag};
+use fixwire_protocol::{Decoder, Frame, Message, Timestamp, frame, tag};
 use fixwire_stamps::clock::Clock;
 use fixwire_tmp::LinkNow;
 
@@ -19,10 +18,7 @@ use crate::fix_client::Writer;
 use crate::oms_parts::{LineProtocol, Sim, address, sim, venue_writer};
 use crate::oms_rig::ended;
 use crate::oms_tmp_venue::TmpVenue;
-use crate::pipe::Pipe;
-
-/// The longest message.
-const MOST: usize = 4096;
+use crate::pipe::{MOST, Pipe};
 
 /// The venue of the OMS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -96,7 +92,14 @@ impl BareVenue {
         }
         let count = match &mut self.desk {
             Desk::Fix(desk) => desk.answer_all(&mut pipe, &self.clock)?,
-            Desk::Tmp(venue) => answer_frames(venue, &mut pipe, &self.clock)?,
+            Desk::Tmp(venue) => {
+                let mut answers = std::mem::take(&mut pipe.output);
+                let now = || link_now(&self.clock);
+                let (count, len) = venue.answer_all(now, pipe.unread(), &mut answers)?;
+                pipe.output = answers;
+                pipe.consume(len);
+                count
+            }
         };
         if pipe.flush().is_ok() {
             self.pipe = Some(pipe);
@@ -122,24 +125,6 @@ impl FixDesk {
     }
 }
 
-/// Answers the complete frames received so far.
-fn answer_frames(venue: &mut TmpVenue, pipe: &mut Pipe, clock: &Clock) -> Result<usize, Error> {
-    let framing = ExchangeTmpLine::framing();
-    let mut count = 0;
-    loop {
-        let len = match framing.next(pipe.unread()) {
-            Framed::Whole(len) => len,
-            Framed::More => return Ok(count),
-            Framed::Bad(why) => return Err(Error::Session(format!("bad frame: {why}"))),
-        };
-        let mut answers = std::mem::take(&mut pipe.output);
-        venue.answer(link_now(clock), &pipe.unread()[..len], &mut answers)?;
-        pipe.output = answers;
-        pipe.consume(len);
-        count += 1;
-    }
-}
-
 fn link_now(clock: &Clock) -> LinkNow {
     let mono_ns = clock.now();
     LinkNow {
@@ -159,13 +144,8 @@ fn answer<'a>(
         b"G" => (b'5', b'0'),
         b"F" => (b'4', b'4'),
         b"A" => {
-            let logon = writer.message(b"A", now, |body| {
-                body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-                if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") {
-                    body.char(tag::RESET_SEQ_NUM_FLAG, b'Y');
-                }
-            });
-            return logon.map(Some);
+            let resets = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
+            return writer.log_on(now, 0, resets).map(Some);
         }
         b"5" => return writer.message(b"5", now, |_| ()).map(Some),
         _ => return Ok(None),

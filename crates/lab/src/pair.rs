@@ -1,7 +1,7 @@
 //! Two engines that trade with each other: ours at both ends, or ours against another engine.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
@@ -18,7 +18,7 @@ use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Application, Dictionary};
 use fixwire_stamps::clock::Clock;
 
-use crate::arena::{Arena, Task};
+use crate::arena::{Arena, PATIENCE, Task};
 use crate::error::{Error, engine_error};
 use crate::load::{Load, Pace, RunState};
 use crate::push::Pushed;
@@ -55,6 +55,24 @@ pub struct PairConfig {
 }
 
 impl PairConfig {
+    /// Ours at both ends, with every check, journals in this folder and no heartbeats.
+    #[must_use]
+    pub fn new(initiator: &str, acceptor: &str, sessions: &[Version], journals: &Path) -> Self {
+        Self {
+            peer: None,
+            initiator: initiator.to_owned(),
+            acceptor: acceptor.to_owned(),
+            sessions: sessions.to_vec(),
+            durability: Durability::Process,
+            checked: true,
+            nodelay: true,
+            heart_bt_int_seconds: 0,
+            patience: PATIENCE,
+            asked: None,
+            journals: journals.to_owned(),
+        }
+    }
+
     /// The settings of one end.
     pub(crate) fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
         let folder = match role {
@@ -456,17 +474,8 @@ mod tests {
     fn stages_of_each_marked_order_add_up_to_its_time() {
         let journals = tempfile::tempdir().unwrap();
         let config = PairConfig {
-            peer: None,
-            initiator: "BENCH".to_owned(),
-            acceptor: "EXEC".to_owned(),
-            sessions: vec![Version::Fix42],
-            durability: Durability::Process,
-            checked: true,
-            nodelay: true,
             heart_bt_int_seconds: 3600,
-            patience: Duration::from_secs(10),
-            asked: None,
-            journals: journals.path().to_owned(),
+            ..PairConfig::new("BENCH", "EXEC", &[Version::Fix42], journals.path())
         };
         let mut pair = Pair::start_marked(&config, None, Echo).unwrap();
         // So fast that one turn of an engine handles several orders.

@@ -2,6 +2,11 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use fixwire_protocol::{Decoder, Frame, Message, frame};
+
+use crate::error::Error;
 
 /// One end of a connection, with a buffer for each direction.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub struct Pipe {
 }
 
 const ROOM: usize = 256 << 10;
+/// The longest message, bytes.
+pub(crate) const MOST: usize = 4096;
 
 impl Pipe {
     /// Takes a connection over; without `nodelay` Nagle's algorithm holds small writes back.
@@ -115,6 +122,37 @@ impl Pipe {
         self.written = 0;
         Ok(())
     }
+}
+
+impl Pipe {
+    /// Sends the output and waits for one whole message, which `take` gets. Between looks `goes_on` works, and says whether
+    /// an answer can still come.
+    pub(crate) fn exchange<T>(
+        &mut self,
+        decoder: &mut Decoder,
+        patience: Duration,
+        take: impl FnOnce(&Message<'_>) -> T,
+        mut goes_on: impl FnMut() -> Result<bool, Error>,
+    ) -> Result<T, Error> {
+        let start = Instant::now();
+        loop {
+            self.flush().map_err(broken)?;
+            self.read(false).map_err(broken)?;
+            if let Frame::Whole { skip, len } = frame::next(self.unread(), MOST) {
+                let taken = take(&decoder.decode(&self.unread()[skip..skip + len]));
+                self.consume(skip + len);
+                return Ok(taken);
+            }
+            if !goes_on()? || start.elapsed() > patience {
+                return Err(Error::Session("no answer in time".to_owned()));
+            }
+        }
+    }
+}
+
+/// The error of a connection that ended.
+pub(crate) fn broken(error: io::Error) -> Error {
+    Error::Session(format!("the connection ended: {error}"))
 }
 
 fn idle(error: &io::Error) -> bool {

@@ -6,26 +6,22 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use fixwire::{Connection, Durability, Engine};
+use fixwire::{Connection, Durability};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
-use fixwire_protocol::tag;
 use fixwire_stamps::scenario::Echo;
 
-use crate::arena::PATIENCE;
-use crate::driven::{disk, log_on, turn};
-use crate::error::{Error, engine_error};
+use crate::driven::FIRST_SEQ;
+use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;
+use crate::wired::Wired;
 use crate::wires::{WALL, Wires};
-
-/// Turns per session after which an unanswered Logon is an error.
-const MOST_TURNS: usize = 10;
 
 /// An acceptor with many sessions, all logged on.
 pub struct Storm {
-    engine: Engine<Echo, Wires>,
+    wired: Wired<Echo>,
     /// The next Logon of each peer.
     logons: Vec<Numbered>,
 }
@@ -41,17 +37,14 @@ impl Storm {
     /// The engine did not start, or a session is not logged on.
     pub fn new(sessions: usize) -> Result<Self, Error> {
         let config = PairConfig {
-            peer: None,
-            initiator: "BENCH".to_owned(),
-            acceptor: "EXEC".to_owned(),
-            sessions: vec![Version::Fix42; sessions],
             durability: Durability::Memory,
             checked: false,
-            nodelay: true,
-            heart_bt_int_seconds: 0,
-            patience: PATIENCE,
-            asked: None,
-            journals: Path::new("").to_owned(),
+            ..PairConfig::new(
+                "BENCH",
+                "EXEC",
+                &vec![Version::Fix42; sessions],
+                Path::new(""),
+            )
         };
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let settings = config.engine(Role::Acceptor, Connection::Acceptor { listen });
@@ -59,14 +52,12 @@ impl Storm {
         let mut logons = Vec::with_capacity(sessions);
         for number in 0..sessions {
             let mut writer = Writer::of_initiator(&config, number);
-            wires.connect(number, &log_on(&mut writer)?);
-            let logon = writer.message(b"A", WALL, |body| {
-                body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-            })?;
-            logons.push(Numbered::new(logon.to_vec(), &["34"]));
+            wires.connect(number, &writer.log_on_and_fill(WALL, FIRST_SEQ)?);
+            let logon = writer.log_on(WALL, 0, false)?.to_vec();
+            logons.push(Numbered::new(logon, &["34"]));
         }
-        let engine = Engine::with_host(settings, Echo, wires, disk).map_err(engine_error)?;
-        let mut storm = Self { engine, logons };
+        let wired = Wired::start(settings, Echo, wires)?;
+        let mut storm = Self { wired, logons };
         storm.all_logged_on()?;
         Ok(storm)
     }
@@ -77,10 +68,10 @@ impl Storm {
     ///
     /// A session is not logged on again.
     pub fn pass(&mut self) -> Result<usize, Error> {
-        let wires = self.engine.host_mut();
+        let wires = self.wired.wires();
         (0..self.logons.len()).for_each(|number| wires.hang_up(number));
-        turn(&mut self.engine)?;
-        let wires = self.engine.host_mut();
+        self.wired.turn()?;
+        let wires = self.wired.wires();
         for (number, logon) in self.logons.iter_mut().enumerate() {
             wires.connect(number, logon.take());
         }
@@ -91,13 +82,7 @@ impl Storm {
     fn all_logged_on(&mut self) -> Result<usize, Error> {
         let mut turns = 0;
         for number in 0..self.logons.len() {
-            while !self.engine.host_mut().took(number, 1) {
-                turns += 1;
-                if turns > MOST_TURNS * self.logons.len() {
-                    return Err(Error::Session(format!("peer {number} is not logged on")));
-                }
-                turn(&mut self.engine)?;
-            }
+            turns += self.wired.await_messages(number, 1)?;
         }
         Ok(turns)
     }
@@ -113,7 +98,7 @@ mod tests {
         for time in 1..=3 {
             // One turn closes all connections, a turn accepts 16 connections, and their Logons are read in the next.
             assert_eq!(storm.pass().unwrap(), 1 + 100_usize.div_ceil(16) + 1);
-            for status in storm.engine.sessions() {
+            for status in storm.wired.engine.sessions() {
                 assert!(status.logged_on);
                 assert_eq!(
                     (status.next_in, status.next_out),

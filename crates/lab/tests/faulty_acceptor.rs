@@ -80,17 +80,10 @@ impl Application for Faulty {
 
 fn config(journals: &Path) -> PairConfig {
     PairConfig {
-        peer: None,
-        initiator: "BENCH".to_owned(),
-        acceptor: "EXEC".to_owned(),
-        sessions: vec![Version::Fix42],
         durability: Durability::Memory,
-        checked: true,
-        nodelay: true,
         heart_bt_int_seconds: 30,
         patience: Duration::from_millis(500),
-        asked: None,
-        journals: journals.to_owned(),
+        ..PairConfig::new("BENCH", "EXEC", &[Version::Fix42], journals)
     }
 }
 

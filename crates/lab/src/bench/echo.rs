@@ -1,7 +1,7 @@
 //! `bench echo`: an order and its report between two FIX engines, beside the floor of the same run.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,12 +12,11 @@ use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
 use super::tcp::Remote;
-use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::ReportWay;
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{FLOOR, Provenance, Report, Row, Unit};
+use crate::report::{FLOOR, Report, Row};
 use crate::stages::marks::MarkingHost;
 use fixwire::host::Os;
 use fixwire_protocol::dictionary::Version;
@@ -80,7 +79,7 @@ impl EchoArgs {
     }
 
     /// The pair to measure, with our acceptor or an external one.
-    fn pair(&self, journals: PathBuf) -> Result<PairConfig, Error> {
+    fn pair(&self, journals: &Path) -> Result<PairConfig, Error> {
         for (flag, id) in [
             ("--sender-comp-id", &self.sender_comp_id),
             ("--target-comp-id", &self.target_comp_id),
@@ -96,17 +95,15 @@ impl EchoArgs {
                 .as_deref()
                 .map(|peer| host_and_port("--peer", peer))
                 .transpose()?,
-            initiator: self.sender_comp_id.clone(),
-            acceptor: self.target_comp_id.clone(),
-            sessions: vec![Version::Fix42],
-            durability: self.engine.durability(),
-            checked: self.engine.is_checked(),
-            nodelay: !self.engine.nagle,
-            // The engines are idle between two runs, while the floor is measured.
+            // Between two runs the engines are idle while the floor is measured.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
-            patience: PATIENCE,
             asked: self.ask_status.then(Arc::default),
-            journals,
+            ..self.engine.pair(
+                &self.sender_comp_id,
+                &self.target_comp_id,
+                &[Version::Fix42],
+                journals,
+            )
         })
     }
 }
@@ -157,19 +154,14 @@ enum Subject {
 pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let cores = args.load.two_cores()?;
     let journals = args.engine.folder()?;
-    let config = args.pair(journals.path().to_owned())?;
+    let config = args.pair(journals.path())?;
     let machine = Machine::read();
     let rows = rows(args, &config, cores)?;
+    let title = format!("FIX 4.2 order and report over TCP, {}", args.engine.title());
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: "echo".to_owned(),
-        title: format!("FIX 4.2 order and report over TCP, {}", args.engine.title()),
-        settings: args.settings(),
-        unit: Unit::Micros,
-        machine,
         rows,
         notes: notes(args, cores),
-        host_facts: None,
+        ..Report::new("echo", title, args.settings(), machine)
     })
 }
 

@@ -1,12 +1,14 @@
 //! Set-up of the engines of a measurement.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fixwire::Durability;
+use fixwire_protocol::dictionary::Version;
 use tempfile::TempDir;
 
 use crate::error::Error;
+use crate::pair::PairConfig;
 
 /// Flags that set the engines up.
 #[derive(Args, Clone, Debug)]
@@ -73,7 +75,23 @@ impl EngineArgs {
         self.profile == Profile::Balanced
     }
 
-    /// The set-up in one line.
+    /// A pair of ends set up like this, without heartbeats.
+    pub(super) fn pair(
+        &self,
+        initiator: &str,
+        acceptor: &str,
+        sessions: &[Version],
+        journals: &Path,
+    ) -> PairConfig {
+        PairConfig {
+            durability: self.durability(),
+            checked: self.is_checked(),
+            nodelay: !self.nagle,
+            ..PairConfig::new(initiator, acceptor, sessions, journals)
+        }
+    }
+
+    /// The set-up, in short.
     pub fn title(&self) -> String {
         let journal = match self.durability() {
             Durability::Memory => "no journal",
@@ -108,13 +126,18 @@ impl EngineArgs {
     ///
     /// The folder cannot be created.
     pub fn folder(&self) -> Result<TempDir, Error> {
-        let within = self.journal.clone().unwrap_or_else(std::env::temp_dir);
-        tempfile::Builder::new()
-            .prefix("fixwire-bench-")
-            .tempdir_in(&within)
-            .map_err(Error::system(format!(
-                "make a folder in {}",
-                within.display()
-            )))
+        folder(self.journal.as_deref())
     }
+}
+
+/// A new folder for journals, removed when it is dropped.
+pub(super) fn folder(within: Option<&Path>) -> Result<TempDir, Error> {
+    let within = within.map_or_else(std::env::temp_dir, Path::to_owned);
+    let folder = tempfile::Builder::new()
+        .prefix("fixwire-bench-")
+        .tempdir_in(&within);
+    folder.map_err(Error::system(format!(
+        "make a folder in {}",
+        within.display()
+    )))
 }

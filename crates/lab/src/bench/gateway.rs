@@ -14,13 +14,11 @@ use fixwire_stamps::scenario::{NEW_ORDER_SINGLE, ORDER_BYTES, REPORT_BYTES};
 use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
-use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::fix_client::FixClient;
 use crate::floor::ReportWay;
 use crate::machine::Machine;
-use crate::pair::PairConfig;
-use crate::report::{FLOOR, FLOOR_ONWARD, Provenance, Report, Unit};
+use crate::report::{FLOOR, FLOOR_ONWARD, Report};
 
 /// Flags of both measurements.
 #[derive(Args, Clone, Debug)]
@@ -56,9 +54,6 @@ pub struct GatewayArgs {
 const ECHO: &[Version] = &[Version::Fix42];
 const FORWARD: &[Version] = &[Version::Fix42, Version::Fix42];
 const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
-
-/// No heartbeats: the ends are idle between two runs, while others are measured.
-const HEART_BT_INT: u32 = 0;
 
 /// A subject of the measurement.
 #[derive(Clone, Copy, Debug)]
@@ -134,19 +129,6 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     let journals = args.engine.folder()?;
     let machine = Machine::read();
     let (acceptor, initiator) = cores.unzip();
-    let config = |name: &str, versions: &[Version]| PairConfig {
-        peer: None,
-        initiator: "BENCH".to_owned(),
-        acceptor: "GATE".to_owned(),
-        sessions: versions.to_vec(),
-        durability: args.engine.durability(),
-        checked: args.engine.is_checked(),
-        nodelay: !args.engine.nagle,
-        heart_bt_int_seconds: HEART_BT_INT,
-        patience: PATIENCE,
-        asked: None,
-        journals: journals.path().join(name),
-    };
     let mut ways = vec![("echo", ECHO)];
     let mut subjects = vec![
         (FLOOR, Subject::Floor(ReportWay::Back)),
@@ -165,7 +147,10 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         // An order that returns on its own session has no venue to report on it.
         let follows = versions.len() > 1 && !args.pass_ids;
         let app = gateway(args.rules, versions, follows)?;
-        let mut client = FixClient::start(config(name, versions), acceptor, app, NEW_ORDER_SINGLE)?;
+        let folder = journals.path().join(name);
+        // No heartbeats: between two runs the ends are idle while others are measured.
+        let config = args.engine.pair("BENCH", "GATE", versions, &folder);
+        let mut client = FixClient::start(config, acceptor, app, NEW_ORDER_SINGLE)?;
         client.arena.arrivals = args.load.arrivals();
         if follows {
             client.trade();
@@ -191,24 +176,20 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     } else {
         "gateway-echo"
     };
+    let title = format!("FIX 4.2 order through a gateway, {}", args.engine.title());
+    let settings = format!(
+        "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}; {}, \
+         wait spin; {}",
+        args.rules,
+        if args.pass_ids || !converts {
+            "ids pass"
+        } else {
+            "orders followed"
+        },
+        args.engine.text(),
+        args.load.text()
+    );
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: scenario.to_owned(),
-        title: format!("FIX 4.2 order through a gateway, {}", args.engine.title()),
-        settings: format!(
-            "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}; {}, \
-             wait spin; {}",
-            args.rules,
-            if args.pass_ids || !converts {
-                "ids pass"
-            } else {
-                "orders followed"
-            },
-            args.engine.text(),
-            args.load.text()
-        ),
-        unit: Unit::Micros,
-        machine,
         rows: rows?,
         notes: vec![format!(
             "echo: the order comes back on its session; forward: on another one; convert: on another one, \
@@ -216,6 +197,6 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
              on a second one, where no answer carries the acknowledgements. Where orders are followed, the venue \
              fills each as it arrives; the report has to come back to the client, and is not timed."
         )],
-        host_facts: None,
+        ..Report::new(scenario, title, settings, machine)
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: its benchmark of 2019, whose T2-T1 is shown beside ours; docs/internals/benchmarks.md says what differs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,6 +11,7 @@ use fixwire_stamps::Stamp;
 use fixwire_stamps::analysis::percentile;
 
 use super::args::on_own_thread;
+use super::engine::folder;
 use super::oms_details::details;
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
@@ -118,18 +119,6 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
         screen(&report)
     };
     deliver_any(report.into(), &text, args.json.as_deref())
-}
-
-/// A new folder for journals, removed when it is dropped.
-pub(super) fn folder(within: Option<&Path>) -> Result<tempfile::TempDir, Error> {
-    let within = within.map_or_else(std::env::temp_dir, Path::to_owned);
-    let folder = tempfile::Builder::new()
-        .prefix("fixwire-bench-")
-        .tempdir_in(&within);
-    folder.map_err(Error::system(format!(
-        "make a folder in {}",
-        within.display()
-    )))
 }
 
 impl OmsArgs {

@@ -11,7 +11,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::oms::{OmsArgs, folder};
+use super::engine::folder;
+use super::oms::OmsArgs;
 use super::output::{check_file, print, save};
 use crate::error::{Error, engine_error};
 use crate::oms_driven::{DrivenOms, DrivenOmsConfig};

@@ -17,7 +17,7 @@ use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
 use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
-use crate::report::{Provenance, Report, Row, Run, Unit, pace_text};
+use crate::report::{Report, Row, Run, Unit, pace_text};
 use crate::usage::{UsageReading, reset_peak_memory};
 
 /// Flags of `bench parse-log`.
@@ -142,20 +142,17 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
             runs,
         });
     }
+    let title = "a FIX 4.2 order framed, decoded, validated, journalled".to_owned();
+    let settings = format!(
+        "FIX.4.2 order framed, decoded, validated, journalled (process); no network; \
+         {} messages a run, {} runs",
+        args.iterations, args.runs
+    );
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: "parse-log".to_owned(),
-        title: "a FIX 4.2 order framed, decoded, validated, journalled".to_owned(),
-        settings: format!(
-            "FIX.4.2 order framed, decoded, validated, journalled (process); no network; \
-             {} messages a run, {} runs",
-            args.iterations, args.runs
-        ),
         unit: Unit::Nanos,
-        machine,
         rows,
         notes: stages,
-        host_facts: None,
+        ..Report::new("parse-log", title, settings, machine)
     })
 }
 

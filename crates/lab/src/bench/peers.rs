@@ -9,14 +9,14 @@ use clap::Args;
 use super::args::{LoadArgs, on_own_thread};
 use super::output::OutputArgs;
 use crate::acceptors::{Acceptor, Folder, Listed, Waits};
-use crate::arena::{PATIENCE, pin};
+use crate::arena::pin;
 use crate::error::Error;
 use crate::fix_client::FixClient;
 use crate::load::Pace;
 use crate::machine::Machine;
 use crate::pair::PairConfig;
 use crate::progress::Progress;
-use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Provenance, Report, Row, Run, Unit};
+use crate::report::{FLOOR_SLEEPS, FLOOR_SPINS, Report, Row, Run};
 use fixwire::Durability;
 use fixwire_protocol::dictionary::Version;
 use fixwire_stamps::scenario::{EXECUTION_REPORT, ORDER_BYTES, REPORT_BYTES};
@@ -296,20 +296,16 @@ impl Peers<'_> {
                 }));
             }
         }
+        let title = "FIX 4.2 order and report, each acceptor a process".to_owned();
+        let settings = format!(
+            "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a client that is only \
+             sockets and each acceptor in turn; {}",
+            load.text()
+        );
         let report = Report {
-            origin: Provenance::here(),
-            scenario: "peers".to_owned(),
-            title: "FIX 4.2 order and report, each acceptor a process".to_owned(),
-            settings: format!(
-                "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a client that is only \
-                 sockets and each acceptor in turn; {}",
-                load.text()
-            ),
-            unit: Unit::Micros,
-            machine,
             rows,
             notes: vec![NOTE.to_owned()],
-            host_facts: None,
+            ..Report::new("peers", title, settings, machine)
         };
         Ok((report, failed.into_iter().map(|(_, error)| error).collect()))
     }
@@ -399,16 +395,9 @@ fn waits_word(waits: Waits) -> &'static str {
 fn config(folder: &Path, address: SocketAddr) -> PairConfig {
     PairConfig {
         peer: Some((address.ip().to_string(), address.port())),
-        initiator: "BENCH".to_owned(),
-        acceptor: "EXEC".to_owned(),
-        sessions: vec![Version::Fix42],
         durability: Durability::Memory,
-        checked: true,
-        nodelay: true,
         heart_bt_int_seconds: HEART_BT_INT,
-        patience: PATIENCE,
-        asked: None,
-        journals: folder.to_owned(),
+        ..PairConfig::new("BENCH", "EXEC", &[Version::Fix42], folder)
     }
 }
 

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use fixwire::Engine;
+use fixwire_protocol::Application;
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Application, tag};
 use fixwire_stamps::scenario::Echo;
 use serde::Serialize;
 
+use super::engine::folder;
 use super::gateway::gateway_of;
 use crate::aging::{Aged, Aging, age, pair, settings, wall};
 use crate::error::{Error, engine_error};
@@ -130,14 +131,7 @@ pub fn run(args: &RestartArgs) -> Result<ExitCode, Error> {
 }
 
 fn measure(args: &RestartArgs) -> Result<Found, Error> {
-    let within = args.journal.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = tempfile::Builder::new()
-        .prefix("fixwire-bench-")
-        .tempdir_in(&within)
-        .map_err(Error::system(format!(
-            "make a folder in {}",
-            within.display()
-        )))?;
+    let folder = folder(args.journal.as_deref())?;
     let aging = Aging {
         orders: args.orders(),
         open: args.open(),
@@ -296,9 +290,7 @@ fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error>
         false => Writer::of_initiator(&pair(1, folder), 0),
     };
     writer.next_out = seq;
-    let logon = writer.message(b"A", wall(), |body| {
-        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-    })?;
+    let logon = writer.log_on(wall(), 0, false)?;
     let began = Instant::now();
     let mut started = Started(command.spawn().map_err(Error::system("start the engine"))?);
     let mut socket = loop {

@@ -18,7 +18,7 @@ use crate::floor::{self, ReportWay};
 use crate::gaps::{End, Ends, Watch};
 use crate::load::{Load, Pace};
 use crate::machine::{Machine, Noise};
-use crate::report::{FLOOR, Provenance, Report, Run, Unit};
+use crate::report::{FLOOR, Report, Run};
 use crate::usage::UsageReading;
 
 /// Flags of `bench tcp`.
@@ -140,18 +140,9 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
         remote.run(load.arrivals(), pace, orders)
     })?;
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: "tcp".to_owned(),
-        title: format!("the bytes of an order and its report to {to}, no FIX"),
-        settings: format!(
-            "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, to {to}, TCP_NODELAY, busy-polled; {}",
-            load.text()
-        ),
-        unit: Unit::Micros,
-        machine,
         rows,
         notes: vec!["What the other host does to its end is not seen from here.".to_owned()],
-        host_facts: None,
+        ..report(&format!("to {to}"), &format!("to {to}"), load, machine)
     })
 }
 
@@ -179,17 +170,17 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     );
     arena.stop()?;
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: "tcp".to_owned(),
-        title: "the bytes of an order and its report over loopback, no FIX".to_owned(),
-        settings: format!(
-            "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, loopback, TCP_NODELAY, busy-polled; {}",
-            load.text()
-        ),
-        unit: Unit::Micros,
-        machine,
         rows: rows?,
-        notes: Vec::new(),
-        host_facts: None,
+        ..report("over loopback", "loopback", load, machine)
     })
+}
+
+/// A report without rows; `way` stands in its title, `short` in its settings.
+fn report(way: &str, short: &str, load: &LoadArgs, machine: Machine) -> Report {
+    let title = format!("the bytes of an order and its report {way}, no FIX");
+    let settings = format!(
+        "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, {short}, TCP_NODELAY, busy-polled; {}",
+        load.text()
+    );
+    Report::new("tcp", title, settings, machine)
 }

@@ -11,7 +11,7 @@ use fixwire::Wait;
 use fixwire_stamps::analysis::Throughput;
 
 use super::args::on_own_thread;
-use super::oms::folder;
+use super::engine::folder;
 use super::output::{check_file, deliver_any};
 use crate::arena::pin;
 use crate::error::Error;

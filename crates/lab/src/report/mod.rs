@@ -73,6 +73,24 @@ pub struct Provenance {
     pub host: String,
 }
 
+impl Report {
+    /// A report in microseconds, without notes.
+    #[must_use]
+    pub fn new(scenario: &str, title: String, settings: String, machine: Machine) -> Self {
+        Self {
+            origin: Provenance::here(),
+            scenario: scenario.to_owned(),
+            title,
+            settings,
+            unit: Unit::Micros,
+            machine,
+            rows: Vec::new(),
+            notes: Vec::new(),
+            host_facts: None,
+        }
+    }
+}
+
 impl Provenance {
     /// The origin of a measurement by this process, at this time.
     pub fn here() -> Self {

@@ -17,11 +17,11 @@ use crate::error::Error;
 use crate::floor::ReportWay;
 use crate::load::Pace;
 use crate::machine::{self, Machine};
-use crate::pair::{Pair, PairConfig};
+use crate::pair::Pair;
 use crate::progress::Progress;
 use crate::push::{PushCounts, Pushed, Pusher};
 use crate::report::percentiles::together;
-use crate::report::{Provenance, Report, Row, Unit, flood, thousands};
+use crate::report::{Report, Row, flood, thousands};
 
 /// The subjects of the rows.
 const ROUND_TRIP: &str = "tcp, there and back";
@@ -64,19 +64,7 @@ pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
 fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> {
     let machine = Machine::read();
     let journals = engine.folder()?;
-    let config = PairConfig {
-        peer: None,
-        initiator: "CLIENT".to_owned(),
-        acceptor: "SERVER".to_owned(),
-        sessions: vec![Version::Fix42],
-        durability: engine.durability(),
-        checked: engine.is_checked(),
-        nodelay: !engine.nagle,
-        heart_bt_int_seconds: 0,
-        patience: PATIENCE,
-        asked: None,
-        journals: journals.path().to_owned(),
-    };
+    let config = engine.pair("CLIENT", "SERVER", &[Version::Fix42], journals.path());
     let (acceptor, initiator) = machine::two_cores().unzip();
     let clock = Clock::start();
     let shared = Arc::new(PushCounts::default());
@@ -85,18 +73,14 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     let rows = rows(&mut pair, &shared, counts, initiator);
     // The error of the far engine explains a failed run, not the other way round.
     pair.stop()?;
+    let title = "FIX 4.2 reports from server to client, unasked".to_owned();
+    let settings = format!(
+        "FIX.4.2 report ({REPORT_BYTES} bytes) over TCP; {}, wait spin; {} one way, {} pushed",
+        engine.text(),
+        thousands(counts.one_way),
+        thousands(counts.push)
+    );
     Ok(Report {
-        origin: Provenance::here(),
-        scenario: "push".to_owned(),
-        title: "FIX 4.2 reports from server to client, unasked".to_owned(),
-        settings: format!(
-            "FIX.4.2 report ({REPORT_BYTES} bytes) over TCP; {}, wait spin; {} one way, {} pushed",
-            engine.text(),
-            thousands(counts.one_way),
-            thousands(counts.push)
-        ),
-        unit: Unit::Micros,
-        machine,
         rows: rows?,
         notes: vec![
             "one way: from before the server's application builds a report until the client's has it, by one clock; \
@@ -104,7 +88,7 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
              those of a queue."
                 .to_owned(),
         ],
-        host_facts: None,
+        ..Report::new("push", title, settings, machine)
     })
 }
 

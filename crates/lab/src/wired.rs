@@ -1,0 +1,62 @@
+//! An engine over sockets in memory, driven turn by turn.
+
+use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
+use fixwire::{Durability, Engine, EngineConfig};
+use fixwire_protocol::Application;
+
+use crate::error::{Error, engine_error};
+use crate::wires::Wires;
+
+/// Turns after which an answer counts as missing.
+const MOST_TURNS: usize = 100;
+
+/// An engine whose peers are a script.
+pub(crate) struct Wired<A: Application> {
+    pub(crate) engine: Engine<A, Wires>,
+}
+
+impl<A: Application> Wired<A> {
+    /// Starts it with its journal in memory, or in the folder that the settings name.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not start.
+    pub(crate) fn start(settings: EngineConfig, app: A, wires: Wires) -> Result<Self, Error> {
+        let engine = Engine::with_host(settings, app, wires, disk).map_err(engine_error)?;
+        Ok(Self { engine })
+    }
+
+    /// The sockets.
+    pub(crate) fn wires(&mut self) -> &mut Wires {
+        self.engine.host_mut()
+    }
+
+    /// One turn. The one place from which an engine is driven: a second one would change how it is compiled.
+    pub(crate) fn turn(&mut self) -> Result<(), Error> {
+        self.engine.turn().map(drop).map_err(engine_error)
+    }
+
+    /// Turns until this peer has got so many messages since the last call; how many turns it took.
+    ///
+    /// # Errors
+    ///
+    /// The engine stopped, or they do not come.
+    pub(crate) fn await_messages(&mut self, number: usize, count: usize) -> Result<usize, Error> {
+        for turns in 0..=MOST_TURNS {
+            if self.wires().took(number, count) {
+                return Ok(turns);
+            }
+            self.turn()?;
+        }
+        let what = format!("no {count} messages for peer {number}");
+        Err(Error::Session(what))
+    }
+}
+
+/// In memory, or in the folder that the settings name.
+pub(crate) fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
+    Ok(match config.durability {
+        Durability::Memory => OsDisk::Memory(Memory::new(2)),
+        _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
+    })
+}
