@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use fixwire_lab::storm::Storm;
+use fixwire_lab::wired::storm::Storm;
 
 /// Number of sessions, and of storms.
 const STORMS: [(usize, usize); 3] = [(100, 100), (1_000, 10), (10_000, 3)];

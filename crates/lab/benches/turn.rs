@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use fixwire_lab::driven::Work;
+use fixwire_lab::wired::driven::Work;
 
 /// Messages of a round, and rounds.
 const ROUND: usize = 1_600;

@@ -7,9 +7,9 @@
 use std::process::ExitCode;
 
 use fixwire::journal::{Journal, JournalConfig, Memory};
-use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, MOST_ORDERS, Stage};
-use fixwire_lab::storm::Storm;
+use fixwire_lab::wired::driven::Work;
+use fixwire_lab::wired::storm::Storm;
 
 /// Sessions of a reconnect storm.
 const STORM: usize = 400;

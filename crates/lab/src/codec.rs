@@ -10,7 +10,7 @@ use fixwire_protocol::{
 use fixwire_stamps::scenario::NEW_ORDER_SINGLE;
 
 use crate::error::Error;
-use crate::numbered::Numbered;
+use crate::sockets::numbered::Numbered;
 
 /// Work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

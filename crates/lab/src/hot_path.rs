@@ -1,4 +1,4 @@
-//! Parts of the work on one order, each measured by itself; [`driven`](crate::driven) is the whole.
+//! Parts of the work on one order, each measured by itself; [`driven`](crate::wired::driven) is the whole.
 //!
 //! `bench parse-log` times them, and the instruction counts of the project are counted on them too.
 //! Input: the published order, hot in cache, so figures are a floor of what a running engine needs.
@@ -15,7 +15,7 @@ use fixwire_protocol::{
 use fixwire_stamps::scenario::{OrderWriter, write_report};
 
 use crate::error::Error;
-use crate::numbered::Numbered;
+use crate::sockets::numbered::Numbered;
 
 /// A part of the work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,11 +3,11 @@
 //! The allocator of this program counts. Sockets are in memory: system calls do not allocate here.
 
 use fixwire::journal::{Journal, JournalConfig, Memory};
-use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, Stage};
-use fixwire_lab::oms_driven::{
+use fixwire_lab::oms::driven::{
     ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest,
 };
+use fixwire_lab::wired::driven::Work;
 
 const ORDERS: u64 = 50_000;
 

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixwire::Durability;
-use fixwire_lab::arrivals::Spread;
 use fixwire_lab::bench::echo::EchoArgs;
 use fixwire_lab::bench::engine::{EngineArgs, Profile};
 use fixwire_lab::bench::gateway::{self, GatewayArgs};
 use fixwire_lab::bench::{LoadArgs, OutputArgs};
-use fixwire_lab::fix_client::FixClient;
+use fixwire_lab::load::arrivals::Spread;
 use fixwire_lab::load::{Faults, Pace};
-use fixwire_lab::pair::{Pair, PairConfig};
 use fixwire_lab::report::{Run, result_file};
+use fixwire_lab::sockets::fix_client::FixClient;
+use fixwire_lab::sockets::pair::{Pair, PairConfig};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, write_report};

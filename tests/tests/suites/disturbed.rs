@@ -12,10 +12,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fixwire_lab::arena::{Arena, pin};
-use fixwire_lab::floor::ReportWay;
 use fixwire_lab::load::Pace;
 use fixwire_lab::machine::two_cores;
+use fixwire_lab::sockets::arena::{Arena, pin};
+use fixwire_lab::sockets::floor::ReportWay;
 use fixwire_rigs::server::{binary, scratch};
 use fixwire_stamps::clock::Clock;
 use rustix::thread::{CpuSet, sched_setaffinity};

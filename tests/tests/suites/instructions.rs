@@ -10,9 +10,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::Stage;
-use fixwire_lab::storm::Storm;
+use fixwire_lab::wired::driven::Work;
+use fixwire_lab::wired::storm::Storm;
 use fixwire_rigs::server::hot_path;
 
 /// The greatest difference of a count from the committed one, in percent.

@@ -5,14 +5,14 @@ use std::num::NonZeroU32;
 use clap::Args;
 
 use super::output::OutputArgs;
-use crate::arena::pin;
-use crate::arrivals::{Arrivals, RecordedGaps, Spread};
 use crate::error::Error;
 use crate::load::Pace;
+use crate::load::arrivals::{Arrivals, RecordedGaps, Spread};
 use crate::machine;
+use crate::machine::usage::reset_peak_memory;
 use crate::progress::Progress;
 use crate::report::{Row, Run, pace_text};
-use crate::usage::reset_peak_memory;
+use crate::sockets::arena::pin;
 
 /// Sample sizes, subjects and rates.
 #[derive(Args, Clone, Debug)]

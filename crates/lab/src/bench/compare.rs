@@ -114,7 +114,7 @@ impl CompareArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::line_protocol::LineProtocol;
+    use crate::oms::line_protocol::LineProtocol;
     use crate::report::{oms, sample};
 
     #[test]

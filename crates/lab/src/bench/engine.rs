@@ -8,7 +8,7 @@ use fixwire_protocol::dictionary::Version;
 use tempfile::TempDir;
 
 use crate::error::Error;
-use crate::pair::PairConfig;
+use crate::sockets::pair::PairConfig;
 
 /// Flags that set the engines up.
 #[derive(Args, Clone, Debug)]

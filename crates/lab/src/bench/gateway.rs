@@ -15,10 +15,10 @@ use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
 use crate::error::Error;
-use crate::fix_client::FixClient;
-use crate::floor::ReportWay;
 use crate::machine::Machine;
 use crate::report::{FLOOR, FLOOR_ONWARD, Report};
+use crate::sockets::fix_client::FixClient;
+use crate::sockets::floor::ReportWay;
 
 /// Flags of both measurements.
 #[derive(Args, Clone, Debug)]

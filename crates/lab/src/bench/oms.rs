@@ -16,11 +16,9 @@ use super::oms_details::details;
 use super::oms_memory::{self, Part};
 use super::oms_screen::screen;
 use super::output::{check_file, deliver_any};
-use crate::arena::pin;
-use crate::bare_write::bare_writes;
 use crate::error::Error;
 use crate::machine::{Machine, Noise, TakenByOthers};
-use crate::oms_rig::{
+use crate::oms::rig::{
     Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, Rig, RigConfig, RigRun, cores,
 };
 use crate::progress::Progress;
@@ -30,6 +28,8 @@ use crate::report::oms::{
     BatchFigures, BatchPace, BatchRequest, BatchRow, BatchWait, OmsFigures, OmsReport,
     OmsSaturation,
 };
+use crate::sockets::arena::pin;
+use crate::sockets::bare_write::bare_writes;
 
 /// Flags of `bench oms`.
 #[derive(Args, Clone, Debug)]

@@ -15,8 +15,8 @@ use super::engine::folder;
 use super::oms::OmsArgs;
 use super::output::{check_file, print, save};
 use crate::error::{Error, engine_error};
-use crate::oms_driven::{DrivenOms, DrivenOmsConfig};
-use crate::oms_rig::{ChangeTarget, LineProtocol, LoadRequest};
+use crate::oms::driven::{DrivenOms, DrivenOmsConfig};
+use crate::oms::rig::{ChangeTarget, LineProtocol, LoadRequest};
 
 /// The parts in the process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]

@@ -173,7 +173,7 @@ mod tests {
             ]
         );
         let mut over_tmp = sample::report();
-        over_tmp.lines = crate::line_protocol::LineProtocol::Tmp;
+        over_tmp.lines = crate::oms::line_protocol::LineProtocol::Tmp;
         let text = screen(&over_tmp);
         assert!(text.contains("\n  TAIFEX TMP lines, venue that"), "{text}");
     }

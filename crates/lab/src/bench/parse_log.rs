@@ -10,15 +10,15 @@ use fixwire_stamps::stats::histogram;
 
 use super::args::{LoadArgs, on_own_thread};
 use super::output::OutputArgs;
-use crate::arena::pin;
 use crate::codec::time_batches;
 use crate::error::Error;
 use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
 use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
+use crate::machine::usage::{UsageReading, reset_peak_memory};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
 use crate::report::{Report, Row, Run, Unit, pace_text};
-use crate::usage::{UsageReading, reset_peak_memory};
+use crate::sockets::arena::pin;
 
 /// Flags of `bench parse-log`.
 #[derive(Args, Clone, Debug)]

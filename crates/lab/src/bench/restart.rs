@@ -16,13 +16,13 @@ use serde::Serialize;
 
 use super::engine::folder;
 use super::gateway::gateway_of;
-use crate::aging::{Aged, Aging, age, pair, settings, wall};
 use crate::error::{Error, engine_error};
-use crate::fix_client::Writer;
 use crate::machine;
-use crate::oms_aging::{age_oms, aging_oms, oms_aging_settings};
-use crate::oms_parts::client_writer;
+use crate::oms::aging::{age_oms, aging_oms, oms_aging_settings};
+use crate::oms::parts::client_writer;
 use crate::report::thousands;
+use crate::sockets::fix_client::Writer;
+use crate::wired::aging::{Aged, Aging, age, pair, settings, wall};
 
 /// Flags of `bench restart`.
 #[derive(Args, Clone, Debug)]

@@ -11,15 +11,15 @@ use fixwire_stamps::scenario::{ORDER_BYTES, REPORT_BYTES};
 use super::args::{LoadArgs, on_own_thread};
 use super::echo::host_and_port;
 use super::output::OutputArgs;
-use crate::arena::{Arena, PATIENCE, pin};
-use crate::arrivals::Arrivals;
 use crate::error::Error;
-use crate::floor::{self, ReportWay};
-use crate::gaps::{End, Ends, Watch};
+use crate::load::arrivals::Arrivals;
 use crate::load::{Load, Pace};
+use crate::machine::gaps::{End, Ends, Watch};
+use crate::machine::usage::UsageReading;
 use crate::machine::{Machine, Noise};
 use crate::report::{FLOOR, Report, Run};
-use crate::usage::UsageReading;
+use crate::sockets::arena::{Arena, PATIENCE, pin};
+use crate::sockets::floor::{self, ReportWay};
 
 /// Flags of `bench tcp`.
 #[derive(Args, Clone, Debug)]

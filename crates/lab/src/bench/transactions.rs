@@ -13,16 +13,16 @@ use fixwire_stamps::analysis::Throughput;
 use super::args::on_own_thread;
 use super::engine::folder;
 use super::output::{check_file, deliver_any};
-use crate::arena::pin;
 use crate::error::Error;
 use crate::machine::{Machine, Noise};
-use crate::oms_rig::{
+use crate::oms::rig::{
     Behind, ChangeTarget, Leave, LineProtocol, LoadRequest, Rig, RigConfig, cores,
 };
 use crate::published::{TRANSACTION_BANDS, TRANSACTIONS};
 use crate::report::screen::paragraph;
 use crate::report::transactions::{TransactionsReport, sentences};
 use crate::report::{Provenance, thousands};
+use crate::sockets::arena::pin;
 
 /// Flags of `bench transactions`.
 #[derive(Args, Clone, Debug)]

@@ -12,8 +12,8 @@ use fixwire_stamps::stats::COLUMNS;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::distance::Distance;
 use crate::load::Pace;
+use crate::machine::distance::Distance;
 use crate::report::{Report, Row, Run, pace_text};
 
 pub mod text;

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::cache::{self, KeptCache};
 use super::observed::Observation;
-use crate::arena::{Arena, pin};
 use crate::bench::args::on_own_thread;
 use crate::error::Error;
-use crate::floor::ReportWay;
 use crate::load::Pace;
+use crate::sockets::arena::{Arena, pin};
+use crate::sockets::floor::ReportWay;
 
 /// Gaps longer than these are counted, nanoseconds.
 pub const LIMITS: [u64; 4] = [1_000, 5_000, 20_000, 100_000];

@@ -6,10 +6,10 @@ use super::figure::{PageCurve, PageStop, Picture};
 use super::histogram::SMALL;
 use super::legend::Legend;
 use super::measured::AtPace;
+use crate::load::series::RunSecond;
 use crate::report::Row;
 use crate::report::chart::{ChartAxis, ChartPlane};
 use crate::report::percentiles::micros_mark;
-use crate::series::RunSecond;
 
 /// Approximate maximum number of points of a curve: with more seconds, several become one point.
 const POINTS_MAX: u64 = 100;

@@ -247,7 +247,7 @@ fn a_large_result_is_a_page_below_a_megabyte() {
             }
             let second = run.series[0];
             run.series = (0..3_600)
-                .map(|at| crate::series::RunSecond {
+                .map(|at| crate::load::series::RunSecond {
                     second: at,
                     ..second
                 })

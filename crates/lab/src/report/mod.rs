@@ -8,13 +8,13 @@ use fixwire_stamps::stats::{self, Figures};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::distance::Distance;
-use crate::gaps::{self, TimeGap, Touched};
+use crate::load::series::{RunSecond, per_second};
 use crate::load::{Faults, Pace, RunOutcome, TimedOrder};
+use crate::machine::distance::Distance;
+use crate::machine::gaps::{self, TimeGap, Touched};
+use crate::machine::usage::Used;
 use crate::machine::{Machine, TakenByOthers};
-use crate::series::{RunSecond, per_second};
 use crate::stages::Stages;
-use crate::usage::Used;
 
 pub mod any;
 pub(crate) mod chart;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Provenance, thousands};
-use crate::line_protocol::LineProtocol;
 use crate::machine::{Machine, TakenByOthers};
+use crate::oms::line_protocol::LineProtocol;
 use crate::published::OMS_LARGEST;
 
 /// 50, 90, 99, 99.9 % and the longest, nanoseconds.

@@ -257,7 +257,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::line_protocol::LineProtocol;
+    use crate::oms::line_protocol::LineProtocol;
     use crate::report::{oms, sample, transactions};
     use fixwire_stamps::stats::Figures;
 

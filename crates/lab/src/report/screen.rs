@@ -177,7 +177,7 @@ fn has_no_pair(report: &Report, row: &Row) -> bool {
 }
 
 fn is_apart(run: &Run) -> bool {
-    use crate::distance::Distance::{Far, Moved};
+    use crate::machine::distance::Distance::{Far, Moved};
     matches!(run.distance, Far | Moved)
 }
 

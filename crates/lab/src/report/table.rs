@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use fixwire_stamps::stats::{self, Figures, micros, variation};
 
 use super::{Report, Row, Run, Unit, pace_text, thousands};
-use crate::distance::Distance;
 use crate::load::Pace;
+use crate::machine::distance::Distance;
 
 /// Writes the table: a block per pace, cells `run 1 / run 2 / run 3`, all in microseconds.
 ///

@@ -2,12 +2,12 @@
 
 use super::layout::{below, note};
 use super::section::{Section, Setting};
-use crate::arena::pin;
 use crate::bench::args::on_own_thread;
 use crate::codec::time_batches;
 use crate::codec::{Codec, CodecWork, MOST_ORDERS, OrderSize};
 use crate::error::Error;
 use crate::machine;
+use crate::sockets::arena::pin;
 
 /// Number of messages in a batch.
 const BATCH: u32 = 20_000;

@@ -10,18 +10,18 @@ use fixwire_stamps::stats::micros;
 
 use super::layout::{aligned, line, note};
 use super::section::{Section, Setting};
-use crate::arena::{PATIENCE, pin};
 use crate::bench::args::on_own_thread;
 use crate::bench::engine::EngineArgs;
 use crate::error::Error;
-use crate::floor::ReportWay;
 use crate::load::Pace;
 use crate::machine::{self, Machine};
-use crate::pair::Pair;
 use crate::progress::Progress;
-use crate::push::{PushCounts, Pushed, Pusher};
 use crate::report::percentiles::together;
 use crate::report::{Report, Row, flood, thousands};
+use crate::sockets::arena::{PATIENCE, pin};
+use crate::sockets::floor::ReportWay;
+use crate::sockets::pair::Pair;
+use crate::sockets::push::{PushCounts, Pushed, Pusher};
 
 /// The subjects of the rows.
 const ROUND_TRIP: &str = "tcp, there and back";

@@ -28,7 +28,7 @@ fn disturb(report: &mut Report, row: usize, runs: &[usize]) {
 fn a_quiet_run_has_one_sentence_one_picture_and_one_table() {
     let mut report = sample::report();
     for run in report.rows.iter_mut().flat_map(|row| &mut row.runs) {
-        run.distance = crate::distance::Distance::Near;
+        run.distance = crate::machine::distance::Distance::Near;
     }
     let text = screen(&report);
     assert!(
@@ -149,7 +149,7 @@ fn the_distance_of_the_cores_says_what_it_does() {
     let ratios = "Ratios compare only runs with the cores at the same distance";
     assert!(said.contains(&format!("{apart} {ratios}.")), "{said}");
     for run in &mut report.rows[3].runs {
-        run.distance = crate::distance::Distance::Moved;
+        run.distance = crate::machine::distance::Distance::Moved;
     }
     let said = words(&screen(&report));
     assert!(said.contains("In 6 of 12 runs"), "{said}");

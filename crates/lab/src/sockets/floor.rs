@@ -11,10 +11,10 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use fixwire_stamps::clock::Clock;
 use fixwire_stamps::scenario::{ORDER_BYTES, REPORT_BYTES};
 
-use crate::client::{self, Speech};
-use crate::gaps::Watch;
 use crate::load::{Load, RunState};
-use crate::pipe::Pipe;
+use crate::machine::gaps::Watch;
+use crate::sockets::client::{self, Speech};
+use crate::sockets::pipe::Pipe;
 
 /// Where the server writes its reports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -17,10 +17,10 @@ use fixwire_tmp::{
 };
 
 use crate::error::{Error, engine_error};
-use crate::fix_client::Writer;
-pub use crate::line_protocol::LineProtocol;
-pub(crate) use crate::line_protocol::ORDER_QTY;
-use crate::pair::PairConfig;
+pub use crate::oms::line_protocol::LineProtocol;
+pub(crate) use crate::oms::line_protocol::ORDER_QTY;
+use crate::sockets::fix_client::Writer;
+use crate::sockets::pair::PairConfig;
 
 /// The first ClOrdID(11): all have twelve digits.
 pub(crate) const FIRST_ID: u64 = 100_000_000_000;

@@ -14,15 +14,15 @@ use std::time::Duration;
 use fixwire_stamps::clock::Clock;
 use fixwire_threads::Pinned;
 
-use crate::arrivals::Arrivals;
-use crate::distance::CacheLine;
 use crate::error::Error;
-use crate::floor::{self, ReportWay};
-use crate::gaps::{End, Ends, TimeGap, Watch};
+use crate::load::arrivals::Arrivals;
 use crate::load::{Load, Pace, RunOutcome};
 use crate::machine::Noise;
+use crate::machine::distance::CacheLine;
+use crate::machine::gaps::{End, Ends, TimeGap, Watch};
+use crate::machine::usage::UsageReading;
 use crate::report::Run;
-use crate::usage::UsageReading;
+use crate::sockets::floor::{self, ReportWay};
 
 /// Task of the far thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

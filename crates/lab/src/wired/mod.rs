@@ -1,11 +1,16 @@
-//! An engine over sockets in memory, driven turn by turn.
+//! Engines over sockets in memory, driven turn by turn: for counting, where a socket of the system would disturb.
+
+pub mod aging;
+pub mod driven;
+pub mod storm;
+pub(crate) mod wires;
 
 use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
 use fixwire::{Durability, Engine, EngineConfig};
 use fixwire_protocol::Application;
 
 use crate::error::{Error, engine_error};
-use crate::wires::Wires;
+use crate::wired::wires::Wires;
 
 /// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;

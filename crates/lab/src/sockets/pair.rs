@@ -18,14 +18,14 @@ use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Application, Dictionary};
 use fixwire_stamps::clock::Clock;
 
-use crate::arena::{Arena, PATIENCE, Task};
 use crate::error::{Error, engine_error};
 use crate::load::{Load, Pace, RunState};
-use crate::push::Pushed;
 use crate::report::Run;
+use crate::sockets::arena::{Arena, PATIENCE, Task};
+use crate::sockets::push::Pushed;
+use crate::sockets::trader::Trader;
 use crate::stages::marks::{MarkingHost, PairMarks};
 use crate::stages::{StagedOrder, Stages};
-use crate::trader::Trader;
 
 /// Settings of the two ends.
 #[derive(Clone, Debug)]
@@ -353,7 +353,7 @@ impl<H: Host> Pair<H> {
         self.finished(run, logged_on).map(|run| (run, staged))
     }
 
-    /// One run in which the acceptor, a [`Pusher`](crate::push::Pusher), sends reports.
+    /// One run in which the acceptor, a [`Pusher`](crate::sockets::push::Pusher), sends reports.
     ///
     /// # Errors
     ///

@@ -14,12 +14,12 @@ use fixwire_stamps::scenario::{EXECUTION_REPORT, Echo, fill_report};
 
 use crate::bench::gateway;
 use crate::error::Error;
-use crate::fix_client::{Writer, unwritten};
-use crate::numbered::Numbered;
-use crate::oms_driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
-use crate::pair::PairConfig;
+use crate::oms::driven::{ChangeTarget, DrivenOms, DrivenOmsConfig, LineProtocol, LoadRequest};
+use crate::sockets::fix_client::{Writer, unwritten};
+use crate::sockets::numbered::Numbered;
+use crate::sockets::pair::PairConfig;
 use crate::wired::Wired;
-use crate::wires::{WALL, Wires};
+use crate::wired::wires::{WALL, Wires};
 
 /// The repeated work of the engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -11,13 +11,13 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
 use fixwire_stamps::scenario::Echo;
 
-use crate::driven::FIRST_SEQ;
 use crate::error::Error;
-use crate::fix_client::Writer;
-use crate::numbered::Numbered;
-use crate::pair::PairConfig;
+use crate::sockets::fix_client::Writer;
+use crate::sockets::numbered::Numbered;
+use crate::sockets::pair::PairConfig;
 use crate::wired::Wired;
-use crate::wires::{WALL, Wires};
+use crate::wired::driven::FIRST_SEQ;
+use crate::wired::wires::{WALL, Wires};
 
 /// An acceptor with many sessions, all logged on.
 pub struct Storm {

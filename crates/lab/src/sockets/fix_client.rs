@@ -19,13 +19,13 @@ use fixwire_protocol::{
 use fixwire_stamps::clock::Clock;
 use fixwire_stamps::scenario::{EXECUTION_REPORT, OrderWriter};
 
-use crate::arena::{Arena, Task};
-use crate::client::{self, Speech};
 use crate::error::Error;
 use crate::load::{Load, Pace};
-use crate::pair::PairConfig;
-use crate::pipe::{MOST, Pipe, broken};
 use crate::report::Run;
+use crate::sockets::arena::{Arena, Task};
+use crate::sockets::client::{self, Speech};
+use crate::sockets::pair::PairConfig;
+use crate::sockets::pipe::{MOST, Pipe, broken};
 
 /// MsgType(35) of a Heartbeat, which an idle acceptor may send.
 const HEARTBEAT: &[u8] = b"0";

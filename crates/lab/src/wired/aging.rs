@@ -23,14 +23,14 @@ use fixwire_stamps::stats::Figures;
 use fixwire_threads::Pinned;
 use hdrhistogram::Histogram;
 
-use crate::arena::pin;
 use crate::error::{Error, engine_error};
-use crate::fix_client::Writer;
-use crate::numbered::Numbered;
-use crate::pair::PairConfig;
 use crate::progress::Progress;
+use crate::sockets::arena::pin;
+use crate::sockets::fix_client::Writer;
+use crate::sockets::numbered::Numbered;
+use crate::sockets::pair::PairConfig;
 use crate::wired::disk;
-use crate::wires::{WALL, Wires};
+use crate::wired::wires::{WALL, Wires};
 
 /// MsgSeqNum of the first message after the Logon: all have eight digits.
 const FIRST_SEQ: u64 = 10_000_000;
@@ -266,7 +266,7 @@ fn orders(pair: &PairConfig) -> Result<Numbered, Error> {
     client.next_out = FIRST_SEQ;
     client
         .order(FIRST_ID, WALL)
-        .map_err(crate::fix_client::unwritten)?;
+        .map_err(crate::sockets::fix_client::unwritten)?;
     Ok(Numbered::new(client.sealed().to_vec(), &["34", "11"]))
 }
 

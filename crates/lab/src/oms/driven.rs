@@ -10,12 +10,12 @@ use fixwire_protocol::{Decimal, Nanos, Timestamp, tag};
 use fixwire_tmp::LinkNow;
 
 use crate::error::Error;
-use crate::fix_client::Writer;
-pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
-use crate::oms_parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
-use crate::oms_tmp_venue::TmpVenue;
+pub use crate::oms::parts::{ChangeTarget, LineProtocol, LoadRequest};
+use crate::oms::parts::{ORDER_QTY, client_writer, oms, oms_settings, venue_writer, write_request};
+use crate::oms::tmp_venue::TmpVenue;
+use crate::sockets::fix_client::Writer;
 use crate::wired::Wired;
-use crate::wires::{LINK_PORT, WALL, Wires};
+use crate::wired::wires::{LINK_PORT, WALL, Wires};
 
 /// Turns after which an answer counts as missing.
 const MOST_TURNS: usize = 100;

@@ -6,10 +6,10 @@ use std::thread;
 
 use fixwire_stamps::clock::Clock;
 
-use crate::arena::{Arena, connected_pair, pin};
 use crate::error::Error;
 use crate::machine;
-use crate::pipe::Pipe;
+use crate::sockets::arena::{Arena, connected_pair, pin};
+use crate::sockets::pipe::Pipe;
 
 /// Times `count` writes of a message on the core `far`, one every `gap` nanoseconds; `near` reads and spins.
 ///

@@ -7,9 +7,9 @@ use std::io;
 
 use fixwire_stamps::clock::Clock;
 
-use crate::gaps::Watch;
 use crate::load::{Load, RunState};
-use crate::pipe::Pipe;
+use crate::machine::gaps::Watch;
+use crate::sockets::pipe::Pipe;
 
 /// Most orders that leave in one write when the schedule is behind.
 pub const BATCH: usize = 32;

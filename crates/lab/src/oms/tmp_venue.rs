@@ -11,7 +11,7 @@ use fixwire_tmp::{
 };
 
 use crate::error::Error;
-use crate::oms_parts::{ORDER_QTY, link_of_exchange};
+use crate::oms::parts::{ORDER_QTY, link_of_exchange};
 
 /// Bytes of an R02, the longest answer.
 const LONGEST: usize = 133;

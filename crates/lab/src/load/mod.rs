@@ -7,10 +7,13 @@
 //! independent of the answers; an order that is sent late still counts from when it was due, so a stall adds to every
 //! order that waited in it.
 
+pub mod arrivals;
+pub mod series;
+
 use fixwire_stamps::stats::histogram;
 use hdrhistogram::Histogram;
 
-use crate::arrivals::Arrivals;
+use crate::load::arrivals::Arrivals;
 
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -3,6 +3,10 @@
 //! All values are read from kernel files. A value that cannot be read is `unknown` and does not fail the
 //! measurement.
 
+pub mod distance;
+pub mod gaps;
+pub mod usage;
+
 use std::fmt;
 use std::fs;
 

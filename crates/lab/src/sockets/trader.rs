@@ -6,9 +6,9 @@ use fixwire_protocol::{
 use fixwire_stamps::clock::Clock;
 use fixwire_stamps::scenario::{EXECUTION_REPORT, OrderWriter};
 
-use crate::client::BATCH;
 use crate::load::{Load, RunState};
-use crate::push::Pushed;
+use crate::sockets::client::BATCH;
+use crate::sockets::push::Pushed;
 
 /// The only session of its engine.
 const SESSION: SessionId = SessionId(0);

@@ -15,17 +15,17 @@ use fixwire_protocol::{Decoder, Frame, Message, Timestamp, frame, tag};
 use fixwire_stamps::clock::Clock;
 use fixwire_stamps::{StampingHost, Stamps};
 
-use crate::arena::{Arena, PATIENCE};
 use crate::error::{Error, engine_error};
-use crate::fix_client::Writer;
 use crate::machine;
-pub use crate::oms_parts::{ChangeTarget, LineProtocol, LoadRequest};
-use crate::oms_parts::{
+pub use crate::oms::parts::{ChangeTarget, LineProtocol, LoadRequest};
+use crate::oms::parts::{
     FIRST_ID, address, client_writer, exec_type, oms, oms_settings, write_request,
 };
-pub use crate::oms_venue::Behind;
-use crate::oms_venue::Turns;
-use crate::pipe::{MOST, Pipe, broken};
+pub use crate::oms::venue::Behind;
+use crate::oms::venue::Turns;
+use crate::sockets::arena::{Arena, PATIENCE};
+use crate::sockets::fix_client::Writer;
+use crate::sockets::pipe::{MOST, Pipe, broken};
 
 /// Orders per write when they are not paced.
 const BURST: usize = 8;

@@ -9,15 +9,15 @@ use fixwire::{Connection, EngineConfig};
 use fixwire_oms::Oms;
 use fixwire_protocol::Timestamp;
 
-use crate::aging::{Aged, Aging, AgingEngine, retiring, wall};
 use crate::error::Error;
-use crate::fix_client::Writer;
-use crate::oms_driven::report;
-use crate::oms_parts::{
+use crate::oms::driven::report;
+use crate::oms::parts::{
     ChangeTarget, LineProtocol, LoadRequest, client_writer, oms, oms_settings, venue_writer,
     write_request,
 };
 use crate::progress::Progress;
+use crate::sockets::fix_client::Writer;
+use crate::wired::aging::{Aged, Aging, AgingEngine, retiring, wall};
 
 const CLIENT: usize = 0;
 const VENUE: usize = 1;

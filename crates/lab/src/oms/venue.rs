@@ -12,13 +12,13 @@ use fixwire_protocol::{Decoder, Frame, Message, Timestamp, frame, tag};
 use fixwire_stamps::clock::Clock;
 use fixwire_tmp::LinkNow;
 
-use crate::arena::pin;
 use crate::error::{Error, engine_error};
-use crate::fix_client::Writer;
-use crate::oms_parts::{LineProtocol, Sim, address, sim, venue_writer};
-use crate::oms_rig::ended;
-use crate::oms_tmp_venue::TmpVenue;
-use crate::pipe::{MOST, Pipe};
+use crate::oms::parts::{LineProtocol, Sim, address, sim, venue_writer};
+use crate::oms::rig::ended;
+use crate::oms::tmp_venue::TmpVenue;
+use crate::sockets::arena::pin;
+use crate::sockets::fix_client::Writer;
+use crate::sockets::pipe::{MOST, Pipe};
 
 /// The venue of the OMS.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,0 +1,9 @@
+//! An OMS between a client and a venue, over sockets and over sockets in memory.
+
+pub mod aging;
+pub mod driven;
+pub mod line_protocol;
+pub(crate) mod parts;
+pub mod rig;
+mod tmp_venue;
+mod venue;

@@ -1,0 +1,13 @@
+//! What is measured over sockets: two threads on cores of their own, and the clients and acceptors at both ends.
+
+pub mod acceptors;
+pub mod arena;
+pub mod bare_write;
+pub mod client;
+pub mod fix_client;
+pub mod floor;
+pub mod numbered;
+pub mod pair;
+pub mod pipe;
+pub mod push;
+pub mod trader;
