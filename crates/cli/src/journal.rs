@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
+use fixwire::gateway::note_text;
 use fixwire::journal::{
     self, Direction, DumpFilter, DumpFormat, DumpLine, FRAME_DECODERS, FrameDecoder, JournalError,
     Verified,
@@ -257,10 +258,15 @@ impl<'a> Screen<'a> {
     ) -> io::Result<()> {
         let Some(bytes) = line.raw_message() else {
             // A query for messages excludes everything else.
-            return match (&self.query, format) {
-                (Some(_), _) => Ok(()),
-                (None, DumpFormat::Text) => line.write_decoded(out, self.args.frames),
-                (None, DumpFormat::Json) => line.write(out, format),
+            if self.query.is_some() {
+                return Ok(());
+            }
+            if let Some(text) = line.note_of("gateway").and_then(note_text) {
+                return line.with_bytes(text.as_bytes()).write(out, format);
+            }
+            return match format {
+                DumpFormat::Text => line.write_decoded(out, self.args.frames),
+                DumpFormat::Json => line.write(out, format),
             };
         };
         if self.query.is_none() && !self.args.decode {

@@ -1,6 +1,7 @@
 //! Prints a journal for people, and as JSON lines for programs.
 
 use super::is_notes;
+use super::known::NOTES_OF;
 use super::originals::{Originals, Resent};
 use super::record::{Effect, RecordKind};
 use super::resent::Arrival;
@@ -386,6 +387,29 @@ impl DumpLine<'_> {
     pub fn kept(&self) -> Option<(u64, &[u8])> {
         let number = self.shown.seq.filter(|_| self.shown.what == "kept");
         Some((number?, self.shown.bytes))
+    }
+
+    /// The bytes of a note of the application whose state has this name; `None` when this is none.
+    #[must_use]
+    pub fn note_of(&self, application: &str) -> Option<&[u8]> {
+        let name = self.name.strip_prefix(NOTES_OF)?;
+        let (name, _) = name.split_once(", version ")?;
+        let (_, note) = self.kept().filter(|_| name == application)?;
+        Some(note)
+    }
+
+    /// This line with other bytes, such as the text of its note.
+    #[must_use]
+    pub fn with_bytes<'b>(&'b self, bytes: &'b [u8]) -> DumpLine<'b> {
+        DumpLine {
+            record: self.record,
+            name: self.name,
+            shown: Shown {
+                bytes,
+                ..self.shown
+            },
+            redactor: self.redactor,
+        }
     }
 
     /// Its content, with secrets masked.

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 /// it: their names contain an arrow.
 pub const NOTES: &str = "notes of the application";
 /// Prefix of the session names for notes.
-const NOTES_OF: &str = "notes of ";
+pub(crate) const NOTES_OF: &str = "notes of ";
 
 /// The session name for the notes of an application with this name and version of its state.
 #[must_use]

@@ -110,6 +110,18 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
     running.signal("TERM");
     running.hears("received 4, sent 1");
     assert!(running.ends().success());
+
+    // What the gateway keeps of the order is shown with its fields, and found by them.
+    let mut dump = fixwire();
+    dump.args(["journal", "dump", "--field", "11=A1"]);
+    let output = dump.arg(folder.path().join("store")).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    for note in [
+        " Outbound client=0 venue=1 message=D|11=A1|",
+        " Inbound venue=1 message=8|37=O1|11=A1|",
+    ] {
+        assert!(text.contains(note), "{text}");
+    }
 }
 
 #[test]
