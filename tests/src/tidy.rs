@@ -329,9 +329,10 @@ pub fn forgetful(source: &str) -> Vec<String> {
     let starts = (0..lines.len()).filter(|at| begins(lines[*at]));
     let forgetful = starts.filter(|start| {
         let body = lines[*start..].iter().take_while(|line| **line != "}");
-        let forwards = body
-            .clone()
-            .any(|line| line.contains(".on_message(") && !line.contains("self.on_message("));
+        let forwards = body.clone().any(|line| {
+            let calls = line.contains(".on_message(") && !line.contains("self.on_message(");
+            calls || line.contains("forward_application!")
+        });
         forwards && !lines[..*start].ends_with(&["#[deny(clippy::missing_trait_methods)]"])
     });
     let missing =

@@ -2,10 +2,8 @@
 
 use fixwire_control::{COUNTS, FIGURES};
 use fixwire_gateway::Gateway;
-use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
-    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
+    Application, Now, OperatorCommand, OperatorRight, Outbox, forward_application,
 };
 use fixwire_settings::{LoadError, Settings, Source};
 
@@ -51,7 +49,11 @@ impl GatewayService {
         &self.loaded
     }
 
-    fn gateway(&mut self) -> &mut Gateway {
+    fn gateway(&self) -> &Gateway {
+        &self.loaded.gateway
+    }
+
+    fn gateway_mut(&mut self) -> &mut Gateway {
         &mut self.loaded.gateway
     }
 
@@ -59,7 +61,7 @@ impl GatewayService {
         let Some(mut new) = self.remote.take_new() else {
             return Err("no rules to reload".to_owned());
         };
-        let outcome = match self.gateway().reload(&mut new) {
+        let outcome = match self.gateway_mut().reload(&mut new) {
             Ok(()) => {
                 let rules = self.gateway().rules().len();
                 let plural = if rules == 1 { "" } else { "s" };
@@ -177,160 +179,13 @@ fn figures(gateway: &Gateway) -> String {
 
 #[deny(clippy::missing_trait_methods)]
 impl Application for GatewayService {
-    fn on_message(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        self.gateway().on_message(now, from, message, outbox)
-    }
-
-    fn on_frame(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        frame: &[u8],
-        outbox: &mut Outbox,
-    ) -> Result<(), Hangup> {
-        self.gateway().on_frame(now, from, frame, outbox)
-    }
-
-    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
-        self.gateway().on_link(now, session, link, outbox);
-    }
-
-    fn on_admin_out(&mut self, now: Now, session: SessionId, message: &mut AdminOut<'_>) {
-        self.gateway().on_admin_out(now, session, message);
-    }
-
-    fn on_admin(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.gateway().on_admin(now, session, message, outbox);
-    }
-
-    fn on_poss_dup(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.gateway().on_poss_dup(now, from, message, outbox);
-    }
-
-    fn on_reject(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        reject: &Message<'_>,
-        refused: Option<&[u8]>,
-        outbox: &mut Outbox,
-    ) {
-        self.gateway()
-            .on_reject(now, session, reject, refused, outbox);
-    }
-
-    fn on_business_reject(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        reject: &Message<'_>,
-        refused: Option<&[u8]>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        self.gateway()
-            .on_business_reject(now, from, reject, refused, outbox)
-    }
-
-    fn on_reject_sent(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.gateway().on_reject_sent(now, session, message, outbox);
-    }
-
-    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
-        self.gateway().on_resend(now, session, stored)
-    }
-
-    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
-        self.gateway().on_reset(now, session, outbox);
-    }
-
-    fn survives_panics(&self) -> bool {
-        self.loaded.gateway.survives_panics()
-    }
-
-    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
-        self.gateway().on_note(at, note);
-    }
-
-    fn ledger(&self) -> Option<Box<dyn Ledger>> {
-        self.loaded.gateway.ledger()
-    }
-
-    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        self.gateway().on_checkpoint(version, state)
-    }
-
-    fn state_hash(&self) -> Option<u64> {
-        self.loaded.gateway.state_hash()
-    }
-
-    fn on_logon_request(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        logon: &Message<'_>,
-    ) -> Result<(), String> {
-        self.gateway().on_logon_request(now, session, logon)
-    }
-
-    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
-        self.gateway().on_logon(now, session, logon, outbox);
-    }
-
-    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
-        self.gateway().on_logout(now, session, logout);
-    }
-
-    fn on_disconnect(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        parting: Parting,
-        logout: PeerLogout<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.gateway()
-            .on_disconnect(now, session, parting, logout, outbox);
-    }
-
-    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
-        self.gateway().on_hours(now, session, open);
-    }
-
-    fn on_disk(&mut self, now: Now, room: DiskRoom) {
-        self.gateway().on_disk(now, room);
-    }
-
-    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
-        self.gateway().on_session_added(now, session, name, config);
-    }
-
-    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        self.gateway().on_time(now, outbox)
-    }
+    forward_application!(
+        gateway, gateway_mut:
+        on_message on_frame on_link on_admin_out on_admin on_poss_dup on_reject on_business_reject
+        on_reject_sent on_resend on_reset survives_panics on_note ledger on_checkpoint state_hash
+        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_added on_time
+        permission owns
+    );
 
     fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
         (command == RELOAD).then_some(OperatorRight::Reload)
@@ -338,14 +193,6 @@ impl Application for GatewayService {
 
     fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
         matches!(query, COUNTS | FIGURES).then_some(OperatorRight::Read)
-    }
-
-    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
-        self.loaded.gateway.permission(who, right)
-    }
-
-    fn owns(&self, session: SessionId) -> Option<&'static str> {
-        self.loaded.gateway.owns(session)
     }
 
     fn on_query(&self, _: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {

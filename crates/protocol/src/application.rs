@@ -15,7 +15,8 @@ use crate::{
 /// by [`Outbox::log_out`]. Which callbacks are repeated
 /// after a crash, and how it stays exact, is in `docs/guide/applications.md`.
 ///
-/// An application around another one forwards every method. So that none is forgotten, its `impl` has
+/// An application around another one forwards every method, those that it does not look into by
+/// [`forward_application!`](crate::forward_application). So that none is forgotten, its `impl` has
 /// `#[deny(clippy::missing_trait_methods)]`.
 ///
 /// ```

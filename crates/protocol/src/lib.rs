@@ -5,7 +5,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+#[doc(hidden)]
+pub extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
@@ -13,6 +14,7 @@ pub mod application;
 pub mod decimal;
 pub mod decode;
 pub mod dictionary;
+mod forward;
 pub mod frame;
 pub mod framing;
 pub mod group;

@@ -5,10 +5,8 @@ pub mod echo;
 pub mod log;
 
 use clap::ValueEnum;
-use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, DiskRoom, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand,
-    OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp,
+    Application, Message, Mono, Now, Outbox, Refusal, SessionId, forward_application,
 };
 use fixwire_stamps::scenario::Echo;
 
@@ -74,147 +72,6 @@ impl Application for BuiltIn {
         }
     }
 
-    fn on_frame(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        frame: &[u8],
-        outbox: &mut Outbox,
-    ) -> Result<(), Hangup> {
-        self.get_mut().on_frame(now, from, frame, outbox)
-    }
-
-    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
-        self.get_mut().on_link(now, session, link, outbox);
-    }
-
-    fn on_admin_out(&mut self, now: Now, session: SessionId, message: &mut AdminOut<'_>) {
-        self.get_mut().on_admin_out(now, session, message);
-    }
-
-    fn on_admin(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.get_mut().on_admin(now, session, message, outbox);
-    }
-
-    fn on_poss_dup(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.get_mut().on_poss_dup(now, from, message, outbox);
-    }
-
-    fn on_reject(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        reject: &Message<'_>,
-        refused: Option<&[u8]>,
-        outbox: &mut Outbox,
-    ) {
-        self.get_mut()
-            .on_reject(now, session, reject, refused, outbox);
-    }
-
-    fn on_business_reject(
-        &mut self,
-        now: Now,
-        from: SessionId,
-        reject: &Message<'_>,
-        refused: Option<&[u8]>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        self.get_mut()
-            .on_business_reject(now, from, reject, refused, outbox)
-    }
-
-    fn on_reject_sent(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.get_mut().on_reject_sent(now, session, message, outbox);
-    }
-
-    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
-        self.get_mut().on_resend(now, session, stored)
-    }
-
-    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
-        self.get_mut().on_reset(now, session, outbox);
-    }
-
-    fn survives_panics(&self) -> bool {
-        self.get().survives_panics()
-    }
-
-    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
-        self.get_mut().on_note(at, note);
-    }
-
-    fn ledger(&self) -> Option<Box<dyn Ledger>> {
-        self.get().ledger()
-    }
-
-    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        self.get_mut().on_checkpoint(version, state)
-    }
-
-    fn state_hash(&self) -> Option<u64> {
-        self.get().state_hash()
-    }
-
-    fn on_logon_request(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        logon: &Message<'_>,
-    ) -> Result<(), String> {
-        self.get_mut().on_logon_request(now, session, logon)
-    }
-
-    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
-        self.get_mut().on_logon(now, session, logon, outbox);
-    }
-
-    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
-        self.get_mut().on_logout(now, session, logout);
-    }
-
-    fn on_disconnect(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        parting: Parting,
-        logout: PeerLogout<'_>,
-        outbox: &mut Outbox,
-    ) {
-        self.get_mut()
-            .on_disconnect(now, session, parting, logout, outbox);
-    }
-
-    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
-        self.get_mut().on_hours(now, session, open);
-    }
-
-    fn on_disk(&mut self, now: Now, room: DiskRoom) {
-        self.get_mut().on_disk(now, room);
-    }
-
-    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
-        self.get_mut().on_session_added(now, session, name, config);
-    }
-
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         match self {
             // Called in each turn; this application has no timers.
@@ -223,35 +80,13 @@ impl Application for BuiltIn {
         }
     }
 
-    fn command_right(&self, command: &[u8]) -> Option<OperatorRight> {
-        self.get().command_right(command)
-    }
-
-    fn query_right(&self, query: &[u8]) -> Option<OperatorRight> {
-        self.get().query_right(query)
-    }
-
-    fn permission(&self, who: &str, right: OperatorRight) -> Permission {
-        self.get().permission(who, right)
-    }
-
-    fn owns(&self, session: SessionId) -> Option<&'static str> {
-        self.get().owns(session)
-    }
-
-    fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
-        self.get().on_query(now, query, answer)
-    }
-
-    fn on_command(
-        &mut self,
-        now: Now,
-        command: OperatorCommand<'_>,
-        answer: &mut Vec<u8>,
-        outbox: &mut Outbox,
-    ) -> Result<(), String> {
-        self.get_mut().on_command(now, command, answer, outbox)
-    }
+    forward_application!(
+        get, get_mut:
+        on_frame on_link on_admin_out on_admin on_poss_dup on_reject on_business_reject
+        on_reject_sent on_resend on_reset survives_panics on_note ledger on_checkpoint state_hash
+        on_logon_request on_logon on_logout on_disconnect on_hours on_disk on_session_added
+        command_right query_right permission owns on_query on_command
+    );
 }
 
 #[cfg(test)]
