@@ -38,8 +38,8 @@ pub struct ChangeNote<'a> {
     pub fields: &'a str,
 }
 
-record!(SentNote<'a> { msg_type, id, of, fields });
-record!(ChangeNote<'a> { was, id, order_id, ord_status, cum, leaves, fields });
+record! { SentNote<'a> { msg_type, id, of, fields } }
+record! { ChangeNote<'a> { was, id, order_id, ord_status, cum, leaves, fields } }
 
 events! {
     /// A note.

@@ -53,7 +53,7 @@ pub struct Request<'a> {
     pub(crate) fields: Fields<'a>,
 }
 
-record!(Request<'a> { member, at, msg_type, fields });
+record! { Request<'a> { member, at, msg_type, fields } }
 
 impl<'a> Wire<'a> for Fields<'a> {
     fn put(&self, to: &mut impl Put) {
@@ -73,7 +73,7 @@ pub struct Correction {
     pub(crate) price: Option<Decimal>,
 }
 
-record!(Correction { quantity, price });
+record! { Correction { quantity, price } }
 
 events! {
     /// An event of the market.

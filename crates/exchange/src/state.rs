@@ -20,42 +20,26 @@ use crate::scripted::{Asked, Scripted, ScriptedOrders};
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 
-record!(Market {
-    last_order, last_exec, members, instruments, orders, waiting, scripted, links, copies;
-    times = TimestampWriter::new()
-});
-record!(Member {
-    name,
-    dialect,
-    digits
-});
-record!(Order {
-    id, member, instrument, ids, account, side, ord_type, time_in_force, quantity, filled, notional, display, price, stop,
-    closed, fills;
-    pending = None
-});
-record!(Filled {
-    exec_id,
-    lots,
-    ticks
-});
-record!(Report {
-    member,
-    msg_type,
-    body
-});
-record!(Scripted { script, at, until, is_new, asked; steps = Vec::new() });
-record!(Asked {
-    asking,
-    is_pending,
-    fields
-});
-record!(TmpStore {
-    inbound,
-    outbound,
-    frames
-});
-record!(ReportCopies { removed, reports });
+record! {
+    Market {
+        last_order, last_exec, members, instruments, orders, waiting, scripted, links, copies;
+        times = TimestampWriter::new()
+    }
+}
+record! { Member { name, dialect, digits } }
+record! {
+    Order {
+        id, member, instrument, ids, account, side, ord_type, time_in_force, quantity, filled,
+        notional, display, price, stop, closed, fills;
+        pending = None
+    }
+}
+record! { Filled { exec_id, lots, ticks } }
+record! { Report { member, msg_type, body } }
+record! { Scripted { script, at, until, is_new, asked; steps = Vec::new() } }
+record! { Asked { asking, is_pending, fields } }
+record! { TmpStore { inbound, outbound, frames } }
+record! { ReportCopies { removed, reports } }
 
 /// An order in the queues of its book.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +51,7 @@ pub(crate) struct QueuedOrder {
     pub(crate) waits: bool,
 }
 
-record!(QueuedOrder { id, visible, waits });
+record! { QueuedOrder { id, visible, waits } }
 
 impl Wire<'_> for Instrument {
     fn put(&self, to: &mut impl Put) {

@@ -3,6 +3,21 @@
 /// Makes the bytes of a struct from a list of its fields. Fields after a semicolon are not written: they have this value when
 /// the struct is read. The list names every field, so that a new one does not compile before it has its place. `Name(_)` is a
 /// struct around one value.
+///
+/// ```
+/// use fixwire_ledger::{record, whole};
+///
+/// struct Lamp {
+///     watts: u32,
+///     room: String,
+///     is_warm: bool,
+/// }
+///
+/// record! { Lamp { watts, room; is_warm = false } }
+///
+/// let lamp: Lamp = whole(b"\x28\0\0\0\x04\0\0\0hall").unwrap();
+/// assert_eq!((lamp.watts, &*lamp.room, lamp.is_warm), (40, "hall", false));
+/// ```
 #[macro_export]
 macro_rules! record {
     ($name:ident { $($field:ident),+ $(; $($rest:ident = $value:expr),+)? $(,)? }) => {
@@ -71,9 +86,9 @@ mod tests {
     #[derive(Clone, Debug, PartialEq)]
     struct Number(usize);
 
-    record!(Lamp<'a> { name, raw, at, prices });
-    record!(House { rooms, numbers, queue, sums, inner; derived = 3 });
-    record!(Number(_));
+    record! { Lamp<'a> { name, raw, at, prices } }
+    record! { House { rooms, numbers, queue, sums, inner; derived = 3 } }
+    record! { Number(_) }
 
     fn house() -> House {
         House {

@@ -43,16 +43,8 @@ impl Ledger for ClientLedger {
     }
 }
 
-record!(FinishedId { id, ord_status });
-record!(ClientOrder {
-    id,
-    ids,
-    order_id,
-    fields,
-    ord_status,
-    cum,
-    leaves
-});
+record! { FinishedId { id, ord_status } }
+record! { ClientOrder { id, ids, order_id, fields, ord_status, cum, leaves } }
 
 impl Wire<'_> for ClientBook {
     fn put(&self, to: &mut impl Put) {
