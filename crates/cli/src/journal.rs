@@ -261,12 +261,14 @@ impl<'a> Screen<'a> {
             if self.query.is_some() {
                 return Ok(());
             }
-            if let Some(text) = line.note_of("gateway").and_then(note_text) {
-                return line.with_bytes(text.as_bytes()).write(out, format);
-            }
-            return match format {
-                DumpFormat::Text => line.write_decoded(out, self.args.frames),
-                DumpFormat::Json => line.write(out, format),
+            let gateway = line.note_of("gateway").and_then(note_text);
+            let note = gateway
+                .or_else(|| fixwire_exchange::event_text(line.note_of("exchange")?))
+                .or_else(|| fixwire_client::note_text(line.note_of("client")?));
+            return match (note, format) {
+                (Some(note), _) => line.write_content(out, format, note.as_bytes()),
+                (None, DumpFormat::Text) => line.write_decoded(out, self.args.frames),
+                (None, DumpFormat::Json) => line.write(out, format),
             };
         };
         if self.query.is_none() && !self.args.decode {

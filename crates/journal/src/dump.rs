@@ -398,23 +398,8 @@ impl DumpLine<'_> {
         Some(note)
     }
 
-    /// This line with other bytes, such as the text of its note.
-    #[must_use]
-    pub fn with_bytes<'b>(&'b self, bytes: &'b [u8]) -> DumpLine<'b> {
-        DumpLine {
-            record: self.record,
-            name: self.name,
-            shown: Shown {
-                bytes,
-                ..self.shown
-            },
-            redactor: self.redactor,
-        }
-    }
-
-    /// Its content, with secrets masked.
-    fn text(&self) -> Vec<u8> {
-        let bytes = self.shown.bytes;
+    /// Content with secrets masked.
+    fn without_secrets(&self, bytes: &[u8]) -> Vec<u8> {
         let Some(redactor) = self.redactor else {
             return masked(bytes);
         };
@@ -468,18 +453,39 @@ impl DumpLine<'_> {
     ///
     /// When writing to the output fails.
     pub fn write(&self, out: &mut impl Write, format: DumpFormat) -> io::Result<()> {
+        let Some(frame) = self.frame() else {
+            return self.write_content(out, format, self.shown.bytes);
+        };
+        let mut digits = Vec::with_capacity(2 * frame.len());
+        write_hex(&mut digits, frame)?;
+        self.write_as(out, format, "frame", &digits)
+    }
+
+    /// Writes the line with other content, such as a note as text, with secrets masked.
+    ///
+    /// # Errors
+    ///
+    /// The output's error.
+    pub fn write_content(
+        &self,
+        out: &mut impl Write,
+        format: DumpFormat,
+        content: &[u8],
+    ) -> io::Result<()> {
+        self.write_as(out, format, "text", &self.without_secrets(content))
+    }
+
+    fn write_as(
+        &self,
+        out: &mut impl Write,
+        format: DumpFormat,
+        key: &str,
+        text: &[u8],
+    ) -> io::Result<()> {
         let Shown {
             what, seq, mark, ..
         } = self.shown;
         let (record, name) = (self.record, self.name);
-        let (key, text) = match self.frame() {
-            Some(frame) => {
-                let mut digits = Vec::with_capacity(2 * frame.len());
-                write_hex(&mut digits, frame)?;
-                ("frame", digits)
-            }
-            None => ("text", self.text()),
-        };
         match format {
             DumpFormat::Text => {
                 self.write_head(out)?;
@@ -496,7 +502,7 @@ impl DumpLine<'_> {
                 } else if seq.is_none() {
                     write!(out, " ")?;
                 }
-                write_escaped(out, &text, false)?;
+                write_escaped(out, text, false)?;
                 writeln!(out)
             }
             DumpFormat::Json => {
@@ -527,7 +533,7 @@ impl DumpLine<'_> {
                     ",\"next_in\":{},\"next_out\":{},\"epoch\":{},\"{key}\":\"",
                     counters.next_in, counters.next_out, counters.epoch
                 )?;
-                write_escaped(out, &text, true)?;
+                write_escaped(out, text, true)?;
                 writeln!(out, "\"}}")
             }
         }
