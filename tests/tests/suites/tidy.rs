@@ -70,6 +70,20 @@ fn random_numbers_have_one_generator() {
 }
 
 #[test]
+fn notes_and_checkpoints_have_one_codec() {
+    let folders = ["crates/client/src", "crates/exchange/src"];
+    let sources = rust().into_iter().filter(|path| !is_test(path));
+    let meant = sources.filter(|path| folders.iter().any(|folder| path.starts_with(folder)));
+    let sources: Vec<PathBuf> = meant.collect();
+    assert!(sources.len() > 50, "only {} files looked at", sources.len());
+    nothing(
+        sources
+            .iter()
+            .flat_map(|path| name(path, tidy::own_codecs(&text(path)))),
+    );
+}
+
+#[test]
 fn applications_around_others_forward_every_method() {
     let sources = rust().into_iter();
     let sources = sources.filter(|path| path.starts_with("crates") && !is_test(path));
