@@ -41,7 +41,7 @@ pub use desk::query::QUERIES;
 pub use desk::report_file::{expired_rows, report_rows};
 pub use fixwire_ledger::NestedEvents;
 pub use state::OmsState;
-pub use state::conditions::{Terms, Wish};
+pub use state::conditions::{PriceCondition, Terms};
 pub use state::event;
 pub use state::event::OrderEvent;
 pub use state::filter::OrderFilter;

@@ -175,7 +175,9 @@ fn copy(state: &OmsState) -> Result<Option<OmsState>, String> {
 
 #[cfg(test)]
 mod tests {
-    use fixwire_oms::event::{ConditionEvent, LimitEvent, OrderWord, RequestEvent, StrayEvent};
+    use fixwire_oms::event::{
+        ConditionEvent, LifecycleEvent, LimitEvent, RequestEvent, StrayEvent,
+    };
     use fixwire_oms::{
         Effect, End, OrderFilter, OrderType, PriceField, Reason, RequestKind, Scope, Side,
         TimeInForce, Trading, Why,
@@ -206,7 +208,7 @@ mod tests {
     }
 
     fn fill(order: u64, exec: u64, quantity: u64) -> OrderEvent<'static> {
-        OrderEvent::Order(OrderWord::Filled {
+        OrderEvent::Order(LifecycleEvent::Filled {
             order,
             exec,
             quantity,
@@ -230,7 +232,7 @@ mod tests {
             taken(1, b"A"),
             OrderEvent::Request(RequestEvent::Queued { number: 1 }),
             sent(1),
-            OrderEvent::Order(OrderWord::Accepted {
+            OrderEvent::Order(LifecycleEvent::Accepted {
                 order: 1,
                 venue_id: b"V1",
                 at: AT,
@@ -245,7 +247,7 @@ mod tests {
                 id: b"B",
             }),
             sent(2),
-            OrderEvent::Order(OrderWord::Replaced {
+            OrderEvent::Order(LifecycleEvent::Replaced {
                 request: 2,
                 quantity: 20,
                 price: 10_100,
@@ -260,12 +262,12 @@ mod tests {
             OrderEvent::Line(LineEvent::LineUp {
                 line: SessionNo::new(1),
             }),
-            OrderEvent::Order(OrderWord::Asked {
+            OrderEvent::Order(LifecycleEvent::Asked {
                 order: 3,
                 line: SessionNo::new(1),
                 at: AT,
             }),
-            OrderEvent::Order(OrderWord::Rejected {
+            OrderEvent::Order(LifecycleEvent::Rejected {
                 order: 3,
                 reason,
                 text: b"no",
@@ -278,7 +280,7 @@ mod tests {
                 id: b"E",
             }),
             sent(5),
-            OrderEvent::Order(OrderWord::Pended {
+            OrderEvent::Order(LifecycleEvent::Pended {
                 order: 4,
                 how: End::Cancelled,
                 request: Some(5),
@@ -286,14 +288,14 @@ mod tests {
                 at: AT,
             }),
             fill(4, 13, 3),
-            OrderEvent::Order(OrderWord::Ended {
+            OrderEvent::Order(LifecycleEvent::Ended {
                 order: 4,
                 how: End::Cancelled,
                 request: Some(5),
                 at: AT,
                 text: b"",
             }),
-            OrderEvent::Order(OrderWord::Forgotten { order: 4 }),
+            OrderEvent::Order(LifecycleEvent::Forgotten { order: 4 }),
         ]
     }
 

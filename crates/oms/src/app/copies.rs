@@ -8,7 +8,7 @@ use fixwire_tmp::messages::{R06, R16};
 
 use super::Oms;
 use crate::decide::external::ExternalTerms;
-use crate::decide::venue::{Heard, ReportKind};
+use crate::decide::venue::{ReportKind, ReportOutcome};
 use crate::desk::notice::OmsEvent;
 use crate::fix::requests::EXPIRE_DATE;
 use crate::fix::{clients, lines, spreads};
@@ -42,7 +42,8 @@ impl Oms {
     pub(super) fn copy_says(
         &mut self,
         at: i64,
-        (from, index): (SessionId, SessionNo),
+        from: SessionId,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -60,7 +61,9 @@ impl Oms {
             kind: byte(tag::ORD_TYPE).and_then(OrderType::of),
             tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
             stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
-            until: until.and_then(|it| u32::try_from(it).ok()).unwrap_or(0),
+            until: until
+                .and_then(|it| u32::try_from(it).ok())
+                .filter(|it| *it > 0),
             is_of_leg: spreads::is_of_leg(message),
         };
         let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
@@ -73,17 +76,17 @@ impl Oms {
                     && !core.state().spreads.is_empty()
                 {
                     let (said, count) = spreads::legs(message);
-                    core.copy_legs(at, &report, (&said[..count], &terms, exec_id), &mut out);
+                    core.copy_legs(at, &report, &said[..count], &terms, exec_id, &mut out);
                 }
                 heard
             }
-            None => Heard::Unreadable,
+            None => ReportOutcome::Unreadable,
         };
         match heard {
-            Heard::FillsMissing(order) => self.fills_missing(order),
-            Heard::Unknown | Heard::Unreadable => {
+            ReportOutcome::FillsMissing(order) => self.fills_missing(order),
+            ReportOutcome::Unknown | ReportOutcome::Unreadable => {
                 let id = message.get(tag::ORDER_ID).unwrap_or(b"NONE");
-                let unreadable = heard == Heard::Unreadable;
+                let unreadable = heard == ReportOutcome::Unreadable;
                 (self.listener)(OmsEvent::StrayReport { id, unreadable });
             }
             _ => {}
@@ -104,7 +107,8 @@ impl Oms {
     pub(super) fn copy_delivered(
         &mut self,
         at: i64,
-        (link, index): (usize, SessionNo),
+        link: usize,
+        index: SessionNo,
         frame: &TmpFrame<'_>,
         outbox: &mut Outbox,
     ) {

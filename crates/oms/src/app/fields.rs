@@ -68,14 +68,14 @@ impl Oms {
             if is_again && !has_groups && passes(field.tag, bit) {
                 return Some(field.tag);
             }
-            let is_fit = self.is_carried(index, message, (*field, bit))
-                || self.drops(index, group, field.tag);
+            let is_fit =
+                self.is_carried(index, message, *field, bit) || self.drops(index, group, field.tag);
             if !is_fit {
                 return Some(field.tag);
             }
         }
         for field in &fields[from..] {
-            if !self.is_carried(index, message, (*field, bit)) {
+            if !self.is_carried(index, message, *field, bit) {
                 self.dropped.requests.add(field.tag);
             }
         }
@@ -108,7 +108,8 @@ impl Oms {
         &self,
         index: SessionNo,
         message: &Message<'_>,
-        (field, bit): (Field, Messages),
+        field: Field,
+        bit: Messages,
     ) -> bool {
         let (tag, value) = (field.tag, message.value(field));
         if passes(tag, bit) || self.is_own_tag(index, message, tag) {

@@ -10,9 +10,9 @@ use fixwire_tmp::{
 };
 
 use super::Oms;
-use crate::decide::venue::Heard;
+use crate::decide::venue::ReportOutcome;
 use crate::desk::notice::{OmsEvent, is_wrong_login};
-use crate::tmp::{OmsTmpLine, TmpHeard, TmpLines, problems, question};
+use crate::tmp::{OmsTmpLine, TmpLines, TmpOutcome, problems, question};
 use crate::values::ids::SessionNo;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
@@ -219,7 +219,7 @@ impl Oms {
                 LinkAction::Save(_) | LinkAction::Send(_) | LinkAction::Ready(_) if is_over => {}
                 LinkAction::Save(_) if is_copy => {}
                 LinkAction::Save(numbers) => saved = Some(numbers),
-                other => self.carry_out_one(now, (link, index), &other, outbox),
+                other => self.carry_out_one(now, link, index, &other, outbox),
             }
         }
         if !left {
@@ -232,14 +232,15 @@ impl Oms {
             line.behind = 0;
         }
         if let Some(numbers) = saved {
-            self.save(now, (link, index), numbers, outbox);
+            self.save(now, link, index, numbers, outbox);
         }
     }
 
     fn save(
         &mut self,
         now: Now,
-        (link, index): (usize, SessionNo),
+        link: usize,
+        index: SessionNo,
         LinkNumbers {
             mut inbound,
             outbound,
@@ -251,7 +252,7 @@ impl Oms {
         }
         let at = self.at(now);
         let (core, mut out) = self.parts(outbox, None);
-        core.set_link_numbers(at, index, (inbound, outbound), &mut out);
+        core.set_link_numbers(at, index, inbound, outbound, &mut out);
     }
 
     /// Saves a lowered number once all orders are asked for.
@@ -267,14 +268,15 @@ impl Oms {
         {
             let numbers = line.client.numbers();
             self.links.tmp.lines[link].is_lowered = false;
-            self.save(now, (link, index), numbers, outbox);
+            self.save(now, link, index, numbers, outbox);
         }
     }
 
     fn carry_out_one(
         &mut self,
         now: Now,
-        (link, index): (usize, SessionNo),
+        link: usize,
+        index: SessionNo,
         action: &LinkAction<'_>,
         outbox: &mut Outbox,
     ) {
@@ -288,7 +290,7 @@ impl Oms {
                     outbox.mask_outbound(key_value);
                 }
             }
-            LinkAction::Deliver { frame, .. } => self.delivered(now, (link, index), frame, outbox),
+            LinkAction::Deliver { frame, .. } => self.delivered(now, link, index, frame, outbox),
             LinkAction::Ready(LinkReady {
                 max_flow_ctrl_cnt, ..
             }) => {
@@ -303,7 +305,7 @@ impl Oms {
                 }
                 let at = self.at(now);
                 if self.core.is_line(index) {
-                    self.line_is(at, index, Some(Presence::Here), outbox);
+                    self.line_is(at, index, Some(Presence::Connected), outbox);
                     self.ask_markets(link, index);
                 }
             }
@@ -385,7 +387,8 @@ impl Oms {
     fn delivered(
         &mut self,
         now: Now,
-        (link, index): (usize, SessionNo),
+        link: usize,
+        index: SessionNo,
         frame: &[u8],
         outbox: &mut Outbox,
     ) {
@@ -394,7 +397,7 @@ impl Oms {
         };
         let at = self.at(now);
         if self.links.tmp.lines[link].copies.is_some() {
-            return self.copy_delivered(at, (link, index), &frame, outbox);
+            return self.copy_delivered(at, link, index, &frame, outbox);
         }
         if self.bulletin(link, &frame) {
             return;
@@ -422,15 +425,15 @@ impl Oms {
     }
 
     /// Raises what a report is that changes no order of ours.
-    pub(super) fn raise_heard(&mut self, said: &TmpHeard) {
+    pub(super) fn raise_heard(&mut self, said: &TmpOutcome) {
         match said.heard {
-            Heard::FillsMissing(order) => self.fills_missing(order),
-            Heard::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
-            heard @ (Heard::Unknown | Heard::Unreadable) => {
-                let (id, unreadable) = (&said.order_no[..], heard == Heard::Unreadable);
+            ReportOutcome::FillsMissing(order) => self.fills_missing(order),
+            ReportOutcome::NotAtVenue(order) => (self.listener)(OmsEvent::NotAtVenue { order }),
+            heard @ (ReportOutcome::Unknown | ReportOutcome::Unreadable) => {
+                let (id, unreadable) = (&said.order_no[..], heard == ReportOutcome::Unreadable);
                 (self.listener)(OmsEvent::StrayReport { id, unreadable });
             }
-            Heard::Taken | Heard::Known | Heard::Broken => {}
+            ReportOutcome::Taken | ReportOutcome::Known | ReportOutcome::Broken => {}
         }
     }
 

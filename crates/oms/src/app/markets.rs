@@ -5,7 +5,7 @@ use fixwire_protocol::{Message, Outbox, Refusal};
 use super::Oms;
 use crate::app::market_watches::MarketWatch;
 use crate::decide::core::Core;
-use crate::fix::market_requests::{self, Asked, MarketRequest};
+use crate::fix::market_requests::{self, MarketRequest, Subscription};
 use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
@@ -35,15 +35,15 @@ impl Oms {
         let watches = &mut self.links.watches;
         // One with the same id replaces it.
         watches.remove(client.session, request.kind, &request.id);
-        if asked == Asked::Nothing {
+        if asked == Subscription::Nothing {
             return Ok(());
         }
-        if asked == Asked::Updates && watches.is_full(client.session) {
+        if asked == Subscription::Updates && watches.is_full(client.session) {
             return Err(Refusal::NotAvailable);
         }
         let said = market_now(&self.core, &request);
         market_requests::write(&request, (said, client), outbox);
-        if asked == Asked::Updates {
+        if asked == Subscription::Updates {
             self.links.watches.add(MarketWatch {
                 client,
                 request,

@@ -250,7 +250,7 @@ impl Oms {
     }
 
     fn line_is(&mut self, at: i64, line: SessionNo, is: Option<Presence>, outbox: &mut Outbox) {
-        if is == Some(Presence::Here) {
+        if is == Some(Presence::Connected) {
             let (core, mut out) = self.parts(outbox, None);
             core.line_up(at, line, &mut out);
             let orders = self.core.not_asked(line);
@@ -278,7 +278,7 @@ impl Oms {
         if let Some(index) = self.index(session) {
             let (core, mut out) = self.parts(outbox, None);
             if core.has_copies() {
-                core.copy_session(at, index, is == Some(Presence::Here));
+                core.copy_session(at, index, is == Some(Presence::Connected));
             }
             core.client(at, index, is, &mut out);
         }
@@ -301,7 +301,7 @@ impl Application for Oms {
         let done = if let Some(line) = self.line(from) {
             self.venue_says(at, line, message, outbox)
         } else if let Some(index) = self.index(from) {
-            let admitted = self.admit(at, (from, index), outbox);
+            let admitted = self.admit(at, from, index, outbox);
             admitted.and_then(|()| self.client_says(at, (from, index), message, outbox))
         } else {
             Err(Refusal::NotAuthorized)
@@ -334,7 +334,7 @@ impl Application for Oms {
         _logon: &Message<'_>,
         outbox: &mut Outbox,
     ) {
-        self.changed.push_back((session, Some(Presence::Here)));
+        self.changed.push_back((session, Some(Presence::Connected)));
         self.begin(now, outbox);
         if let Some(index) = self.index(session) {
             self.rates.logged_on(index);

@@ -13,8 +13,9 @@ use crate::fix::clients::{self, Client};
 use crate::fix::{lines, reports};
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, CopyEvent, DayEvent, InquiryEvent, LimitEvent, LineEvent, OrderEvent, OrderWord,
-    PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent, StrayEvent,
+    BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
+    OrderEvent, PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent,
+    StrayEvent,
 };
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
@@ -70,7 +71,7 @@ impl Sink for Out<'_> {
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
             OrderEvent::Request(RequestEvent::Sent { line, .. })
-            | OrderEvent::Order(OrderWord::Asked { line, .. })
+            | OrderEvent::Order(LifecycleEvent::Asked { line, .. })
             | OrderEvent::Line(LineEvent::MassAsked { line, .. })
             | OrderEvent::Inquiry(InquiryEvent::Inquired { line, .. })
             | OrderEvent::Quote(QuoteEvent::QuoteSent { line, .. })
@@ -129,10 +130,10 @@ impl Sink for Out<'_> {
             OrderEvent::Reload(ReloadEvent::ReloadAsked { who, .. }) => {
                 (self.listener)(OmsEvent::ReloadAsked { who });
             }
-            OrderEvent::Order(OrderWord::ForeignReport { .. })
+            OrderEvent::Order(LifecycleEvent::ForeignReport { .. })
             | OrderEvent::Line(LineEvent::MassAnswered { .. })
-            | OrderEvent::Order(OrderWord::LapseCancelled { .. })
-            | OrderEvent::Order(OrderWord::NoAnswer { .. }) => self.doubted(state, event),
+            | OrderEvent::Order(LifecycleEvent::LapseCancelled { .. })
+            | OrderEvent::Order(LifecycleEvent::NoAnswer { .. }) => self.doubted(state, event),
             OrderEvent::Day(DayEvent::DayAsked { .. })
             | OrderEvent::Day(DayEvent::Day { .. })
             | OrderEvent::Day(DayEvent::DayBack { .. }) => {
@@ -145,7 +146,7 @@ impl Sink for Out<'_> {
                 let (number, nets) = (state.events(), effect.is_none());
                 (self.listener)(OmsEvent::StrayFill { number, id, nets });
             }
-            OrderEvent::Order(OrderWord::Filled { order, .. })
+            OrderEvent::Order(LifecycleEvent::Filled { order, .. })
                 if state
                     .orders()
                     .get(order)
@@ -189,7 +190,7 @@ fn request_in(event: &OrderEvent<'_>) -> u64 {
     match *event {
         OrderEvent::Request(RequestEvent::Sent { number, .. }) => number,
         OrderEvent::Inquiry(InquiryEvent::Inquired { inquiry, .. }) => inquiry,
-        OrderEvent::Order(OrderWord::Asked { order, .. })
+        OrderEvent::Order(LifecycleEvent::Asked { order, .. })
         | OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => order,
         _ => 0,
     }
@@ -200,7 +201,7 @@ impl Out<'_> {
     #[cold]
     fn doubted(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
-            OrderEvent::Order(OrderWord::ForeignReport { line, order, text }) => {
+            OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text }) => {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
@@ -210,11 +211,11 @@ impl Out<'_> {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::MassAnswered { line, how, orders });
             }
-            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) => {
+            OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line }) => {
                 let line = state.sessions().name(line);
                 (self.listener)(OmsEvent::LapseCancelled { line, order });
             }
-            OrderEvent::Order(OrderWord::NoAnswer { request }) => {
+            OrderEvent::Order(LifecycleEvent::NoAnswer { request }) => {
                 if let Some((known, order)) = state.orders().request(request) {
                     let is_cancel = known.kind == RequestKind::Cancel;
                     let (order, was_asked) = (order.number, order.asked > 0);

@@ -130,7 +130,8 @@ impl Oms {
     /// An ApplicationMessageRequest(BW).
     pub(super) fn reports_asked(
         &mut self,
-        (from, index): (SessionId, SessionNo),
+        from: SessionId,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {

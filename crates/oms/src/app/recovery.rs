@@ -25,8 +25,8 @@ use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::{
-    ConditionEvent, OrderEvent, OrderWord, ParentEvent, RejectedEvent, RequestEvent, SpreadEvent,
-    UndoEvent,
+    ConditionEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent,
+    SpreadEvent, UndoEvent,
 };
 use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
@@ -109,7 +109,7 @@ impl ReportFilter {
             {
                 false
             }
-            OrderEvent::Order(OrderWord::Filled { .. })
+            OrderEvent::Order(LifecycleEvent::Filled { .. })
             | OrderEvent::Parent(ParentEvent::ParentFilled { .. })
             | OrderEvent::Undo(UndoEvent::Busted { .. })
             | OrderEvent::Undo(UndoEvent::Corrected { .. })
@@ -165,7 +165,7 @@ impl ReportRequest {
 
 /// What becomes of an order in the range.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fate {
+struct OrderOutcome {
     /// The number of its last report.
     last: u64,
     has_fill: bool,
@@ -183,8 +183,8 @@ pub struct ReportReplay {
     before: Before,
     outbox: Outbox,
     decoder: Decoder,
-    fates: BTreeMap<Number, Fate>,
-    /// The notes are read to collect fates.
+    outcomes: BTreeMap<Number, OrderOutcome>,
+    /// The notes are read to collect outcomes.
     collects: bool,
 }
 
@@ -202,7 +202,7 @@ impl ReportReplay {
             before: Before::default(),
             outbox: Outbox::new(Self::ROOM, 4, 0),
             decoder: Decoder::with_capacity(128),
-            fates: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
         }
     }
 
@@ -236,7 +236,7 @@ impl ReportReplay {
             return false;
         }
         self.collects = false;
-        for (order, fate) in &mut self.fates {
+        for (order, fate) in &mut self.outcomes {
             let known = self.state.orders().get(*order);
             fate.is_open = known.is_some_and(|order| order.state.is_open());
         }
@@ -256,12 +256,12 @@ impl ReportReplay {
         if self.collects {
             let known = self.state.orders().get(order);
             let has_fill = known.is_some_and(|order| order.filled > 0);
-            let fate = self.fates.entry(order).or_default();
+            let fate = self.outcomes.entry(order).or_default();
             fate.last = number;
             fate.has_fill |= has_fill;
             return false;
         }
-        let fate = self.fates.get(&order).copied().unwrap_or_default();
+        let fate = self.outcomes.get(&order).copied().unwrap_or_default();
         (!filter.last || fate.last == number)
             && (!filter.working || fate.is_open)
             && (!filter.with_fills || fate.has_fill)
@@ -319,7 +319,7 @@ impl ReportReplay {
                 account.is_none_or(may_see)
             }
             OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => true,
-            OrderEvent::Order(OrderWord::Declined { .. }) => {
+            OrderEvent::Order(LifecycleEvent::Declined { .. }) => {
                 before.order().and_then(account_of).is_some_and(may_see)
             }
             _ => {

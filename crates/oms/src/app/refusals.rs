@@ -7,7 +7,7 @@ use fixwire_protocol::{Message, Outbox, tag, value};
 
 use super::Oms;
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{Heard, VenueId, cut};
+use crate::decide::venue::{ReportOutcome, VenueId, cut};
 use crate::desk::notice::OmsEvent;
 use crate::fix::inquiries;
 use crate::values::ids::SessionNo;
@@ -76,7 +76,7 @@ impl Oms {
         let heard = match refused {
             Refused::Request(id) if !core.may_reject(line, id.order) => {
                 let what = b"BusinessMessageReject(j) or Reject(3)";
-                core.foreign_message(at, (line, id.order), what, &mut out)
+                core.foreign_message(at, line, id.order, what, &mut out)
             }
             Refused::Request(id) => core.refused(
                 at,
@@ -94,13 +94,13 @@ impl Oms {
                     ..Reason::of(Why::Venue)
                 };
                 core.inquiry_answered(at, (line, inquiry), (Some(reason), text), &mut out);
-                Heard::Taken
+                ReportOutcome::Taken
             }
             Refused::MassStatus => core.mass_refused(at, line, &mut out),
-            Refused::Other => Heard::Known,
-            Refused::Unknown => Heard::Unknown,
+            Refused::Other => ReportOutcome::Known,
+            Refused::Unknown => ReportOutcome::Unknown,
         };
-        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
+        if matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
             let line = self.core.state().sessions().name(line);
             let number = reject.get(tag::REF_SEQ_NUM).unwrap_or(b"NONE");
             let id = reject.get(tag::BUSINESS_REJECT_REF_ID);

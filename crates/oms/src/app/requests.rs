@@ -31,7 +31,7 @@ impl Oms {
         let is_handled = is_parent || requests::is_automatic(&indexed);
         if let Some(tag) = odd.or((!is_handled).then_some(tag::HANDL_INST)) {
             let (core, mut out) = self.parts(outbox, Some(message));
-            core.refuse_field(at, (&new, tag), &mut out);
+            core.refuse_field(at, &new, tag, &mut out);
             return Ok(());
         }
         if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
@@ -46,7 +46,7 @@ impl Oms {
             terms::role(message, &mut new.terms)?;
         }
         let (core, mut out) = self.parts(outbox, Some(message));
-        core.new_located(at, (&new, locate), &mut out);
+        core.new_located(at, &new, locate, &mut out);
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Oms {
         let unusual = first_unusual(message);
         if let Some(tag) = unusual.and_then(|from| self.look_closer(index, message, from)) {
             let (core, mut out) = self.parts(outbox, None);
-            core.refuse_field_of_change(at, (&change, tag), &mut out);
+            core.refuse_field_of_change(at, &change, tag, &mut out);
             return Ok(());
         }
         if kind == RequestKind::Replace && unusual.is_some() {
@@ -98,7 +98,7 @@ impl Oms {
         let odd = odd.or(names_symbol.then_some(tag::SYMBOL));
         let (core, mut out) = self.parts(outbox, Some(message));
         match odd {
-            Some(tag) => core.refuse_field_of_mass_cancel(at, (&cancel, tag), &mut out),
+            Some(tag) => core.refuse_field_of_mass_cancel(at, &cancel, tag, &mut out),
             None => core.mass_cancel(at, &cancel, &mut out),
         }
         Ok(())
@@ -118,7 +118,7 @@ impl Oms {
             b"S" => {
                 let quote = quotes::quote(index, &Indexed::new(message))?;
                 match odd {
-                    Some(tag) => core.refuse_field_of_quote(at, (&quote, tag), &mut out),
+                    Some(tag) => core.refuse_field_of_quote(at, &quote, tag, &mut out),
                     None => core.new_quote(at, &quote, &mut out),
                 }
             }

@@ -6,7 +6,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, v
 use super::Oms;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport, cut};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport, cut};
 use crate::desk::notice::OmsEvent;
 use crate::fix::mass::{self, Listing};
 use crate::fix::{inquiries, lines, markets, prices, spreads, status};
@@ -27,7 +27,8 @@ impl Oms {
     pub(super) fn admit(
         &mut self,
         at: i64,
-        (session, index): (SessionId, SessionNo),
+        session: SessionId,
+        index: SessionNo,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         match self.rates.request(index, at) {
@@ -61,9 +62,9 @@ impl Oms {
             b"e" | b"g" => return self.market_asked(index, message, outbox),
             b"H" => return self.status(index, message, outbox),
             b"AF" => return self.mass_status(index, message),
-            b"BW" => return self.reports_asked((from, index), message, outbox),
+            b"BW" => return self.reports_asked(from, index, message, outbox),
             b"8" | b"9" | b"j" if self.core.state().copies.is_source(index) => {
-                return self.copy_says(at, (from, index), message, outbox);
+                return self.copy_says(at, from, index, message, outbox);
             }
             b"W" | b"X" if self.gives_prices(index) => self.prices(at, index, message, outbox),
             _ => return Err(Refusal::UnsupportedMessageType),
@@ -96,9 +97,9 @@ impl Oms {
             };
             let scale = core.state().scale(instrument);
             match price.map(|price| scaled(price, scale)) {
-                Some(Ok(price)) => core.set_price((instrument, field), Some(price), Some(index)),
+                Some(Ok(price)) => core.set_price(instrument, field, Some(price), Some(index)),
                 // Not known, or with more decimals than the instrument has.
-                None | Some(Err(_)) => core.set_price((instrument, field), None, Some(index)),
+                None | Some(Err(_)) => core.set_price(instrument, field, None, Some(index)),
             }
         });
         core.touch_all(at, MOST, &mut out);
@@ -211,7 +212,7 @@ impl Oms {
         let heard = match message.msg_type() {
             b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
                 Some(report) => self.report_said(at, &report, message, outbox),
-                None => Heard::Unreadable,
+                None => ReportOutcome::Unreadable,
             },
             b"9" => match self.core.rejected_request(
                 id(tag::CL_ORD_ID),
@@ -223,15 +224,17 @@ impl Oms {
                     let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
                     if core.may_reject(line, id.order) {
                         match core.declined(at, id, &reject, &mut out) {
-                            Heard::Known if core.has_stray_cancel(id.order) => Heard::Unknown,
+                            ReportOutcome::Known if core.has_stray_cancel(id.order) => {
+                                ReportOutcome::Unknown
+                            }
                             heard => heard,
                         }
                     } else {
-                        let of = (line, id.order);
-                        core.foreign_message(at, of, b"OrderCancelReject(9)", &mut out)
+                        let what = b"OrderCancelReject(9)";
+                        core.foreign_message(at, line, id.order, what, &mut out)
                     }
                 }
-                None => Heard::Unknown,
+                None => ReportOutcome::Unknown,
             },
             b"j" => {
                 self.business_reject(at, line, message, None, outbox);
@@ -254,15 +257,15 @@ impl Oms {
                 return Ok(());
             }
         };
-        if let Heard::FillsMissing(order) = heard {
+        if let ReportOutcome::FillsMissing(order) = heard {
             self.fills_missing(order);
         }
-        if let Heard::NotAtVenue(order) = heard {
+        if let ReportOutcome::NotAtVenue(order) = heard {
             (self.listener)(OmsEvent::NotAtVenue { order });
         }
-        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
+        if matches!(heard, ReportOutcome::Unknown | ReportOutcome::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
-            let unreadable = heard == Heard::Unreadable;
+            let unreadable = heard == ReportOutcome::Unreadable;
             (self.listener)(match message.get(tag::EXEC_TYPE) {
                 Some(b"D") if unreadable => OmsEvent::Restatement {
                     id,
@@ -280,7 +283,7 @@ impl Oms {
         report: &VenueReport<'_>,
         message: &Message<'_>,
         outbox: &mut Outbox,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let (core, mut out) = self.parts(outbox, None);
         let mut heard = if core.state().spreads.is_empty() {
             core.report(at, report, &mut out)
@@ -290,7 +293,7 @@ impl Oms {
         if core.is_asked_for_all() {
             let said = (report, MassReport::of(message));
             if core.mass_reported(at, said, heard, &mut out) {
-                heard = Heard::Known;
+                heard = ReportOutcome::Known;
             }
         }
         if !self.status_waits.is_empty() && matches!(report.kind, ReportKind::Status(_)) {
@@ -385,9 +388,9 @@ impl Oms {
         let Some(report) = markets::market(message) else {
             return;
         };
-        let said = (report.symbol, report.state, report.why.as_bytes());
+        let (state, why) = (report.state, report.why.as_bytes());
         let (core, mut out) = self.parts(outbox, None);
-        let symbols = core.venue_market(at, line, said, &mut out);
+        let symbols = core.venue_market(at, line, report.symbol, state, why, &mut out);
         if symbols > 0 {
             let line = self.core.state().sessions().name(line);
             (self.listener)(OmsEvent::MarketStatus {
@@ -416,7 +419,7 @@ fn report_spread(
     report: &VenueReport<'_>,
     message: &Message<'_>,
     sink: &mut impl Sink,
-) -> Heard {
+) -> ReportOutcome {
     let has_legs = matches!(report.kind, ReportKind::Fill | ReportKind::Correct);
     if !has_legs || spreads::is_of_leg(message) {
         return core.report(at, report, sink);

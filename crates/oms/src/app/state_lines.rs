@@ -73,7 +73,7 @@ impl Oms {
         let changed = changed.iter().map(|(session, is)| {
             let is = match is {
                 None => "not connected",
-                Some(Presence::Here) => "here",
+                Some(Presence::Connected) => "here",
                 Some(Presence::LoggedOut) => "logged out",
                 Some(Presence::Lost) => "lost",
             };
@@ -85,7 +85,7 @@ impl Oms {
         of_rates(state, rates, to);
         for (place, listing) in (1_u64..).zip(listings) {
             let to_whom = self.session_named(listing.client.session);
-            of_listing((place, &to_whom), listing, to);
+            of_listing(place, &to_whom, listing, to);
         }
         self.of_recoveries(recoveries, to);
         of_dropped(dropped, to);
@@ -203,7 +203,7 @@ fn of_rates(state: &OmsState, rates: &ClientRates, to: &mut StateLines) {
     }
 }
 
-fn of_listing((place, to_whom): (u64, &str), listing: &Listing, to: &mut StateLines) {
+fn of_listing(place: u64, to_whom: &str, listing: &Listing, to: &mut StateLines) {
     let Listing {
         client: _, // Named by the caller.
         id,

@@ -60,7 +60,7 @@ impl Core {
                 self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
             }
         }
-        if self.state.day() == 0 {
+        if self.state.day.is_none() {
             if self.replaces_journal && self.state.last == 0 {
                 let number = first_number(at);
                 self.emit(
@@ -71,7 +71,7 @@ impl Core {
             }
             self.emit(at, &OrderEvent::Day(DayEvent::Day { date: day, key }), sink);
         } else {
-            let day = day.max(self.state.next_day);
+            let day = self.state.next_day.map_or(day, |next| next.max(day));
             if day > self.state.day() {
                 self.roll_to(at, day, RollCause::Start, sink);
             }
@@ -88,7 +88,7 @@ impl Core {
         sessions: &[String],
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
-        let is_first = self.state.day() == 0;
+        let is_first = self.state.day.is_none();
         let (build, settings) = (rules.build.as_bytes(), rules.hash);
         if (self.state.build.bytes(), self.state.settings) != (build, settings) {
             self.begin_event(

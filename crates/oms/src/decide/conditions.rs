@@ -5,8 +5,8 @@ use fixwire_protocol::Nanos;
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::risk;
 use crate::state::conditions::Terms;
-use crate::state::event::{ConditionEvent, OrderEvent, OrderWord, RequestEvent};
-use crate::state::known_prices::{Asked, place};
+use crate::state::event::{ConditionEvent, LifecycleEvent, OrderEvent, RequestEvent};
+use crate::state::known_prices::{AcceptedTerms, place};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
@@ -26,7 +26,7 @@ impl Core {
         new: &NewOrder<'_>,
         (user, instrument, scale): (&UserRule, InstrumentNo, u8),
         (side, kind, stop): (Side, OrderType, Price),
-    ) -> Result<Asked, Reason> {
+    ) -> Result<AcceptedTerms, Reason> {
         let Terms {
             valid_for,
             condition,
@@ -57,14 +57,14 @@ impl Core {
             }
         }
         if let (Some(role), Some(tif)) = (role, new.tif) {
-            self.check_role(new.session, user, (role, kind, tif))?;
+            self.check_role(new.session, user, role, kind, tif)?;
         }
         let is_parent = role == Some(FamilyRole::Parent);
         if is_parent && (condition.is_some() || valid_for.is_some()) {
             // It is not sent itself.
             return Err(Reason::of(Why::Unsupported));
         }
-        Ok(Asked {
+        Ok(AcceptedTerms {
             valid_for: valid_for.or(user.validity).filter(|_| !is_parent),
             condition,
             role,
@@ -77,7 +77,7 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
-        asked: Asked,
+        asked: AcceptedTerms,
         sink: &mut impl Sink,
     ) -> bool {
         if let Some(time) = asked.valid_for {
@@ -131,7 +131,7 @@ impl Core {
         let quote = self.prices.quotes.get(instrument);
         let price = quote.and_then(|quote| quote[place(field)]);
         if let Some(price) = price.filter(|price| condition.is_met(*price)) {
-            self.touch(at, (instrument, field, price), b"", sink);
+            self.touch(at, instrument, field, price, b"", sink);
         }
     }
 
@@ -152,7 +152,9 @@ impl Core {
     fn touch(
         &mut self,
         at: i64,
-        (instrument, field, price): (InstrumentNo, PriceField, Price),
+        instrument: InstrumentNo,
+        field: PriceField,
+        price: Price,
         who: &[u8],
         sink: &mut impl Sink,
     ) {
@@ -168,7 +170,8 @@ impl Core {
     /// A price of an instrument is known, or no longer; [`touch_all`](Self::touch_all) triggers what it meets.
     pub(crate) fn set_price(
         &mut self,
-        (instrument, field): (InstrumentNo, PriceField),
+        instrument: InstrumentNo,
+        field: PriceField,
         price: Option<Price>,
         session: Option<SessionNo>,
     ) {
@@ -198,7 +201,7 @@ impl Core {
             // Another price may have met the same conditions.
             if self.state.conditions.meets(instrument, field, price) {
                 let who = crate::Text::new(self.name_of(session));
-                self.touch(at, (instrument, field, price), who.bytes(), sink);
+                self.touch(at, instrument, field, price, who.bytes(), sink);
             }
         }
     }
@@ -217,11 +220,11 @@ impl Core {
         who: &[u8],
         sink: &mut impl Sink,
     ) {
-        self.set_price((instrument, field), Some(price), None);
+        self.set_price(instrument, field, Some(price), None);
         let tick = self.prices.ticks.back().copied();
         if tick == Some((instrument, field, price, None)) {
             self.prices.ticks.pop_back();
-            self.touch(at, (instrument, field, price), who, sink);
+            self.touch(at, instrument, field, price, who, sink);
         }
     }
 
@@ -297,7 +300,7 @@ impl Core {
     }
 
     fn expire_held(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let event = OrderEvent::Order(OrderWord::Ended {
+        let event = OrderEvent::Order(LifecycleEvent::Ended {
             order,
             how: End::Expired,
             request: None,

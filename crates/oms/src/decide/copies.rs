@@ -7,7 +7,7 @@ use core::fmt::Write as _;
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::copies::{Awaited, CopyBreak, CopyKey, ENDED, FillTerms};
 use crate::state::event::{CopyEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
@@ -38,7 +38,7 @@ impl Core {
         report: &VenueReport<'_>,
         (terms, exec_id): (&crate::decide::external::ExternalTerms, &[u8]),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if let Some(number) = self.copied_order(report) {
             return self.copy_of(at, number, report, exec_id, sink);
         }
@@ -48,7 +48,7 @@ impl Core {
         let is_counted = self.has_counted(report.exec, instrument) || state.had_stray(report.exec);
         // An order of ours that is no longer in memory.
         if is_past && (is_counted || report.kind != ReportKind::Fill) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         self.external(at, report, (terms, exec_id), sink)
     }
@@ -95,7 +95,7 @@ impl Core {
         report: &VenueReport<'_>,
         exec_id: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let state = self.state();
         let known = state.orders().get(order);
         if known.is_some_and(|it| {
@@ -103,7 +103,7 @@ impl Core {
                 .and_then(|it| state.copies.session_of(it))
                 .is_none()
         }) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         let is_open = known.is_some_and(|it| it.state.is_open());
         let instrument = known.map(|it| it.instrument);
@@ -117,16 +117,16 @@ impl Core {
                 }
                 let fill = instrument.and_then(|it| self.execution(report, it));
                 let Some(fill) = fill else {
-                    return Heard::Unreadable;
+                    return ReportOutcome::Unreadable;
                 };
                 ((order, self.copied_exec(report)), fill)
             }
             // The reports of the spread say what its order is.
-            _ if self.copied_leg(order, report).is_some() => return Heard::Known,
+            _ if self.copied_leg(order, report).is_some() => return ReportOutcome::Known,
             ReportKind::End(how) if is_open && !self.rests(order, how) && how != End::Filled => {
                 ((order, ENDED), (0, 0))
             }
-            _ => return Heard::Known,
+            _ => return ReportOutcome::Known,
         };
         let copies = &self.state().copies;
         let awaits = copies.awaited(key).is_some_and(|it| it.copy.is_none());
@@ -137,7 +137,7 @@ impl Core {
             || breaks.is_some();
         if is_known && !awaits && !is_broken {
             // It is settled, or a duplicate.
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         let event = OrderEvent::Copy(CopyEvent::Copied {
             order,
@@ -147,7 +147,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         self.compare(at, key, exec_id, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Raises or closes the break of a fill that both sides have.

@@ -12,7 +12,7 @@ use crate::decide::work::Work;
 use crate::state::OmsState;
 use crate::state::conditions::Terms;
 use crate::state::event::{OrderEvent, ParentEvent, RequestEvent};
-use crate::state::known_prices::{Asked, Prices};
+use crate::state::known_prices::{AcceptedTerms, Prices};
 use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
 use crate::state::orders::transition::OrderState;
@@ -81,16 +81,25 @@ pub struct NewOrder<'a> {
     pub terms: Terms,
 }
 
-/// Derived values of a new order: price to reserve for, TimeInForce(59), the order number that the client chose, and
-/// what it asks for beside its usual fields.
-pub(crate) type Accepted = (
-    Proposal,
-    Price,
-    (TimeInForce, Option<PoolNumber>, Option<Asked>),
-);
+/// A new order that passed the controls.
+pub(crate) struct Accepted {
+    pub proposal: Proposal,
+    /// The price to reserve for.
+    pub hold: Price,
+    /// The order number that the client chose.
+    pub own_number: Option<PoolNumber>,
+    /// What it asks for beside its usual fields.
+    pub asked: Option<AcceptedTerms>,
+}
 
-/// A new order before the controls, the rule of its instrument, and what it asks for beside its usual fields.
-type Proposed<'a> = (Proposal, &'a InstrumentRule, Option<Asked>);
+/// A new order before the controls.
+pub(crate) struct Proposed<'a> {
+    pub proposal: Proposal,
+    /// The settings of its instrument.
+    pub rule: &'a InstrumentRule,
+    /// What it asks for beside its usual fields.
+    pub asked: Option<AcceptedTerms>,
+}
 
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
 #[derive(Clone, Copy, Debug)]
@@ -249,12 +258,18 @@ impl Core {
     pub(crate) fn new_located(
         &mut self,
         at: i64,
-        (new, locate): (&NewOrder<'_>, Locate<'_>),
+        new: &NewOrder<'_>,
+        locate: Locate<'_>,
         sink: &mut impl Sink,
     ) {
-        let (proposal, hold, (tif, own_number, asked)) = match self.accept(at, new) {
+        let Accepted {
+            proposal,
+            hold,
+            own_number,
+            asked,
+        } = match self.accept(at, new) {
             Ok(accepted) => accepted,
-            Err(reason) => return self.refuse_located(at, (new, locate), reason, sink),
+            Err(reason) => return self.refuse_located(at, new, locate, reason, sink),
         };
         let order = self.state.last + 1;
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
@@ -271,12 +286,12 @@ impl Core {
             instrument: proposal.instrument,
             side: proposal.side,
             kind: proposal.kind,
-            tif,
+            tif: proposal.tif,
             price: proposal.price,
             stop: proposal.stop,
             hold,
             quantity: proposal.quantity,
-            until: new.until.unwrap_or(0),
+            until: new.until,
             effect: proposal.effect,
             id: new.id,
         });
@@ -318,13 +333,17 @@ impl Core {
         new: &NewOrder<'_>,
         opposite: Number,
     ) -> Result<Accepted, Reason> {
-        let (mut proposal, rule, asked) = self.proposed::<QUOTE>(at, new)?;
+        let Proposed {
+            mut proposal,
+            rule,
+            asked,
+        } = self.proposed::<QUOTE>(at, new)?;
         let is_parent = asked.is_some_and(|asked| asked.is_parent());
         if !self.tmp_scales.is_empty() && !is_parent {
             self.check_tmp(&proposal, QUOTE)?;
         }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
-            self.check_child(&mut proposal, (parent, new.until.unwrap_or(0)))?;
+            self.check_child(&mut proposal, (parent, new.until))?;
         }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(&self.state, rule, &proposal)?;
@@ -337,9 +356,14 @@ impl Core {
         let own_number = match new.own_number {
             b"" => None,
             _ if is_parent => None,
-            number => Some(self.check_own_number((new.session, proposal.instrument), number)?),
+            number => Some(self.check_own_number(new.session, proposal.instrument, number)?),
         };
-        Ok((proposal, hold, (proposal.tif, own_number, asked)))
+        Ok(Accepted {
+            proposal,
+            hold,
+            own_number,
+            asked,
+        })
     }
 
     /// A new order before the controls: its values, in units of its instrument.
@@ -386,7 +410,7 @@ impl Core {
             Some(Effect::Netting) if QUOTE || (!rule.has_effect && default.is_none()) => {
                 Effect::Netting
             }
-            asked => self.effect_of((asked, default), (instrument, rule.has_effect))?,
+            asked => self.effect_of(asked, default, instrument, rule.has_effect)?,
         };
         if new.until.is_some_and(|until| until < state.day()) {
             return Err(Reason::of(Why::Expired));
@@ -424,7 +448,11 @@ impl Core {
             market_price: self.market_price(instrument, side),
             at,
         };
-        Ok((proposal, rule, asked))
+        Ok(Proposed {
+            proposal,
+            rule,
+            asked,
+        })
     }
 
     pub(crate) fn rule(&self, instrument: InstrumentNo) -> Result<&InstrumentRule, Reason> {
@@ -447,7 +475,7 @@ impl Core {
             (Some(order), Ok(taken)) => (order, taken),
             (_, reason) => {
                 let reason = reason.err().unwrap_or(Reason::of(Why::UnknownOrder));
-                return self.refuse_change_of(at, change, (order, reason), sink);
+                return self.refuse_change_of(at, change, order, reason, sink);
             }
         };
         let known = self.state.orders().get(order);
@@ -561,7 +589,7 @@ impl Core {
             None => order.price,
         };
         if !self.tmp_scales.is_empty() && !is_parent {
-            self.check_tmp_change(order, (quantity, price))?;
+            self.check_tmp_change(order, quantity, price)?;
         }
         let (counted, held, held_at) = state.counted_before(order);
         let mut proposal = Proposal {

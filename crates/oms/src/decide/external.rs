@@ -5,7 +5,7 @@ use alloc::format;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::event::{CopyEvent, OrderEvent, RequestEvent};
 use crate::state::spreads::leg_exec;
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
@@ -24,7 +24,7 @@ pub(crate) struct ExternalTerms {
     /// StopPx(99).
     pub stop: Option<Decimal>,
     /// ExpireDate(432), as 20261122.
-    pub until: u32,
+    pub until: Option<u32>,
     /// MultiLegReportingType(442) = 2: it is a report of a leg, which makes no order.
     pub is_of_leg: bool,
 }
@@ -37,13 +37,13 @@ impl Core {
         report: &VenueReport<'_>,
         (terms, exec_id): (&ExternalTerms, &[u8]),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let id = match report.venue_id {
             b"" => report.text_id,
             id => id,
         };
         if id.is_empty() || id.len() > crate::Text::MAX {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         }
         let known = self.state().used(report.line, id).filter(|it| *it > 0);
         let number = match known {
@@ -51,7 +51,7 @@ impl Core {
             None if terms.is_of_leg => return self.report_of_none(at, report, sink),
             None => match self.new_external(at, id, report, terms, sink) {
                 Ok(number) => number,
-                Err(Heard::Unknown) if report.kind == ReportKind::Fill => {
+                Err(ReportOutcome::Unknown) if report.kind == ReportKind::Fill => {
                     return self.unplaced_fill(at, id, report, exec_id, sink);
                 }
                 Err(heard) => return heard,
@@ -68,7 +68,7 @@ impl Core {
         report: &VenueReport<'_>,
         exec_id: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = |value: Option<Decimal>| value.unwrap_or_default();
         let what = format!(
             "{} {}: {} {} at {} for {}",
@@ -85,10 +85,10 @@ impl Core {
         }
         let breaks = self.state().copies.breaks();
         if breaks.values().any(|it| it.text.bytes() == what.as_bytes()) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         self.unplaced(at, what, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Makes an order of it; an unknown account or symbol is `Unknown`.
@@ -99,24 +99,25 @@ impl Core {
         report: &VenueReport<'_>,
         terms: &ExternalTerms,
         sink: &mut impl Sink,
-    ) -> Result<Number, Heard> {
+    ) -> Result<Number, ReportOutcome> {
         let begins = matches!(
             report.kind,
             ReportKind::New | ReportKind::Fill | ReportKind::Replaced | ReportKind::Renewed
         );
         if !begins {
-            return Err(Heard::Known);
+            return Err(ReportOutcome::Known);
         }
         let state = self.state();
         let account = state.accounts().find(report.account);
         let instrument = state.instruments().find(report.symbol);
         let (Some(account), Some(instrument)) = (account, instrument) else {
-            return Err(Heard::Unknown);
+            return Err(ReportOutcome::Unknown);
         };
-        let rule = self.rule(instrument).map_err(|_| Heard::Unknown)?;
+        let rule = self.rule(instrument).map_err(|_| ReportOutcome::Unknown)?;
         let order = self.state.last + 1;
         let of = (order, account, instrument);
-        let event = external_order(of, id, (report, terms), rule).ok_or(Heard::Unreadable)?;
+        let event =
+            external_order(of, id, (report, terms), rule).ok_or(ReportOutcome::Unreadable)?;
         self.emit(at, &event, sink);
         let venue_id = id;
         self.emit(
@@ -135,9 +136,9 @@ impl Core {
         number: Number,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let Some(order) = self.state().orders().get(number) else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
         let instrument = order.instrument;
         let is_counted = self.has_counted(report.exec, Some(instrument))
@@ -146,9 +147,9 @@ impl Core {
             // A line has reported it, as a fill of an unknown order.
             ReportKind::Fill if is_counted => {
                 self.stray_confirmed(at, report.exec, instrument, sink);
-                Heard::FillsMissing(number)
+                ReportOutcome::FillsMissing(number)
             }
-            ReportKind::New => Heard::Taken,
+            ReportKind::New => ReportOutcome::Taken,
             ReportKind::Replaced => self.restated_external(at, number, instrument, report, sink),
             _ => {
                 let (order, request) = (number, number);
@@ -177,11 +178,11 @@ impl Core {
         instrument: InstrumentNo,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let scale = self.state().scale(instrument);
         let quantity = report.quantity.and_then(|it| whole(it).ok());
         let price = report.price.and_then(|it| scaled(it, scale).ok());
-        self.terms_of_external(at, order, (quantity, price, report.at), sink)
+        self.terms_of_external(at, order, quantity, price, report.at, sink)
     }
 }
 

@@ -10,7 +10,7 @@
 use fixwire_protocol::{Decimal, Nanos};
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent};
+use crate::state::event::{InquiryEvent, LifecycleEvent, OrderEvent, QuoteEvent};
 use crate::state::inquiries::{Inquiry, InquiryKey};
 use crate::values::form::Written;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo};
@@ -98,7 +98,7 @@ impl Core {
         self.emit(at, &event, sink);
         // It counts for the rate limit of the session to the venue, as other messages.
         let order = 0;
-        let counted = OrderEvent::Order(OrderWord::Asked { order, line, at });
+        let counted = OrderEvent::Order(LifecycleEvent::Asked { order, line, at });
         self.lines.note(&self.state, &counted);
         if let Some(pool) = pool {
             self.look_at_pool(at, pool, sink);
@@ -151,8 +151,8 @@ impl Core {
                 ..Reason::of(Why::Inquiries)
             });
         }
-        let line = self.line_for_inquiry(at, (account, instrument))?;
-        let number = self.number_of_inquiry(new.session, (instrument, line))?;
+        let line = self.line_for_inquiry(at, instrument, party)?;
+        let number = self.number_of_inquiry(new.session, instrument, line)?;
         Ok(Accepted {
             instrument,
             line,
@@ -189,14 +189,18 @@ impl Core {
     fn line_for_inquiry(
         &self,
         at: i64,
-        of: (Option<AccountNo>, InstrumentNo),
+        instrument: InstrumentNo,
+        party: Party,
     ) -> Result<SessionNo, Reason> {
-        let group = self.lines.group(of.1).ok_or(Reason::of(Why::NoRoute))?;
+        let group = self
+            .lines
+            .group(instrument)
+            .ok_or(Reason::of(Why::NoRoute))?;
         if !self.lines.groups[group].orders.is_empty() {
             return Err(Reason::of(Why::Busy));
         }
         let leaving = |line| self.work.is_leaving(line);
-        let line = self.lines.choose(&self.state, (at, group), of, leaving);
+        let line = self.lines.choose(&self.state, at, group, party, leaving);
         line.map_err(|(why, _)| Reason::of(why))
     }
 
@@ -204,7 +208,8 @@ impl Core {
     fn number_of_inquiry(
         &self,
         session: SessionNo,
-        (instrument, line): (InstrumentNo, SessionNo),
+        instrument: InstrumentNo,
+        line: SessionNo,
     ) -> Result<Option<(PoolNo, u64, Written)>, Reason> {
         let pool = self.pool_of(session, instrument);
         let Some(pool) = pool.filter(|_| self.speaks_tmp(line)) else {

@@ -5,7 +5,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::must_go;
-use crate::state::event::{BreakEvent, OrderEvent, OrderWord, ParentEvent, UndoEvent};
+use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent, ParentEvent, UndoEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
@@ -26,7 +26,7 @@ fn unfit(tag: u32, parent: Number) -> Reason {
 }
 
 /// Whether a child may have this TimeInForce(59) and ExpireDate(432): it must not outlive its parent.
-fn fits_time(parent: &Order, (tif, until): (TimeInForce, u32)) -> bool {
+fn fits_time(parent: &Order, tif: TimeInForce, until: Option<u32>) -> bool {
     match (tif, parent.tif) {
         (TimeInForce::GoodTillCancel, of) => of == TimeInForce::GoodTillCancel,
         (TimeInForce::GoodTillDate, TimeInForce::GoodTillDate) => until <= parent.until,
@@ -60,7 +60,9 @@ impl Core {
         &self,
         session: SessionNo,
         user: &UserRule,
-        (role, kind, tif): (FamilyRole, OrderType, TimeInForce),
+        role: FamilyRole,
+        kind: OrderType,
+        tif: TimeInForce,
     ) -> Result<(), Reason> {
         let most = user.parents.ok_or(Reason::of(Why::NotParents))?;
         if role != FamilyRole::Parent {
@@ -113,7 +115,7 @@ impl Core {
     pub(crate) fn check_child(
         &self,
         proposal: &mut Proposal,
-        (parent, until): (Number, u32),
+        (parent, until): (Number, Option<u32>),
     ) -> Result<(), Reason> {
         let parent = self.open_parent(parent, proposal.session)?;
         let differs = [
@@ -123,7 +125,7 @@ impl Core {
             (77, proposal.effect != parent.effect),
             (40, parent.kind.has_price() && !proposal.kind.has_price()),
             (44, !is_within(parent, proposal.price)),
-            (59, !fits_time(parent, (proposal.tif, until))),
+            (59, !fits_time(parent, proposal.tif, until)),
         ];
         if let Some((tag, _)) = differs.into_iter().find(|(_, differs)| *differs) {
             return Err(unfit(tag, parent.number));
@@ -216,7 +218,7 @@ impl Core {
         let orders = self.state.orders();
         let is_closed = |order: &Order| match *event {
             // One that comes after the end closes nothing.
-            OrderEvent::Order(OrderWord::Filled {
+            OrderEvent::Order(LifecycleEvent::Filled {
                 order: number,
                 quantity,
                 ..
@@ -225,13 +227,15 @@ impl Core {
                     && order.state == OrderState::Ended(End::Filled)
                     && order.filled.saturating_sub(quantity) < order.quantity
             }
-            OrderEvent::Order(OrderWord::Rejected { order: number, .. })
-            | OrderEvent::Order(OrderWord::TermsSet { order: number, .. })
+            OrderEvent::Order(LifecycleEvent::Rejected { order: number, .. })
+            | OrderEvent::Order(LifecycleEvent::TermsSet { order: number, .. })
             | OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
             | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. })
-            | OrderEvent::Order(OrderWord::LapseConfirmed { order: number, .. })
-            | OrderEvent::Order(OrderWord::Ended { order: number, .. }) => order.number == number,
-            OrderEvent::Order(OrderWord::Replaced { request, .. }) => order.current == request,
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { order: number, .. })
+            | OrderEvent::Order(LifecycleEvent::Ended { order: number, .. }) => {
+                order.number == number
+            }
+            OrderEvent::Order(LifecycleEvent::Replaced { request, .. }) => order.current == request,
             _ => false,
         };
         // If it has closed an order, that is the last one.
@@ -244,9 +248,9 @@ impl Core {
         | OrderEvent::Undo(UndoEvent::Corrected { order, exec, .. }) = *event
             && let Some(parent) = families.parent_of(order)
         {
-            return self.follow_undo(at, (parent, exec), event, sink);
+            return self.follow_undo(at, parent, exec, event, sink);
         }
-        let OrderEvent::Order(OrderWord::Filled {
+        let OrderEvent::Order(LifecycleEvent::Filled {
             order: child,
             quantity,
             price,
@@ -278,7 +282,8 @@ impl Core {
     fn follow_undo(
         &mut self,
         at: i64,
-        (order, exec): (Number, u64),
+        order: Number,
+        exec: u64,
         event: &OrderEvent<'_>,
         sink: &mut impl Sink,
     ) {
@@ -367,7 +372,7 @@ impl Core {
         let orders = self.state.orders();
         let request = orders.get(order).and_then(|it| orders.request_of(it));
         let request = request.filter(|it| it.kind == RequestKind::Cancel);
-        let event = OrderEvent::Order(OrderWord::Ended {
+        let event = OrderEvent::Order(LifecycleEvent::Ended {
             order,
             how,
             request: request.map(|request| request.number),

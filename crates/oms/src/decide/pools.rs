@@ -28,7 +28,8 @@ impl Core {
     /// Checks an order number chosen by a client.
     pub(crate) fn check_own_number(
         &self,
-        (session, instrument): (SessionNo, InstrumentNo),
+        session: SessionNo,
+        instrument: InstrumentNo,
         text: &[u8],
     ) -> Result<PoolNumber, Reason> {
         let pool = self.pool_of(session, instrument);

@@ -4,12 +4,12 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use crate::state::OmsState;
-use crate::state::event::{LineEvent, OrderEvent, OrderWord, RequestEvent};
+use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::waiting::Waiting;
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
-use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo, Table};
 use crate::values::reason::Why;
 use crate::values::rules::{Affinity, FlowRule, LineGroup};
 use crate::values::value::{Number, RequestKind};
@@ -267,7 +267,7 @@ impl Lines {
     ///
     /// When it may, as far as known.
     pub(crate) fn room(&self, at: i64, line: SessionNo, is_cancel: bool) -> Result<(), i64> {
-        self.room_for(at, line, (is_cancel, 1))
+        self.room_for(at, line, is_cancel, 1)
     }
 
     #[inline(always)]
@@ -275,7 +275,8 @@ impl Lines {
         &self,
         at: i64,
         line: SessionNo,
-        (is_cancel, messages): (bool, usize),
+        is_cancel: bool,
+        messages: usize,
     ) -> Result<(), i64> {
         let Some(known) = self.line(line) else {
             return Ok(());
@@ -306,7 +307,7 @@ impl Lines {
     /// Counts a sent message.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let (OrderEvent::Request(RequestEvent::Sent { line, .. })
-        | OrderEvent::Order(OrderWord::Asked { line, .. })
+        | OrderEvent::Order(LifecycleEvent::Asked { line, .. })
         | OrderEvent::Line(LineEvent::MassAsked { line, .. })) = *event
         else {
             return;
@@ -335,17 +336,18 @@ impl Lines {
     pub(crate) fn choose(
         &self,
         state: &OmsState,
-        (at, group): (i64, usize),
-        of: (Option<AccountNo>, InstrumentNo),
+        at: i64,
+        group: usize,
+        party: Party,
         is_leaving: impl Fn(SessionNo) -> bool,
     ) -> Result<SessionNo, (Why, Option<i64>)> {
-        let own = self.choose_of(state, (at, group), of, &is_leaving);
+        let own = self.choose_of(state, at, group, party, &is_leaving);
         match own {
             Err((Why::NoLine, _)) if !self.groups[group].helpers.is_empty() => {}
             own => return own,
         }
         let helpers = self.groups[group].helpers.iter();
-        let mut helpers = helpers.map(|it| self.choose_of(state, (at, *it), of, &is_leaving));
+        let mut helpers = helpers.map(|it| self.choose_of(state, at, *it, party, &is_leaving));
         let mut none = (Why::NoLine, None);
         let found = helpers.find_map(|helper| match helper {
             Ok(line) => Some(line),
@@ -362,17 +364,19 @@ impl Lines {
     fn choose_of(
         &self,
         state: &OmsState,
-        (at, group): (i64, usize),
-        (account, instrument): (Option<AccountNo>, InstrumentNo),
+        at: i64,
+        group: usize,
+        party: Party,
         is_leaving: &impl Fn(SessionNo) -> bool,
     ) -> Result<SessionNo, (Why, Option<i64>)> {
         let known = &self.groups[group];
         let count = known.lines.len();
+        // A price inquiry may name no account.
+        let place = |place: Option<usize>| place.unwrap_or(count.saturating_sub(1));
         let first = match known.affinity {
             None => known.next,
-            // A price inquiry may name no account.
-            Some(Affinity::Account) => account.map_or(count.saturating_sub(1), AccountNo::index),
-            Some(Affinity::Symbol) => instrument.index(),
+            Some(Affinity::Account) => place(party.account.map(AccountNo::index)),
+            Some(Affinity::Symbol) => place(party.instrument.map(InstrumentNo::index)),
         };
         let mut free = None;
         let mut is_ready = false;
@@ -413,14 +417,16 @@ impl Lines {
         if self.is_over_tmp(line) {
             return Ok(());
         }
-        self.room_for(at, line, (false, 2))
+        self.room_for(at, line, false, 2)
     }
 
     /// As [`choose`](Self::choose), for both sides of a quote; `preferred` is the session of the quote before it.
     pub(crate) fn choose_for_quote(
         &self,
         state: &OmsState,
-        (at, group, of): (i64, usize, (Option<AccountNo>, InstrumentNo)),
+        at: i64,
+        group: usize,
+        party: Party,
         preferred: Option<SessionNo>,
         is_leaving: impl Fn(SessionNo) -> bool,
     ) -> Result<SessionNo, (Why, Option<i64>)> {
@@ -432,7 +438,7 @@ impl Lines {
         {
             return Ok(line);
         }
-        let line = self.choose(state, (at, group), of, is_leaving)?;
+        let line = self.choose(state, at, group, party, is_leaving)?;
         let turn = self.turn_for_quote(at, line);
         turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
     }
@@ -448,7 +454,7 @@ impl Lines {
         let queued_at = |number| {
             let order = state.orders().get(number);
             let waits = |order: &&Order| order.state == OrderState::Queued && order.retry.is_none();
-            order.filter(waits).map(|order| order.queued)
+            order.filter(waits).map(|order| order.queued.since())
         };
         let known = &mut self.groups[group];
         let first = known.orders.first(queued_at)?;
@@ -458,10 +464,10 @@ impl Lines {
             return Some((oldest, Next::Stale));
         }
         let order = state.orders().get(first)?;
-        let of = (Some(order.account), order.instrument);
+        let party = order.party();
         let line = match order.quote_side {
-            QuoteSide::None => self.choose(state, (at, group), of, is_leaving),
-            _ => self.choose_for_quote(state, (at, group, of), None, is_leaving),
+            QuoteSide::None => self.choose(state, at, group, party, is_leaving),
+            _ => self.choose_for_quote(state, at, group, party, None, is_leaving),
         };
         let next = match line {
             Ok(line) => Next::Goes(line),
@@ -474,13 +480,14 @@ impl Lines {
     fn first_request(
         &mut self,
         state: &OmsState,
-        (at, line): (i64, SessionNo),
+        at: i64,
+        line: SessionNo,
         kind: RequestKind,
     ) -> Option<(Number, i64)> {
         let queued_at = |number| {
             let request = state.orders().request(number);
             let queued = request.filter(|(request, _)| request.state == OrderState::Queued);
-            queued.map(|(request, _)| request.queued)
+            queued.map(|(request, _)| request.queued.since())
         };
         let known = self.lines.get_mut(line)?.as_mut()?;
         if kind == RequestKind::Cancel {
@@ -508,7 +515,7 @@ impl Lines {
     ) -> Option<(Number, Next)> {
         let mut waiting: Option<(Number, i64)> = None;
         for kind in [RequestKind::Cancel, RequestKind::Replace] {
-            let Some((number, stale)) = self.first_request(state, (at, line), kind) else {
+            let Some((number, stale)) = self.first_request(state, at, line, kind) else {
                 continue;
             };
             let is_cancel = kind == RequestKind::Cancel;

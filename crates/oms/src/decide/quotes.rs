@@ -8,7 +8,7 @@
 
 use fixwire_protocol::Decimal;
 
-use crate::decide::core::{Core, NewOrder, Sink};
+use crate::decide::core::{Accepted, Core, NewOrder, Sink};
 use crate::decide::risk;
 use crate::state::conditions::Terms;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
@@ -115,7 +115,7 @@ impl Core {
             quote.side(&ids[1], Side::Sell),
         ];
         let former = self.former(quote);
-        if let Err(reason) = self.check_quote(at, quote, (&sides, former)) {
+        if let Err(reason) = self.check_quote(at, quote, &sides, former) {
             return self.refuse_quote(at, quote, reason, sink);
         }
         let bid = self.state.last + 1;
@@ -166,7 +166,8 @@ impl Core {
         &self,
         at: i64,
         quote: &NewQuote<'_>,
-        (sides, former): (&[NewOrder<'_>; 2], Option<Number>),
+        sides: &[NewOrder<'_>; 2],
+        former: Option<Number>,
     ) -> Result<(), Reason> {
         if !quote.is_tradeable {
             return Err(Reason::of(Why::Unsupported));
@@ -191,7 +192,7 @@ impl Core {
     ) -> Result<OrderEvent<'a>, Reason> {
         let is_buy = side.side.is_some_and(Side::is_buy);
         let opposite = former.map_or(0, |former| former + u64::from(is_buy));
-        let (proposal, hold, (tif, ..)) = self.accept_as::<true>(at, side, opposite)?;
+        let Accepted { proposal, hold, .. } = self.accept_as::<true>(at, side, opposite)?;
         Ok(OrderEvent::Request(RequestEvent::Taken {
             order: self.state.last + 1,
             session: proposal.session,
@@ -199,12 +200,12 @@ impl Core {
             instrument: proposal.instrument,
             side: proposal.side,
             kind: proposal.kind,
-            tif,
+            tif: proposal.tif,
             price: proposal.price,
             stop: 0,
             hold,
             quantity: proposal.quantity,
-            until: 0,
+            until: None,
             effect: proposal.effect,
             id: side.id,
         }))
@@ -258,8 +259,8 @@ impl Core {
         let Some(order) = self.state.orders().get(bid) else {
             return;
         };
-        let of = (Some(order.account), order.instrument);
-        let Some(group) = self.lines.group(of.1) else {
+        let (party, instrument) = (order.party(), order.instrument);
+        let Some(group) = self.lines.group(instrument) else {
             return self.reject_sides(at, bid, Reason::of(Why::NoRoute), sink);
         };
         let waits = !self.lines.groups[group].orders.is_empty();
@@ -268,9 +269,8 @@ impl Core {
         let line = if waits {
             Err((Why::Busy, None))
         } else {
-            let pair = (at, group, of);
             self.lines
-                .choose_for_quote(&self.state, pair, line, leaving)
+                .choose_for_quote(&self.state, at, group, party, line, leaving)
         };
         match line {
             Ok(line) => self.send_quote_on(at, bid, line, sink),
@@ -326,7 +326,8 @@ impl Core {
     pub(crate) fn send_waiting_side(
         &mut self,
         at: i64,
-        (number, line): (Number, Option<SessionNo>),
+        number: Number,
+        line: Option<SessionNo>,
         sink: &mut impl Sink,
     ) {
         let orders = self.state.orders();

@@ -63,7 +63,7 @@ impl Change<'_> {
 impl Core {
     /// Handles a new order of a client that says nothing of a locate.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        self.new_located(at, (new, Locate::NONE), sink);
+        self.new_located(at, new, Locate::NONE, sink);
     }
 
     /// Notes what an order says of its locate.
@@ -86,7 +86,7 @@ impl Core {
 
     /// Refuses a new order.
     fn refuse_new(&mut self, at: i64, new: &NewOrder<'_>, reason: Reason, sink: &mut impl Sink) {
-        self.refuse_located(at, (new, Locate::NONE), reason, sink);
+        self.refuse_located(at, new, Locate::NONE, reason, sink);
     }
 
     /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
@@ -94,7 +94,8 @@ impl Core {
     pub(crate) fn refuse_located(
         &mut self,
         at: i64,
-        (new, locate): (&NewOrder<'_>, Locate<'_>),
+        new: &NewOrder<'_>,
+        locate: Locate<'_>,
         reason: Reason,
         sink: &mut impl Sink,
     ) {
@@ -130,7 +131,8 @@ impl Core {
     pub(crate) fn refuse_field(
         &mut self,
         at: i64,
-        (new, tag): (&NewOrder<'_>, Tag),
+        new: &NewOrder<'_>,
+        tag: Tag,
         sink: &mut impl Sink,
     ) {
         let reason = self.of_field((new.session, new.id), tag);
@@ -142,13 +144,14 @@ impl Core {
     pub(crate) fn refuse_field_of_change(
         &mut self,
         at: i64,
-        (change, tag): (&Change<'_>, Tag),
+        change: &Change<'_>,
+        tag: Tag,
         sink: &mut impl Sink,
     ) {
         let order = self.named(change);
         let order = order.map(|order| order.number);
         let reason = self.of_field((change.session, change.id), tag);
-        self.refuse_change_of(at, change, (order, reason), sink);
+        self.refuse_change_of(at, change, order, reason, sink);
     }
 
     /// Refuses a replace or cancel of an order, if that was found.
@@ -156,7 +159,8 @@ impl Core {
         &mut self,
         at: i64,
         change: &Change<'_>,
-        (order, reason): (Option<Number>, Reason),
+        order: Option<Number>,
+        reason: Reason,
         sink: &mut impl Sink,
     ) {
         let event = OrderEvent::Request(RequestEvent::Refused {
@@ -179,7 +183,8 @@ impl Core {
     pub(crate) fn refuse_field_of_mass_cancel(
         &mut self,
         at: i64,
-        (cancel, tag): (&MassCancel<'_>, Tag),
+        cancel: &MassCancel<'_>,
+        tag: Tag,
         sink: &mut impl Sink,
     ) {
         let reason = self.of_field((cancel.session, cancel.id), tag);
@@ -197,7 +202,8 @@ impl Core {
     pub(crate) fn refuse_field_of_quote(
         &mut self,
         at: i64,
-        (quote, tag): (&NewQuote<'_>, Tag),
+        quote: &NewQuote<'_>,
+        tag: Tag,
         sink: &mut impl Sink,
     ) {
         self.refuse_quote(at, quote, Reason::not_carried(tag), sink);

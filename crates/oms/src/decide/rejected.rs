@@ -6,7 +6,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use crate::decide::core::{Core, NewOrder, Sink};
+use crate::decide::core::{Core, NewOrder, Proposed, Sink};
 use crate::decide::risk;
 use crate::state::event::{OrderEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
@@ -35,7 +35,9 @@ impl Core {
             return None;
         }
         // What comes before the controls rejected it otherwise.
-        let (proposal, _, asked) = self.proposed::<false>(at, new).ok()?;
+        let Proposed {
+            proposal, asked, ..
+        } = self.proposed::<false>(at, new).ok()?;
         if proposal.quantity == 0
             || asked.is_some_and(|asked| asked.stays() || asked.parent().is_some())
         {
@@ -51,7 +53,7 @@ impl Core {
             price: proposal.price,
             stop: proposal.stop,
             quantity: proposal.quantity,
-            until: new.until.unwrap_or(0),
+            until: new.until,
             effect: proposal.effect,
             is_located: new.is_located,
             reason,
@@ -180,7 +182,8 @@ impl Core {
                 rejected.rerun
             ));
         }
-        if terms.until > 0 && terms.until < self.state().day() {
+        let day = self.state().day();
+        if terms.until.is_some_and(|until| until < day) {
             return Err("its ExpireDate(432) is in the past".into());
         }
         let hold = self.check_rerun(at, &terms, &waived).map_err(|reason| {

@@ -9,7 +9,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::work::must_go;
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::retries::retry_of;
 use crate::state::orders::transition::OrderState;
@@ -76,7 +76,7 @@ impl Core {
         let Some((after, not_on)) = self.retry_after(at, order, reject) else {
             return false;
         };
-        let event = OrderEvent::Order(OrderWord::Retried {
+        let event = OrderEvent::Order(LifecycleEvent::Retried {
             order,
             attempt: self.state.last + 1,
             due: at.saturating_add(after),
@@ -165,8 +165,8 @@ impl Core {
         let patience = self.lines.groups[group].patience.unwrap_or(PATIENCE);
         let work = &self.work;
         let is_no = |line| work.is_leaving(line) || retry.not_on == Some(line);
-        let of = (Some(order.account), order.instrument);
-        let line = self.lines.choose(&self.state, (at, group), of, is_no);
+        let party = order.party();
+        let line = self.lines.choose(&self.state, at, group, party, is_no);
         let stale = retry.due.saturating_add(patience);
         let stale = order.valid_until().map_or(stale, |until| stale.min(until));
         line.map_err(|(why, when)| (why, stale, when))

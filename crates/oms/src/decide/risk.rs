@@ -53,7 +53,7 @@ pub(crate) fn check(
     rule: &InstrumentRule,
     order: &Proposal,
 ) -> Result<Price, Reason> {
-    run(state, rule, order, (limited::ALL, true))
+    run(state, rule, order, limited::ALL, true)
 }
 
 /// Checks an order whose condition is met, before it is sent.
@@ -67,7 +67,7 @@ pub(crate) fn check_again(
     rule: &InstrumentRule,
     order: &Proposal,
 ) -> Result<Price, Reason> {
-    run(state, rule, order, (limited::AGAIN, true))
+    run(state, rule, order, limited::AGAIN, true)
 }
 
 /// Checks an order that an operator runs again without some controls.
@@ -83,7 +83,7 @@ pub(crate) fn check_without(
     waived: &Waived,
 ) -> Result<Price, Reason> {
     let limits = limited::ALL & !waived.limits;
-    run(state, rule, order, (limits, !waived.market))
+    run(state, rule, order, limits, !waived.market)
 }
 
 #[inline(always)]
@@ -91,7 +91,8 @@ fn run(
     state: &OmsState,
     rule: &InstrumentRule,
     order: &Proposal,
-    (limits, in_market): (u32, bool),
+    limits: u32,
+    in_market: bool,
 ) -> Result<Price, Reason> {
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
@@ -101,17 +102,19 @@ fn run(
     let mut new = Tally::open(order.side.is_buy(), most);
     new.orders = 1;
     new.reserved = reserved;
-    checked((state, rule), order, &new, (limits, in_market))?;
+    checked(state, rule, order, &new, limits, in_market)?;
     Ok(hold)
 }
 
 /// Runs the table: only these of the controls with limits, and the market control if enabled.
 #[inline(always)]
 fn checked(
-    (state, rule): (&OmsState, &InstrumentRule),
+    state: &OmsState,
+    rule: &InstrumentRule,
     order: &Proposal,
     new: &Tally,
-    (limits, in_market): (u32, bool),
+    limits: u32,
+    in_market: bool,
 ) -> Result<(), Reason> {
     let mut scopes = Standings::new(state, order.party());
     let controls = scopes.add_limited(state, order.party());
@@ -165,8 +168,10 @@ impl Checking<'_> {
         let same = self.state.sameness(
             order.account,
             order.instrument,
-            (order.side, order.kind),
-            (order.quantity, order.price),
+            order.side,
+            order.kind,
+            order.quantity,
+            order.price,
         );
         // A child, which takes over its quantity, is not the same as its parent.
         let same = if order.held > 0 { !same } else { same };

@@ -18,10 +18,10 @@ use fixwire_protocol::{Nanos, Timestamp};
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::decide::work::{Work, open};
 use crate::state::OmsState;
-use crate::state::event::{DayEvent, OrderEvent, OrderWord};
+use crate::state::event::{DayEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
@@ -80,12 +80,12 @@ impl Core {
     }
 
     pub(crate) fn roll_to(&mut self, at: i64, day: u32, cause: RollCause, sink: &mut impl Sink) {
-        if self.state.next_day < day && crate::values::day::is_far(self.state.day(), day) {
+        if self.state.next_day < Some(day) && crate::values::day::is_far(self.state.day(), day) {
             self.work.far_day = Some(day);
             return;
         }
         let (who, why) = cause.words();
-        if self.state.next_day < day {
+        if self.state.next_day < Some(day) {
             let event = OrderEvent::Day(DayEvent::DayAsked {
                 date: day,
                 who,
@@ -93,7 +93,8 @@ impl Core {
             });
             self.emit(at, &event, sink);
         }
-        self.close_day(at, self.state.next_day, cause == RollCause::Start);
+        let day = self.state.next_day.unwrap_or(day);
+        self.close_day(at, day, cause == RollCause::Start);
     }
 
     /// Closes the orders of the day, then starts the new trading day.
@@ -268,7 +269,7 @@ impl Core {
             self.decline(at, request, crate::Why::TooLate, b"", sink);
         }
         let event = if ends_here {
-            OrderEvent::Order(OrderWord::Ended {
+            OrderEvent::Order(LifecycleEvent::Ended {
                 order: number,
                 how: End::Expired,
                 request: None,
@@ -276,7 +277,7 @@ impl Core {
                 text: DAY_OVER,
             })
         } else {
-            OrderEvent::Order(OrderWord::Lapsed { order: number })
+            OrderEvent::Order(LifecycleEvent::Lapsed { order: number })
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
@@ -307,7 +308,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let how = match report.status {
             b'4' => End::Cancelled,
             b'C' | b'8' => End::Expired,
@@ -350,7 +351,7 @@ impl Core {
         let asked = request.and_then(|it| self.state().orders().request(it));
         let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
         let event = if !is_asked && self.has_lapsed(order) {
-            OrderEvent::Order(OrderWord::LapseConfirmed {
+            OrderEvent::Order(LifecycleEvent::LapseConfirmed {
                 order,
                 how,
                 request,
@@ -358,7 +359,7 @@ impl Core {
                 text,
             })
         } else {
-            OrderEvent::Order(OrderWord::Ended {
+            OrderEvent::Order(LifecycleEvent::Ended {
                 order,
                 how,
                 request,

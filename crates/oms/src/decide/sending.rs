@@ -3,7 +3,7 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
 use crate::decide::risk;
-use crate::state::event::{LineEvent, OrderEvent, OrderWord, RequestEvent};
+use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::{InstrumentNo, SessionNo};
@@ -34,7 +34,8 @@ impl Core {
         &mut self,
         at: i64,
         line: SessionNo,
-        (inbound, outbound): (u32, u32),
+        inbound: u32,
+        outbound: u32,
         sink: &mut impl Sink,
     ) {
         if self.state.link_numbers(line) != (inbound, outbound) {
@@ -52,8 +53,8 @@ impl Core {
         let Some(order) = self.state.orders().get(number) else {
             return;
         };
-        let of = (Some(order.account), order.instrument);
-        let Some(group) = self.lines.group(of.1) else {
+        let (party, instrument) = (order.party(), order.instrument);
+        let Some(group) = self.lines.group(instrument) else {
             return self.reject_unsent(at, number, Why::NoRoute, sink);
         };
         let waits = !self.lines.groups[group].orders.is_empty();
@@ -61,7 +62,7 @@ impl Core {
         let leaving = |line| work.is_leaving(line);
         let line = match waits {
             true => Err((Why::Busy, None)),
-            false => self.lines.choose(&self.state, (at, group), of, leaving),
+            false => self.lines.choose(&self.state, at, group, party, leaving),
         };
         match line {
             Ok(line) => self.send_on(at, number, line, sink),
@@ -107,7 +108,7 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Order(OrderWord::Rejected {
+        let event = OrderEvent::Order(LifecycleEvent::Rejected {
             order,
             reason,
             text: b"",
@@ -230,7 +231,7 @@ impl Core {
         let orders = self.state.orders();
         let known = orders.get(number);
         if known.is_some_and(|order| order.quote_side != QuoteSide::None) {
-            return self.send_waiting_side(at, (number, line), sink);
+            return self.send_waiting_side(at, number, line, sink);
         }
         let is_order = known.is_some();
         let order = match orders.request(number) {
@@ -273,14 +274,14 @@ impl Core {
         );
         let event = match asked.kind {
             RequestKind::Cancel if is_parent => return self.cancel_parent(at, order, sink),
-            RequestKind::Cancel => OrderEvent::Order(OrderWord::Ended {
+            RequestKind::Cancel => OrderEvent::Order(LifecycleEvent::Ended {
                 order,
                 how: crate::End::Cancelled,
                 request: Some(request),
                 at: 0,
                 text,
             }),
-            RequestKind::Replace => OrderEvent::Order(OrderWord::Replaced {
+            RequestKind::Replace => OrderEvent::Order(LifecycleEvent::Replaced {
                 request,
                 quantity: asked.quantity,
                 price: asked.price,

@@ -11,7 +11,7 @@ use fixwire_protocol::{Decimal, Nanos};
 use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
 use crate::decide::risk;
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
@@ -181,14 +181,14 @@ impl Core {
         report: &VenueReport<'_>,
         in_fill: bool,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let (leg, of) = self.leg_of(number, report.symbol)?;
         match report.kind {
             ReportKind::Fill | ReportKind::Bust | ReportKind::Correct => {}
-            ReportKind::Restated => return Some(Heard::Unreadable),
+            ReportKind::Restated => return Some(ReportOutcome::Unreadable),
             // The order is what the reports of the spread say.
-            _ => return Some(Heard::Known),
+            _ => return Some(ReportOutcome::Known),
         }
         let order = self.state.orders().get(number)?;
         if !self.may_report(report.line, order) {
@@ -199,7 +199,7 @@ impl Core {
             .is_some_and(|side| side.is_buy() != of.side_in(order.side).is_buy());
         if report.kind != ReportKind::Fill {
             let heard = match is_other {
-                true => Heard::Unreadable,
+                true => ReportOutcome::Unreadable,
                 false => self.undo_leg(at, report, (leg, of), sink),
             };
             return Some(heard);
@@ -225,10 +225,10 @@ impl Core {
         report: &VenueReport<'_>,
         (leg, instrument, in_fill): (u8, InstrumentNo, bool),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         };
         let order = report.id.order;
         let exec = leg_exec(report.exec, instrument);
@@ -240,7 +240,7 @@ impl Core {
         };
         let is_known = self.state.orders().has_fill(order, exec);
         if is_other_way || (is_known && !canary::is(OmsPlantedFault::LegTwice)) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         // The venue has filled the order, whichever report comes first.
         self.accepted(at, report, sink);
@@ -261,7 +261,7 @@ impl Core {
         if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
             self.guard(at, Party::new(session, account, instrument), sink);
         }
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Applies the report of a fill of a spread, which has its legs.
@@ -272,16 +272,16 @@ impl Core {
         report: &VenueReport<'_>,
         said: &[FillOfLeg<'_>],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let heard = self.hear(at, report, sink);
-        if heard == Heard::Broken {
+        if heard == ReportOutcome::Broken {
             self.forget(at, sink);
             return heard;
         }
         let of_legs = self.legs_of_fill(at, report, said, sink);
         self.forget(at, sink);
         match heard {
-            Heard::Taken | Heard::FillsMissing(_) => heard,
+            ReportOutcome::Taken | ReportOutcome::FillsMissing(_) => heard,
             _ => of_legs,
         }
     }
@@ -294,8 +294,8 @@ impl Core {
         report: &VenueReport<'_>,
         said: &[FillOfLeg<'_>],
         sink: &mut impl Sink,
-    ) -> Heard {
-        let mut heard = Heard::Known;
+    ) -> ReportOutcome {
+        let mut heard = ReportOutcome::Known;
         for (place, leg) in said.iter().enumerate() {
             let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
                 continue;
@@ -312,7 +312,7 @@ impl Core {
                 // Of an order that is not in memory.
                 None => self.report_of_none(at, &of_leg, sink),
             };
-            if heard == Heard::Known {
+            if heard == ReportOutcome::Known {
                 heard = next;
             }
         }
@@ -325,7 +325,9 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (said, terms, exec_id): (&[FillOfLeg<'_>], &ExternalTerms, &[u8]),
+        said: &[FillOfLeg<'_>],
+        terms: &ExternalTerms,
+        exec_id: &[u8],
         sink: &mut impl Sink,
     ) {
         let terms = ExternalTerms {

@@ -10,7 +10,8 @@ use crate::decide::venue::VenueId;
 use crate::decide::venue::unanswered::{Unanswered, lost_of_closed};
 use crate::state::OmsState;
 use crate::state::event::{
-    LimitEvent, LineEvent, OrderEvent, OrderWord, QuoteEvent, RemadeEvent, RequestEvent, SetupEvent,
+    LifecycleEvent, LimitEvent, LineEvent, OrderEvent, QuoteEvent, RemadeEvent, RequestEvent,
+    SetupEvent,
 };
 use crate::state::filter::OrderFilter;
 use crate::state::mass_status::MassQuestions;
@@ -183,7 +184,9 @@ impl Work {
             {
                 self.unanswered.sent(state.time(), number);
             }
-            OrderEvent::Order(OrderWord::Asked { order, at, .. }) if !self.lapsed.is_empty() => {
+            OrderEvent::Order(LifecycleEvent::Asked { order, at, .. })
+                if !self.lapsed.is_empty() =>
+            {
                 self.lapsed.sent(at, order);
             }
             OrderEvent::Remade(RemadeEvent::CancelHeld { order, .. }) => {
@@ -192,16 +195,16 @@ impl Work {
                     self.unanswered.decides(state.time(), replace);
                 }
             }
-            OrderEvent::Order(OrderWord::Retried { order, due, .. }) => {
+            OrderEvent::Order(LifecycleEvent::Retried { order, due, .. }) => {
                 self.retries.add(due, order)
             }
-            OrderEvent::Order(OrderWord::Pended { order, .. }) => {
+            OrderEvent::Order(LifecycleEvent::Pended { order, .. }) => {
                 // It may have waited before and worked again meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
             }
-            OrderEvent::Order(OrderWord::DoneForDay { order, .. }) => self.rest(order),
+            OrderEvent::Order(LifecycleEvent::DoneForDay { order, .. }) => self.rest(order),
             _ => {}
         }
     }
@@ -360,7 +363,11 @@ impl Core {
             let Some(order) = self.forgettable() else {
                 return;
             };
-            self.emit(at, &OrderEvent::Order(OrderWord::Forgotten { order }), sink);
+            self.emit(
+                at,
+                &OrderEvent::Order(LifecycleEvent::Forgotten { order }),
+                sink,
+            );
         }
     }
 
@@ -377,7 +384,7 @@ impl Core {
             return;
         }
         if order.state.is_unsent() {
-            let event = OrderEvent::Order(OrderWord::Ended {
+            let event = OrderEvent::Order(LifecycleEvent::Ended {
                 order: number,
                 how: End::Cancelled,
                 request: None,
@@ -449,7 +456,7 @@ impl Core {
         match self.answers_status(line) {
             true => self.emit(
                 at,
-                &OrderEvent::Order(OrderWord::Asked { order, line, at }),
+                &OrderEvent::Order(LifecycleEvent::Asked { order, line, at }),
                 sink,
             ),
             false => self.work.lapsed.not_asked(at, order),
@@ -490,7 +497,7 @@ impl Core {
         let must_return = is.is_none() && was != Presence::LoggedOut;
         let is = is.unwrap_or(match was {
             // It was logged on when the process was killed.
-            Presence::Here => Presence::Lost,
+            Presence::Connected => Presence::Lost,
             gone => gone,
         });
         if is != was {
@@ -501,7 +508,7 @@ impl Core {
             );
         }
         let grace = match is {
-            Presence::Here => None,
+            Presence::Connected => None,
             Presence::LoggedOut => on_logout,
             Presence::Lost => on_disconnect,
         };

@@ -9,7 +9,7 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use crate::decide::venue::VenueId;
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, ConditionEvent, CopyEvent, LineEvent, OrderEvent, OrderWord, ParentEvent,
+    BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent,
     PoolEvent, QuoteEvent, RejectedEvent, RemadeEvent, RequestEvent, SetupEvent, SpreadEvent,
     StrayEvent, UndoEvent,
 };
@@ -125,12 +125,12 @@ impl History {
                 "{} queued: waiting for a session to the venue",
                 self.what(number)?
             )),
-            OrderEvent::Order(OrderWord::Accepted {
+            OrderEvent::Order(LifecycleEvent::Accepted {
                 order, venue_id, ..
             }) if order == self.order => {
                 Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
             }
-            OrderEvent::Order(OrderWord::Rejected {
+            OrderEvent::Order(LifecycleEvent::Rejected {
                 order,
                 ref reason,
                 text: said,
@@ -138,10 +138,10 @@ impl History {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
-            OrderEvent::Order(OrderWord::Retried { .. })
+            OrderEvent::Order(LifecycleEvent::Retried { .. })
             | OrderEvent::Pool(PoolEvent::Numbered { .. })
             | OrderEvent::Request(RequestEvent::Located { .. }) => self.numbered(event),
-            OrderEvent::Order(OrderWord::Filled {
+            OrderEvent::Order(LifecycleEvent::Filled {
                 order,
                 quantity,
                 price,
@@ -166,7 +166,7 @@ impl History {
             OrderEvent::Parent(ParentEvent::ParentAccepted { .. })
             | OrderEvent::Parent(ParentEvent::ChildOf { .. })
             | OrderEvent::Parent(ParentEvent::ParentFilled { .. }) => self.family(event),
-            OrderEvent::Order(OrderWord::DoneForDay {
+            OrderEvent::Order(LifecycleEvent::DoneForDay {
                 order, text: said, ..
             }) if order == self.order => Some(match said {
                 b"" => "done for the day, until the next trading day".into(),
@@ -175,30 +175,32 @@ impl History {
                     text(said)
                 ),
             }),
-            OrderEvent::Order(OrderWord::Renewed { order, by_venue }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::Renewed { order, by_venue })
+                if order == self.order =>
+            {
                 Some(match by_venue {
                     false => "working again: a new trading day started".into(),
                     true => "working again: reported by the venue".into(),
                 })
             }
-            OrderEvent::Order(OrderWord::Ended { .. })
-            | OrderEvent::Order(OrderWord::Lapsed { .. })
-            | OrderEvent::Order(OrderWord::LapseConfirmed { .. })
-            | OrderEvent::Order(OrderWord::Pended { .. })
-            | OrderEvent::Order(OrderWord::Replaced { .. })
-            | OrderEvent::Order(OrderWord::TermsSet { .. })
-            | OrderEvent::Order(OrderWord::Declined { .. }) => self.answered(event),
-            OrderEvent::Order(OrderWord::Asked { .. })
+            OrderEvent::Order(LifecycleEvent::Ended { .. })
+            | OrderEvent::Order(LifecycleEvent::Lapsed { .. })
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { .. })
+            | OrderEvent::Order(LifecycleEvent::Pended { .. })
+            | OrderEvent::Order(LifecycleEvent::Replaced { .. })
+            | OrderEvent::Order(LifecycleEvent::TermsSet { .. })
+            | OrderEvent::Order(LifecycleEvent::Declined { .. }) => self.answered(event),
+            OrderEvent::Order(LifecycleEvent::Asked { .. })
             | OrderEvent::Remade(RemadeEvent::CancelHeld { .. })
             | OrderEvent::Remade(RemadeEvent::ReplacedAsNew { .. })
             | OrderEvent::Remade(RemadeEvent::CancelDropped { .. })
             | OrderEvent::Stray(StrayEvent::StrayCancelled { .. })
-            | OrderEvent::Order(OrderWord::Unanswered { .. })
-            | OrderEvent::Order(OrderWord::NoAnswer { .. })
-            | OrderEvent::Order(OrderWord::NotAtVenue { .. })
-            | OrderEvent::Order(OrderWord::LapseCancelled { .. })
-            | OrderEvent::Order(OrderWord::VenueIdSet { .. })
-            | OrderEvent::Order(OrderWord::ForeignReport { .. }) => self.doubted(event),
+            | OrderEvent::Order(LifecycleEvent::Unanswered { .. })
+            | OrderEvent::Order(LifecycleEvent::NoAnswer { .. })
+            | OrderEvent::Order(LifecycleEvent::NotAtVenue { .. })
+            | OrderEvent::Order(LifecycleEvent::LapseCancelled { .. })
+            | OrderEvent::Order(LifecycleEvent::VenueIdSet { .. })
+            | OrderEvent::Order(LifecycleEvent::ForeignReport { .. }) => self.doubted(event),
             OrderEvent::Line(LineEvent::LineDown { line })
             | OrderEvent::Line(LineEvent::MassAsked { line, .. })
                 if self.line == Some(line) =>
@@ -227,10 +229,10 @@ impl History {
 
     fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Order(OrderWord::Asked { order, line, .. }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::Asked { order, line, .. }) if order == self.order => {
                 Some(format!("order status requested on {}", self.session(line)))
             }
-            OrderEvent::Order(OrderWord::Unanswered { request })
+            OrderEvent::Order(LifecycleEvent::Unanswered { request })
                 if self.requests.contains(&request) =>
             {
                 Some(
@@ -238,7 +240,7 @@ impl History {
                         .into(),
                 )
             }
-            OrderEvent::Order(OrderWord::ForeignReport { line, order, text })
+            OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text })
                 if order == self.order =>
             {
                 Some(format!(
@@ -247,7 +249,7 @@ impl History {
                     String::from_utf8_lossy(text)
                 ))
             }
-            OrderEvent::Order(OrderWord::NoAnswer { request })
+            OrderEvent::Order(LifecycleEvent::NoAnswer { request })
                 if self.requests.contains(&request) =>
             {
                 Some("neither the request nor the status request was answered".into())
@@ -271,19 +273,23 @@ impl History {
                     "the venue has it open as {order}-{former} after it was closed here: cancel sent"
                 ))
             }
-            OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::VenueIdSet { order, venue_id })
+                if order == self.order =>
+            {
                 Some(format!(
                     "OrderID {} of the venue from now on",
                     text(venue_id)
                 ))
             }
-            OrderEvent::Order(OrderWord::LapseCancelled { order, line }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line })
+                if order == self.order =>
+            {
                 Some(format!(
                     "{} is up, and its trading day is over: what the venue may still have is cancelled",
                     self.session(line)
                 ))
             }
-            OrderEvent::Order(OrderWord::NotAtVenue { order }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::NotAtVenue { order }) if order == self.order => {
                 Some("the venue does not have it: its state is unknown".into())
             }
             _ => None,
@@ -338,7 +344,7 @@ impl History {
     /// Describes its new number at the venue.
     fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Order(OrderWord::Retried {
+            OrderEvent::Order(LifecycleEvent::Retried {
                 order,
                 attempt,
                 text: said,
@@ -446,7 +452,7 @@ impl History {
                     self.what(number)?
                 ))
             }
-            OrderEvent::Order(OrderWord::ReportEntered { order, who, why })
+            OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why })
                 if order == self.order =>
             {
                 Some(format!("report entered by {}: {}", text(who), text(why)))
@@ -490,7 +496,7 @@ impl History {
             | OrderEvent::Break(BreakEvent::TermsSettled { .. })
             | OrderEvent::Break(BreakEvent::TermsRestated { .. })
             | OrderEvent::Break(BreakEvent::FillsSettled { .. }) => self.broken(event),
-            OrderEvent::Order(OrderWord::Forgotten { order }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::Forgotten { order }) if order == self.order => {
                 Some("closed long enough ago: removed from memory".into())
             }
             OrderEvent::Spread(SpreadEvent::LegsMissing { order }) if order == self.order => {

@@ -100,7 +100,7 @@ impl OmsState {
             last,
             yesterday,
             ids,
-            spent,
+            used_execs,
             session_names,
             account_names,
             instrument_names,
@@ -138,8 +138,8 @@ impl OmsState {
         to.of(format_args!("oms"));
         to.say("time", time);
         to.say("events", events);
-        to.count("day", *day);
-        to.count("requested day", *next_day);
+        to.some("day", *day);
+        to.some("requested day", *next_day);
         to.count("last order", *last);
         to.count("last order of yesterday", *yesterday);
         to.text("build", build);
@@ -167,7 +167,7 @@ impl OmsState {
         scopes::stops(self, stops, to);
         scopes::recent(recent, to);
         orders::ids(ids, to);
-        orders::spent(spent, to);
+        orders::used_execs(used_execs, to);
         orders::orders(self, orders, to);
         orders::pools(pool_names, pools, to);
         orders::conditions(self, conditions, to);

@@ -1,7 +1,7 @@
 //! Data of an order and its request that the report of an event needs, and the event removes.
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::values::value::{Number, RequestKind, Text};
 
 /// Data that a report needs and the event removes from the state.
@@ -21,15 +21,15 @@ impl Before {
     /// Called before the event is applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let request = match *event {
-            OrderEvent::Order(OrderWord::Replaced { request, .. })
-            | OrderEvent::Order(OrderWord::Declined { request, .. }) => Some(request),
-            OrderEvent::Order(OrderWord::Ended { request, .. })
-            | OrderEvent::Order(OrderWord::LapseConfirmed { request, .. })
-            | OrderEvent::Order(OrderWord::TermsSet { request, .. }) => request,
+            OrderEvent::Order(LifecycleEvent::Replaced { request, .. })
+            | OrderEvent::Order(LifecycleEvent::Declined { request, .. }) => Some(request),
+            OrderEvent::Order(LifecycleEvent::Ended { request, .. })
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { request, .. })
+            | OrderEvent::Order(LifecycleEvent::TermsSet { request, .. }) => request,
             _ => None,
         };
         self.request = None;
-        if let OrderEvent::Order(OrderWord::Accepted { order, .. }) = *event {
+        if let OrderEvent::Order(LifecycleEvent::Accepted { order, .. }) = *event {
             let order = state.orders().get(order);
             self.is_known = order.is_some_and(|it| !it.venue_id.bytes().is_empty());
             return;

@@ -5,7 +5,7 @@ use fixwire_protocol::Outbox;
 use super::before::Before;
 use super::clients::{Client, Extra, plain};
 use crate::state::OmsState;
-use crate::state::event::{BreakEvent, OrderEvent, OrderWord, UndoEvent};
+use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent, UndoEvent};
 use crate::values::value::Number;
 
 /// Writes the report of an event of these.
@@ -18,7 +18,7 @@ pub(super) fn report(
     outbox: &mut Outbox,
 ) {
     match *event {
-        OrderEvent::Order(OrderWord::TermsSet { order, .. }) => {
+        OrderEvent::Order(LifecycleEvent::TermsSet { order, .. }) => {
             terms_set(state, order, before, client, outbox)
         }
         OrderEvent::Break(BreakEvent::TermsSettled { order, .. })

@@ -12,7 +12,7 @@ use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{quotes, spreads};
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, ConditionEvent, CopyEvent, InquiryEvent, OrderEvent, OrderWord, ParentEvent,
+    BreakEvent, ConditionEvent, CopyEvent, InquiryEvent, LifecycleEvent, OrderEvent, ParentEvent,
     QuoteEvent, RejectedEvent, RequestEvent, SpreadEvent, UndoEvent,
 };
 use crate::state::orders::Order;
@@ -105,15 +105,15 @@ pub(crate) fn report(
             plain(state, order, (b'5', b"", None), client, outbox);
         }
         // The venue has it after all: the client knows it as accepted.
-        OrderEvent::Order(OrderWord::Accepted { .. }) if before.is_known => {}
-        OrderEvent::Order(OrderWord::Accepted { order, .. })
+        OrderEvent::Order(LifecycleEvent::Accepted { .. }) if before.is_known => {}
+        OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
         | OrderEvent::Copy(CopyEvent::External { order, .. })
         | OrderEvent::Parent(ParentEvent::ParentAccepted { order }) => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
             }
         }
-        OrderEvent::Order(OrderWord::Rejected {
+        OrderEvent::Order(LifecycleEvent::Rejected {
             order,
             ref reason,
             text,
@@ -130,7 +130,7 @@ pub(crate) fn report(
                 execution(state, order, (b'8', text), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Order(OrderWord::Filled {
+        OrderEvent::Order(LifecycleEvent::Filled {
             order,
             quantity,
             price,
@@ -152,13 +152,13 @@ pub(crate) fn report(
                 execution(state, order, (kind, b""), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Order(OrderWord::Replaced { .. }) => {
+        OrderEvent::Order(LifecycleEvent::Replaced { .. }) => {
             if let Some(order) = orders.get(before.order) {
                 let extra = Extra::Original(&before.id);
                 execution(state, order, (b'5', b""), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Order(OrderWord::Ended {
+        OrderEvent::Order(LifecycleEvent::Ended {
             order, how, text, ..
         }) => {
             if let Some(order) = orders.get(order) {
@@ -166,12 +166,12 @@ pub(crate) fn report(
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
-        OrderEvent::Order(OrderWord::Lapsed { .. })
-        | OrderEvent::Order(OrderWord::DoneForDay { .. })
-        | OrderEvent::Order(OrderWord::Renewed { .. }) => {
+        OrderEvent::Order(LifecycleEvent::Lapsed { .. })
+        | OrderEvent::Order(LifecycleEvent::DoneForDay { .. })
+        | OrderEvent::Order(LifecycleEvent::Renewed { .. }) => {
             of_day(state, event, client, outbox);
         }
-        OrderEvent::Order(OrderWord::Declined { .. }) => {
+        OrderEvent::Order(LifecycleEvent::Declined { .. }) => {
             declined(state, event, before, client, outbox)
         }
         OrderEvent::Request(RequestEvent::Refused { .. }) => refused(state, event, client, outbox),
@@ -183,14 +183,14 @@ pub(crate) fn report(
 #[cold]
 fn of_day(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
     match *event {
-        OrderEvent::Order(OrderWord::Lapsed { order }) => {
+        OrderEvent::Order(LifecycleEvent::Lapsed { order }) => {
             let kind = End::Expired.byte();
             plain(state, order, (kind, DAY_OVER, None), client, outbox);
         }
-        OrderEvent::Order(OrderWord::DoneForDay { order, text, .. }) => {
+        OrderEvent::Order(LifecycleEvent::DoneForDay { order, text, .. }) => {
             plain(state, order, (b'3', text, None), client, outbox);
         }
-        OrderEvent::Order(OrderWord::Renewed { order, .. }) => {
+        OrderEvent::Order(LifecycleEvent::Renewed { order, .. }) => {
             // GT renewal.
             let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
@@ -240,7 +240,7 @@ fn declined(
 ) {
     let order = state.orders().get(before.order);
     if let (
-        OrderEvent::Order(OrderWord::Declined { reason, text, .. }),
+        OrderEvent::Order(LifecycleEvent::Declined { reason, text, .. }),
         Some((kind, id)),
         Some(order),
     ) = (event, &before.request, order)
@@ -266,12 +266,12 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Rejected(RejectedEvent::Rerun { order, .. })
         | OrderEvent::Copy(CopyEvent::External { order, .. })
         | OrderEvent::Copy(CopyEvent::Restated { order, .. })
-        | OrderEvent::Order(OrderWord::TermsSet { order, .. })
-        | OrderEvent::Order(OrderWord::Accepted { order, .. })
+        | OrderEvent::Order(LifecycleEvent::TermsSet { order, .. })
+        | OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
         | OrderEvent::Parent(ParentEvent::ParentAccepted { order })
         | OrderEvent::Parent(ParentEvent::ParentFilled { order, .. })
-        | OrderEvent::Order(OrderWord::Rejected { order, .. })
-        | OrderEvent::Order(OrderWord::Filled { order, .. })
+        | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
+        | OrderEvent::Order(LifecycleEvent::Filled { order, .. })
         | OrderEvent::Undo(UndoEvent::Busted { order, .. })
         | OrderEvent::Undo(UndoEvent::Corrected { order, .. })
         | OrderEvent::Undo(UndoEvent::ParentCorrected { order, .. })
@@ -280,11 +280,11 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Break(BreakEvent::FillsSettled { order, .. })
         | OrderEvent::Spread(SpreadEvent::LegFilled { order, .. })
         | OrderEvent::Spread(SpreadEvent::LegUndone { order, .. })
-        | OrderEvent::Order(OrderWord::Ended { order, .. })
-        | OrderEvent::Order(OrderWord::DoneForDay { order, .. })
-        | OrderEvent::Order(OrderWord::Lapsed { order })
-        | OrderEvent::Order(OrderWord::Renewed { order, .. }) => Some(order),
-        OrderEvent::Order(OrderWord::Replaced { .. }) => Some(before.order),
+        | OrderEvent::Order(LifecycleEvent::Ended { order, .. })
+        | OrderEvent::Order(LifecycleEvent::DoneForDay { order, .. })
+        | OrderEvent::Order(LifecycleEvent::Lapsed { order })
+        | OrderEvent::Order(LifecycleEvent::Renewed { order, .. }) => Some(order),
+        OrderEvent::Order(LifecycleEvent::Replaced { .. }) => Some(before.order),
         _ => None,
     }
 }
@@ -296,7 +296,7 @@ pub(crate) fn session_of(
     before: &Before,
 ) -> Option<SessionNo> {
     let order = match *event {
-        OrderEvent::Order(OrderWord::Declined { .. }) => before.order,
+        OrderEvent::Order(LifecycleEvent::Declined { .. }) => before.order,
         OrderEvent::Request(RequestEvent::Refused { session, .. })
         | OrderEvent::Request(RequestEvent::MassCancelRefused { session, .. }) => {
             return Some(session);
@@ -423,8 +423,8 @@ pub(super) fn execution(
         report.decimal(tag::STOP_PX, price(order.stop, scale));
     }
     report.char(tag::TIME_IN_FORCE, order.tif.byte());
-    if order.until > 0 {
-        report.uint(EXPIRE_DATE, order.until.into());
+    if let Some(until) = order.until {
+        report.uint(EXPIRE_DATE, until.into());
     }
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(COPY_MSG_INDICATOR, b'Y');
@@ -443,7 +443,7 @@ pub(super) fn execution(
         report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
     }
     report
-        .uint(tag::LEAVES_QTY, order.told_leaves())
+        .uint(tag::LEAVES_QTY, order.reported_leaves())
         .uint(tag::CUM_QTY, order.filled)
         .decimal(tag::AVG_PX, average(order.paid, order.filled, scale))
         .time(

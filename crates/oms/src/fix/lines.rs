@@ -12,7 +12,7 @@ use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
 use crate::state::event::{
-    InquiryEvent, LineEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent, StrayEvent,
+    InquiryEvent, LifecycleEvent, LineEvent, OrderEvent, QuoteEvent, RequestEvent, StrayEvent,
 };
 use crate::state::mass_status::MASS_STATUS_REQ_ID;
 use crate::state::orders::transition::OrderState;
@@ -69,11 +69,11 @@ pub(crate) fn send(
             ..
         }) => {
             if let Some(order) = state.orders().get(order) {
-                cancel_stray(state, order, (former, request), line, outbox);
+                cancel_stray(state, order, former, request, line, outbox);
             }
         }
         OrderEvent::Line(LineEvent::MassAsked { at, .. }) => ask_for_all(at, line.0, outbox),
-        OrderEvent::Order(OrderWord::Asked { order, .. }) => {
+        OrderEvent::Order(LifecycleEvent::Asked { order, .. }) => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
                 {
@@ -131,8 +131,8 @@ fn new_order(
 
 fn put_validity(order: &Order, out: &mut Body<'_>) {
     out.char(tag::TIME_IN_FORCE, order.tif.byte());
-    if order.until > 0 {
-        out.uint(EXPIRE_DATE, order.until.into());
+    if let Some(until) = order.until {
+        out.uint(EXPIRE_DATE, until.into());
     }
     if let Some(effect) = order.effect.field() {
         out.char(POSITION_EFFECT, effect);
@@ -203,7 +203,8 @@ fn change(
 fn cancel_stray(
     state: &OmsState,
     order: &Order,
-    (former, request): (Number, Number),
+    former: Number,
+    request: Number,
     line: (SessionId, Version),
     outbox: &mut Outbox,
 ) {

@@ -18,7 +18,7 @@ const TRAD_SES_STATUS: Tag = 340;
 
 /// SubscriptionRequestType(263).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Asked {
+pub(crate) enum Subscription {
     /// 0: the state now.
     State,
     /// 1: the state now, and each change.
@@ -48,7 +48,7 @@ pub(crate) struct MarketRequest {
 pub(crate) fn read(
     state: &OmsState,
     message: &Message<'_>,
-) -> Result<(MarketRequest, Asked), Refusal> {
+) -> Result<(MarketRequest, Subscription), Refusal> {
     let kind = if message.msg_type() == b"e" {
         b'e'
     } else {
@@ -69,9 +69,9 @@ pub(crate) fn read(
     }
     required(message, SUBSCRIPTION_REQUEST_TYPE)?;
     let asked = match byte(message, SUBSCRIPTION_REQUEST_TYPE) {
-        Some(b'0') => Asked::State,
-        Some(b'1') => Asked::Updates,
-        Some(b'2') => Asked::Nothing,
+        Some(b'0') => Subscription::State,
+        Some(b'1') => Subscription::Updates,
+        Some(b'2') => Subscription::Nothing,
         _ => return Err(Refusal::ValueOutOfRange(SUBSCRIPTION_REQUEST_TYPE)),
     };
     let instrument = (kind == b'e').then(|| state.instruments().find(name));

@@ -254,7 +254,7 @@ fn status(
         ] {
             if let Some(order) = order {
                 answer.decimal(px, price(order.price, scale));
-                answer.uint(size, order.told_leaves());
+                answer.uint(size, order.reported_leaves());
             }
         }
     }

@@ -7,7 +7,7 @@ use super::clients::{self, Client};
 use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, InquiryEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent, SpreadEvent,
+    BreakEvent, InquiryEvent, LifecycleEvent, OrderEvent, QuoteEvent, RequestEvent, SpreadEvent,
     UndoEvent,
 };
 
@@ -46,7 +46,7 @@ pub(crate) fn report(
             message,
         ) => quotes::report(state, event, message, client, outbox),
         (
-            OrderEvent::Order(OrderWord::TermsSet { .. })
+            OrderEvent::Order(LifecycleEvent::TermsSet { .. })
             | OrderEvent::Undo(UndoEvent::Busted { .. })
             | OrderEvent::Undo(UndoEvent::Corrected { .. })
             | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })

@@ -116,10 +116,8 @@ pub(crate) fn new_order<'a>(
     };
     let until = match tif {
         Some(TimeInForce::GoodTillDate) => {
-            match crate::values::day::compact(required(message, EXPIRE_DATE)?) {
-                0 => return Err(Refusal::IncorrectDataFormat(EXPIRE_DATE)),
-                date => Some(date),
-            }
+            let date = crate::values::day::compact(required(message, EXPIRE_DATE)?);
+            Some(date.ok_or(Refusal::IncorrectDataFormat(EXPIRE_DATE))?)
         }
         _ => None,
     };

@@ -4,7 +4,7 @@
 
 use fixwire_protocol::{Message, Refusal, Tag, tag, value};
 
-use crate::state::conditions::{Terms, Wish};
+use crate::state::conditions::{PriceCondition, Terms};
 use crate::state::parents::FamilyRole;
 use crate::values::own_tags::{OwnTags, get};
 use crate::values::value::{PriceField, Quantity};
@@ -52,7 +52,7 @@ pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refus
         Some(_) => return Err(Refusal::ValueOutOfRange(own.validity)),
     };
     let named = get(message, own.condition).map(|text| {
-        let wish = Wish::parse(text);
+        let wish = PriceCondition::parse(text);
         wish.ok_or(Refusal::ValueOutOfRange(own.condition))
     });
     let named = named.transpose()?;
@@ -122,7 +122,7 @@ pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quanti
 }
 
 /// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.
-fn trigger(message: &Message<'_>) -> Result<Option<Wish>, Refusal> {
+fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
     let trigger = TRIGGER_TYPE..=LAST_TRIGGER;
     let mut fields = message.fields().iter().map(|field| field.tag);
     let Some(first) = fields.find(|tag| trigger.contains(tag)) else {
@@ -173,7 +173,7 @@ fn trigger(message: &Message<'_>) -> Result<Option<Wish>, Refusal> {
     let price = message.decimal(TRIGGER_PRICE);
     let price = price.ok_or(Refusal::ConditionallyRequiredFieldMissing(TRIGGER_PRICE))?;
     let price = price.map_err(|_| Refusal::IncorrectDataFormat(TRIGGER_PRICE))?;
-    Ok(Some(Wish {
+    Ok(Some(PriceCondition {
         field,
         rises,
         price,

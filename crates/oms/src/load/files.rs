@@ -214,9 +214,10 @@ impl Reader<'_> {
         if !known.any(|it| matches(account, it.name.as_bytes())) {
             return Err((format!("unknown account {account}"), "see [[account]]"));
         }
-        let day = |name: &str, text: Option<&str>, default: u32| {
-            let day = text.map_or(Some(default), crate::values::day::parse);
-            day.ok_or((format!("{name} must be a day such as 2026-11-22"), ""))
+        let day = |name: &str, text: Option<&str>| {
+            let day = text.map(|text| crate::values::day::parse(text).ok_or(text));
+            let wrong = |_| (format!("{name} must be a day such as 2026-11-22"), "");
+            day.transpose().map_err(wrong)
         };
         let what = match row.cells[4].unwrap_or("all") {
             "all" => Restricted::All,
@@ -232,8 +233,8 @@ impl Reader<'_> {
         self.rules.restricted.push(RestrictedRule {
             symbol: symbol.into(),
             account: account.into(),
-            from: day("from", row.cells[2], 0)?,
-            to: day("to", row.cells[3], u32::MAX)?,
+            from: day("from", row.cells[2])?,
+            to: day("to", row.cells[3])?,
             what,
         });
         Ok(())

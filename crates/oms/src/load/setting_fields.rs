@@ -170,7 +170,7 @@ impl NamedRule for LimitRule {
 impl NamedRule for RestrictedRule {
     const WHAT: &'static str = "restricted";
     const IS_GUARDED: bool = true;
-    type Key<'a> = (&'a str, &'a str, u32, u32, String);
+    type Key<'a> = (&'a str, &'a str, Option<u32>, Option<u32>, String);
 
     fn key(&self) -> Self::Key<'_> {
         let what = format!("{:?}", self.what);
@@ -183,9 +183,11 @@ impl NamedRule for RestrictedRule {
 
     fn fields(&self) -> RuleFields {
         let what = format!("{:?}", self.what).to_lowercase();
-        let from = Some(self.from).filter(|day| *day > 0);
-        let to = Some(self.to).filter(|day| *day < u32::MAX);
-        Vec::from([("", what), ("from", or_none(from)), ("to", or_none(to))])
+        Vec::from([
+            ("", what),
+            ("from", or_none(self.from)),
+            ("to", or_none(self.to)),
+        ])
     }
 }
 

@@ -51,8 +51,8 @@ use crate::state::orders::ids::{Ids, Used};
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;
 use crate::state::orders::remade::RemadeOrders;
-use crate::state::orders::spent::Spent;
 use crate::state::orders::strays::Strays;
+use crate::state::orders::used_execs::UsedExecs;
 use crate::state::parents::Families;
 use crate::state::pools::Pool;
 use crate::state::quotes::Quotes;
@@ -123,7 +123,7 @@ impl Ledger for OmsState {
             let word = used.hash ^ used.order.rotate_left(32);
             sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
         }
-        for word in self.spent.words() {
+        for word in self.used_execs.words() {
             sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
         }
         hasher.write_u64(sum);
@@ -230,7 +230,7 @@ impl OmsState {
             put(&used.hash.to_le_bytes());
             put(&used.order.to_le_bytes());
         }
-        self.spent.put(put);
+        self.used_execs.put(put);
         bytes.clear();
         self.rejected.put(&mut bytes);
         self.copies.put(&mut bytes);
@@ -422,7 +422,7 @@ impl OmsState {
                 order: Wire::take(from)?,
             });
         }
-        self.spent = Spent::take(from)?;
+        self.used_execs = UsedExecs::take(from)?;
         self.rejected = RejectedOrders::take(from)?;
         self.copies = Copies::take(from)?;
         Some(())

@@ -28,7 +28,7 @@ pub struct Terms {
     /// It must not be sent later than so many nanoseconds after it was received.
     pub valid_for: Option<i64>,
     /// It is held until its condition is met.
-    pub condition: Option<Wish>,
+    pub condition: Option<PriceCondition>,
     /// It is a parent or a child order.
     pub role: Option<FamilyRole>,
 }
@@ -44,7 +44,7 @@ impl Terms {
 
 /// A condition as the client writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wish {
+pub struct PriceCondition {
     /// The price to look at.
     pub field: PriceField,
     /// Whether it has to be at least this price; otherwise at most.
@@ -53,7 +53,7 @@ pub struct Wish {
     pub price: Decimal,
 }
 
-impl Wish {
+impl PriceCondition {
     /// Reads `last>=101.5`: `last`, `bid` or `offer`, and `>=` or `<=`.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn a_condition_is_read_as_it_is_written() {
-        let wish = |text: &str| Wish::parse(text.as_bytes());
+        let wish = |text: &str| PriceCondition::parse(text.as_bytes());
         let known = wish("bid<=99.5").unwrap();
         assert_eq!((known.field, known.rises), (PriceField::Bid, false));
         assert_eq!(known.price, Decimal::parse(b"99.5").unwrap());

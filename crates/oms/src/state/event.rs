@@ -188,7 +188,7 @@ events! {
             stop: Price = "StopPx(99); 0 without one.",
             hold: Price = "The price used for its reservation.",
             quantity: Quantity = "OrderQty(38).",
-            until: u32 = "ExpireDate(432), as 20261122; 0 without one.",
+            until: Option<u32> = "ExpireDate(432), as 20261122.",
             effect: Effect = "PositionEffect(77).",
             id: &'a [u8] = "ClOrdID(11).",
         }
@@ -257,7 +257,7 @@ events! {
         }
     }
     /// What becomes of an order: the word of its venue, a report by hand, or its end.
-    Order OrderWord['a] {
+    Order LifecycleEvent['a] {
         /// The venue accepted an order.
         20 Accepted {
             order: Number = "Its number.",

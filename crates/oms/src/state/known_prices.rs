@@ -6,7 +6,7 @@
 use alloc::collections::{BTreeSet, VecDeque};
 
 use crate::state::OmsState;
-use crate::state::event::{ConditionEvent, OrderEvent, OrderWord};
+use crate::state::event::{ConditionEvent, LifecycleEvent, OrderEvent};
 use crate::state::parents::FamilyRole;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::{Number, Price, PriceField};
@@ -16,14 +16,14 @@ type Quote = [Option<Price>; 3];
 
 /// What an accepted order asks for, in units of the OMS.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AcceptedTerms {
     /// Nanoseconds from its receipt on.
     pub valid_for: Option<i64>,
     pub condition: Option<(PriceField, bool, Price)>,
     pub role: Option<FamilyRole>,
 }
 
-impl Asked {
+impl AcceptedTerms {
     /// It is not sent now.
     pub(crate) fn stays(&self) -> bool {
         self.condition.is_some() || self.is_parent()
@@ -99,9 +99,9 @@ impl Prices {
             OrderEvent::Condition(ConditionEvent::Held { order, .. }) => {
                 self.deadlines.extend(deadline(state, order))
             }
-            OrderEvent::Order(OrderWord::Ended { order, .. })
-            | OrderEvent::Order(OrderWord::LapseConfirmed { order, .. })
-            | OrderEvent::Order(OrderWord::Rejected { order, .. })
+            OrderEvent::Order(LifecycleEvent::Ended { order, .. })
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { order, .. })
+            | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
             | OrderEvent::Condition(ConditionEvent::Triggered { order }) => {
                 if let Some(key) = deadline(state, order) {
                     self.deadlines.remove(&key);

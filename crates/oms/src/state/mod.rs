@@ -38,8 +38,8 @@ use crate::state::orders::ids::Ids;
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;
 use crate::state::orders::remade::RemadeOrders;
-use crate::state::orders::spent::Spent;
 use crate::state::orders::strays::Strays;
+use crate::state::orders::used_execs::UsedExecs;
 use crate::state::orders::{Order, Orders};
 use crate::state::parents::Families;
 use crate::state::pools::Pool;
@@ -201,7 +201,7 @@ impl Default for Session {
     fn default() -> Self {
         Self {
             ready: false,
-            client: Presence::Here,
+            client: Presence::Connected,
             link: (0, 0),
             marks: RequestMarks::default(),
             standing: Standing::default(),
@@ -233,14 +233,14 @@ pub struct OmsState {
     pub(crate) time: i64,
     /// Number of events: that of the last one.
     pub(crate) events: u64,
-    /// The trading day, as 20261122; 0 before the first.
-    pub(crate) day: u32,
+    /// The trading day, as 20261122; `None` before the first.
+    pub(crate) day: Option<u32>,
     /// The last order number: numbers continue from day to day, as orders may.
     pub(crate) last: Number,
     /// The last order number at the start of the day.
     pub(crate) yesterday: Number,
     pub(crate) ids: Ids,
-    pub(crate) spent: Spent,
+    pub(crate) used_execs: UsedExecs,
     pub(crate) session_names: Names<SessionNo>,
     pub(crate) account_names: Names<AccountNo>,
     pub(crate) instrument_names: Names<InstrumentNo>,
@@ -279,8 +279,8 @@ pub struct OmsState {
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.
     pub(crate) has_flow: bool,
-    /// The requested new trading day; 0 for none.
-    pub(crate) next_day: u32,
+    /// The requested new trading day.
+    pub(crate) next_day: Option<u32>,
     /// Temporary limits.
     pub(crate) expiries: Vec<Expiry>,
     /// Stopped scopes.
@@ -340,10 +340,10 @@ impl OmsState {
         self.events
     }
 
-    /// The trading day, as 20261122; 0 before the first.
+    /// The trading day, as 20261122.
     #[must_use]
     pub fn day(&self) -> u32 {
-        self.day
+        self.day.unwrap_or_default()
     }
 
     /// The orders in memory.
@@ -416,7 +416,7 @@ impl OmsState {
     #[must_use]
     pub fn client(&self, session: SessionNo) -> Presence {
         let known = self.sessions.get(session);
-        known.map_or(Presence::Here, |session| session.client)
+        known.map_or(Presence::Connected, |session| session.client)
     }
 
     /// The order of a ClOrdID used today, or 0 if it was rejected.

@@ -54,7 +54,7 @@ impl RollCause {
 
 /// Whether it is at a venue and ends with the trading day that is being closed.
 pub(crate) fn ends_with_day(state: &OmsState, order: &Order) -> bool {
-    state.next_day > 0 && is_live(order, state.next_day)
+    state.next_day.is_some_and(|day| is_live(order, day))
 }
 
 /// Whether the venue has, or may have, an order that ends before this day. One that was placed elsewhere is not ours to

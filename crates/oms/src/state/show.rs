@@ -35,7 +35,7 @@ pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scale: u8) -> Sente
     let mut text = Sentence::new();
     let why = reason.why;
     // Text that does not fit is cut; no other error is possible.
-    let _ = write_reason(&mut text, state, reason, (why, scale));
+    let _ = write_reason(&mut text, state, reason, why, scale);
     text
 }
 
@@ -43,7 +43,8 @@ fn write_reason(
     text: &mut Sentence,
     state: &OmsState,
     reason: &Reason,
-    (why, scale): (Why, u8),
+    why: Why,
+    scale: u8,
 ) -> fmt::Result {
     if why == Why::NoLimit {
         let control = u8::try_from(reason.value).ok().and_then(RiskControl::of);

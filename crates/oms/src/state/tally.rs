@@ -1,6 +1,7 @@
 //! Usage that counts against limits: open orders and their possible fills, for each scope.
 
-use crate::values::value::{Amount, Effect, Quantity};
+use crate::values::ids::Party;
+use crate::values::value::{Amount, Effect, Price, Quantity};
 
 /// Sums over the open orders of a scope, and what was traded today.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -196,6 +197,22 @@ impl Position {
         *this -= opened;
         *other = other.saturating_add(quantity - opened);
     }
+}
+
+/// What a trade does to a position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TradeSide {
+    pub buys: bool,
+    pub effect: Effect,
+}
+
+/// A trade of an account.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trade {
+    pub party: Party,
+    pub side: TradeSide,
+    pub quantity: Quantity,
+    pub price: Price,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a venue says and does not agree with an order: asked, alarmed, settled.
 
 use super::*;
-use crate::state::event::OrderWord;
+use crate::state::event::LifecycleEvent;
 use crate::state::orders::transition::OrderState::{Ended, Parent, Working};
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{BreakKind, End};
@@ -486,7 +486,7 @@ fn a_fill_costs_the_same_however_many_there_were() {
     world.accept(order);
     let state = &mut world.core.state;
     for exec in 1..=90_000 {
-        let event = OrderEvent::Order(OrderWord::Filled {
+        let event = OrderEvent::Order(LifecycleEvent::Filled {
             order,
             exec,
             quantity: 10,

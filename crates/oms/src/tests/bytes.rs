@@ -16,6 +16,7 @@ use crate::state::orders::fills::Fill;
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
+use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Order, Pended, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::reload::PendingReload;
@@ -63,7 +64,7 @@ fn add(state: &mut OmsState, change: impl FnOnce(&mut Order)) -> Number {
         last_fill: None,
         pended: None,
         asked: 0,
-        queued: AT,
+        queued: QueueTime::Since(AT),
         retry: None,
         quote_side: QuoteSide::None,
         triggered: false,
@@ -172,7 +173,7 @@ fn add_order_of_spread(state: &mut OmsState) {
         price: 10_005,
         hold: 10_010,
         id: Text::new(b"REQUEST"),
-        queued: -AT,
+        queued: QueueTime::Until(AT),
     };
     assert!(state.orders.add_request(place, request));
 }
@@ -300,7 +301,7 @@ fn add_records(state: &mut OmsState) {
         price: 10_000,
         stop: 9_995,
         quantity: 5_000,
-        until: 20_261_130,
+        until: Some(20_261_130),
         effect: Effect::Netting,
         is_located: false,
         reason: Reason {
@@ -339,7 +340,7 @@ fn add_limits(state: &mut OmsState) {
         by: Text::new(b"ann"),
         settings: 99,
     });
-    state.next_day = 20_261_130;
+    state.next_day = Some(20_261_130);
     state.firm.flow = Some(std::boxed::Box::new(Flow::default()));
     if let Some(flow) = &mut state.firm.flow {
         let passed = crate::state::flow::Passed {
@@ -357,10 +358,10 @@ fn add_limits(state: &mut OmsState) {
     state.recent.add(AT, 5);
     state.recent.add(AT + 1, 6);
     for exec in [41, 42] {
-        state.spent.add(exec);
-        state.spent.begin_day();
+        state.used_execs.add(exec);
+        state.used_execs.begin_day();
     }
-    state.spent.add(43);
+    state.used_execs.add(43);
 }
 
 /// A state with something of everything.

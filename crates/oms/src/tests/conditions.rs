@@ -6,7 +6,7 @@ use crate::state::event::ConditionEvent;
 use crate::state::orders::transition::OrderState::{Ended, Held, Queued, Sent};
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{End, PriceField, Trading};
-use crate::{OrderState, Scope, Terms, Wish};
+use crate::{OrderState, PriceCondition, Scope, Terms};
 use fixwire_protocol::OperatorCommand;
 
 const SECOND: i64 = 1_000_000_000;
@@ -21,7 +21,7 @@ fn world(conditional: usize) -> World {
 
 fn when(text: &str) -> Terms {
     Terms {
-        condition: Wish::parse(text.as_bytes()),
+        condition: PriceCondition::parse(text.as_bytes()),
         ..Terms::NONE
     }
 }
@@ -68,7 +68,7 @@ impl World {
     /// A price of XYZ; what it triggers is not sent yet.
     fn price(&mut self, field: PriceField, price: i64) {
         self.tell(|core, at, mut sink| {
-            core.set_price((InstrumentNo::new(0), field), Some(price), Some(LINES[0]));
+            core.set_price(InstrumentNo::new(0), field, Some(price), Some(LINES[0]));
             core.touch_all(at, 8, &mut sink);
         });
     }

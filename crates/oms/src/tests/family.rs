@@ -6,7 +6,7 @@ use crate::state::orders::transition::OrderState::{Ended, Held, Parent, Unknown,
 use crate::state::parents::FamilyRole;
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::value::{Effect, End};
-use crate::{OrderState, Scope, Terms, Wish};
+use crate::{OrderState, PriceCondition, Scope, Terms};
 use fixwire_protocol::OperatorCommand;
 
 mod ends;
@@ -336,7 +336,7 @@ fn who_may_have_parents_and_how_many() {
             10,
             "100",
             Terms {
-                condition: Wish::parse(b"last>=1"),
+                condition: PriceCondition::parse(b"last>=1"),
                 ..as_parent()
             },
         ),
@@ -353,7 +353,7 @@ fn a_conditional_child_and_one_that_waits_hold_their_quantity() {
     let mut world = world_with(10, |rules| rules.groups[0].queue = Some(5_000_000_000));
     let parent = world.parent(100, "100");
     let terms = Terms {
-        condition: Wish::parse(b"last>=101"),
+        condition: PriceCondition::parse(b"last>=101"),
         ..child_of(parent)
     };
     let held = world.puts(plain(60, "100", terms)).unwrap();

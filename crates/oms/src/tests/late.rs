@@ -1,7 +1,7 @@
 //! Two replaces of an order whose reports come back out of order: the venue's TransactTime(60) decides.
 
 use super::*;
-use crate::decide::venue::Heard;
+use crate::decide::venue::ReportOutcome;
 use crate::state::orders::transition::OrderState;
 use crate::values::value::{End, Price, Quantity};
 
@@ -38,7 +38,7 @@ fn replaced(
     }
 }
 
-fn hear(world: &mut World, report: &VenueReport<'_>) -> Heard {
+fn hear(world: &mut World, report: &VenueReport<'_>) -> ReportOutcome {
     world.tell(|core, at, mut sink| core.report(at, report, &mut sink))
 }
 
@@ -76,12 +76,16 @@ fn the_replace_that_the_venue_carried_out_last_counts_in_each_order_of_reports()
                 "{first_at} {first_comes_first}"
             );
             let is_stale = !first_comes_first && first_at < second_at;
-            let last = if is_stale { Heard::Known } else { Heard::Taken };
-            assert_eq!(heard, [Heard::Taken, last]);
+            let last = if is_stale {
+                ReportOutcome::Known
+            } else {
+                ReportOutcome::Taken
+            };
+            assert_eq!(heard, [ReportOutcome::Taken, last]);
             // Both again, and over a restart.
             world.restart(20_261_122);
             for report in &reports {
-                assert_eq!(hear(&mut world, report), Heard::Known);
+                assert_eq!(hear(&mut world, report), ReportOutcome::Known);
             }
             assert_eq!(terms(&world, order), wanted);
             let known = world.core.state().orders().get(order).unwrap();
@@ -124,7 +128,7 @@ fn a_late_replace_is_for_a_person_when_its_time_or_its_terms_are_missing() {
         replaced(order, first + 7, (30, 101), 5),
     ];
     for report in &without {
-        assert_eq!(hear(&mut world, report), Heard::Unreadable);
+        assert_eq!(hear(&mut world, report), ReportOutcome::Unreadable);
     }
     assert_eq!(terms(&world, order), (20, 10_000, order));
     world.check();
@@ -137,7 +141,7 @@ fn a_late_replace_below_the_fills_ends_the_order_and_one_of_a_closed_order_chang
     world.fill(order, 10, "100");
     assert_eq!(
         hear(&mut world, &replaced(order, first, (10, 101), 5)),
-        Heard::Taken
+        ReportOutcome::Taken
     );
     assert_eq!(state_of(&world, order), OrderState::Ended(End::Filled));
     world.check();
@@ -148,7 +152,7 @@ fn a_late_replace_below_the_fills_ends_the_order_and_one_of_a_closed_order_chang
     world.report(&about(order, second, ReportKind::End(End::Cancelled)));
     world.check();
     let late = replaced(order, first, (40, 101), 9);
-    assert_eq!(hear(&mut world, &late), Heard::Known);
+    assert_eq!(hear(&mut world, &late), ReportOutcome::Known);
     assert_eq!(state_of(&world, order), OrderState::Ended(End::Cancelled));
     world.check();
 }

@@ -1,7 +1,7 @@
 //! Order life cycles, report by report.
 
 use super::*;
-use crate::decide::venue::Heard;
+use crate::decide::venue::ReportOutcome;
 use crate::state::orders::transition::OrderState::{Ended, Lapsed, Sent, Unknown, Working};
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{End, Trading};
@@ -270,13 +270,13 @@ fn a_venue_that_answers_by_the_id_of_a_lost_replace_has_carried_it_out() {
         let report = about(order, request, ReportKind::Replaced);
         world.tell(|core, at, mut sink| core.report(at, &report, &mut sink))
     };
-    assert_eq!(late(&mut world, lost), Heard::Known);
+    assert_eq!(late(&mut world, lost), ReportOutcome::Known);
     assert_eq!(world.core.state().orders().get(order).unwrap().quantity, 10);
 
     let refused = world.replace(order, 30, "100").unwrap();
     assert_eq!(answer(&mut world, lost), ["Declined"]);
     // The client received another state: an operator has to check.
-    assert_eq!(late(&mut world, refused), Heard::Unreadable);
+    assert_eq!(late(&mut world, refused), ReportOutcome::Unreadable);
     world.check();
 }
 
@@ -416,7 +416,7 @@ fn after_a_reset_every_open_order_of_the_line_is_asked_about() {
         ..about(order, order, ReportKind::Status(b'2'))
     };
     let heard = world.tell(|core, at, mut sink| core.report(at, &report, &mut sink));
-    assert_eq!(heard, Heard::FillsMissing(order));
+    assert_eq!(heard, ReportOutcome::FillsMissing(order));
     world.check();
 }
 
@@ -519,7 +519,7 @@ fn a_report_of_another_symbol_or_side_changes_no_order() {
             ..about(order, order, ReportKind::End(End::Cancelled))
         };
         let heard = world.tell(|core, at, mut sink| core.report(at, &report, &mut sink));
-        assert_eq!(heard, Heard::Unknown);
+        assert_eq!(heard, ReportOutcome::Unknown);
     }
     assert_eq!(world.state_of(order), Some(Sent));
     world.check();

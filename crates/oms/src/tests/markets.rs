@@ -44,7 +44,7 @@ fn a_venue_sets_the_state_of_a_symbol_or_of_all_its_symbols() {
     let mut world = World::new();
     let hear = |world: &mut World, line, symbol: &[u8], state| {
         world.tell(|core, at, mut sink| {
-            core.venue_market(at, line, (symbol, state, b"a status"), &mut sink)
+            core.venue_market(at, line, symbol, state, b"a status", &mut sink)
         })
     };
     let states = |world: &World| {
@@ -90,7 +90,7 @@ fn restricted_symbols_are_not_traded() {
         });
         World::of(rules)
     };
-    let all = (0, u32::MAX);
+    let all = (None, None);
     for (what, buy, sell, short) in [
         (Restricted::All, false, false, false),
         (Restricted::Buy, false, true, true),
@@ -114,9 +114,9 @@ fn restricted_symbols_are_not_traded() {
         world.check();
     }
     for (from, to, passes) in [
-        (20_261_122, 20_261_122, false),
-        (20_261_123, u32::MAX, true),
-        (0, 20_261_121, true),
+        (Some(20_261_122), Some(20_261_122), false),
+        (Some(20_261_123), None, true),
+        (None, Some(20_261_121), true),
     ] {
         let mut world = restricted(Restricted::All, from, to);
         assert_eq!(world.order(Side::Buy, 10, "100").is_some(), passes);

@@ -131,14 +131,14 @@ fn orders_of_a_client_that_is_gone_are_cancelled_in_time() {
     world.present(Some(Presence::Lost));
     world.pass(4);
     assert_eq!(world.cancelled(), [0; 0]);
-    world.present(Some(Presence::Here));
+    world.present(Some(Presence::Connected));
     world.pass(60);
     assert_eq!(world.cancelled(), [0; 0], "it came back in time");
     world.present(Some(Presence::Lost));
     world.pass(6);
     assert_eq!(world.cancelled(), [first]);
     world.ends_all();
-    world.present(Some(Presence::Here));
+    world.present(Some(Presence::Connected));
     let second = world.order(Side::Buy, 10, "100").unwrap();
     world.present(Some(Presence::LoggedOut));
     world.pass(0);
@@ -181,7 +181,7 @@ fn a_client_has_time_to_return_after_a_restart() {
         world.pass(9);
         assert_eq!(world.cancelled(), [0; 0]);
         if returns {
-            world.present(Some(Presence::Here));
+            world.present(Some(Presence::Connected));
             world.pass(9);
             assert_eq!(world.cancelled(), [0; 0]);
         }

@@ -10,7 +10,7 @@ use crate::decide::core::{Change, Core, NewOrder, Others};
 use crate::decide::venue::{ReportKind, VenueId, VenueReport};
 use crate::load::load;
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord, QuoteEvent, RequestEvent};
+use crate::state::event::{LifecycleEvent, OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::tally::Tally;
 use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
@@ -173,7 +173,7 @@ impl World {
                 OrderEvent::Request(RequestEvent::Refused { reason, .. })
                 | OrderEvent::Request(RequestEvent::MassCancelRefused { reason, .. })
                 | OrderEvent::Quote(QuoteEvent::QuoteRefused { reason, .. })
-                | OrderEvent::Order(OrderWord::Rejected { reason, .. }) => {
+                | OrderEvent::Order(LifecycleEvent::Rejected { reason, .. }) => {
                     *refused = Some(reason.why);
                 }
                 OrderEvent::Quote(QuoteEvent::QuoteSent { order, line }) => {

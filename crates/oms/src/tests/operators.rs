@@ -223,7 +223,11 @@ fn a_day_is_rolled_by_hand_or_by_the_clock() {
     world.says("ann", "roll day=2026-11-23 cancel").unwrap();
     world.check();
     world.restart(20_261_122);
-    assert_eq!(world.core.state().next_day, 20_261_123, "it was asked for");
+    assert_eq!(
+        world.core.state().next_day,
+        Some(20_261_123),
+        "it was asked for"
+    );
     assert!(world.says("ann", "roll day=2026-11-24").is_err());
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::DayEnds));

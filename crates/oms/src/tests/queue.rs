@@ -1,7 +1,7 @@
 //! Orders and requests queued for a session to a venue.
 
 use super::*;
-use crate::state::event::{OrderWord, RequestEvent};
+use crate::state::event::{LifecycleEvent, RequestEvent};
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent};
 use crate::values::ids::SessionNo;
 use crate::values::rules::{Affinity, FlowRule};
@@ -353,7 +353,7 @@ fn questions_keep_to_the_flow() {
     world.pass_by(5 * SECOND);
     let asked = world.notes[start..].iter().filter(|(_, note)| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::Order(OrderWord::Asked { .. })))
+        matches!(event, Some(OrderEvent::Order(LifecycleEvent::Asked { .. })))
     });
     let times: Vec<i64> = asked.map(|(at, _)| *at).collect();
     assert_eq!(times.len(), 3);

@@ -147,7 +147,8 @@ fn rare(world: &mut World, dice: &mut Random) {
             world.tell(|core, at, mut sink| core.mass_cancel(at, &cancel, &mut sink));
         }
         10 => {
-            let is = [Some(Presence::Here), Some(Presence::Lost), None][dice.below(3) as usize];
+            let is =
+                [Some(Presence::Connected), Some(Presence::Lost), None][dice.below(3) as usize];
             world.tell(|core, at, mut sink| core.client(at, CLIENT, is, &mut sink));
         }
         11 => {

@@ -13,9 +13,7 @@ fn world(reference: ReferencePrice) -> World {
 
 impl World {
     fn market(&mut self, field: PriceField, price: Option<i64>) {
-        self.tell(|core, _, _| {
-            core.set_price((InstrumentNo::new(0), field), price, Some(LINES[0]))
-        });
+        self.tell(|core, _, _| core.set_price(InstrumentNo::new(0), field, price, Some(LINES[0])));
     }
 
     /// Whether an order at this price is within 10 percent of the reference price.
@@ -109,7 +107,7 @@ fn a_triggered_order_is_measured_by_the_price_that_triggers_it() {
         is_located: false,
         own_number: b"",
         terms: crate::Terms {
-            condition: crate::Wish::parse(b"last>=150"),
+            condition: crate::PriceCondition::parse(b"last>=150"),
             ..crate::Terms::NONE
         },
         until: None,
@@ -119,7 +117,8 @@ fn a_triggered_order_is_measured_by_the_price_that_triggers_it() {
     assert_eq!(world.refused, None, "it is 100 while no price is known");
     world.tell(|core, at, mut sink| {
         core.set_price(
-            (InstrumentNo::new(0), PriceField::Last),
+            InstrumentNo::new(0),
+            PriceField::Last,
             Some(15_000),
             Some(LINES[0]),
         );

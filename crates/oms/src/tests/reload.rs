@@ -177,7 +177,8 @@ fn prices_are_forgotten_with_the_session_that_gave_them() {
     let of_market = |world: &World| world.core.market_price(InstrumentNo::new(0), Side::Buy);
     world.tell(|core, _, _| {
         core.set_price(
-            (InstrumentNo::new(0), PriceField::Last),
+            InstrumentNo::new(0),
+            PriceField::Last,
             Some(20_000),
             Some(LINES[0]),
         )

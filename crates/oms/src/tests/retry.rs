@@ -3,7 +3,7 @@
 use super::queue::order;
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
-use crate::state::event::OrderWord;
+use crate::state::event::LifecycleEvent;
 use crate::state::orders::transition::OrderState::{Ended, Queued, Sent, Working};
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
@@ -86,8 +86,8 @@ impl World {
         let mut notes = self.notes.iter().rev();
         let last = notes.find_map(|(_, note)| match OrderEvent::of(&note[8..]) {
             Some(
-                OrderEvent::Order(OrderWord::Rejected { text, .. })
-                | OrderEvent::Order(OrderWord::Declined { text, .. }),
+                OrderEvent::Order(LifecycleEvent::Rejected { text, .. })
+                | OrderEvent::Order(LifecycleEvent::Declined { text, .. }),
             ) => Some(String::from_utf8_lossy(text).into_owned()),
             _ => None,
         });

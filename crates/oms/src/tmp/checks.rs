@@ -41,8 +41,10 @@ impl Core {
     #[inline(never)]
     pub(crate) fn effect_of(
         &self,
-        (asked, default): (Option<Effect>, Option<Effect>),
-        (instrument, has_effect): (InstrumentNo, bool),
+        asked: Option<Effect>,
+        default: Option<Effect>,
+        instrument: InstrumentNo,
+        has_effect: bool,
     ) -> Result<Effect, Reason> {
         let over_tmp = self.is_over_tmp(instrument);
         let asked = match asked.map(Effect::asked) {
@@ -99,7 +101,8 @@ impl Core {
     pub(crate) fn check_tmp_change(
         &self,
         order: &Order,
-        (quantity, price): (Quantity, Price),
+        quantity: Quantity,
+        price: Price,
     ) -> Result<(), Reason> {
         if !self.is_over_tmp(order.instrument) {
             return Ok(());

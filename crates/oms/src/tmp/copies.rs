@@ -15,10 +15,10 @@ use fixwire_tmp::{
 use super::OmsTmpLine;
 use super::ids::resolve;
 use super::orders::{RequestFrame, SHORT_SYMBOL};
-use super::reports::{Execution, TmpHeard, exec_of, side_of};
+use super::reports::{Execution, TmpOutcome, exec_of, side_of};
 use crate::decide::core::{Core, Sink};
 use crate::decide::external::ExternalTerms;
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::values::ids::SessionNo;
 use crate::values::rules::{CopySourceRule, RiskRules};
 use crate::values::show::digits;
@@ -105,7 +105,7 @@ impl Core {
         (line, fcm_id, is_of_today): (SessionNo, u16, bool),
         (copy, own): (&R06, Option<bool>),
         sink: &mut impl Sink,
-    ) -> TmpHeard {
+    ) -> TmpOutcome {
         let said = Execution::of(&copy.report(0));
         let name = name_of(copy, fcm_id);
         let (order, request) = resolve(self.state(), said.id, said.side);
@@ -124,9 +124,9 @@ impl Core {
         let heard = self.tmp_copied(at, line, &copied, own == Some(true), sink);
         let (last, more) = self.state().link_numbers(line);
         if is_of_today && copy.rpt_seq > last {
-            self.set_link_numbers(at, line, (copy.rpt_seq, more), sink);
+            self.set_link_numbers(at, line, copy.rpt_seq, more, sink);
         }
-        TmpHeard {
+        TmpOutcome {
             heard,
             order_no: copy.order_no,
             status: copy.status,
@@ -141,7 +141,7 @@ impl Core {
         copied: &Copied<'_>,
         is_short: bool,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let said = copied.said;
         let state = self.state();
         let own = state.orders().get(copied.id.order);
@@ -198,10 +198,12 @@ impl Core {
             text: b"",
         };
         let of = (&terms, exec_id.bytes());
-        let mut heard = Heard::Known;
+        let mut heard = ReportOutcome::Known;
         for kind in kinds.into_iter().flatten() {
             let next = self.copy(at, &VenueReport { kind, ..report }, of, sink);
-            if heard == Heard::Known || !matches!(next, Heard::Known | Heard::Taken) {
+            if heard == ReportOutcome::Known
+                || !matches!(next, ReportOutcome::Known | ReportOutcome::Taken)
+            {
                 heard = next;
             }
         }
@@ -211,7 +213,7 @@ impl Core {
                 ..report
             };
             if let Some(legs) = self.tmp_legs_of(&report, said) {
-                self.copy_legs(at, &report, (&legs, &terms, exec_id.bytes()), sink);
+                self.copy_legs(at, &report, &legs, &terms, exec_id.bytes(), sink);
             }
         }
         heard

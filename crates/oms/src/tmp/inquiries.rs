@@ -8,9 +8,9 @@ use fixwire_tmp::{TmpFrame, TmpStatus, TmpSymbol};
 use super::ids::ord_id;
 
 use super::orders::{LONG_SYMBOL, LineMarks, RequestFrame, SHORT_SYMBOL};
-use super::reports::{CODES, TmpHeard};
+use super::reports::{CODES, TmpOutcome};
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::Heard;
+use crate::decide::venue::ReportOutcome;
 use crate::state::OmsState;
 use crate::state::event::{InquiryEvent, OrderEvent};
 use crate::values::ids::SessionNo;
@@ -75,7 +75,7 @@ impl Core {
         line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
-    ) -> Option<TmpHeard> {
+    ) -> Option<TmpOutcome> {
         let (order_no, ord_id, status) = if let Ok(said) = frame.body::<R08>() {
             (said.order_no, said.ord_id, said.status)
         } else {
@@ -83,9 +83,9 @@ impl Core {
             (said.order_no, said.ord_id, said.status)
         };
         // One that waits no more is known.
-        let inquiry = self.tmp_inquiry(line, (order_no, ord_id)).unwrap_or(0);
-        Some(TmpHeard {
-            heard: self.tmp_answered(at, (line, inquiry), status, sink),
+        let inquiry = self.tmp_inquiry(line, order_no, ord_id).unwrap_or(0);
+        Some(TmpOutcome {
+            heard: self.tmp_answered(at, line, inquiry, status, sink),
             order_no,
             status,
             market: None,
@@ -100,13 +100,13 @@ impl Core {
         line: SessionNo,
         said: &R03,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
-        let inquiry = self.tmp_inquiry(line, (said.order_no, said.ord_id))?;
-        Some(self.tmp_answered(at, (line, inquiry), said.status, sink))
+    ) -> Option<ReportOutcome> {
+        let inquiry = self.tmp_inquiry(line, said.order_no, said.ord_id)?;
+        Some(self.tmp_answered(at, line, inquiry, said.status, sink))
     }
 
     /// The inquiry with these numbers that waits on a line.
-    fn tmp_inquiry(&self, line: SessionNo, (order_no, id): ([u8; 5], u32)) -> Option<Number> {
+    fn tmp_inquiry(&self, line: SessionNo, order_no: [u8; 5], id: u32) -> Option<Number> {
         let mut all = self.state.quotes.inquiries.iter();
         let found = all.find(|(number, inquiry)| {
             inquiry.line == line && ord_id(*number) == id && inquiry.order_no.bytes() == order_no
@@ -117,10 +117,11 @@ impl Core {
     fn tmp_answered(
         &mut self,
         at: i64,
-        (line, inquiry): (SessionNo, Number),
+        line: SessionNo,
+        inquiry: Number,
         status: TmpStatus,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let mut text = Sentence::new();
         let reason = (!status.is_success()).then(|| {
             let words = status.text().unwrap_or("rejected by the exchange");
@@ -132,8 +133,8 @@ impl Core {
             }
         });
         match self.inquiry_answered(at, (line, inquiry), (reason, text.bytes()), sink) {
-            true => Heard::Taken,
-            false => Heard::Known,
+            true => ReportOutcome::Taken,
+            false => ReportOutcome::Known,
         }
     }
 }

@@ -5,9 +5,9 @@ use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
 use fixwire_tmp::{TmpFrame, TmpStatus};
 
 use super::orders::RequestFrame;
-use super::reports::TmpHeard;
+use super::reports::TmpOutcome;
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::Heard;
+use crate::decide::venue::ReportOutcome;
 use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
@@ -31,7 +31,7 @@ impl Core {
         line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
-    ) -> Option<TmpHeard> {
+    ) -> Option<TmpOutcome> {
         let said = frame.body::<R12>().ok()?;
         let state = match TradeStatus::of(said.trade_status) {
             Some(TradeStatus::PreOpen) => Market::Auction,
@@ -40,11 +40,11 @@ impl Core {
             None => return None,
         };
         let symbols = match said.status.is_success() {
-            true => self.flow_group_market(at, line, (said.flow_group, state), sink),
+            true => self.flow_group_market(at, line, said.flow_group, state, sink),
             false => 0,
         };
-        Some(TmpHeard {
-            heard: Heard::Known,
+        Some(TmpOutcome {
+            heard: ReportOutcome::Known,
             order_no: [0; 5],
             status: said.status,
             market: (symbols > 0).then_some((state, symbols)),

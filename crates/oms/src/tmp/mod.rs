@@ -35,7 +35,7 @@ pub use ids::tmp_order_number;
 pub(crate) use markets::question;
 use orders::LineMarks;
 pub(crate) use orders::RequestFrame;
-pub(crate) use reports::TmpHeard;
+pub(crate) use reports::TmpOutcome;
 
 /// Most requests of a line that wait for its flow limit.
 const QUEUE_MOST: usize = 65_536;
@@ -298,7 +298,7 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
                 rule.name
             ));
         }
-        group_problems(rules, (group, rule), &mut found);
+        group_problems(rules, group, rule, &mut found);
     }
     if lines.is_empty() {
         user_problems(rules, &mut found);
@@ -379,7 +379,7 @@ fn other_role(rules: &RiskRules, name: &String) -> bool {
         || rules.market_data.contains(name)
 }
 
-fn group_problems(rules: &RiskRules, (group, rule): (usize, &LineGroup), found: &mut Vec<String>) {
+fn group_problems(rules: &RiskRules, group: usize, rule: &LineGroup, found: &mut Vec<String>) {
     let name = &rule.name;
     let fits = |pool: &String| {
         let known = rules.pools.iter().find(|known| known.name == *pool);

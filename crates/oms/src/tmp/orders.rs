@@ -9,7 +9,7 @@ use fixwire_tmp::{
 use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, OrderEvent, OrderWord, QuoteEvent, RequestEvent};
+use crate::state::event::{InquiryEvent, LifecycleEvent, OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::{InstrumentNo, Table};
@@ -78,14 +78,14 @@ impl LineMarks {
 }
 
 /// What an R01 says that depends on the request.
-struct Asked {
+struct RequestTerms {
     exec_type: TmpExecType,
     number: Number,
     price: Price,
     quantity: u64,
 }
 
-impl Asked {
+impl RequestTerms {
     /// Whether its price becomes that of the order; of the others the exchange needs none.
     fn sets_price(&self) -> bool {
         matches!(self.exec_type, TmpExecType::NEW | TmpExecType::PRICE)
@@ -110,7 +110,7 @@ pub(crate) fn request(
                 }
             }
         }
-        OrderEvent::Order(OrderWord::Asked { order, .. }) => {
+        OrderEvent::Order(LifecycleEvent::Asked { order, .. }) => {
             let order = state.orders().get(order)?;
             (order, query(order))
         }
@@ -175,8 +175,8 @@ fn quote_frame<const SYMBOL: usize>(
     RequestFrame::of(&entry)
 }
 
-fn new_order(order: &Order) -> Asked {
-    Asked {
+fn new_order(order: &Order) -> RequestTerms {
+    RequestTerms {
         exec_type: TmpExecType::NEW,
         number: order.current,
         price: order.price,
@@ -184,7 +184,7 @@ fn new_order(order: &Order) -> Asked {
     }
 }
 
-fn change(order: &Order, request: &Request) -> Asked {
+fn change(order: &Order, request: &Request) -> RequestTerms {
     let (exec_type, price, quantity) = match request.kind {
         RequestKind::Cancel => (TmpExecType::CANCEL, order.price, 0),
         RequestKind::Replace if request.quantity < order.quantity => {
@@ -193,7 +193,7 @@ fn change(order: &Order, request: &Request) -> Asked {
         }
         RequestKind::Replace => (TmpExecType::PRICE, request.price, 0),
     };
-    Asked {
+    RequestTerms {
         exec_type,
         number: request.number,
         price,
@@ -201,8 +201,8 @@ fn change(order: &Order, request: &Request) -> Asked {
     }
 }
 
-fn query(order: &Order) -> Asked {
-    Asked {
+fn query(order: &Order) -> RequestTerms {
+    RequestTerms {
         exec_type: TmpExecType::QUERY,
         number: order.current,
         price: order.price,
@@ -213,7 +213,7 @@ fn query(order: &Order) -> Asked {
 fn frame<const SYMBOL: usize>(
     state: &OmsState,
     order: &Order,
-    asked: &Asked,
+    asked: &RequestTerms,
     (marks, scales): (&LineMarks, &Table<InstrumentNo, u8>),
 ) -> Option<RequestFrame> {
     let symbol = TmpSymbol::Text(state.instruments().name(order.instrument));

@@ -14,7 +14,7 @@ use super::orders::{LONG_SYMBOL, account_number, wire_price};
 use crate::decide::core::{Core, Sink};
 use crate::decide::spreads::FillOfLeg;
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::spreads::SpreadLeg;
@@ -198,8 +198,8 @@ impl Execution {
 
 /// What became of a frame of the exchange.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TmpHeard {
-    pub heard: Heard,
+pub(crate) struct TmpOutcome {
+    pub heard: ReportOutcome,
     /// order_no, for events.
     pub order_no: [u8; 5],
     /// Its status.
@@ -217,7 +217,7 @@ impl Core {
         line: SessionNo,
         frame: &TmpFrame<'_>,
         sink: &mut impl Sink,
-    ) -> Option<TmpHeard> {
+    ) -> Option<TmpOutcome> {
         let execution = match frame.code() {
             R02::CODE => Execution::of(&frame.body::<R02>().ok()?),
             R32::CODE => Execution::of(&frame.body::<R32>().ok()?),
@@ -226,7 +226,7 @@ impl Core {
             R08::CODE | R38::CODE => return self.tmp_answers(at, line, frame, sink),
             R03::CODE => {
                 let reject = frame.body::<R03>().ok()?;
-                return Some(TmpHeard {
+                return Some(TmpOutcome {
                     heard: self.tmp_rejects(at, line, &reject, sink),
                     order_no: reject.order_no,
                     status: reject.status,
@@ -236,7 +236,7 @@ impl Core {
             _ => return None,
         };
         let exec = exec_of(frame.bytes());
-        Some(TmpHeard {
+        Some(TmpOutcome {
             heard: self.tmp_reports(at, line, &execution, exec, sink),
             order_no: execution.id.0,
             status: execution.status,
@@ -251,7 +251,7 @@ impl Core {
         said: &Execution,
         exec: u64,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let of_spread = self.short_of_spread(said);
         let said = of_spread.as_ref().unwrap_or(said);
         let state = self.state();
@@ -309,7 +309,7 @@ impl Core {
             reason: None,
             text: status_text(said.status, &mut room),
         };
-        let mut heard = Heard::Known;
+        let mut heard = ReportOutcome::Known;
         for (place, kind) in kinds.iter().enumerate() {
             let Some(kind) = *kind else {
                 continue;
@@ -322,7 +322,9 @@ impl Core {
                 ..report
             };
             let next = self.hear(at, &report, sink);
-            if heard == Heard::Known || !matches!(next, Heard::Known | Heard::Taken) {
+            if heard == ReportOutcome::Known
+                || !matches!(next, ReportOutcome::Known | ReportOutcome::Taken)
+            {
                 heard = next;
             }
         }
@@ -332,7 +334,7 @@ impl Core {
                 ..report
             };
             let of_legs = self.tmp_legs(at, &report, said, sink);
-            if matches!(heard, Heard::Known | Heard::Unknown) {
+            if matches!(heard, ReportOutcome::Known | ReportOutcome::Unknown) {
                 heard = of_legs.unwrap_or(heard);
             }
         }
@@ -380,7 +382,7 @@ impl Core {
         report: &VenueReport<'_>,
         said: &Execution,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let of_legs = self.tmp_legs_of(report, said)?;
         Some(self.legs_of_fill(at, report, &of_legs, sink))
     }
@@ -461,7 +463,13 @@ impl Core {
         Text::new(text.bytes())
     }
 
-    fn tmp_rejects(&mut self, at: i64, line: SessionNo, said: &R03, sink: &mut impl Sink) -> Heard {
+    fn tmp_rejects(
+        &mut self,
+        at: i64,
+        line: SessionNo,
+        said: &R03,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
         if !self.state().quotes.inquiries.is_empty()
             && let Some(heard) = self.tmp_refuses(at, line, said, sink)
         {
@@ -471,18 +479,18 @@ impl Core {
         let (order, request) = resolve(self.state(), ids, said.side);
         let id = VenueId { order, request };
         if order == 0 {
-            return Heard::Unknown;
+            return ReportOutcome::Unknown;
         }
         if said.status.is_success() {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         let mut room = Sentence::new();
         let text = status_text(said.status, &mut room);
         if !self.may_reject(line, order) {
-            return self.foreign_message(at, (line, order), b"R03", sink);
+            return self.foreign_message(at, line, order, b"R03", sink);
         }
         if said.exec_type == TmpExecType::QUERY {
-            return self.tmp_state(at, line, id, (said, text), sink);
+            return self.tmp_state(at, line, id, said, text, sink);
         }
         let reject = VenueReject {
             code: Some(RejectCode::Tmp(CODES + u64::from(said.status.0))),
@@ -498,15 +506,16 @@ impl Core {
         at: i64,
         line: SessionNo,
         id: VenueId,
-        (said, text): (&R03, &[u8]),
+        said: &R03,
+        text: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let status = match said.status {
             TmpStatus::NO_SUCH_ORDER | TmpStatus::NOT_IN_BOOK => b'8',
             TmpStatus::FILLED => b'2',
             TmpStatus::CANCELLED => b'4',
             // The query was refused, which says nothing of the order.
-            _ => return Heard::Known,
+            _ => return ReportOutcome::Known,
         };
         // All of it, which may show that fills are missing.
         let all = self.state().orders().get(id.order);

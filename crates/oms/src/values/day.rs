@@ -114,11 +114,11 @@ pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     Some(if today > at { today } else { today + DAY })
 }
 
-/// A day such as 20261122 in a FIX field; 0 if invalid.
-pub(crate) fn compact(text: &[u8]) -> u32 {
+/// A day such as 20261122 in a FIX field.
+pub(crate) fn compact(text: &[u8]) -> Option<u32> {
     let is_day = text.len() == 8 && text.iter().all(u8::is_ascii_digit);
     let number = core::str::from_utf8(text).ok().filter(|_| is_day);
-    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    number?.parse().ok().filter(|day| *day > 0)
 }
 
 /// Whether a day is more than a month after another, as both are written.

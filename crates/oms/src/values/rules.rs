@@ -424,10 +424,10 @@ pub struct RestrictedRule {
     pub symbol: String,
     /// Account; `*` matches any suffix.
     pub account: String,
-    /// The first day, as 20261122; 0 for all before the last.
-    pub from: u32,
-    /// The last day.
-    pub to: u32,
+    /// The first day, as 20261122; `None` for all before the last.
+    pub from: Option<u32>,
+    /// The last day; `None` for all after the first.
+    pub to: Option<u32>,
     /// Kind of restriction.
     pub what: Restricted,
 }
@@ -451,7 +451,8 @@ impl RestrictedRule {
     /// Whether it applies to an account on a date.
     #[must_use]
     pub fn is_of(&self, account: &[u8], day: u32) -> bool {
-        matches(&self.account, account) && (self.from..=self.to).contains(&day)
+        let has_begun = self.from.is_none_or(|from| from <= day);
+        matches(&self.account, account) && has_begun && self.to.is_none_or(|to| day <= to)
     }
 }
 

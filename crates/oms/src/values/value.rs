@@ -341,7 +341,7 @@ bytes! {
     /// Whether a client is logged on.
     Presence {
         /// Logged on, or never logged on.
-        Here = b'H',
+        Connected = b'H',
         /// Logged out.
         LoggedOut = b'O',
         /// Connection lost.

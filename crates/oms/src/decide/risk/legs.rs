@@ -24,7 +24,7 @@ pub(crate) fn check_leg(
     (new, waived): (Tally, &Waived),
 ) -> Result<(), Reason> {
     let limits = limited::POSITION & !waived.limits;
-    checked((state, rule), order, &new, (limits, !waived.market))
+    checked(state, rule, order, &new, limits, !waived.market)
 }
 
 /// The same of the legs of a spread.

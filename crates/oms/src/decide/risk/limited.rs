@@ -135,7 +135,7 @@ impl Checking<'_> {
             self.without_reference(&mut first);
         }
         for (scope, standing) in self.scopes() {
-            self.at_scope(&mut first, &values, (*scope, standing));
+            self.at_scope(&mut first, &values, *scope, standing);
         }
         first.reason.map_or(Ok(()), Err)
     }
@@ -193,7 +193,7 @@ impl Checking<'_> {
     }
 
     #[inline(always)]
-    fn at_scope(&self, first: &mut First, values: &Values, (scope, standing): (Scope, &Standing)) {
+    fn at_scope(&self, first: &mut First, values: &Values, scope: Scope, standing: &Standing) {
         let Some((has, limits)) = standing.limits.values() else {
             return;
         };

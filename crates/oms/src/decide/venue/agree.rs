@@ -7,7 +7,7 @@ use alloc::string::{String, ToString};
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::event::{BreakEvent, CopyEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -81,7 +81,7 @@ impl Core {
         report: &VenueReport<'_>,
         fill: (Quantity, Price),
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let state = self.state();
         let order = state.orders().get(number)?;
@@ -89,8 +89,10 @@ impl Core {
         let cum = cum_qty(report);
         let total = order.filled.saturating_add(fill.0);
         let (kind, exec, ours) = match state.orders().fill(number, report.exec) {
-            Some(known) if known.quantity == 0 => return Some(Heard::Known),
-            Some(known) if (known.quantity, known.price) == fill => return Some(Heard::Known),
+            Some(known) if known.quantity == 0 => return Some(ReportOutcome::Known),
+            Some(known) if (known.quantity, known.price) == fill => {
+                return Some(ReportOutcome::Known);
+            }
             Some(known) => {
                 let ours = fill_text((known.quantity, known.price), scale);
                 let exec = report.exec ^ fill.0.rotate_left(32) ^ fill.1.cast_unsigned();
@@ -117,7 +119,7 @@ impl Core {
         if is_new {
             self.raise(at, report, found, sink);
         }
-        Some(Heard::Broken)
+        Some(ReportOutcome::Broken)
     }
 
     /// Compares a report that was applied with its order, and closes breaks that it settles.
@@ -125,7 +127,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        heard: Heard,
+        heard: ReportOutcome,
         sink: &mut impl Sink,
     ) {
         let is_status = matches!(report.kind, ReportKind::Status(_));
@@ -141,15 +143,15 @@ impl Core {
             // Over TMP its fill comes next.
             ReportKind::New => {
                 let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
-                heard == Heard::Taken && !(has_fill && self.speaks_tmp(report.line))
+                heard == ReportOutcome::Taken && !(has_fill && self.speaks_tmp(report.line))
             }
             // Over TMP nobody has asked for it.
-            ReportKind::Replaced => heard == Heard::Taken || report.id.request == 0,
+            ReportKind::Replaced => heard == ReportOutcome::Taken || report.id.request == 0,
             ReportKind::Fill
             | ReportKind::End(_)
             | ReportKind::Renewed
             | ReportKind::Bust
-            | ReportKind::Correct => heard == Heard::Taken,
+            | ReportKind::Correct => heard == ReportOutcome::Taken,
             // Nothing of it is applied.
             ReportKind::Restated => true,
         };
@@ -201,7 +203,8 @@ impl Core {
             is_about(
                 order,
                 said,
-                (scale, tick.map_or(scale, crate::values::units::tick_scale)),
+                scale,
+                tick.map_or(scale, crate::values::units::tick_scale),
             )
         };
         is_live
@@ -455,7 +458,7 @@ impl Core {
             .rule(order.instrument)
             .map_or(scale, crate::values::units::tick_scale);
         let ours = average(order.paid, order.filled, scale);
-        if is_about(order, said, (scale, tick)) {
+        if is_about(order, said, scale, tick) {
             self.agreed(at, number, BreakKind::Average, sink);
         } else {
             let (ours, venue) = (ours.to_string(), said.normalized().to_string());
@@ -577,7 +580,7 @@ fn cut(text: &str) -> &[u8] {
 }
 
 /// Whether an AvgPx(6) is that of the order, cut or rounded to the decimals that it has, or those of the tick.
-fn is_about(order: &Order, said: Decimal, (scale, tick): (u8, u8)) -> bool {
+fn is_about(order: &Order, said: Decimal, scale: u8, tick: u8) -> bool {
     let digits = said.scale.max(tick);
     let shift = |value: i128, from: u8, to: u8| {
         let one = 10_i128.checked_pow(to.saturating_sub(from).into())?;

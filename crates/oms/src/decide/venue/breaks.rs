@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::{BreakEvent, OrderEvent, OrderWord};
+use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::OrderState;
@@ -252,7 +252,7 @@ impl Core {
         if self.state().orders().has_fill(order, exec) {
             return;
         }
-        let event = OrderEvent::Order(OrderWord::Filled {
+        let event = OrderEvent::Order(LifecycleEvent::Filled {
             order,
             exec,
             quantity,

@@ -2,8 +2,8 @@
 //! ours by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
-use crate::decide::venue::{Heard, VenueId, VenueReport, short};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::decide::venue::{ReportOutcome, VenueId, VenueReport, short};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
@@ -47,7 +47,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         self.index_venue_ids(report);
         match self.other_id(report) {
             Some(id) => self.hear(at, &VenueReport { id, ..*report }, sink),
@@ -120,7 +120,7 @@ impl Core {
             let order = report.id.order;
             self.emit(
                 at,
-                &OrderEvent::Order(OrderWord::VenueIdSet { order, venue_id }),
+                &OrderEvent::Order(LifecycleEvent::VenueIdSet { order, venue_id }),
                 sink,
             );
         }

@@ -1,8 +1,8 @@
 //! Orders that are done for the day and good till a later date: not in the market until the next trading day.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::decide::venue::{ReportOutcome, VenueReport};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number};
 
@@ -22,7 +22,7 @@ impl Core {
         (venue_at, text): (i64, &[u8]),
         sink: &mut impl Sink,
     ) {
-        let event = OrderEvent::Order(OrderWord::DoneForDay {
+        let event = OrderEvent::Order(LifecycleEvent::DoneForDay {
             order,
             at: venue_at,
             text,
@@ -54,7 +54,7 @@ impl Core {
         if rests {
             self.emit(
                 at,
-                &OrderEvent::Order(OrderWord::Renewed { order, by_venue }),
+                &OrderEvent::Order(LifecycleEvent::Renewed { order, by_venue }),
                 sink,
             );
         }
@@ -67,11 +67,11 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         let known = self.state().orders().get(number);
         let Some(order) = known.filter(|order| order.state.is_open()) else {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         };
         let scale = self.state().scale(order.instrument);
         let quantity = report.quantity.map(whole);
@@ -88,8 +88,8 @@ impl Core {
         let is_missing = filled.is_some_and(|filled| filled > order.filled);
         let heard = self.accepted(at, report, sink);
         match self.renew(at, number, true, sink) {
-            _ if is_missing => Heard::FillsMissing(number),
-            true => Heard::Taken,
+            _ if is_missing => ReportOutcome::FillsMissing(number),
+            true => ReportOutcome::Taken,
             false => heard,
         }
     }

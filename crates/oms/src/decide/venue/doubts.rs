@@ -6,7 +6,7 @@ use alloc::string::ToString;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text, is_open_status};
 use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
@@ -76,7 +76,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let is_of_request = report.kind == ReportKind::Rejected && !self.is_sent_as(report.id);
         let order = self.state().orders().get(number)?;
@@ -102,7 +102,7 @@ impl Core {
             ..Found::of(BreakKind::Status, self.status_text(number), text)
         };
         self.raise(at, report, found, sink);
-        Some(Heard::Broken)
+        Some(ReportOutcome::Broken)
     }
 
     fn status_text(&self, number: Number) -> alloc::string::String {
@@ -126,7 +126,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        heard: Heard,
+        heard: ReportOutcome,
         sink: &mut impl Sink,
     ) {
         let (number, request) = (report.id.order, report.id.request);
@@ -137,7 +137,7 @@ impl Core {
         };
         let closes = matches!(report.kind, ReportKind::End(_) | ReportKind::Rejected);
         let is_live_again = !closes && self.is_replaced_after_end(report.id);
-        if matches!(heard, Heard::Broken | Heard::Unknown) || is_live_again {
+        if matches!(heard, ReportOutcome::Broken | ReportOutcome::Unknown) || is_live_again {
             return;
         }
         let in_flight = orders.request_of(order).map(|it| it.number);
@@ -170,7 +170,7 @@ impl Core {
         let has_terms = match report.kind {
             ReportKind::New | ReportKind::Other | ReportKind::Renewed => is_its,
             // Of a request that nobody waits for.
-            ReportKind::Replaced => is_its || (heard == Heard::Unreadable && is_later),
+            ReportKind::Replaced => is_its || (heard == ReportOutcome::Unreadable && is_later),
             _ => false,
         };
         if has_terms && !waits {
@@ -183,7 +183,7 @@ impl Core {
         &mut self,
         at: i64,
         id: VenueId,
-        (reject, heard): (&VenueReject<'_>, Heard),
+        (reject, heard): (&VenueReject<'_>, ReportOutcome),
         sink: &mut impl Sink,
     ) {
         let orders = self.state().orders();
@@ -209,7 +209,7 @@ impl Core {
             _ => id.request == order.current && id.request != id.order,
         };
         let is_wrong = match reject.status {
-            0 => heard == Heard::Known && is_done,
+            0 => heard == ReportOutcome::Known && is_done,
             b'0' => !is_open || order.filled > 0,
             b'1' => !is_open || order.filled == 0,
             b'2' => order.filled < order.quantity,

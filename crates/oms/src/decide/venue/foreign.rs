@@ -3,8 +3,8 @@
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
 use crate::values::show::Sentence;
@@ -29,7 +29,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let mut text = Sentence::new();
         let what = match report.kind {
             ReportKind::New => "New",
@@ -60,7 +60,7 @@ impl Core {
                 let _ = write!(text, ", {name} {value}");
             }
         }
-        self.foreign_message(at, (report.line, report.id.order), text.bytes(), sink)
+        self.foreign_message(at, report.line, report.id.order, text.bytes(), sink)
     }
 
     /// The same of another message.
@@ -68,12 +68,13 @@ impl Core {
     pub(crate) fn foreign_message(
         &mut self,
         at: i64,
-        (line, order): (SessionNo, Number),
+        line: SessionNo,
+        order: Number,
         text: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
-        let event = OrderEvent::Order(OrderWord::ForeignReport { line, order, text });
+    ) -> ReportOutcome {
+        let event = OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text });
         self.emit(at, &event, sink);
-        Heard::Known
+        ReportOutcome::Known
     }
 }

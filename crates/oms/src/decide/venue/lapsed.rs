@@ -16,7 +16,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::lapsed::may_be_cancelled;
 use crate::values::value::Number;
 
@@ -67,7 +67,7 @@ impl Core {
             let order = number;
             self.emit(
                 at,
-                &OrderEvent::Order(OrderWord::LapseCancelled { order, line }),
+                &OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line }),
                 sink,
             );
             self.cancel_now(at, number, sink);

@@ -1,10 +1,10 @@
 //! Reports of replaces that come late or out of order.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::{CopyEvent, OrderEvent, OrderWord};
+use crate::decide::venue::{ReportOutcome, VenueReport};
+use crate::state::event::{CopyEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::late::LateTerms;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::units::{scaled, whole};
@@ -20,7 +20,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let (number, request) = (report.id.order, report.id.request);
         let state = self.state();
         let terms = state.late.get(number)?;
@@ -45,7 +45,7 @@ impl Core {
         let has_time = report.at > 0 || state.remade.is_held(number);
         if pending.is_none() && (!has_time || quantity.or(price.map(|_| 0)).is_none()) {
             // When it was, or what it set, is not known: a person has to ask.
-            return Some(Heard::Unreadable);
+            return Some(ReportOutcome::Unreadable);
         }
         // At the same time the one counts that was sent later.
         let is_later = request > order.current;
@@ -54,12 +54,12 @@ impl Core {
         let newer = terms.newest(quantity, price, is_last);
         let is_newest = is_last(terms.quantity_at.max(terms.price_at));
         if pending.is_none() && newer == (None, None) {
-            return Some(Heard::Known);
+            return Some(ReportOutcome::Known);
         }
         let quantity = newer.0.unwrap_or(order.quantity);
         let all = order.filled >= quantity;
-        let is_possible = order.state.after(Happening::Replace { all }).is_some();
-        let event = OrderEvent::Order(OrderWord::TermsSet {
+        let is_possible = order.state.after(Transition::Replace { all }).is_some();
+        let event = OrderEvent::Order(LifecycleEvent::TermsSet {
             order: number,
             request: pending.map(|_| request),
             current: if is_newest { request } else { order.current },
@@ -75,13 +75,13 @@ impl Core {
         if !is_possible {
             return Some(match pending {
                 Some(_) => self.decline(at, request, Why::TooLate, report.text, sink),
-                None => Heard::Known,
+                None => ReportOutcome::Known,
             });
         }
         // A replace implies that the venue accepted the order.
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
-        Some(Heard::Taken)
+        Some(ReportOutcome::Taken)
     }
 
     /// A drop copy reports that an order placed elsewhere has these terms now.
@@ -89,12 +89,14 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
-        (quantity, price, venue_at): (Option<Quantity>, Option<Price>, i64),
+        quantity: Option<Quantity>,
+        price: Option<Price>,
+        venue_at: i64,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let orders = self.state().orders();
         let Some(known) = orders.get(order).filter(|it| it.state.is_open()) else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
         let unknown = LateTerms::default();
         let terms = self.state().late.get(order).unwrap_or(&unknown);
@@ -109,14 +111,14 @@ impl Core {
         let is_news = venue_at > terms.quantity_at.max(terms.price_at);
         let event = match venue_at {
             // An older report must not count after one that changes nothing either.
-            _ if is_same && !is_news => return Heard::Known,
-            _ if newer == (None, None) => return Heard::Known,
+            _ if is_same && !is_news => return ReportOutcome::Known,
+            _ if newer == (None, None) => return ReportOutcome::Known,
             0 => OrderEvent::Copy(CopyEvent::Restated {
                 order,
                 quantity,
                 price,
             }),
-            _ => OrderEvent::Order(OrderWord::TermsSet {
+            _ => OrderEvent::Order(LifecycleEvent::TermsSet {
                 order,
                 request: None,
                 current: known.current,
@@ -128,6 +130,6 @@ impl Core {
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 }

@@ -13,7 +13,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportKind, VenueId, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::spreads::{LegSource, leg_exec};
@@ -235,7 +235,7 @@ impl Core {
         let entry = Entry::parse(text)?;
         self.check_entry(&entry, &mut Before::default())?;
         let order = entry.order;
-        let event = OrderEvent::Order(OrderWord::ReportEntered { order, who, why });
+        let event = OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why });
         self.emit(at, &event, sink);
         if entry.kind == ReportKind::Rejected {
             self.reject(at, order, Why::Venue, b"", sink);

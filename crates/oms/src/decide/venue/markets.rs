@@ -15,7 +15,9 @@ impl Core {
         &mut self,
         at: i64,
         line: SessionNo,
-        (symbol, state, why): (&[u8], Market, &[u8]),
+        symbol: &[u8],
+        state: Market,
+        why: &[u8],
         sink: &mut impl Sink,
     ) -> usize {
         let known = self.state().instruments();
@@ -24,7 +26,7 @@ impl Core {
             return 0;
         }
         let is_its = |instrument| named.is_none_or(|named| named == instrument);
-        self.set_markets(at, line, (state, why), is_its, sink)
+        self.set_markets(at, line, state, why, is_its, sink)
     }
 
     /// A venue reports the state of the markets of some symbols of the line's group; how many it changes.
@@ -32,7 +34,8 @@ impl Core {
         &mut self,
         at: i64,
         line: SessionNo,
-        (state, why): (Market, &[u8]),
+        state: Market,
+        why: &[u8],
         is_its: impl Fn(InstrumentNo) -> bool,
         sink: &mut impl Sink,
     ) -> usize {
@@ -67,7 +70,8 @@ impl Core {
         &mut self,
         at: i64,
         line: SessionNo,
-        (flow_group, state): (u8, Market),
+        flow_group: u8,
+        state: Market,
         sink: &mut impl Sink,
     ) -> usize {
         if !self.follows_markets(line) {
@@ -80,7 +84,7 @@ impl Core {
             .collect();
         let is_its = |instrument: InstrumentNo| its.get(instrument) == Some(&true);
         let why = format!("R12 of flow group {flow_group}");
-        self.set_markets(at, line, (state, why.as_bytes()), is_its, sink)
+        self.set_markets(at, line, state, why.as_bytes(), is_its, sink)
     }
 
     /// Whether the venue of a line is asked for the state of trading.

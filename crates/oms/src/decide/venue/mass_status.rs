@@ -17,7 +17,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::unanswered::lost_of_closed;
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::decide::work::open;
 use crate::state::OmsState;
 use crate::state::event::{LineEvent, OrderEvent};
@@ -87,7 +87,7 @@ impl Core {
         &mut self,
         at: i64,
         (report, said): (&VenueReport<'_>, MassReport),
-        heard: Heard,
+        heard: ReportOutcome,
         sink: &mut impl Sink,
     ) -> bool {
         let ReportKind::Status(status) = report.kind else {
@@ -104,7 +104,7 @@ impl Core {
         question.due = at.saturating_add(PATIENCE);
         question.total = said.total.or(question.total);
         let is_none = order.is_none()
-            && matches!(heard, Heard::Unknown)
+            && matches!(heard, ReportOutcome::Unknown)
             && question.count == 0
             && (said.total == Some(0) || status == b'8');
         if !is_none {
@@ -113,20 +113,25 @@ impl Core {
         }
         let has_all = question.total.is_some_and(|total| question.count >= total);
         if is_none || said.is_last || has_all {
-            self.end_mass(at, (report.line, MassEnd::Complete), sink);
+            self.end_mass(at, report.line, MassEnd::Complete, sink);
         }
         is_none
     }
 
     /// A venue rejects the request.
     #[cold]
-    pub(crate) fn mass_refused(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn mass_refused(
+        &mut self,
+        at: i64,
+        line: SessionNo,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
         match self.work.mass.asked.iter().any(|it| it.line == line) {
             true => {
-                self.end_mass(at, (line, MassEnd::Refused), sink);
-                Heard::Taken
+                self.end_mass(at, line, MassEnd::Refused, sink);
+                ReportOutcome::Taken
             }
-            false => Heard::Known,
+            false => ReportOutcome::Known,
         }
     }
 
@@ -143,12 +148,12 @@ impl Core {
             (_, None) => MassEnd::Complete,
         };
         let line = next.line;
-        self.end_mass(at, (line, how), sink);
+        self.end_mass(at, line, how, sink);
         Some(Nanos(0))
     }
 
     /// What the venue did not list is asked for one by one.
-    fn end_mass(&mut self, at: i64, (line, how): (SessionNo, MassEnd), sink: &mut impl Sink) {
+    fn end_mass(&mut self, at: i64, line: SessionNo, how: MassEnd, sink: &mut impl Sink) {
         let asked = &mut self.work.mass.asked;
         let Some(place) = asked.iter().position(|it| it.line == line) else {
             return;

@@ -25,9 +25,9 @@ pub(crate) mod undo;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::{OrderEvent, OrderWord, StrayEvent};
+use crate::state::event::{LifecycleEvent, OrderEvent, StrayEvent};
 use crate::state::orders::Order;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::spreads::leg_exec;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::reason::Why;
@@ -116,7 +116,7 @@ pub enum ReportKind {
 
 /// Result of applying a report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Heard {
+pub enum ReportOutcome {
     /// The state changed.
     Taken,
     /// A duplicate, or without news.
@@ -135,7 +135,12 @@ pub enum Heard {
 
 impl Core {
     /// Applies a report of a venue.
-    pub fn report(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+    pub fn report(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
         let heard = self.hear(at, report, sink);
         self.forget(at, sink);
         heard
@@ -148,7 +153,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         let Some(order) = self.state().orders().get(number) else {
             return self.report_by_other_id(at, report, sink);
@@ -189,7 +194,7 @@ impl Core {
             ReportKind::Bust => self.undone(at, report, false, sink),
             ReportKind::Correct => self.undone(at, report, true, sink),
             ReportKind::Restated => self.terms_restated(at, report, sink),
-            ReportKind::Other => Heard::Known,
+            ReportKind::Other => ReportOutcome::Known,
         };
         let heard = self.reported_at_end(at, report, sink).unwrap_or(heard);
         self.agree(at, report, heard, sink);
@@ -210,22 +215,22 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let order = report.id.order;
         let state = self.state().orders().get(order).map(|order| order.state);
         if state
-            .and_then(|state| state.after(Happening::Accept))
+            .and_then(|state| state.after(Transition::Accept))
             .is_none()
         {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
-        let event = OrderEvent::Order(OrderWord::Accepted {
+        let event = OrderEvent::Order(LifecycleEvent::Accepted {
             order,
             venue_id: short(report.venue_id),
             at: report.at,
         });
         self.emit(at, &event, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     fn filled(
@@ -234,10 +239,10 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         };
         let order = report.id.order;
         if !self.state().remade.is_empty() {
@@ -249,7 +254,7 @@ impl Core {
         // The venue's acknowledgement comes later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
-        let event = OrderEvent::Order(OrderWord::Filled {
+        let event = OrderEvent::Order(LifecycleEvent::Filled {
             order,
             exec: report.exec,
             quantity,
@@ -264,7 +269,7 @@ impl Core {
         }
         self.decline_filled(at, order, answered, sink);
         self.guard_order(at, order, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
@@ -309,7 +314,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
             return self.live_after_end(at, report, sink);
         }
@@ -323,13 +328,13 @@ impl Core {
             let order = self.state().orders().get(report.id.order);
             let holds = order.is_some_and(|order| report.id.request <= order.current);
             return if report.id.order == report.id.request || !holds {
-                Heard::Unreadable
+                ReportOutcome::Unreadable
             } else {
-                Heard::Known
+                ReportOutcome::Known
             };
         };
         if request.kind != RequestKind::Replace || order.number != report.id.order {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         }
         let (number, state, filled) = (request.number, order.state, order.filled);
         let scale = self.state().scale(instrument);
@@ -343,21 +348,21 @@ impl Core {
         let quantity = quantity.filter(|it| is_set || is_amended(it));
         let price = price.filter(|_| is_set);
         let quantity = quantity.unwrap_or(request.quantity);
-        let event = OrderEvent::Order(OrderWord::Replaced {
+        let event = OrderEvent::Order(LifecycleEvent::Replaced {
             request: number,
             quantity,
             price: price.unwrap_or(request.price),
             at: report.at,
         });
         let all = filled >= quantity;
-        if state.after(Happening::Replace { all }).is_none() {
+        if state.after(Transition::Replace { all }).is_none() {
             return self.decline(at, number, Why::TooLate, report.text, sink);
         }
         // A replace implies that the venue accepted the order.
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
         self.take_venue_id(at, report, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Holds a final state until the missing fills have arrived.
@@ -367,7 +372,7 @@ impl Core {
         report: &VenueReport<'_>,
         how: End,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         if how == End::Cancelled
             && !self.state().remade.is_empty()
@@ -381,7 +386,7 @@ impl Core {
         }
         let orders = self.state().orders();
         let Some(order) = orders.get(number).filter(|order| order.state.is_open()) else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
         let request = orders.request(report.id.request);
         let request = request
@@ -403,17 +408,17 @@ impl Core {
         }
         let orders = self.state().orders();
         let Some(order) = orders.get(number) else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
         let rests = order.state == OrderState::DoneForDay && how == End::DoneForDay;
         if rests && filled <= order.filled {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         if filled > order.filled {
             if order.pended.is_some() {
-                return Heard::Known;
+                return ReportOutcome::Known;
             }
-            let event = OrderEvent::Order(OrderWord::Pended {
+            let event = OrderEvent::Order(LifecycleEvent::Pended {
                 order: number,
                 how,
                 request,
@@ -421,10 +426,10 @@ impl Core {
                 at: report.at,
             });
             self.emit(at, &event, sink);
-            return Heard::Taken;
+            return ReportOutcome::Taken;
         }
         self.end(at, number, how, request, (report.at, report.text), sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
@@ -453,7 +458,7 @@ impl Core {
         report: &VenueReport<'_>,
         (status, instrument): (u8, InstrumentNo),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if matches!(status, b'0' | b'1' | b'5') {
             if report.id.request != report.id.order
                 && self.is_open_as_replace(report.id)
@@ -487,8 +492,8 @@ impl Core {
             // It has no request of it.
             b'A' => self
                 .working(at, report, false, sink)
-                .unwrap_or(Heard::Known),
-            _ => Heard::Known,
+                .unwrap_or(ReportOutcome::Known),
+            _ => ReportOutcome::Known,
         }
     }
 
@@ -500,7 +505,7 @@ impl Core {
         report: &VenueReport<'_>,
         pending: bool,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let orders = self.state().orders();
         let order = orders.get(number)?;
@@ -513,7 +518,7 @@ impl Core {
             if let Some(request) = lost.map(|request| request.number) {
                 self.work.unanswered.is_pending(request);
             }
-            return is_missing.then_some(Heard::FillsMissing(number));
+            return is_missing.then_some(ReportOutcome::FillsMissing(number));
         }
         match lost.map(|request| (request.number, request.kind)) {
             // The venue uses the ClOrdID of the replace, whose report is still in flight.
@@ -525,7 +530,7 @@ impl Core {
             }
             None => {}
         }
-        is_missing.then_some(Heard::FillsMissing(number))
+        is_missing.then_some(ReportOutcome::FillsMissing(number))
     }
 
     /// Applies a fill of an unknown order: fills are never dropped.
@@ -534,20 +539,20 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         match report.kind {
             ReportKind::Fill => {}
             ReportKind::Bust if !self.state().strays.is_empty() => {
                 return self.stray_busted(at, report, sink);
             }
-            _ => return Heard::Unknown,
+            _ => return ReportOutcome::Unknown,
         }
         let state = self.state();
         let account = state.accounts().find(report.account);
         let instrument = state.instruments().find(report.symbol);
         let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
         else {
-            return Heard::Unknown;
+            return ReportOutcome::Unknown;
         };
         let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
         let effect = match has_effect {
@@ -558,18 +563,23 @@ impl Core {
     }
 
     /// Handles a report for a number that the venue had rejected.
-    fn report_of_past(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) -> Heard {
+    fn report_of_past(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
         let number = report.id.order;
         match report.kind {
             // A duplicate, or a synonym.
             ReportKind::Rejected
             | ReportKind::Other
             | ReportKind::End(_)
-            | ReportKind::Status(b'3' | b'4' | b'8' | b'C') => return Heard::Known,
+            | ReportKind::Status(b'3' | b'4' | b'8' | b'C') => return ReportOutcome::Known,
             _ => {}
         }
         let Some(order) = self.state().orders().get(number) else {
-            return Heard::Unknown;
+            return ReportOutcome::Unknown;
         };
         let of = (order.account, order.instrument);
         let side = (order.side, Some(order.effect));
@@ -579,7 +589,7 @@ impl Core {
         }
         match report.kind {
             ReportKind::Fill => self.stray(at, report, of, side, sink),
-            _ => Heard::Unknown,
+            _ => ReportOutcome::Unknown,
         }
     }
 
@@ -590,16 +600,16 @@ impl Core {
         (account, instrument): (AccountNo, InstrumentNo),
         (side, effect): (Side, Option<Effect>),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         };
         let mut exec = report.exec;
         if !self.state().spreads.is_empty() {
             if self.state().spreads.legs(instrument).is_some() {
                 // It has no position: the reports of its legs have.
-                return Heard::Unknown;
+                return ReportOutcome::Unknown;
             }
             if self.state().spreads.is_leg(instrument) {
                 exec = leg_exec(exec, instrument);
@@ -611,7 +621,7 @@ impl Core {
         let is_known = |exec| had(exec) || self.state().has_stray(exec);
         // It was an order of the leg alone, or of the spread.
         if is_known(report.exec) || is_known(exec) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         let event = OrderEvent::Stray(StrayEvent::StrayFill {
             line: report.line,
@@ -626,7 +636,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         self.guard(at, Party::new(report.line, account, instrument), sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 }
 

@@ -1,8 +1,8 @@
 //! Orders that a venue says it does not have.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::decide::venue::{ReportOutcome, VenueReport};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::is_unconfirmed;
 use crate::values::reason::Why;
@@ -17,16 +17,16 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         let (state, orders) = (self.state(), self.state().orders());
         let Some(order) = orders.get(number) else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
         let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);
         if is_unanswered && !order.is_acknowledged() {
             self.reject(at, number, Why::Venue, report.text, sink);
-            return Heard::Taken;
+            return ReportOutcome::Taken;
         }
         let (is_open, waits) = (order.state.is_open(), order.pended.is_some());
         let is_working = order.state == OrderState::Working;
@@ -38,22 +38,22 @@ impl Core {
         if is_open && !waits && has_expired {
             let what = (report.at, report.text);
             self.end(at, number, End::Expired, None, what, sink);
-            return Heard::Taken;
+            return ReportOutcome::Taken;
         }
         let lost = lost.map(|request| request.number);
         if let Some(request) = lost.filter(|_| !waits) {
             self.decline(at, request, Why::NotReceived, report.text, sink);
         }
         if !is_open || waits {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         if is_working {
             self.emit(
                 at,
-                &OrderEvent::Order(OrderWord::NotAtVenue { order: number }),
+                &OrderEvent::Order(LifecycleEvent::NotAtVenue { order: number }),
                 sink,
             );
         }
-        Heard::NotAtVenue(number)
+        ReportOutcome::NotAtVenue(number)
     }
 }

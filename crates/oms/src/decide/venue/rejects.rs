@@ -3,8 +3,8 @@
 use fixwire_protocol::tag;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueId, VenueReport};
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::decide::venue::{ReportOutcome, VenueId, VenueReport};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
@@ -54,7 +54,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let reject = VenueReject {
             code: report.reason.map(RejectCode::Order),
             status: report.status,
@@ -69,10 +69,10 @@ impl Core {
             return self.declined(at, report.id, &reject, sink);
         }
         if !self.is_open(report.id.order) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         self.rejected_as(at, report.id.order, &reject, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Sends a rejected new order again, or closes it.
@@ -87,7 +87,7 @@ impl Core {
             let mut room = Sentence::new();
             let text = self.said(order, reject, &mut room);
             match self.state_after(order, reject) {
-                Some(how) => self.end_rejected(at, (order, how), text, sink),
+                Some(how) => self.end_rejected(at, order, how, text, sink),
                 None => {
                     let reason = Reason::of_venue(reject.code);
                     self.reject_for(at, order, reason, text, sink);
@@ -100,12 +100,13 @@ impl Core {
     fn end_rejected(
         &mut self,
         at: i64,
-        (order, how): (Number, End),
+        order: Number,
+        how: End,
         text: &[u8],
         sink: &mut impl Sink,
     ) {
         self.decline_of(at, order, sink);
-        let event = OrderEvent::Order(OrderWord::Ended {
+        let event = OrderEvent::Order(LifecycleEvent::Ended {
             order,
             how,
             request: None,
@@ -151,7 +152,7 @@ impl Core {
         if self.has_lapsed(order) {
             return self.end(at, order, End::Rejected, None, (0, text), sink);
         }
-        let event = OrderEvent::Order(OrderWord::Rejected {
+        let event = OrderEvent::Order(LifecycleEvent::Rejected {
             order,
             reason,
             text,
@@ -186,16 +187,16 @@ impl Core {
         id: VenueId,
         reject: &VenueReject<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let known = self.state().orders().request(id.request);
         if known.is_some_and(|(_, order)| order.number != id.order) {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         }
         let mut room = Sentence::new();
         let text = self.said(id.order, reject, &mut room);
         let reason = Reason::of_venue(reject.code);
         let heard = self.decline_for(at, id.request, reason, text, sink);
-        if heard == Heard::Taken {
+        if heard == ReportOutcome::Taken {
             self.settle_cancel(at, id.order, sink);
             self.rejected_at_end(at, id.order, reject, sink);
             self.ask_if_gone(id.order, reject);
@@ -222,7 +223,7 @@ impl Core {
         why: Why,
         text: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         self.decline_for(at, request, Reason::of(why), text, sink)
     }
 
@@ -233,13 +234,13 @@ impl Core {
         reason: Reason,
         text: &[u8],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let found = self.state().orders().request(request);
         let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
         let Some((number, is_ours)) = found else {
-            return Heard::Known;
+            return ReportOutcome::Known;
         };
-        let event = OrderEvent::Order(OrderWord::Declined {
+        let event = OrderEvent::Order(LifecycleEvent::Declined {
             request,
             reason,
             text,
@@ -251,7 +252,7 @@ impl Core {
         } else {
             self.work.look_again(&self.state, number);
         }
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// The venue rejected a message at session or business level: a new order or a request.
@@ -261,7 +262,7 @@ impl Core {
         id: VenueId,
         reject: &VenueReject<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if !self.is_sent_as(id) {
             return self.declined(at, id, reject, sink);
         }
@@ -275,11 +276,11 @@ impl Core {
         });
         if !is_unanswered {
             self.refused_late(at, id, sink);
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         self.rejected_as(at, id.order, reject, sink);
         self.forget(at, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Rejects the pending request of an order that was closed otherwise.

@@ -5,11 +5,11 @@
 //! under the replace's id. What comes for an order that is closed here is cancelled at the venue.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, ReportKind, VenueId, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord, RemadeEvent, StrayEvent};
+use crate::state::event::{LifecycleEvent, OrderEvent, RemadeEvent, StrayEvent};
 use crate::state::orders::remade::RemadeStep;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::orders::{Order, Request};
 use crate::state::roll::is_unconfirmed;
 use crate::values::ids::InstrumentNo;
@@ -48,7 +48,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if report.id.request == report.id.order {
             return self.accepted(at, report, sink);
         }
@@ -66,7 +66,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let (number, request) = (report.id.order, report.id.request);
         let state = self.state();
         let order = state.orders().get(number)?;
@@ -83,17 +83,22 @@ impl Core {
             }
             None if terms.is_some_and(|it| it.known.contains(&request)) => {}
             // The first word on the order, under the id of a request.
-            _ if order.state.after(Happening::Accept).is_some() => return None,
+            _ if order.state.after(Transition::Accept).is_some() => return None,
             // Again, of what it was before.
-            None if request < order.current => return Some(Heard::Known),
-            _ => return Some(Heard::Unreadable),
+            None if request < order.current => return Some(ReportOutcome::Known),
+            _ => return Some(ReportOutcome::Unreadable),
         }
         let (former, was_held) = (order.current, state.remade.is_held(number));
         let heard = self.replaced(at, report, instrument, sink);
         let order = self.state().orders().get(number);
         let is_its = order.is_some_and(|it| it.current == request && it.state.is_open());
         let is_new = report.kind == ReportKind::New;
-        if heard == Heard::Taken && is_its && is_new && !was_held && !self.speaks_tmp(report.line) {
+        if heard == ReportOutcome::Taken
+            && is_its
+            && is_new
+            && !was_held
+            && !self.speaks_tmp(report.line)
+        {
             let event = OrderEvent::Remade(RemadeEvent::ReplacedAsNew {
                 order: number,
                 former,
@@ -132,7 +137,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let order = self.state().orders().get(number)?;
         let RemadeStep::Former {
@@ -159,7 +164,7 @@ impl Core {
             // It may be the cancel of an order that a venue only confirmed with New.
             self.work.ask_once(number);
         }
-        Some(Heard::Known)
+        Some(ReportOutcome::Known)
     }
 
     /// Canceled while a replace is in flight: its answer decides. `None` when nothing has to be decided.
@@ -170,7 +175,7 @@ impl Core {
         report: &VenueReport<'_>,
         filled: Quantity,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let number = report.id.order;
         let state = self.state();
         let order = state.orders().get(number)?;
@@ -182,7 +187,7 @@ impl Core {
         if state.remade.is_held(number) {
             let is_answer = matches!(report.kind, ReportKind::Status(_)) && is_of_replace;
             // Another word on the order that is cancelled is no news.
-            return (!is_answer).then_some(Heard::Known);
+            return (!is_answer).then_some(ReportOutcome::Known);
         }
         // An operator who enters it has asked the venue; so has the OMS.
         let is_by_hand = report.text_id.is_empty();
@@ -197,7 +202,7 @@ impl Core {
             at: report.at,
         });
         self.emit(at, &event, sink);
-        Some(Heard::Taken)
+        Some(ReportOutcome::Taken)
     }
 
     /// A fill under the id of the replace: the order goes on.
@@ -241,12 +246,12 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Option<Heard> {
+    ) -> Option<ReportOutcome> {
         let order = self.state().orders().get(report.id.order)?;
         let request = self.state().deciding(order)?;
         self.decline(at, request, Why::NotReceived, report.text, sink);
         self.settle_cancel(at, report.id.order, sink);
-        Some(Heard::Taken)
+        Some(ReportOutcome::Taken)
     }
 
     /// Closes an order that the venue has cancelled, once no request is in flight that could say otherwise.
@@ -280,7 +285,7 @@ impl Core {
         };
         let how = End::Cancelled;
         if filled > known.filled && known.pended.is_none() {
-            let event = OrderEvent::Order(OrderWord::Pended {
+            let event = OrderEvent::Order(LifecycleEvent::Pended {
                 order,
                 how,
                 request: None,
@@ -300,7 +305,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         if self.state().remade.is_empty() {
             return self.replaced(at, report, instrument, sink);
         }
@@ -312,7 +317,7 @@ impl Core {
             at: venue_at,
             of_replace: true,
         }) = held
-            && heard == Heard::Taken
+            && heard == ReportOutcome::Taken
             && !self.state().remade.is_held(number)
         {
             self.cancelled(at, number, (filled, venue_at), sink);
@@ -327,15 +332,15 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let (order, former) = (report.id.order, report.id.request);
         let state = self.state();
         if state.remade.get(order) == Some(RemadeStep::Stray(former)) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         let is_sent = former <= state.last && state.is_ready(report.line);
         if !is_sent || self.speaks_tmp(report.line) || !self.is_line(report.line) {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         }
         let event = OrderEvent::Stray(StrayEvent::StrayCancelled {
             order,
@@ -344,7 +349,7 @@ impl Core {
             line: report.line,
         });
         self.emit(at, &event, sink);
-        Heard::Known
+        ReportOutcome::Known
     }
 
     /// Whether a cancel was sent for what the venue has open of an order that is closed here.

@@ -9,10 +9,10 @@
 //! this. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueReport};
+use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::orders::Order;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
@@ -34,17 +34,17 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         let order = self.state().orders().get(number);
         let says_terms =
             report.quantity.is_some() || report.price.is_some() || report.leaves.is_some();
         let Some(order) = order.filter(|order| order.state.is_open() && says_terms) else {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         };
         let terms = self.new_terms(order, report);
         if matches!(terms, NewTerms::Nothing) {
-            return Heard::Unreadable;
+            return ReportOutcome::Unreadable;
         }
         self.accepted(at, report, sink);
         if let NewTerms::Other(quantity, price) = terms
@@ -63,7 +63,7 @@ impl Core {
             self.guard_order(at, number, sink);
         }
         // What is unclear is compared, and a break.
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Whether an order may have another quantity in its state.
@@ -71,7 +71,7 @@ impl Core {
         let order = self.state().orders().get(number);
         order.is_some_and(|order| {
             let all = order.filled >= quantity;
-            order.state.after(Happening::Replace { all }).is_some()
+            order.state.after(Transition::Replace { all }).is_some()
         })
     }
 

@@ -14,11 +14,12 @@ use alloc::string::{String, ToString};
 use crate::decide::core::{Core, Sink};
 use crate::decide::spreads::FillOfLeg;
 use crate::decide::venue::agree::Found;
-use crate::decide::venue::{Heard, ReportKind, VenueReport};
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
+use crate::state::tally::{Trade, TradeSide};
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::whole;
 use crate::values::value::{BreakKind, Number, Price, Quantity};
@@ -47,7 +48,10 @@ impl OmsState {
         let order = self.orders.get(number)?;
         let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
         let party = Party::new(order.session, order.account, leg.instrument);
-        let side = (leg.side_in(order.side).is_buy(), order.effect);
+        let side = TradeSide {
+            buys: leg.side_in(order.side).is_buy(),
+            effect: order.effect,
+        };
         let fill = self.spreads.fills.get_mut(number, exec)?;
         let is_its = (fill.quantity, fill.price) == was && fill.leg == at;
         (is_its && fill.undone == 0 && by != 0).then_some(())?;
@@ -59,7 +63,13 @@ impl OmsState {
         *filled = filled.checked_sub(was.0)?.checked_add(now.0)?;
         let paid = legs.paid.get_mut(usize::from(at))?;
         *paid = paid.saturating_sub(worth(was)).saturating_add(worth(now));
-        self.untrade(party, side, was, is_today);
+        let trade = |(quantity, price)| Trade {
+            party,
+            side,
+            quantity,
+            price,
+        };
+        self.untrade(&trade(was), is_today);
         if now.0 > 0 {
             let fill = LegFill {
                 leg: at,
@@ -69,7 +79,7 @@ impl OmsState {
                 undone: 0,
             };
             self.spreads.fills.add(number, by, fill);
-            self.trade(party, side, now);
+            self.trade(&trade(now));
         }
         self.expose(number);
         Some(())
@@ -112,11 +122,11 @@ impl Core {
         report: &VenueReport<'_>,
         said: &[FillOfLeg<'_>],
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let heard = self.hear(at, report, sink);
         let number = report.id.order;
         let is_with_legs = self.leg_source(number) == Some(LegSource::Fills);
-        if heard == Heard::Taken && is_with_legs {
+        if heard == ReportOutcome::Taken && is_with_legs {
             let mut corrected = 0;
             for (place, leg) in said.iter().enumerate() {
                 let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
@@ -150,7 +160,7 @@ impl Core {
         report: &VenueReport<'_>,
         (leg_at, leg): (u8, SpreadLeg),
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         if report.kind == ReportKind::Correct {
             self.widen(at, leg.instrument, report.last_price, sink);
@@ -158,10 +168,10 @@ impl Core {
         let by = leg_exec(report.exec, leg.instrument);
         let (exec, fill, (quantity, price)) = match self.leg_undo_of(report, leg.instrument, by) {
             Ok(Some(undone)) => undone,
-            Ok(None) => return Heard::Known,
+            Ok(None) => return ReportOutcome::Known,
             Err(ours) => {
                 self.leg_broken(at, report, ours, sink);
-                return Heard::Broken;
+                return ReportOutcome::Broken;
             }
         };
         let event = OrderEvent::Spread(SpreadEvent::LegUndone {
@@ -181,7 +191,7 @@ impl Core {
         if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
             self.guard(at, Party::new(session, account, leg.instrument), sink);
         }
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// The fill of a leg that a report is of, and what it becomes; `None` when that is done, why when it fits none.

@@ -4,10 +4,11 @@ use alloc::string::String;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{Heard, VenueReport};
+use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::spreads::leg_exec;
+use crate::state::tally::TradeSide;
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::show::price;
 use crate::values::show::text;
@@ -18,7 +19,10 @@ impl OmsState {
         let stray = self.strays.remove(number)?;
         if !venue {
             let party = Party::new(stray.line, stray.account, stray.instrument);
-            let side = (stray.side.is_buy(), stray.effect);
+            let side = TradeSide {
+                buys: stray.side.is_buy(),
+                effect: stray.effect,
+            };
             let quantity = i128::from(stray.quantity);
             let worth = quantity.saturating_mul(stray.price.into());
             self.trade_worth(party, side, -quantity, -worth);
@@ -34,17 +38,17 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let strays = &self.state().strays;
         let Some(reference) = report.reference else {
-            return Heard::Unknown;
+            return ReportOutcome::Unknown;
         };
         // A fill of a symbol that is a leg of a spread has its hash with the symbol.
         let is_its =
             |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
         let found = strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument));
         let Some(number) = found else {
-            return Heard::Unknown;
+            return ReportOutcome::Unknown;
         };
         let event = OrderEvent::Break(BreakEvent::BreakSettled {
             number,
@@ -53,7 +57,7 @@ impl Core {
             why: b"Trade Cancel of the venue",
         });
         self.emit(at, &event, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// A drop copy of the venue has a fill too.

@@ -16,7 +16,7 @@ use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::ids::SessionNo;
@@ -121,7 +121,7 @@ impl Core {
             }
             self.work.unanswered.waiting.pop_front();
             if waits {
-                self.is_unanswered(at, (number, step), sink);
+                self.is_unanswered(at, number, step, sink);
                 // Now there is a question to send, or a cancel.
                 return Some(Nanos(0));
             }
@@ -130,7 +130,7 @@ impl Core {
     }
 
     #[cold]
-    fn is_unanswered(&mut self, at: i64, (number, step): (Number, Step), sink: &mut impl Sink) {
+    fn is_unanswered(&mut self, at: i64, number: Number, step: Step, sink: &mut impl Sink) {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
         };
@@ -141,14 +141,14 @@ impl Core {
                 if is_sent {
                     self.emit(
                         at,
-                        &OrderEvent::Order(OrderWord::Unanswered { request }),
+                        &OrderEvent::Order(LifecycleEvent::Unanswered { request }),
                         sink,
                     );
                 }
                 let is_held = self.state.remade.is_held(order);
                 let answers = line.is_none_or(|line| self.answers_status(line));
                 if !is_held && !answers {
-                    return self.no_answer(at, (order, request), sink);
+                    return self.no_answer(at, order, request, sink);
                 }
                 self.work.ask_about(order);
                 match is_held {
@@ -159,15 +159,15 @@ impl Core {
                     false => self.work.unanswered.asked(at, number),
                 }
             }
-            Step::Tell => self.no_answer(at, (order, request), sink),
+            Step::Tell => self.no_answer(at, order, request, sink),
         }
     }
 
     /// The venue answers neither a request nor the status request, or is not to be asked.
-    fn no_answer(&mut self, at: i64, (order, request): (Number, Number), sink: &mut impl Sink) {
+    fn no_answer(&mut self, at: i64, order: Number, request: Number, sink: &mut impl Sink) {
         self.emit(
             at,
-            &OrderEvent::Order(OrderWord::NoAnswer { request }),
+            &OrderEvent::Order(LifecycleEvent::NoAnswer { request }),
             sink,
         );
         let known = self.state.orders().request(request);
@@ -198,7 +198,7 @@ impl Core {
         let orders = self.state.orders();
         let request = orders.get(order).and_then(|order| orders.request_of(order));
         if let Some(request) = request.map(|request| request.number) {
-            let event = OrderEvent::Order(OrderWord::Declined {
+            let event = OrderEvent::Order(LifecycleEvent::Declined {
                 request,
                 reason: Reason::of(Why::GaveWay),
                 text: b"",

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::{Found, cum_qty, cum_text};
-use crate::decide::venue::{Heard, VenueReport};
+use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::event::{OrderEvent, UndoEvent};
 use crate::state::orders::Fill;
 use crate::values::units::{scaled, whole};
@@ -22,10 +22,10 @@ impl Core {
         report: &VenueReport<'_>,
         is_correction: bool,
         sink: &mut impl Sink,
-    ) -> Heard {
+    ) -> ReportOutcome {
         let number = report.id.order;
         if self.is_repeated(number, report) {
-            return Heard::Known;
+            return ReportOutcome::Known;
         }
         if is_correction && let Some(order) = self.state().orders().get(number) {
             self.widen(at, order.instrument, report.last_price, sink);
@@ -34,7 +34,7 @@ impl Core {
             Ok(undone) => undone,
             Err(ours) => {
                 self.bust_broken(at, report, ours, sink);
-                return Heard::Broken;
+                return ReportOutcome::Broken;
             }
         };
         let open = !matches!(report.status, b'3' | b'4' | b'8' | b'C');
@@ -68,7 +68,7 @@ impl Core {
         }
         self.decline_filled(at, number, None, sink);
         self.guard_order(at, number, sink);
-        Heard::Taken
+        ReportOutcome::Taken
     }
 
     /// Whether the same report came before: its fill is undone by it, or its break is known.

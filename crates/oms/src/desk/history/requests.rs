@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::History;
-use crate::state::event::{OrderEvent, OrderWord, RequestEvent};
+use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent};
 use crate::values::show::text;
 use crate::values::value::{End, RequestKind};
 
@@ -66,16 +66,16 @@ impl History {
             End::DoneForDay => "done for the day",
         };
         match *event {
-            OrderEvent::Order(OrderWord::Lapsed { order }) if order == self.order => {
+            OrderEvent::Order(LifecycleEvent::Lapsed { order }) if order == self.order => {
                 Some("expired: its trading day is over, which the venue has not confirmed".into())
             }
-            OrderEvent::Order(OrderWord::Ended {
+            OrderEvent::Order(LifecycleEvent::Ended {
                 order,
                 how,
                 text: said,
                 ..
             })
-            | OrderEvent::Order(OrderWord::LapseConfirmed {
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed {
                 order,
                 how,
                 text: said,
@@ -89,13 +89,13 @@ impl History {
                 };
                 Some(format!("{}{said}", ended(how)))
             }
-            OrderEvent::Order(OrderWord::Pended {
+            OrderEvent::Order(LifecycleEvent::Pended {
                 order, how, filled, ..
             }) if order == self.order => Some(format!(
                 "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
                 ended(how)
             )),
-            OrderEvent::Order(OrderWord::Replaced {
+            OrderEvent::Order(LifecycleEvent::Replaced {
                 request,
                 quantity,
                 price,
@@ -105,7 +105,7 @@ impl History {
                 let at = self.price(price);
                 Some(format!("replace {request} accepted: {quantity} at {at}"))
             }
-            OrderEvent::Order(OrderWord::TermsSet {
+            OrderEvent::Order(LifecycleEvent::TermsSet {
                 order,
                 request,
                 quantity,
@@ -119,7 +119,7 @@ impl History {
                     None => format!("the venue has replaced it: {quantity} at {at}"),
                 })
             }
-            OrderEvent::Order(OrderWord::Declined {
+            OrderEvent::Order(LifecycleEvent::Declined {
                 request,
                 ref reason,
                 text: said,

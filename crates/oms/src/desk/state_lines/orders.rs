@@ -8,8 +8,9 @@ use crate::state::inquiries::{Inquiries, Inquiry};
 use crate::state::leg_fills::{LegFill, LegFills};
 use crate::state::orders::fills::{Fill, Fills};
 use crate::state::orders::ids::{Ids, Used};
-use crate::state::orders::spent::Spent;
 use crate::state::orders::transition::OrderState;
+use crate::state::orders::used_execs::UsedExecs;
+use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Order, Orders, Pended, Placement, Request, Retry};
 use crate::state::parents::{Families, Parent};
 use crate::state::pools::Pool;
@@ -32,8 +33,8 @@ pub(super) fn ids(of: &Ids, to: &mut StateLines) {
     }
 }
 
-pub(super) fn spent(of: &Spent, to: &mut StateLines) {
-    let Spent { today, before } = of;
+pub(super) fn used_execs(of: &UsedExecs, to: &mut StateLines) {
+    let UsedExecs { today, before } = of;
     for (day, execs) in [("today", today), ("the day before", before)] {
         for exec in execs {
             to.of(format_args!("execution {}", Hash(*exec)));
@@ -73,11 +74,11 @@ pub(super) fn effect(of: Effect, to: &mut StateLines) {
 }
 
 /// When it was queued, or the time after which it must not be sent.
-fn queued(at: i64, to: &mut StateLines) {
-    match at {
-        0 => {}
-        1.. => to.say("queued at", at),
-        ..0 => to.say("valid until", at.unsigned_abs()),
+fn queued(of: QueueTime, to: &mut StateLines) {
+    match of {
+        QueueTime::None => {}
+        QueueTime::Since(at) => to.say("queued at", at),
+        QueueTime::Until(at) => to.say("valid until", at),
     }
 }
 
@@ -163,7 +164,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
     to.say("side", byte(side.byte()));
     to.say("type", byte(kind.byte()));
     to.say("time in force", byte(tif.byte()));
-    to.count("expire date", *until);
+    to.some("expire date", *until);
     effect(*effect_of, to);
     to.say("state", state(*state_of));
     for (what, price) in [("price", price), ("stop", stop), ("reserved at", hold)] {

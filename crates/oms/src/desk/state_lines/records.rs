@@ -111,7 +111,7 @@ fn rejected_terms(of: &OmsState, terms: &RejectedTerms, to: &mut StateLines) {
         }
     }
     to.say("quantity", quantity);
-    to.count("expire date", *until);
+    to.some("expire date", *until);
     orders::effect(*effect, to);
     to.flag("is located", *is_located);
     let Reason {

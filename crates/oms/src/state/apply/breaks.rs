@@ -3,7 +3,7 @@
 use crate::state::OmsState;
 use crate::state::event::BreakEvent;
 use crate::state::orders::breaks::VenueBreak;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
 use crate::values::units::MOST;
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
 
@@ -37,13 +37,13 @@ impl OmsState {
                 quantity,
                 price,
                 ..
-            } => self.terms_settled(order, (quantity, price)),
+            } => self.terms_settled(order, quantity, price),
             BreakEvent::FillsSettled {
                 order,
                 filled,
                 paid,
                 open,
-            } => self.fills_settled(order, (filled, paid), open),
+            } => self.fills_settled(order, filled, paid, open),
         }
     }
 
@@ -134,18 +134,14 @@ impl OmsState {
         Some(())
     }
 
-    fn terms_settled(
-        &mut self,
-        number: Number,
-        (quantity, price): (Quantity, Price),
-    ) -> Option<()> {
+    fn terms_settled(&mut self, number: Number, quantity: Quantity, price: Price) -> Option<()> {
         (quantity <= MOST).then_some(())?;
         self.change(number, |state, place| {
             let order = state.orders.at(place)?;
             let may_trade = order.state.is_open() || order.state == OrderState::Ended(End::Filled);
             if may_trade {
                 let all = order.filled >= quantity;
-                state.step(place, Happening::Replace { all })?;
+                state.step(place, Transition::Replace { all })?;
             }
             let order = state.orders.at_mut(place)?;
             order.hold = order.hold.max(price.saturating_abs());
@@ -157,20 +153,21 @@ impl OmsState {
     fn fills_settled(
         &mut self,
         number: Number,
-        (filled, paid): (Quantity, Amount),
+        filled: Quantity,
+        paid: Amount,
         open: bool,
     ) -> Option<()> {
         (filled <= MOST).then_some(())?;
         self.change(number, |state, place| {
             let order = state.orders.at(place)?;
             let (party, instrument) = (order.party(), order.instrument);
-            let side = (order.side.is_buy(), order.effect);
+            let side = order.trade_side();
             let (was, more) = (order.filled, paid.saturating_sub(order.paid));
             let all = filled >= order.quantity;
             let next = match order.state {
                 OrderState::Ended(_) if open && !all => OrderState::Working,
                 OrderState::Ended(how) => OrderState::Ended(how),
-                state if all => state.after(Happening::Fill { all })?,
+                state if all => state.after(Transition::Fill { all })?,
                 state if state.is_unsent() => return None,
                 _ if open => OrderState::Working,
                 _ => OrderState::Ended(End::Cancelled),

@@ -3,7 +3,7 @@
 use crate::state::OmsState;
 use crate::state::conditions::{Condition, Stage};
 use crate::state::event::ConditionEvent;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 
 impl OmsState {
     pub(crate) fn apply_condition(&mut self, event: &ConditionEvent<'_>) -> Option<()> {
@@ -14,7 +14,7 @@ impl OmsState {
                 rises,
                 price,
             } => self.change(number, |state, place| {
-                state.step(place, Happening::Hold)?;
+                state.step(place, Transition::Hold)?;
                 let order = state.orders.at(place)?;
                 let condition = Condition {
                     session: order.session,
@@ -40,7 +40,7 @@ impl OmsState {
             ConditionEvent::Triggered { order: number } => {
                 self.conditions.trigger(number)?;
                 self.change(number, |state, place| {
-                    state.step(place, Happening::Trigger)?;
+                    state.step(place, Transition::Trigger)?;
                     state.orders.at_mut(place)?.triggered = true;
                     Some(())
                 })

@@ -4,7 +4,7 @@ use crate::state::OmsState;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, RejectedEvent};
 use crate::state::orders::rejected::RejectedOrder;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
 use crate::values::value::{BreakKind, Text};
 
@@ -38,8 +38,8 @@ impl OmsState {
                 Some(())
             }
             CopyEvent::External { order, venue_id } => self.change(order, |state, place| {
-                state.step(place, Happening::Send)?;
-                state.step(place, Happening::Accept)?;
+                state.step(place, Transition::Send)?;
+                state.step(place, Transition::Accept)?;
                 let order = state.orders.at_mut(place)?;
                 order.placement = Placement::Elsewhere;
                 order.venue_id = Text::new(venue_id);
@@ -51,7 +51,7 @@ impl OmsState {
                 price,
             } => self.change(order, |state, place| {
                 let all = state.orders.at(place)?.filled >= quantity;
-                state.step(place, Happening::Replace { all })?;
+                state.step(place, Transition::Replace { all })?;
                 let order = state.orders.at_mut(place)?;
                 (order.quantity, order.price) = (quantity, price);
                 if order.kind.has_price() {
@@ -130,7 +130,7 @@ impl OmsState {
         };
         let (number, line) = (order.number, order.line());
         if order.is_external() {
-            self.spent.add(exec);
+            self.used_execs.add(exec);
         } else if line.is_some_and(|line| self.copies.session_of(line).is_some()) {
             let new = Awaited {
                 line,

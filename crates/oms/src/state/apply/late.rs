@@ -1,15 +1,15 @@
 //! Sets the terms that a venue reports late.
 
 use crate::state::OmsState;
-use crate::state::event::OrderWord;
-use crate::state::orders::transition::Happening;
+use crate::state::event::LifecycleEvent;
+use crate::state::orders::transition::Transition;
 use crate::values::units::MOST;
 
 impl OmsState {
     /// The venue has set the terms of an order, by a request that is pending or not.
     #[cold]
-    pub(crate) fn set_terms(&mut self, event: &OrderWord<'_>) -> Option<()> {
-        let OrderWord::TermsSet {
+    pub(crate) fn set_terms(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
+        let LifecycleEvent::TermsSet {
             order: number,
             request,
             current,
@@ -30,7 +30,7 @@ impl OmsState {
         }
         self.change(number, |state, place| {
             let all = state.orders.at(place)?.filled >= quantity;
-            state.step(place, Happening::Replace { all })?;
+            state.step(place, Transition::Replace { all })?;
             let closed = match request {
                 Some(request) => Some(state.orders.remove_request(request)?),
                 None => None,

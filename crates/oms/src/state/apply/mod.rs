@@ -23,7 +23,8 @@ use crate::state::copies::ENDED;
 use crate::state::event::{LineEvent, OrderEvent, RequestEvent, SetupEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
+use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Order, Place, Placement};
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::Tally;
@@ -38,13 +39,13 @@ impl OmsState {
     /// Whether a fill of an order that is not in memory was seen today.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
-        self.spent.has(exec)
+        self.used_execs.has(exec)
     }
 
     /// Whether one was seen the day before.
     #[must_use]
     pub fn had_stray(&self, exec: u64) -> bool {
-        self.spent.had(exec)
+        self.used_execs.had(exec)
     }
 
     /// Applies the next event. An invalid event, which our journals never contain, is counted and otherwise ignored;
@@ -66,7 +67,7 @@ impl OmsState {
             OrderEvent::Reload(event) => self.apply_reload(event),
             OrderEvent::Pool(event) => self.apply_pool(event),
             OrderEvent::Request(event) => self.apply_request(event),
-            OrderEvent::Order(event) => self.apply_word(event),
+            OrderEvent::Order(event) => self.apply_lifecycle(event),
             OrderEvent::Remade(event) => self.apply_remade(event),
             OrderEvent::Stray(event) => self.apply_stray(event),
             OrderEvent::Condition(event) => self.apply_condition(event),
@@ -346,7 +347,7 @@ impl OmsState {
             asked: 0,
             withdrawn: false,
             replaces: 0,
-            queued: 0,
+            queued: QueueTime::None,
             retry: None,
             pool_number: Text::EMPTY,
             pool: None,
@@ -357,7 +358,7 @@ impl OmsState {
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {
-            let hash = self.sameness(account, instrument, (side, kind), (quantity, price));
+            let hash = self.sameness(account, instrument, side, kind, quantity, price);
             // A child is not the same as its parent.
             let is_child = self.families.parent_of(order).is_some();
             self.recent
@@ -414,8 +415,10 @@ impl OmsState {
         &self,
         account: AccountNo,
         instrument: InstrumentNo,
-        (side, kind): (Side, OrderType),
-        (quantity, price): (Quantity, Price),
+        side: Side,
+        kind: OrderType,
+        quantity: Quantity,
+        price: Price,
     ) -> u64 {
         let mut bytes = [0; 34];
         let words = [
@@ -504,7 +507,7 @@ impl OmsState {
     }
 
     /// Applies a state transition to an order.
-    pub(crate) fn step(&mut self, place: Place, happening: Happening) -> Option<()> {
+    pub(crate) fn step(&mut self, place: Place, happening: Transition) -> Option<()> {
         let order = self.orders.at_mut(place)?;
         order.state = order.state.after(happening)?;
         Some(())

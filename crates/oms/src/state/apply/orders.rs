@@ -3,14 +3,15 @@
 use alloc::boxed::Box;
 
 use crate::state::OmsState;
-use crate::state::event::{OrderWord, RemadeEvent, RequestEvent, StrayEvent};
+use crate::state::event::{LifecycleEvent, RemadeEvent, RequestEvent, StrayEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
+use crate::state::orders::waiting::QueueTime;
 use crate::state::orders::{Fill, Pended, Place, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
-use crate::state::tally::Tally;
+use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
@@ -76,11 +77,22 @@ impl OmsState {
                 hold,
                 id,
             } => {
-                let kind = RequestKind::Replace;
-                self.request(request, order, kind, (quantity, price, hold), id)
+                let replace = Request {
+                    kind: RequestKind::Replace,
+                    quantity,
+                    price,
+                    hold,
+                    id: Text::new(id),
+                    ..Request::cancel(request)
+                };
+                self.request(order, replace)
             }
             RequestEvent::CancelTaken { request, order, id } => {
-                self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
+                let cancel = Request {
+                    id: Text::new(id),
+                    ..Request::cancel(request)
+                };
+                self.request(order, cancel)
             }
             RequestEvent::Sent { number, line } => self.sent(number, line),
             RequestEvent::Queued { number } => self.queued(number),
@@ -96,10 +108,10 @@ impl OmsState {
             RequestEvent::ValidUntil { number, until } => {
                 let fits = |state| until > 0 && state == OrderState::Queued;
                 if let Some(order) = self.orders.get_mut(number) {
-                    return fits(order.state).then(|| order.queued = -until);
+                    return fits(order.state).then(|| order.queued = QueueTime::Until(until));
                 }
                 let request = self.orders.request_mut(number)?;
-                fits(request.state).then(|| request.queued = -until)
+                fits(request.state).then(|| request.queued = QueueTime::Until(until))
             }
             RequestEvent::Marks { session, mut marks } => {
                 let session = self.sessions.get_mut(session)?;
@@ -109,30 +121,30 @@ impl OmsState {
         }
     }
 
-    pub(crate) fn apply_word(&mut self, event: &OrderWord<'_>) -> Option<()> {
+    pub(crate) fn apply_lifecycle(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         match *event {
-            OrderWord::Accepted {
+            LifecycleEvent::Accepted {
                 order, venue_id, ..
             } => self.change(order, |state, place| {
-                state.step(place, Happening::Accept)?;
+                state.step(place, Transition::Accept)?;
                 // An operator who enters it gives none.
                 if !venue_id.is_empty() {
                     state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
                 }
                 Some(())
             }),
-            OrderWord::Rejected { order, .. } => {
-                self.change(order, |state, place| state.step(place, Happening::Reject))
+            LifecycleEvent::Rejected { order, .. } => {
+                self.change(order, |state, place| state.step(place, Transition::Reject))
             }
-            OrderWord::Retried {
+            LifecycleEvent::Retried {
                 order,
                 attempt,
                 due,
                 not_on,
                 ..
-            } => self.retried(order, attempt, (due, not_on)),
-            OrderWord::Filled { .. } => self.filled(event),
-            OrderWord::Replaced {
+            } => self.retried(order, attempt, due, not_on),
+            LifecycleEvent::Filled { .. } => self.filled(event),
+            LifecycleEvent::Replaced {
                 request,
                 quantity,
                 price,
@@ -143,33 +155,33 @@ impl OmsState {
                     state.replaced(place, request, quantity, price)
                 })
             }
-            OrderWord::Lapsed { order } => {
-                self.change(order, |state, place| state.step(place, Happening::Lapse))
+            LifecycleEvent::Lapsed { order } => {
+                self.change(order, |state, place| state.step(place, Transition::Lapse))
             }
-            OrderWord::Ended {
+            LifecycleEvent::Ended {
                 order,
                 how,
                 request,
                 ..
             }
-            | OrderWord::LapseConfirmed {
+            | LifecycleEvent::LapseConfirmed {
                 order,
                 how,
                 request,
                 ..
             } => self.ended(order, how, request),
-            OrderWord::DoneForDay { order, .. } => self.change(order, |state, place| {
-                state.step(place, Happening::Rest)?;
+            LifecycleEvent::DoneForDay { order, .. } => self.change(order, |state, place| {
+                state.step(place, Transition::Rest)?;
                 state.orders.at_mut(place)?.pended = None;
                 Some(())
             }),
-            OrderWord::Renewed { order, .. } => self.change(order, |state, place| {
-                state.step(place, Happening::Renew)?;
+            LifecycleEvent::Renewed { order, .. } => self.change(order, |state, place| {
+                state.step(place, Transition::Renew)?;
                 let pended = &mut state.orders.at_mut(place)?.pended;
                 pended.take_if(|pended| pended.how == End::DoneForDay);
                 Some(())
             }),
-            OrderWord::Declined {
+            LifecycleEvent::Declined {
                 request,
                 ref reason,
                 ..
@@ -184,36 +196,36 @@ impl OmsState {
                     Some(())
                 })
             }
-            OrderWord::Pended { .. } => self.pended(event),
-            OrderWord::Asked { order, at, .. } => {
+            LifecycleEvent::Pended { .. } => self.pended(event),
+            LifecycleEvent::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
-            OrderWord::Forgotten { order } => self.forget(order),
-            OrderWord::Unanswered { request } => {
+            LifecycleEvent::Forgotten { order } => self.forget(order),
+            LifecycleEvent::Unanswered { request } => {
                 let request = self.orders.request_mut(request)?;
-                request.state = request.state.after(Happening::Lose)?;
+                request.state = request.state.after(Transition::Lose)?;
                 Some(())
             }
-            OrderWord::VenueIdSet { order, venue_id } => {
+            LifecycleEvent::VenueIdSet { order, venue_id } => {
                 self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
                 Some(())
             }
-            OrderWord::LapseCancelled { order, line } => {
+            LifecycleEvent::LapseCancelled { order, line } => {
                 self.sessions.get(line)?;
                 let order = self.orders.get(order)?;
                 (order.state == OrderState::Lapsed).then_some(())
             }
-            OrderWord::NoAnswer { request } => self.orders.request(request).map(|_| ()),
-            OrderWord::NotAtVenue { order } => {
-                self.change(order, |state, place| state.step(place, Happening::Doubt))
+            LifecycleEvent::NoAnswer { request } => self.orders.request(request).map(|_| ()),
+            LifecycleEvent::NotAtVenue { order } => {
+                self.change(order, |state, place| state.step(place, Transition::Doubt))
             }
-            OrderWord::ForeignReport { line, order, .. } => {
+            LifecycleEvent::ForeignReport { line, order, .. } => {
                 self.sessions.get(line)?;
                 self.orders.get(order).map(|_| ())
             }
-            OrderWord::ReportEntered { order, .. } => self.orders.get(order).map(|_| ()),
-            OrderWord::TermsSet { .. } => self.set_terms(event),
+            LifecycleEvent::ReportEntered { order, .. } => self.orders.get(order).map(|_| ()),
+            LifecycleEvent::TermsSet { .. } => self.set_terms(event),
         }
     }
 
@@ -266,7 +278,7 @@ impl OmsState {
 
     fn ended(&mut self, order: Number, how: End, request: Option<Number>) -> Option<()> {
         self.change(order, |state, place| {
-            state.step(place, Happening::End(how))?;
+            state.step(place, Transition::End(how))?;
             state.orders.at_mut(place)?.pended = None;
             if let Some(request) = request {
                 let request = state.orders.remove_request(request)?;
@@ -282,7 +294,7 @@ impl OmsState {
             return None;
         }
         for fill in self.orders.fills_of(order) {
-            self.spent.add(fill.exec);
+            self.used_execs.add(fill.exec);
         }
         if !self.spreads.is_empty() {
             self.spread_forgotten(order);
@@ -309,29 +321,18 @@ impl OmsState {
         Some(())
     }
 
-    fn request(
-        &mut self,
-        number: Number,
-        order: Number,
-        kind: RequestKind,
-        (quantity, price, hold): (Quantity, i64, i64),
-        id: &[u8],
-    ) -> Option<()> {
+    fn request(&mut self, order: Number, request: Request) -> Option<()> {
+        let Request {
+            number,
+            kind,
+            quantity,
+            ..
+        } = request;
         if !self.is_open(order) || number != self.last + 1 || quantity > MOST {
             return None;
         }
         let session = self.orders.get(order)?.session;
-        let request = Request {
-            number,
-            order: None,
-            kind,
-            state: OrderState::Queued,
-            quantity,
-            price,
-            hold,
-            id: Text::new(id),
-            queued: 0,
-        };
+        let id = request.id.clone();
         let known = self.orders.get(order)?;
         let (party, before) = (known.party(), known.quantity);
         let usage = (kind == RequestKind::Replace).then(|| {
@@ -344,8 +345,9 @@ impl OmsState {
             state.orders.add_request(place, request).then_some(())
         })?;
         self.number(number)?;
-        if !id.is_empty() {
-            self.ids.add(session, id, order);
+        let is_named = !id.bytes().is_empty();
+        if is_named {
+            self.ids.add(session, id.bytes(), order);
         }
         let mut passed = Passed::default();
         if let Some((reserved, above)) = usage {
@@ -361,7 +363,7 @@ impl OmsState {
                 let released = above - self.reserved_above(order);
                 (passed.quantity, passed.value) = (0, (passed.value - released).max(0));
             }
-        } else if !id.is_empty() {
+        } else if is_named {
             passed.cancels = 1;
         }
         self.pass(party, passed);
@@ -373,23 +375,17 @@ impl OmsState {
 
     fn queued(&mut self, number: Number) -> Option<()> {
         let at = self.time;
-        // It keeps the time until which it is valid.
-        let set = |queued: &mut i64| {
-            if *queued >= 0 {
-                *queued = at;
-            }
-        };
         if let Some(order) = self.orders.get_mut(number) {
-            set(&mut order.queued);
+            order.queued.queue(at);
         } else {
-            set(&mut self.orders.request_mut(number)?.queued);
+            self.orders.request_mut(number)?.queued.queue(at);
         }
         Some(())
     }
 
     fn sent(&mut self, number: Number, line: SessionNo) -> Option<()> {
         if let Some(order) = self.orders.get_mut(number) {
-            order.state = order.state.after(Happening::Send)?;
+            order.state = order.state.after(Transition::Send)?;
             order.placement = Placement::Line(line);
             let of_line = self.sessions.get(line).map(|it| it.marks);
             if of_line.is_some_and(|marks| !marks.is_empty()) {
@@ -398,7 +394,7 @@ impl OmsState {
             return Some(());
         }
         let request = self.orders.request_mut(number)?;
-        request.state = request.state.after(Happening::Send)?;
+        request.state = request.state.after(Transition::Send)?;
         Some(())
     }
 
@@ -413,8 +409,8 @@ impl OmsState {
     }
 
     /// Its final state waits for missing fills.
-    fn pended(&mut self, event: &OrderWord<'_>) -> Option<()> {
-        let OrderWord::Pended {
+    fn pended(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
+        let LifecycleEvent::Pended {
             order,
             how,
             request,
@@ -443,14 +439,15 @@ impl OmsState {
         &mut self,
         order: Number,
         attempt: Number,
-        (due, not_on): (i64, Option<SessionNo>),
+        due: i64,
+        not_on: Option<SessionNo>,
     ) -> Option<()> {
         let known = self.orders.get(order)?;
         if attempt != self.last + 1 || self.orders.request_of(known).is_some() {
             return None;
         }
         self.change(order, |state, place| {
-            state.step(place, Happening::Retry)?;
+            state.step(place, Transition::Retry)?;
             let order = state.orders.at_mut(place)?;
             let tries = order.retry.as_ref().map_or(0, |retry| retry.tries);
             order.retry = Some(Box::new(Retry {
@@ -465,8 +462,8 @@ impl OmsState {
         self.number(attempt)
     }
 
-    fn filled(&mut self, event: &OrderWord<'_>) -> Option<()> {
-        let OrderWord::Filled {
+    fn filled(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
+        let LifecycleEvent::Filled {
             order: number,
             exec,
             quantity,
@@ -483,7 +480,7 @@ impl OmsState {
             let (party, instrument) = (order.party(), order.instrument);
             let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
             let effect = order.effect;
-            order.state.after(Happening::Fill { all })?;
+            order.state.after(Transition::Fill { all })?;
             let fill = Fill {
                 exec,
                 quantity,
@@ -494,7 +491,7 @@ impl OmsState {
             if !state.orders.add_fill(place, fill) {
                 return None;
             }
-            state.step(place, Happening::Fill { all })?;
+            state.step(place, Transition::Fill { all })?;
             let order = state.orders.at_mut(place)?;
             order.filled = filled;
             let worth = i128::from(price) * i128::from(quantity);
@@ -505,7 +502,13 @@ impl OmsState {
             }
             // Of a spread its legs are traded.
             if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {
-                state.trade(party, (buys, effect), (quantity, price));
+                let trade = Trade {
+                    party,
+                    side: TradeSide { buys, effect },
+                    quantity,
+                    price,
+                };
+                state.trade(&trade);
             }
             Some(())
         })
@@ -527,7 +530,7 @@ impl OmsState {
         else {
             return None;
         };
-        self.spent.add(exec);
+        self.used_execs.add(exec);
         self.sessions.get(line)?;
         self.accounts.get(account)?;
         self.instruments.get(instrument)?;
@@ -546,21 +549,25 @@ impl OmsState {
             asked_by: None,
         };
         self.strays.add(self.events, stray);
-        let fill = (quantity, price);
-        self.trade(
-            Party::new(line, account, instrument),
-            (side.is_buy(), effect),
-            fill,
-        );
+        self.trade(&Trade {
+            party: Party::new(line, account, instrument),
+            side: TradeSide {
+                buys: side.is_buy(),
+                effect,
+            },
+            quantity,
+            price,
+        });
         Some(())
     }
 
-    pub(crate) fn trade(
-        &mut self,
-        party: Party,
-        (buys, effect): (bool, Effect),
-        (quantity, price): (Quantity, i64),
-    ) {
+    pub(crate) fn trade(&mut self, trade: &Trade) {
+        let Trade {
+            party,
+            side: TradeSide { buys, effect },
+            quantity,
+            price,
+        } = *trade;
         let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
             return;
         };
@@ -600,8 +607,8 @@ impl OmsState {
         let order = self.orders.at(place)?;
         let all = order.filled >= quantity;
         let is_unsent = order.state.is_unsent();
-        order.state.after(Happening::Replace { all })?;
-        self.step(place, Happening::Replace { all })?;
+        order.state.after(Transition::Replace { all })?;
+        self.step(place, Transition::Replace { all })?;
         let request = self.orders.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
         // The venue does not know an order that was not sent.

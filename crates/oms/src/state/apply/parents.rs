@@ -4,7 +4,7 @@ use crate::state::OmsState;
 use crate::state::event::ParentEvent;
 use crate::state::flow::Passed;
 use crate::state::orders::Order;
-use crate::state::orders::transition::{Happening, OrderState};
+use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::Tally;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::value::{Amount, Number, Quantity};
@@ -18,7 +18,7 @@ impl OmsState {
     pub(crate) fn apply_parent(&mut self, event: &ParentEvent) -> Option<()> {
         match *event {
             ParentEvent::ParentAccepted { order: number } => self.change(number, |state, place| {
-                state.step(place, Happening::Keep)?;
+                state.step(place, Transition::Keep)?;
                 let session = state.orders.at(place)?.session;
                 state.families.add(number, session);
                 Some(())
@@ -40,7 +40,7 @@ impl OmsState {
                 self.change(number, |state, place| {
                     let filled = state.orders.at(place)?.filled.checked_add(quantity)?;
                     let all = filled >= state.orders.at(place)?.quantity;
-                    state.step(place, Happening::Fill { all })?;
+                    state.step(place, Transition::Fill { all })?;
                     let order = state.orders.at_mut(place)?;
                     order.filled = filled;
                     let worth = i128::from(price) * i128::from(quantity);

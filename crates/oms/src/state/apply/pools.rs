@@ -45,7 +45,7 @@ impl OmsState {
                 number,
                 own,
                 text,
-            } => self.numbered(order, (pool, number, own), text),
+            } => self.numbered(order, pool, number, own, text),
             PoolEvent::NumbersLow { pool, .. } => {
                 self.pools.get_mut(pool)?.is_low = true;
                 Some(())
@@ -56,7 +56,9 @@ impl OmsState {
     fn numbered(
         &mut self,
         order: Number,
-        (pool, number, own): (PoolNo, u64, bool),
+        pool: PoolNo,
+        number: u64,
+        own: bool,
         text: &[u8],
     ) -> Option<()> {
         if self.has_number(text) {

@@ -6,7 +6,7 @@ use crate::state::OmsState;
 use crate::state::event::QuoteEvent;
 use crate::state::flow::Passed;
 use crate::state::orders::Placement;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::Number;
 
@@ -51,7 +51,7 @@ impl OmsState {
                 let (pool, number) = (numbered.pool, numbered.pool_number.clone());
                 for side in [order, order + 1] {
                     let order = self.orders.get_mut(side)?;
-                    order.state = order.state.after(Happening::Send)?;
+                    order.state = order.state.after(Transition::Send)?;
                     order.placement = Placement::Line(line);
                     self.mark(side)?;
                     let order = self.orders.get_mut(side)?;

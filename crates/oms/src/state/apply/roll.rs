@@ -15,14 +15,15 @@ impl OmsState {
         match *event {
             DayEvent::Day { date, key } => self.begin_day(date, key),
             DayEvent::DayAsked { date, .. } => {
-                self.next_day = date;
+                self.next_day = Some(date);
                 Some(())
             }
             DayEvent::DayBack { date, .. } => {
-                (date < self.day && self.last == self.yesterday).then(|| self.day = date)
+                let is_earlier = Some(date) < self.day && self.last == self.yesterday;
+                is_earlier.then(|| self.day = Some(date))
             }
             DayEvent::NumbersAfter { number } => {
-                let is_first = (self.day, self.last) == (0, 0) && number <= LATEST;
+                let is_first = self.day.is_none() && self.last == 0 && number <= LATEST;
                 is_first.then(|| (self.last, self.yesterday) = (number, number))
             }
         }
@@ -30,10 +31,10 @@ impl OmsState {
 
     /// Day orders were expired by separate events before.
     pub(crate) fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
-        if date <= self.day {
+        if date == 0 || Some(date) <= self.day {
             return None;
         }
-        (self.day, self.next_day) = (date, 0);
+        (self.day, self.next_day) = (Some(date), None);
         let mut ids = Ids::new(key, self.ids.len());
         // Open orders can still be referenced.
         for order in self.orders.iter().filter(|order| order.state.is_open()) {
@@ -48,7 +49,7 @@ impl OmsState {
             }
         }
         self.ids = ids;
-        self.spent.begin_day();
+        self.used_execs.begin_day();
         self.rejected.begin_day(self.events);
         self.yesterday = self.last;
         self.sessions.iter_mut().for_each(|it| it.link = (0, 0));

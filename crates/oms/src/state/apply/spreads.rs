@@ -7,7 +7,7 @@ use crate::state::event::SpreadEvent;
 use crate::state::leg_fills::LegFill;
 use crate::state::orders::{Fill, Order};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
-use crate::state::tally::Tally;
+use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::scope::Scope;
@@ -96,7 +96,10 @@ impl OmsState {
         let order = self.orders.at(place)?;
         let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
         let party = Party::new(order.session, order.account, leg.instrument);
-        let side = (leg.side_in(order.side).is_buy(), order.effect);
+        let side = TradeSide {
+            buys: leg.side_in(order.side).is_buy(),
+            effect: order.effect,
+        };
         let legs = self.spreads.get_mut(number)?;
         let filled = legs.filled.get_mut(usize::from(at))?;
         *filled = filled.checked_add(quantity)?;
@@ -128,7 +131,12 @@ impl OmsState {
         if !self.copies.is_off() {
             self.fill_heard(place, exec, (quantity, price));
         }
-        self.trade(party, side, (quantity, price));
+        self.trade(&Trade {
+            party,
+            side,
+            quantity,
+            price,
+        });
         self.expose(number);
         Some(())
     }
@@ -154,7 +162,7 @@ impl OmsState {
         let (account, side) = (order.account, order.side);
         let legs = self.spreads.legs(order.instrument).copied();
         for (leg, old) in legs.into_iter().flatten().zip(of.exposed) {
-            self.expose_leg(account, &leg, leg.side_in(side), (old, 0));
+            self.expose_leg(account, &leg, leg.side_in(side), old, 0);
         }
     }
 
@@ -197,7 +205,7 @@ impl OmsState {
         let old = core::mem::replace(&mut of.exposed, new);
         for at in [0, 1] {
             let leg = &legs[at];
-            self.expose_leg(account, leg, leg.side_in(side), (old[at], new[at]));
+            self.expose_leg(account, leg, leg.side_in(side), old[at], new[at]);
         }
     }
 
@@ -206,7 +214,8 @@ impl OmsState {
         account: AccountNo,
         leg: &SpreadLeg,
         side: Side,
-        (old, new): (Quantity, Quantity),
+        old: Quantity,
+        new: Quantity,
     ) {
         if old == new {
             return;

@@ -3,10 +3,10 @@
 use crate::state::OmsState;
 use crate::state::event::UndoEvent;
 use crate::state::orders::Fill;
-use crate::state::orders::transition::{Happening, OrderState};
-use crate::state::tally::Tally;
+use crate::state::orders::transition::{OrderState, Transition};
+use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::ids::Party;
-use crate::values::value::{Effect, Price, Quantity};
+use crate::values::value::{Price, Quantity};
 
 /// A fill that is taken back, and the one that counts for it, which is 0 after a bust.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ impl OmsState {
                     now: (0, 0),
                     open,
                 };
-                self.undo(order, (exec, by), change)
+                self.undo(order, exec, by, change)
             }
             UndoEvent::Corrected {
                 order,
@@ -56,7 +56,7 @@ impl OmsState {
                     open,
                 };
                 (quantity > 0).then_some(())?;
-                self.undo(order, (exec, by), change)
+                self.undo(order, exec, by, change)
             }
             UndoEvent::ParentCorrected {
                 order,
@@ -77,7 +77,7 @@ impl OmsState {
         }
     }
 
-    fn undo(&mut self, number: u64, (exec, by): (u64, u64), change: Change) -> Option<()> {
+    fn undo(&mut self, number: u64, exec: u64, by: u64, change: Change) -> Option<()> {
         let Change { was, now, .. } = change;
         let number_of_event = self.events;
         self.change(number, |state, place| {
@@ -88,7 +88,7 @@ impl OmsState {
             let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
             let all = filled >= order.quantity;
             let (party, instrument) = (order.party(), order.instrument);
-            let side = (order.side.is_buy(), order.effect);
+            let side = order.trade_side();
             let happening = Self::undone(all, change.open);
             order.state.after(happening)?;
             if now.0 > 0 {
@@ -114,20 +114,26 @@ impl OmsState {
                 return Some(());
             }
             let is_today = !state.rejected.is_past(fill.report);
-            state.untrade(party, side, was, is_today);
+            let trade = |(quantity, price)| Trade {
+                party,
+                side,
+                quantity,
+                price,
+            };
+            state.untrade(&trade(was), is_today);
             if now.0 > 0 {
-                state.trade(party, side, now);
+                state.trade(&trade(now));
             }
             Some(())
         })
     }
 
     /// What becomes of an order after it.
-    fn undone(all: bool, open: bool) -> Happening {
+    fn undone(all: bool, open: bool) -> Transition {
         if all {
-            Happening::Fill { all }
+            Transition::Fill { all }
         } else {
-            Happening::Undo { open }
+            Transition::Undo { open }
         }
     }
 
@@ -139,7 +145,7 @@ impl OmsState {
             let filled = order.filled.checked_sub(was.0)?.checked_add(now.0)?;
             let all = filled >= order.quantity;
             order.state = match order.state {
-                OrderState::Parent if all => order.state.after(Happening::Fill { all })?,
+                OrderState::Parent if all => order.state.after(Transition::Fill { all })?,
                 // It goes on with its child.
                 OrderState::Ended(crate::End::Filled) if !all && open => OrderState::Parent,
                 state => state,
@@ -157,7 +163,7 @@ impl OmsState {
     pub(crate) fn trade_worth(
         &mut self,
         party: Party,
-        (buys, effect): (bool, Effect),
+        TradeSide { buys, effect }: TradeSide,
         quantity: i128,
         worth: i128,
     ) {
@@ -181,13 +187,13 @@ impl OmsState {
     }
 
     /// Takes a trade back from position, profit and the value traded today.
-    pub(crate) fn untrade(
-        &mut self,
-        party: Party,
-        (buys, effect): (bool, Effect),
-        (quantity, price): (Quantity, Price),
-        is_today: bool,
-    ) {
+    pub(crate) fn untrade(&mut self, trade: &Trade, is_today: bool) {
+        let Trade {
+            party,
+            side: TradeSide { buys, effect },
+            quantity,
+            price,
+        } = *trade;
         let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
             return;
         };

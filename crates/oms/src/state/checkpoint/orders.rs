@@ -12,7 +12,7 @@ use crate::values::marks::RequestMarks;
 use fixwire_ledger::Wire;
 
 /// Size in bytes of an order without texts, fills and request.
-pub(super) const LEAST_ORDER: usize = 120;
+pub(super) const LEAST_ORDER: usize = 110;
 
 impl OmsState {
     pub(super) fn put_order(&self, order: &Order, to: &mut Vec<u8>) {

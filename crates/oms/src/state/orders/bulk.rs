@@ -1,7 +1,7 @@
 //! Changes of all orders of an instrument or a line at once.
 
 use super::Orders;
-use crate::state::orders::transition::Happening;
+use crate::state::orders::transition::Transition;
 use crate::values::ids::{InstrumentNo, SessionNo};
 
 impl Orders {
@@ -35,14 +35,14 @@ impl Orders {
         self.requests.iter_mut().for_each(|request| {
             let order = request.order.and_then(|at| orders.get(at));
             if order.is_some_and(|order| order.line() == Some(line))
-                && let Some(state) = request.state.after(Happening::Lose)
+                && let Some(state) = request.state.after(Transition::Lose)
             {
                 request.state = state;
             }
         });
         self.orders.iter_mut().for_each(|order| {
             if order.line() == Some(line)
-                && let Some(state) = order.state.after(Happening::Lose)
+                && let Some(state) = order.state.after(Transition::Lose)
             {
                 order.state = state;
             }

@@ -11,7 +11,9 @@ use hashbrown::HashTable;
 pub use crate::state::orders::fills::Fill;
 use crate::state::orders::fills::Fills;
 use crate::state::orders::transition::{OrderState, ord_status};
+use crate::state::orders::waiting::QueueTime;
 use crate::state::quotes::QuoteSide;
+use crate::state::tally::TradeSide;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo, Slot};
 use crate::values::marks::RequestMarks;
@@ -31,9 +33,9 @@ pub(crate) mod own;
 pub(crate) mod rejected;
 pub(crate) mod remade;
 pub(crate) mod retries;
-pub(crate) mod spent;
 pub(crate) mod strays;
 pub mod transition;
+pub(crate) mod used_execs;
 pub(crate) mod venue_ids;
 pub(crate) mod waiting;
 
@@ -91,8 +93,8 @@ pub struct Order {
     pub kind: OrderType,
     /// TimeInForce(59).
     pub tif: TimeInForce,
-    /// ExpireDate(432), as 20261122; 0 without one.
-    pub until: u32,
+    /// ExpireDate(432), as 20261122.
+    pub until: Option<u32>,
     /// PositionEffect(77).
     pub effect: Effect,
     /// Its state.
@@ -125,8 +127,8 @@ pub struct Order {
     pub(crate) withdrawn: bool,
     /// Number of accepted replaces.
     pub(crate) replaces: u16,
-    /// When it was queued, in nanoseconds since 1970; below 0 the time after which it must not be sent, negated.
-    pub(crate) queued: i64,
+    /// How long it may wait to be sent.
+    pub(crate) queued: QueueTime,
     /// Retry state, after a reject by a venue.
     pub(crate) retry: Option<Box<Retry>>,
     /// Its pool number.
@@ -190,6 +192,14 @@ impl Order {
         }
     }
 
+    /// What its fills do to the position.
+    pub(crate) fn trade_side(&self) -> TradeSide {
+        TradeSide {
+            buys: self.side.is_buy(),
+            effect: self.effect,
+        }
+    }
+
     /// Its session, account and instrument.
     #[inline]
     pub(crate) fn party(&self) -> Party {
@@ -198,7 +208,7 @@ impl Order {
 
     /// The time after which it must not be sent, in nanoseconds since 1970.
     pub(crate) fn valid_until(&self) -> Option<i64> {
-        (self.queued < 0).then(|| self.queued.saturating_neg())
+        self.queued.until()
     }
 
     /// Whether the venue rejected it under this number, or a request was pending then.
@@ -225,7 +235,7 @@ impl Order {
 
     /// LeavesQty(151) as its client knows it: an order whose trading day is over has expired.
     #[must_use]
-    pub(crate) fn told_leaves(&self) -> Quantity {
+    pub(crate) fn reported_leaves(&self) -> Quantity {
         match self.state {
             OrderState::Lapsed => 0,
             _ => self.leaves(),
@@ -257,7 +267,7 @@ impl Order {
     pub(crate) fn outlives(&self, day: u32) -> bool {
         match self.tif {
             TimeInForce::GoodTillCancel => true,
-            TimeInForce::GoodTillDate => self.until >= day,
+            TimeInForce::GoodTillDate => self.until.is_some_and(|until| until >= day),
             _ => false,
         }
     }
@@ -282,8 +292,8 @@ pub struct Request {
     pub hold: Price,
     /// ClOrdID(11); empty when no client message requested it.
     pub id: Text,
-    /// When it was queued, as that of an order.
-    pub(crate) queued: i64,
+    /// How long it may wait to be sent.
+    pub(crate) queued: QueueTime,
 }
 
 impl Request {
@@ -298,13 +308,13 @@ impl Request {
             price: 0,
             hold: 0,
             id: Text::EMPTY,
-            queued: 0,
+            queued: QueueTime::None,
         }
     }
 
     /// The time after which it must not be sent, in nanoseconds since 1970.
     pub(crate) fn valid_until(&self) -> Option<i64> {
-        (self.queued < 0).then(|| self.queued.saturating_neg())
+        self.queued.until()
     }
 }
 

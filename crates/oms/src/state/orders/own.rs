@@ -5,7 +5,7 @@ use alloc::collections::btree_map::Entry;
 
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, ConditionEvent, CopyEvent, OrderEvent, OrderWord, ParentEvent, RequestEvent,
+    BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, OrderEvent, ParentEvent, RequestEvent,
     UndoEvent,
 };
 use crate::state::orders::Order;
@@ -112,29 +112,29 @@ impl OwnOrders {
         }
         let number = match *event {
             // The entry stays until its count is 0.
-            OrderEvent::Order(OrderWord::Filled {
+            OrderEvent::Order(LifecycleEvent::Filled {
                 order, quantity, ..
             }) if state.orders().get(order)?.leaves() > quantity => return None,
             // It is new.
             OrderEvent::Request(RequestEvent::Taken { order, .. }) => return Some(order),
             OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
-            | OrderEvent::Order(OrderWord::Rejected { order, .. })
-            | OrderEvent::Order(OrderWord::Filled { order, .. })
+            | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
+            | OrderEvent::Order(LifecycleEvent::Filled { order, .. })
             | OrderEvent::Condition(ConditionEvent::Held { order, .. })
             | OrderEvent::Parent(ParentEvent::ParentAccepted { order })
             | OrderEvent::Condition(ConditionEvent::Triggered { order })
             | OrderEvent::Copy(CopyEvent::Restated { order, .. })
-            | OrderEvent::Order(OrderWord::TermsSet { order, .. })
+            | OrderEvent::Order(LifecycleEvent::TermsSet { order, .. })
             | OrderEvent::Undo(UndoEvent::Busted { order, .. })
             | OrderEvent::Undo(UndoEvent::Corrected { order, .. })
             | OrderEvent::Undo(UndoEvent::ParentCorrected { order, .. })
             | OrderEvent::Break(BreakEvent::TermsSettled { order, .. })
             | OrderEvent::Break(BreakEvent::TermsRestated { order, .. })
             | OrderEvent::Break(BreakEvent::FillsSettled { order, .. })
-            | OrderEvent::Order(OrderWord::LapseConfirmed { order, .. })
-            | OrderEvent::Order(OrderWord::Ended { order, .. }) => order,
-            OrderEvent::Order(OrderWord::Replaced { request, .. })
-            | OrderEvent::Order(OrderWord::Declined { request, .. }) => {
+            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { order, .. })
+            | OrderEvent::Order(LifecycleEvent::Ended { order, .. }) => order,
+            OrderEvent::Order(LifecycleEvent::Replaced { request, .. })
+            | OrderEvent::Order(LifecycleEvent::Declined { request, .. }) => {
                 state.orders().request(request)?.1.number
             }
             _ => return None,

@@ -28,8 +28,8 @@ pub struct RejectedTerms {
     pub stop: Price,
     /// OrderQty(38).
     pub quantity: Quantity,
-    /// ExpireDate(432), as 20261122; 0 without one.
-    pub until: u32,
+    /// ExpireDate(432), as 20261122.
+    pub until: Option<u32>,
     /// PositionEffect(77).
     pub effect: Effect,
     /// The stock of a short sale is located.

@@ -49,7 +49,7 @@ pub enum OrderState {
 
 /// An input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Happening {
+pub enum Transition {
     /// It has a condition.
     Hold,
     /// It is a parent order.
@@ -96,12 +96,12 @@ pub enum Happening {
 impl OrderState {
     /// The next state; `None` when the input is not possible in this state and has no effect.
     #[must_use]
-    pub fn after(self, happening: Happening) -> Option<Self> {
-        use Happening::{
+    pub fn after(self, happening: Transition) -> Option<Self> {
+        use OrderState::{DoneForDay, Ended, Held, Lapsed, Parent, Queued, Sent, Unknown, Working};
+        use Transition::{
             Accept, Doubt, Fill, Hold, Keep, Lapse, Lose, Reject, Renew, Replace, Rest, Retry,
             Send, Trigger, Undo,
         };
-        use OrderState::{DoneForDay, Ended, Held, Lapsed, Parent, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
@@ -160,7 +160,7 @@ impl OrderState {
             }
             (
                 Parent | Held | Queued | Sent | Unknown | Working | DoneForDay | Lapsed,
-                Happening::End(how),
+                Transition::End(how),
             ) => Some(Ended(how)),
 
             (Parent | Sent | Unknown | Working | DoneForDay | Lapsed, Undo { .. }) => Some(self),
@@ -243,10 +243,10 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
 
 #[cfg(test)]
 mod tests {
-    use super::Happening::{
+    use super::OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
+    use super::Transition::{
         Accept, Fill, Hold, Keep, Lose, Reject, Renew, Replace, Rest, Retry, Send, Trigger,
     };
-    use super::OrderState::{DoneForDay, Ended, Held, Parent, Queued, Sent, Unknown, Working};
     use super::*;
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
                 Rest,
                 Renew,
                 Retry,
-                Happening::End(how),
+                Transition::End(how),
             ] {
                 assert_eq!(Ended(how).after(other), None);
             }
@@ -286,7 +286,7 @@ mod tests {
             assert_eq!(other.after(Trigger), None, "{other:?}");
         }
         assert_eq!(Held.after(Replace { all: false }), Some(Held));
-        let end = Happening::End(End::Expired);
+        let end = Transition::End(End::Expired);
         assert_eq!(Held.after(end), Some(Ended(End::Expired)));
         assert_eq!(Held.after(Reject), Some(Ended(End::Rejected)));
         assert_eq!(OrderState::of(Held.byte()), Some(Held));
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(Sent.after(Lose), Some(Unknown));
         assert_eq!(Working.after(Lose), None, "the venue has it");
         assert_eq!(
-            Working.after(Happening::Doubt),
+            Working.after(Transition::Doubt),
             Some(Unknown),
             "it does not"
         );
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(DoneForDay.after(Lose), None, "the venue has it");
         let cancelled = Ended(End::Cancelled);
         assert_eq!(
-            DoneForDay.after(Happening::End(End::Cancelled)),
+            DoneForDay.after(Transition::End(End::Cancelled)),
             Some(cancelled)
         );
         assert_eq!(OrderState::of(DoneForDay.byte()), Some(DoneForDay));

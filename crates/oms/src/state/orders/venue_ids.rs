@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use siphasher::sip::SipHasher13;
 
 use crate::state::OmsState;
-use crate::state::event::{CopyEvent, OrderEvent, OrderWord};
+use crate::state::event::{CopyEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::values::value::Number;
 
@@ -53,8 +53,8 @@ impl VenueIds {
     /// Called after an event was applied.
     #[cold]
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let (OrderEvent::Order(OrderWord::Accepted { order, .. })
-        | OrderEvent::Order(OrderWord::VenueIdSet { order, .. })
+        let (OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
+        | OrderEvent::Order(LifecycleEvent::VenueIdSet { order, .. })
         | OrderEvent::Copy(CopyEvent::External { order, .. })) = *event
         else {
             return;

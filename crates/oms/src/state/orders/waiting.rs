@@ -2,7 +2,71 @@
 
 use alloc::collections::{BTreeSet, VecDeque};
 
+use fixwire_ledger::{Put, Wire};
+
 use crate::values::value::Number;
+
+/// How long an order or request may wait to be sent.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum QueueTime {
+    /// It was not queued.
+    #[default]
+    None,
+    /// It was queued at this time, in nanoseconds since 1970.
+    Since(i64),
+    /// It must not be sent after this time, in nanoseconds since 1970.
+    Until(i64),
+}
+
+impl QueueTime {
+    /// When it was queued; long ago when nothing says it.
+    pub(crate) fn since(self) -> i64 {
+        match self {
+            Self::Since(at) => at,
+            Self::None | Self::Until(_) => 0,
+        }
+    }
+
+    /// The time after which it must not be sent.
+    pub(crate) fn until(self) -> Option<i64> {
+        match self {
+            Self::Until(until) => Some(until),
+            Self::None | Self::Since(_) => None,
+        }
+    }
+
+    /// It is queued; it keeps the time until which it is valid.
+    pub(crate) fn queue(&mut self, at: i64) {
+        if self.until().is_none() {
+            *self = Self::Since(at);
+        }
+    }
+}
+
+impl Wire<'_> for QueueTime {
+    fn put(&self, to: &mut impl Put) {
+        match self {
+            Self::None => to.some([0]),
+            Self::Since(at) => {
+                to.some([1]);
+                at.put(to);
+            }
+            Self::Until(at) => {
+                to.some([2]);
+                at.put(to);
+            }
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(match u8::take(from)? {
+            0 => Self::None,
+            1 => Self::Since(i64::take(from)?),
+            2 => Self::Until(i64::take(from)?),
+            _ => return None,
+        })
+    }
+}
 
 /// Those of a line group, or the replaces of a line.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use super::faults::frame_of;
 use super::*;
-use crate::state::event::{LineEvent, OrderEvent, OrderWord};
+use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent};
 use crate::values::value::End;
 
 const DAY: u64 = 86_400 * SECOND;
@@ -66,7 +66,7 @@ fn fills_of_the_day_before_that_come_again_count_once() {
 }
 
 fn next_day_forgets(floor: &Floor) {
-    assert_eq!(floor.oms.state().spent.words().count(), 0);
+    assert_eq!(floor.oms.state().used_execs.words().count(), 0);
 }
 
 /// Starts again with these instruments.
@@ -485,7 +485,7 @@ fn a_lowered_number_is_saved_when_all_orders_are_asked_for() {
     assert_eq!(floor.numbers(), (0, 1));
     let is_asked = |note: &Vec<u8>| {
         let event = OrderEvent::of(&note[8..]);
-        matches!(event, Some(OrderEvent::Order(OrderWord::Asked { .. })))
+        matches!(event, Some(OrderEvent::Order(LifecycleEvent::Asked { .. })))
     };
     let is_lowered = |note: &Vec<u8>| {
         let event = OrderEvent::of(&note[8..]);

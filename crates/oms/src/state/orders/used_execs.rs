@@ -7,13 +7,13 @@ use fixwire_ledger::Wire;
 
 /// Hashes of executions that count no second time, at 8 bytes each.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Spent {
+pub(crate) struct UsedExecs {
     pub(crate) today: HashTable<u64>,
     /// A line whose sequence numbers began again may bring them again.
     pub(crate) before: HashTable<u64>,
 }
 
-impl Spent {
+impl UsedExecs {
     pub(crate) fn add(&mut self, exec: u64) {
         add(&mut self.today, exec);
     }
