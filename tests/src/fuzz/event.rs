@@ -201,7 +201,7 @@ mod tests {
             stop: 0,
             hold: 10_000,
             quantity: 10,
-            until: 0,
+            until: None,
             effect: Effect::Netting,
             id,
         })
@@ -328,7 +328,7 @@ mod tests {
             taken(1, b"A"),
             OrderEvent::Pool(PoolEvent::Numbered {
                 order: 1,
-                pool: 0,
+                pool: PoolNo::new(0),
                 number: 0,
                 own: false,
                 text: b"A0000",
@@ -391,13 +391,13 @@ mod tests {
                 outbound: 8,
             }),
             OrderEvent::Setup(SetupEvent::Instrument {
-                index: 0,
+                index: InstrumentNo::new(0),
                 scale: 4,
                 worth: 2_000_000,
                 symbol: b"XYZ",
             }),
             OrderEvent::Setup(SetupEvent::Account {
-                index: 1,
+                index: AccountNo::new(1),
                 parent: None,
                 name: b"A1",
             }),
