@@ -24,6 +24,7 @@ pub const PUBLIC: [&str; 20] = [
     "fixwire-settings",
     "fixwire-signing",
     "fixwire-sys",
+    "fixwire-text",
     "fixwire-threads",
     "fixwire-tmp",
     "fixwire-transform",

@@ -156,24 +156,9 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
 /// `6s`, `1.5s` or `250ms`; at most a day.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(86_400);
-    let wrong = || format!("'{text}' is not a time: write 6s, 1.5s or 250ms, at most a day");
-    let time = match text.strip_suffix("ms") {
-        Some(millis) => millis
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| millis.parse().ok().map(Duration::from_millis))
-            .flatten(),
-        None => text
-            .strip_suffix('s')
-            .filter(|seconds| {
-                seconds
-                    .bytes()
-                    .all(|byte| byte.is_ascii_digit() || byte == b'.')
-            })
-            .and_then(|seconds| seconds.parse().ok())
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
-    };
-    time.filter(|time| *time <= LONGEST).ok_or_else(wrong)
+    let time = fixwire_text::duration(text).map(Duration::from_nanos);
+    time.filter(|time| *time <= LONGEST)
+        .ok_or_else(|| format!("'{text}' is not a time: write 6s, 1.5s or 250ms, at most a day"))
 }
 
 /// The same for a time limit, which must not be zero.

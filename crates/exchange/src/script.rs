@@ -393,14 +393,10 @@ fn code(rest: &[&str]) -> Option<Option<u64>> {
 }
 
 fn duration(word: &str) -> Option<Nanos> {
-    let (number, factor) = match word.strip_suffix("ms") {
-        Some(number) => (number, 1),
-        None => (word.strip_suffix('s')?, 1000),
-    };
-    let millis = number.parse::<u64>().ok()?.checked_mul(factor)?;
-    (1..=WAIT_MAX_MILLIS)
-        .contains(&millis)
-        .then(|| Nanos::from_millis(millis))
+    let time = fixwire_text::duration(word).map(Nanos)?;
+    (Nanos::from_millis(1)..=Nanos::from_millis(WAIT_MAX_MILLIS))
+        .contains(&time)
+        .then_some(time)
 }
 
 fn decimal(word: &str) -> Option<Decimal> {

@@ -1,0 +1,37 @@
+//! Texts that people write: read by one set of functions, with the same units and the same kind of mistake.
+//!
+//! ```text
+//!   file > TomlTable > TomlValue > number, duration, word, list      or a Diagnostic: place, mistake, hint
+//!            ^
+//!            | known keys, defaults
+//!          SettingKey: name, form, default, effect of a reload, help, how it is read and shown
+//! ```
+//!
+//! A [`SettingKey`] is the one place where a setting is declared: the reader, the list of known keys in a mistake, the
+//! comparison of two files at a reload and the reference page are made from it. [`nearest`] finds the name that was
+//! probably meant, [`duration`] and [`bytes`] read units.
+//!
+//! ```
+//! use fixwire_text::{duration, nearest};
+//!
+//! assert_eq!(duration("1m30s"), Some(90_000_000_000));
+//! assert_eq!(nearest("qeue", ["flow", "queue"]), Some("queue"));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod diagnostic;
+mod key;
+mod names;
+mod toml;
+mod units;
+
+pub use self::toml::{TomlTable, TomlValue, tables};
+pub use diagnostic::{Diagnostic, place};
+pub use key::{KeyInfo, REQUIRED, ReloadEffect, SettingKey, ShownValue, page_rows, time_text};
+pub use names::{distance, listed, nearest};
+pub use units::{bytes, duration, duration_text, number};

@@ -1,0 +1,83 @@
+//! Which name was probably meant, and lists of names in a sentence.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Maximum length of a name that others are compared with, in characters.
+const LONGEST: usize = 64;
+
+/// The first of the names that are most like a text, ignoring case: at most a third of its letters differ.
+pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let mut best: Option<(usize, &str)> = None;
+    for name in names {
+        let allowed = name.len().max(3) / 3;
+        if name.len().abs_diff(text.chars().count()) > allowed {
+            continue;
+        }
+        let far = distance(text, name);
+        if far <= allowed && best.is_none_or(|(least, _)| far < least) {
+            best = Some((far, name));
+        }
+    }
+    best.map(|(_, name)| name)
+}
+
+/// Number of characters to change, add, remove or swap with the next one to make one name of another, ignoring case;
+/// `usize::MAX` for names of more than 64 characters.
+#[must_use]
+pub fn distance(one: &str, other: &str) -> usize {
+    let plain = |text: &str| -> Vec<char> { text.to_ascii_lowercase().chars().collect() };
+    let (one, other) = (plain(one), plain(other));
+    if one.len() > LONGEST || other.len() > LONGEST {
+        return usize::MAX;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for i in 0..one.len() {
+        let mut next = alloc::vec![i + 1];
+        for j in 0..other.len() {
+            let changed = row[j] + usize::from(one[i] != other[j]);
+            let mut least = changed.min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j] {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
+        }
+        before = core::mem::replace(&mut row, next);
+    }
+    row[other.len()]
+}
+
+/// `a, b, or c`: what may be written.
+#[must_use]
+pub fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, [])) => (*last).into(),
+        Some((last, first)) => alloc::format!("{}, or {last}", first.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        let near = |word| nearest(word, ["OrderQty", "OrdType", "Price"]);
+        assert_eq!(near("OrdQty"), Some("OrderQty"));
+        assert_eq!(near("price"), Some("Price"));
+        assert_eq!(near("Pirce"), Some("Price"));
+        assert_eq!(near("Currency"), None);
+        assert_eq!(near(&"x".repeat(100_000)), None);
+        assert_eq!(distance("abc", ""), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("é", "e"), 1);
+    }
+
+    #[test]
+    fn names_are_listed_as_a_sentence_has_them() {
+        assert_eq!(listed(&["a"]), "a");
+        assert_eq!(listed(&["a", "b", "c"]), "a, b, or c");
+    }
+}

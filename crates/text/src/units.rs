@@ -1,0 +1,137 @@
+//! Numbers with units: durations and sizes.
+
+use alloc::format;
+use alloc::string::String;
+
+const MILLI: u64 = 1_000_000;
+
+const TIMES: [(&str, u64); 4] = [
+    ("ms", MILLI),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// The most decimals that a duration may have.
+const DECIMALS: usize = 3;
+
+/// A whole number of digits only: no sign, no blanks.
+#[must_use]
+pub fn number(text: &str) -> Option<u64> {
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| text.parse().ok())?
+}
+
+/// A duration of whole milliseconds such as `500ms`, `1.5s`, `2m` or `1h30m`, in nanoseconds. Each number has its unit,
+/// in upper or lower case.
+#[must_use]
+pub fn duration(text: &str) -> Option<u64> {
+    let (mut rest, mut sum) = (text, 0_u64);
+    while !rest.is_empty() {
+        let (count, after) = rest.split_at(rest.find(|it: char| it.is_ascii_alphabetic())?);
+        let end = after.find(|it: char| !it.is_ascii_alphabetic());
+        let (unit, next) = after.split_at(end.unwrap_or(after.len()));
+        let known = TIMES
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit));
+        sum = sum.checked_add(scaled(count.trim_end(), known?.1)?)?;
+        rest = next;
+    }
+    (!text.is_empty() && sum.is_multiple_of(MILLI)).then_some(sum)
+}
+
+/// A number with decimals times a scale.
+fn scaled(text: &str, scale: u64) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    if decimals.is_empty() || decimals.len() > DECIMALS {
+        return None;
+    }
+    let part = number(&format!("{decimals:0<DECIMALS$}"))? * (scale / 1000);
+    number(whole)?.checked_mul(scale)?.checked_add(part)
+}
+
+/// A duration as settings have it: `5s`, `500ms`.
+#[must_use]
+pub fn duration_text(nanoseconds: u64) -> String {
+    let millis = nanoseconds / MILLI;
+    match millis % 1000 {
+        0 => format!("{}s", millis / 1000),
+        _ => format!("{millis}ms"),
+    }
+}
+
+/// A number of bytes: `65536`, `64K`, `16M`, `1G`, also `64KB`; K is 1024.
+#[must_use]
+pub fn bytes(text: &str) -> Option<u64> {
+    let text = text.strip_suffix(['b', 'B']).unwrap_or(text);
+    let digits = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+    let scale = match &text[digits.len()..] {
+        "" => 1,
+        "K" | "k" => 1 << 10,
+        "M" | "m" => 1 << 20,
+        "G" | "g" => 1 << 30,
+        _ => return None,
+    };
+    number(digits.trim_end())?.checked_mul(scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_sum_of_numbers_with_units() {
+        const SECOND: u64 = 1_000_000_000;
+        for (text, wanted) in [
+            ("500ms", SECOND / 2),
+            ("1.5s", SECOND * 3 / 2),
+            ("0s", 0),
+            ("2m", 120 * SECOND),
+            ("1h1m30s5ms", 3_690 * SECOND + SECOND / 200),
+            ("30 S", 30 * SECOND),
+        ] {
+            assert_eq!(duration(text), Some(wanted), "{text}");
+        }
+        for text in [
+            "",
+            "s",
+            "ms",
+            "5",
+            "-1s",
+            "+1s",
+            "1e3s",
+            "infs",
+            "xms",
+            "+5ms",
+            "1m 30s",
+            "10s5",
+            "1.s",
+            ".5s",
+            "1.0005s",
+            "1.5ms",
+            "1x",
+            "99999999999999999999s",
+            "5124096h",
+            "9999999999999h",
+        ] {
+            assert_eq!(duration(text), None, "{text}");
+        }
+        assert_eq!(duration_text(SECOND * 3 / 2), "1500ms");
+        assert_eq!(duration_text(60 * SECOND), "60s");
+    }
+
+    #[test]
+    fn a_size_has_a_unit_of_1024() {
+        for (text, wanted) in [
+            ("65536", 65536),
+            ("64K", 65536),
+            ("1 MB", 1 << 20),
+            ("1g", 1 << 30),
+        ] {
+            assert_eq!(bytes(text), Some(wanted), "{text}");
+        }
+        for text in ["", "B", "K", "-1", "64X", "99999999999999999999"] {
+            assert_eq!(bytes(text), None, "{text}");
+        }
+    }
+}
