@@ -37,7 +37,6 @@ pub use decide::venue::rejects::VenueReject;
 pub use desk::history;
 pub use desk::notice::{OmsEvent, OmsListener};
 pub use desk::price_file::price_commands;
-pub use desk::query::QUERIES;
 pub use desk::report_file::{expired_rows, report_rows};
 pub use fixwire_ledger::NestedEvents;
 pub use state::OmsState;
@@ -70,3 +69,4 @@ pub use values::value::{
     Amount, BreakKind, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind,
     Side, Text, TimeInForce, Trading,
 };
+pub use values::verbs::{COMMANDS, CommandVerb, OperatorVerb, QUERIES, QueryVerb};

@@ -5,7 +5,7 @@ use std::io;
 
 use fixwire::schedule::TimeZone;
 use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
-use fixwire_oms::load::OmsError;
+use fixwire_oms::load::Diagnostic;
 use fixwire_oms::rules::{DayBegins, RiskRules};
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
@@ -90,21 +90,18 @@ pub fn read(
 }
 
 /// Whether the time zone of the trading days is known.
-fn check_zone(begins: &DayBegins) -> Result<(), OmsError> {
+fn check_zone(begins: &DayBegins) -> Result<(), Diagnostic> {
     let zone = &begins.zone;
     if TimeZone::get(zone).is_ok() {
         return Ok(());
     }
-    Err(OmsError {
-        at: begins.place,
-        file: None,
-        what: format!("day_begins: unknown time zone {zone}"),
-        hint: "write UTC, or a name of the time-zone database such as America/New_York".into(),
-    })
+    let what = format!("day_begins: unknown time zone {zone}");
+    let hint = "write UTC, or a name of the time-zone database such as America/New_York";
+    Err(Diagnostic::new(begins.place, what, hint))
 }
 
 /// Errors with their positions in the file.
-pub fn found(source: &Source, settings: &Settings, errors: &[OmsError]) -> LoadError {
+pub fn found(source: &Source, settings: &Settings, errors: &[Diagnostic]) -> LoadError {
     let problems = errors.iter().map(|error| problem(source, error));
     settings.found(problems.collect())
 }
@@ -121,11 +118,9 @@ fn build() -> String {
     format!("fixwire {version} {:016x}", hasher.finish())
 }
 
-fn problem(source: &Source, error: &OmsError) -> Problem {
-    let before = source.text.get(..error.at).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default();
-    let span: Span = source.word(line, column.chars().count() + 1);
+fn problem(source: &Source, error: &Diagnostic) -> Problem {
+    let (line, column) = fixwire_text::place(&source.text, error.at);
+    let span: Span = source.word(line, column);
     let file = error.file.as_ref();
     let file = file.map(|(file, line)| format!("{file}:{line}: "));
     let help = Some(&error.hint).filter(|hint| !hint.is_empty());

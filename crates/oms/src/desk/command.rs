@@ -1,23 +1,4 @@
-//! Operator commands: a verb and its arguments.
-//!
-//! | command | |
-//! | --- | --- |
-//! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` removes it |
-//! | `cancel SCOPE...` | cancels the open orders; new ones are allowed |
-//! | `market symbol=NAME STATE` | `open`, `auction`, `halted` or `closed` |
-//! | `price symbol=NAME last=PRICE` | prices of a market, also `bid` and `offer`, for conditional orders |
-//! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | kill switch on; only orders that reduce positions; trading resumes |
-//!
-//! | `report order=NUMBER type=...` | a report of a venue, entered by hand |
-//! | `rerun order=NUMBER without=RC8` | places an order again that a control rejected; also `order=SESSION/ClOrdID` |
-//! | `accept break=NUMBER` | closes a break between a line and a drop copy of the venue |
-//! | `settle break=NUMBER venue` | settles a break between a report of a venue and its order; also `ours` |
-//! | `roll day=2026-11-23 cancel` | starts a trading day; `cancel` cancels the Day orders that are live first |
-//! | `bulletin line=NAME from=NUMBER` | asks an exchange over TMP for its bulletins |
-//! | `reload` | goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)) |
-//!
-//! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
-//! `until=17:00` (UTC) expires then, and the limit before it is restored.
+//! Operator commands: a verb of [`COMMANDS`] and its words.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,6 +20,7 @@ use crate::values::show::counted;
 use crate::values::show::figure;
 use crate::values::units::scaled;
 use crate::values::value::{Price, PriceField, Text, Trading};
+use crate::values::verbs::{COMMANDS, CommandVerb, OperatorVerb};
 use crate::values::words::{MARKETS, Words, cut, limit_value};
 
 /// Executes a command; returns what was done.
@@ -58,48 +40,53 @@ pub fn carry_out(
         return Err("reason missing: add --why \"...\"".into());
     }
     core.check_right(command.who, words.verb)?;
+    let Some(known) = OperatorVerb::named(&COMMANDS, words.verb) else {
+        let commands = OperatorVerb::listed(&COMMANDS, words.verb);
+        let verb = words.verb;
+        return Err(format!(
+            "unknown command {verb}: the commands are {commands}"
+        ));
+    };
     let by = (cut(command.who), cut(command.why));
-    if words.verb == "report" {
-        return core.report_by_hand(at, words.rest, by, sink);
-    }
-    if words.verb == "rerun" {
-        return core.rerun(at, &words, by, sink);
-    }
-    if words.verb == "accept" {
-        return core.accept_break(at, words.get("break"), by, sink);
-    }
-    if words.verb == "settle" {
-        return core.settle_break(at, &words, by, sink);
-    }
-    if words.verb == "roll" {
-        return core.roll(at, &words, by, sink);
-    }
-    let scope = words.scope()?;
-    let scope = core
-        .scope(&scope)
-        .ok_or_else(|| format!("unknown {}", words.scope_text()))?;
-    let name = scope_name(core.state(), scope);
-    let state = match words.verb {
-        "kill" => Trading::Killed,
-        "reducing" => Trading::Reducing,
-        "arm" => Trading::Active,
-        "cancel" => {
+    let trading = match known.verb {
+        CommandVerb::Limit => {
+            let scope = scope_of(core, &words)?;
+            return limit(core, at, &words, scope, by, sink);
+        }
+        CommandVerb::Cancel => {
+            let scope = scope_of(core, &words)?;
             let filter = OrderFilter::of(scope);
             let orders = filter.count(core.state());
             core.withdraw(at, filter, (None, b""), by, sink);
-            let orders = counted(orders, "open order");
+            let (name, orders) = (
+                scope_name(core.state(), scope),
+                counted(orders, "open order"),
+            );
             return Ok(format!("{name}: cancelling {orders}"));
         }
-        "market" => return market(core, at, &words, scope, by, sink),
-        "price" => return price(core, at, &words, scope, by, sink),
-        "limit" => return limit(core, at, &words, (scope, &name), by, sink),
-        other => {
-            return Err(format!(
-                "unknown command {other}: the commands are {}",
-                VERBS.map(|(verb, _)| verb).join(", ")
-            ));
+        CommandVerb::Market => {
+            let scope = scope_of(core, &words)?;
+            return market(core, at, &words, scope, by, sink);
         }
+        CommandVerb::Price => {
+            let scope = scope_of(core, &words)?;
+            return price(core, at, &words, scope, by, sink);
+        }
+        CommandVerb::Report => return core.report_by_hand(at, words.rest, by, sink),
+        CommandVerb::Rerun => return core.rerun(at, &words, by, sink),
+        CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
+        CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
+        CommandVerb::Roll => return core.roll(at, &words, by, sink),
+        // The application has the lines and the new settings.
+        CommandVerb::Bulletin | CommandVerb::Reload => {
+            return Err(format!("{} is carried out by the application", known.name));
+        }
+        CommandVerb::Kill => Trading::Killed,
+        CommandVerb::Reducing => Trading::Reducing,
+        CommandVerb::Arm => Trading::Active,
     };
+    let scope = scope_of(core, &words)?;
+    let name = scope_name(core.state(), scope);
     let open = core.state().standing(scope).map_or(0, |it| it.tally.orders);
     if let Scope::Session(index) = scope
         && core.is_line(index)
@@ -109,23 +96,29 @@ pub fn carry_out(
         ));
     }
     let is_killed = core.state().trading(scope) == Trading::Killed;
-    if state == Trading::Reducing && is_killed {
+    if trading == Trading::Reducing && is_killed {
         core.check_right(command.who, "arm")?;
     }
-    let arms = state == Trading::Active || (state == Trading::Reducing && is_killed);
+    let arms = trading == Trading::Active || (trading == Trading::Reducing && is_killed);
     if arms && !core.arms(at, scope, by, sink)? {
         return Ok(format!(
             "{name}: arming requested; another operator must arm it too"
         ));
     }
-    core.set_trading(at, (scope, state), by, sink);
-    Ok(match state {
+    core.set_trading(at, (scope, trading), by, sink);
+    Ok(match trading {
         Trading::Killed => {
             let open = counted(open, "open order");
             format!("{name}: killed; cancelling {open}")
         }
-        _ => format!("{name}: {state}"),
+        _ => format!("{name}: {trading}"),
     })
+}
+
+/// The scope that a command names.
+fn scope_of(core: &Core, words: &Words<'_>) -> Result<Scope, String> {
+    let scope = core.scope(&words.scope()?);
+    scope.ok_or_else(|| format!("unknown {}", words.scope_text()))
 }
 
 /// The arguments of a command `bulletin`, or why it may not be given; `None` for another command.
@@ -145,29 +138,10 @@ pub(crate) fn bulletin<'a>(
     Some(may.map(|()| words.rest))
 }
 
-/// Commands, and the right that each one requires.
-pub const VERBS: [(&str, OperatorRight); 14] = [
-    ("limit", OperatorRight::Limit),
-    ("cancel", OperatorRight::Kill),
-    ("kill", OperatorRight::Kill),
-    ("reducing", OperatorRight::Kill),
-    ("arm", OperatorRight::Arm),
-    ("market", OperatorRight::Market),
-    ("price", OperatorRight::Market),
-    ("report", OperatorRight::Report),
-    ("rerun", OperatorRight::Rerun),
-    ("accept", OperatorRight::Break),
-    ("settle", OperatorRight::Settle),
-    ("roll", OperatorRight::Roll),
-    ("bulletin", OperatorRight::Market),
-    ("reload", OperatorRight::Reload),
-];
-
 /// The right that a command requires; `None` for one that nobody knows.
 pub(crate) fn right(command: &[u8]) -> Option<OperatorRight> {
     let words = Words::parse(core::str::from_utf8(command).ok()?).ok()?;
-    let known = VERBS.iter().find(|(verb, _)| *verb == words.verb);
-    known.map(|(_, right)| *right)
+    OperatorVerb::named(&COMMANDS, words.verb).map(|it| it.right)
 }
 
 /// Maximum number of limits in one command.
@@ -245,8 +219,7 @@ pub(crate) fn check_prices(core: &Core, commands: &str) -> String {
     let mut wrong = String::new();
     for (place, text) in (1..).zip(commands.split(';')) {
         let found = Words::parse(text).and_then(|words| {
-            let scope = core.scope(&words.scope()?);
-            let scope = scope.ok_or_else(|| format!("unknown {}", words.scope_text()))?;
+            let scope = scope_of(core, &words)?;
             prices(core, &words, scope)
         });
         if let Err(what) = found {
@@ -260,10 +233,11 @@ fn limit(
     core: &mut Core,
     at: i64,
     words: &Words<'_>,
-    (scope, name): (Scope, &str),
+    scope: Scope,
     by: (&[u8], &[u8]),
     sink: &mut impl Sink,
 ) -> Result<String, String> {
+    let name = &scope_name(core.state(), scope);
     let codes = words.pairs().filter(|(key, _)| key.starts_with("RC"));
     let mut done = String::new();
     let mut limits = Vec::new();
@@ -351,7 +325,7 @@ fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) 
 impl Core {
     /// Checks the right to a command. Without operators in the settings the engine has checked who asks.
     pub(crate) fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
-        let Some((_, right)) = VERBS.iter().find(|(known, _)| *known == verb) else {
+        let Some(OperatorVerb { right, .. }) = OperatorVerb::named(&COMMANDS, verb) else {
             return Ok(());
         };
         match self.permission(who, *right) {

@@ -7,15 +7,16 @@ use core::fmt::Write as _;
 
 use fixwire_protocol::Decimal;
 
+use crate::load::is_name;
 use crate::load::table;
-use crate::load::{OmsError, is_name};
+use fixwire_text::Diagnostic;
 
 /// Reads `symbol,last,bid,offer` into one command for each row, `price symbol=VOD last=101.5`, with its line.
 ///
 /// # Errors
 ///
 /// Every mistake, with its line.
-pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<OmsError>> {
+pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
     const FIELDS: [&str; 3] = ["last", "bid", "offer"];
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
@@ -25,7 +26,7 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Ve
         let symbol = row.cells[0].unwrap_or_default();
         if !is_name(symbol) || symbol.contains(';') {
             let what = format!("{symbol} must not contain blanks, = or ;");
-            errors.push(OmsError::of(file, row.line, what, ""));
+            errors.push(Diagnostic::in_file(file, row.line, what, ""));
             continue;
         }
         let mut command = format!("price symbol={symbol}");
@@ -34,13 +35,13 @@ pub fn price_commands(file: &str, text: &str) -> Result<Vec<(usize, String)>, Ve
         for (field, price) in prices.filter_map(|(field, cell)| Some((field, (*cell)?))) {
             if Decimal::parse(price.as_bytes()).is_err() {
                 let what = format!("{field} = {price} is not a price");
-                errors.push(OmsError::of(file, row.line, what, ""));
+                errors.push(Diagnostic::in_file(file, row.line, what, ""));
             }
             let _ = write!(command, " {field}={price}");
         }
         if command.len() == before {
             let what = format!("{symbol} has no price");
-            errors.push(OmsError::of(
+            errors.push(Diagnostic::in_file(
                 file,
                 row.line,
                 what,

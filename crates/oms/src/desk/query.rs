@@ -1,7 +1,4 @@
-//! Operator queries: words in, a table of columns out.
-//!
-//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`, `held`, `rejected`,
-//! `breaks`, `accounts`, `symbols`. The first line of their answers names the columns, which are separated by tabs.
+//! Operator queries: a verb of [`QUERIES`] in, a table of columns out.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,26 +22,8 @@ use crate::values::show::counted;
 use crate::values::show::text;
 use crate::values::show::{average, figure, price};
 use crate::values::value::{Market, Trading};
+use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
-
-/// Queries, and the right that each one requires.
-pub const QUERIES: [(&str, OperatorRight); 15] = [
-    ("status", OperatorRight::Read),
-    ("orders", OperatorRight::Read),
-    ("order", OperatorRight::Read),
-    ("positions", OperatorRight::Read),
-    ("limits", OperatorRight::Read),
-    ("pools", OperatorRight::Read),
-    ("held", OperatorRight::Read),
-    ("rejected", OperatorRight::Read),
-    ("breaks", OperatorRight::Read),
-    ("accounts", OperatorRight::Read),
-    ("symbols", OperatorRight::Read),
-    ("counts", OperatorRight::Read),
-    ("figures", OperatorRight::Read),
-    ("check-reports", OperatorRight::Read),
-    ("check-prices", OperatorRight::Read),
-];
 
 /// The right that a query requires; `None` for one that nobody knows.
 pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
@@ -53,8 +32,7 @@ pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
         return Some(OperatorRight::Read);
     }
     let words = Words::parse(core::str::from_utf8(query).ok()?).ok()?;
-    let known = QUERIES.iter().find(|(verb, _)| *verb == words.verb);
-    known.map(|(_, right)| *right)
+    OperatorVerb::named(&QUERIES, words.verb).map(|it| it.right)
 }
 
 /// Answers a query.
@@ -66,20 +44,18 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     let text = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
     let words = Words::parse(text)?;
     let state = core.state();
-    if right(query).is_none() {
-        let queries = QUERIES.map(|(verb, _)| verb).join(", ");
-        return Err(format!(
-            "unknown query {}: the queries are {queries}",
-            words.verb
-        ));
-    }
-    match words.verb {
+    let Some(known) = OperatorVerb::named(&QUERIES, words.verb) else {
+        let queries = OperatorVerb::listed(&QUERIES, words.verb);
+        let verb = words.verb;
+        return Err(format!("unknown query {verb}: the queries are {queries}"));
+    };
+    match known.verb {
         // As `fixwire status` asks.
-        "counts" => Ok(counts(state)),
-        "figures" => Ok(figures(state)),
-        "status" => Ok(status(state, &DroppedFields::default())),
-        "orders" => orders(state, &words),
-        "order" => {
+        QueryVerb::Counts => Ok(counts(state)),
+        QueryVerb::Figures => Ok(figures(state)),
+        QueryVerb::Status => Ok(status(state, &DroppedFields::default())),
+        QueryVerb::Orders => orders(state, &words),
+        QueryVerb::Order => {
             let number = words.rest.trim().parse().ok();
             let order = number.and_then(|number| state.orders().get(number));
             let order = order.ok_or_else(|| {
@@ -90,19 +66,18 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
             })?;
             Ok(format!("{ORDER_COLUMNS}\n{}", order_line(state, order)))
         }
-        "positions" => Ok(positions(state)),
-        "limits" => Ok(limits(state)),
-        "pools" => Ok(pools(core)),
-        "held" => Ok(held(state)),
-        "rejected" => Ok(rejected(state)),
-        "breaks" => Ok(core.breaks()),
-        "accounts" => Ok(browse::accounts(state)),
-        "symbols" => Ok(browse::symbols(core)),
+        QueryVerb::Positions => Ok(positions(state)),
+        QueryVerb::Limits => Ok(limits(state)),
+        QueryVerb::Pools => Ok(pools(core)),
+        QueryVerb::Held => Ok(held(state)),
+        QueryVerb::Rejected => Ok(rejected(state)),
+        QueryVerb::Breaks => Ok(core.breaks()),
+        QueryVerb::Accounts => Ok(browse::accounts(state)),
+        QueryVerb::Symbols => Ok(browse::symbols(core)),
         // Before `report` commands; the answer lists what is wrong.
-        "check-reports" => core.check_reports(words.rest),
+        QueryVerb::CheckReports => core.check_reports(words.rest),
         // Before `price` commands, in the same way.
-        "check-prices" => Ok(check_prices(core, words.rest)),
-        other => Err(format!("unknown query {other}")),
+        QueryVerb::CheckPrices => Ok(check_prices(core, words.rest)),
     }
 }
 

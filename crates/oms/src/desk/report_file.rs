@@ -6,15 +6,15 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use crate::load::OmsError;
 use crate::load::table;
+use fixwire_text::Diagnostic;
 
 /// Reads `order,type,quantity,price,exec` into lines and the words of a command, `order=17 type=cancelled`.
 ///
 /// # Errors
 ///
 /// Every mistake of its form, with its line; a running OMS checks the values.
-pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<OmsError>> {
+pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
     const COLUMNS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
@@ -26,7 +26,7 @@ pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<O
             let Some(cell) = cell else { continue };
             if cell.contains(|c: char| c.is_whitespace() || c.is_control() || c == ';') {
                 let what = format!("{column} must not contain blanks or ;");
-                errors.push(OmsError::of(file, row.line, what, ""));
+                errors.push(Diagnostic::in_file(file, row.line, what, ""));
             }
             let _ = write!(words, " {column}={cell}");
         }
@@ -46,7 +46,7 @@ pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<O
 /// # Errors
 ///
 /// Every mistake of its form, with its line; a running OMS checks the orders.
-pub fn expired_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<OmsError>> {
+pub fn expired_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<Diagnostic>> {
     let cells = table::read(file, text).map_err(|error| alloc::vec![error])?;
     let mut errors = Vec::new();
     let rows = table::rows(file, &cells, &["order"], &[], &mut errors);
@@ -58,7 +58,7 @@ pub fn expired_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<
             Ok(order) => match known.insert(order, row.line) {
                 Some(first) => {
                     let what = format!("order {order} is in line {first} too");
-                    errors.push(OmsError::of(file, row.line, what, "leave one row"));
+                    errors.push(Diagnostic::in_file(file, row.line, what, "leave one row"));
                 }
                 None => expired.push((row.line, format!("order={order} type=expired"))),
             },
@@ -66,7 +66,7 @@ pub fn expired_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<
                 let what = format!("order {cell} is not a number");
                 let hint =
                     "write the OrderID(37) of the OMS, which is the ClOrdID(11) at the venue";
-                errors.push(OmsError::of(file, row.line, what, hint));
+                errors.push(Diagnostic::in_file(file, row.line, what, hint));
             }
         }
     }

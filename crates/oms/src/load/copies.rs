@@ -4,103 +4,146 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_text::ReloadEffect::{Confirmed, Restart};
+use fixwire_text::{REQUIRED, SettingKey, TomlTable, keys};
 use fixwire_tmp::uncertain::ReportTarget;
-use toml::de::DeTable;
 
-use super::{Item, Reader, duration};
+use super::Reader;
+use super::registry::{Read, TableRule};
 use crate::values::rules::{CopySourceRule, DropCopyRule, UserRule};
-
-/// The longest time that a report waits for its copy, in nanoseconds.
-const MOST_WITHIN: i64 = 3_600_000_000_000;
 
 /// Users who can receive the reports of orders placed elsewhere.
 const MOST_WATCHERS: usize = 128;
 
+impl TableRule for DropCopyRule {
+    const TABLE: &'static str = "drop_copy";
+    const NAME: &'static str = "session";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// a session (at most 8) that gets every ExecutionReport of accepted orders of these accounts, with
+        /// CopyMsgIndicator(797) from FIX 4.4 on, and may request them again
+        session: Text(session), REQUIRED, Confirmed;
+        /// the accounts: names, or `A*` for a prefix
+        accounts: List(accounts), "[\"*\"]", Confirmed;
+        /// as of a user
+        report_numbers: Flag(report_numbers), "", Confirmed;
+    };
+}
+
+impl TableRule for CopySourceRule {
+    const TABLE: &'static str = "drop_copy_in";
+    const NAME: &'static str = "session";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// a session or TMP link with the [venue's drop copy](#drop-copies-of-venues) for these groups
+        session: With("session or link", session,
+            |reader, copy, value| {
+                copy.session = value.text()?.into();
+                reader.check_line(value.table.at, &copy.session);
+                reader.check_source(value.table.at, &copy.session);
+                Ok(())
+            }), REQUIRED, Restart;
+        /// required: the groups whose lines it has copies of
+        line_groups: With("list", lines,
+            |reader, copy, value| {
+                for (at, name) in value.texts(&mut reader.errors)? {
+                    let lines = reader.copied_lines(&name, &copy.session);
+                    match lines {
+                        Ok(lines) => copy.lines.extend(lines),
+                        Err((what, hint)) => reader.wrong(at, what, hint),
+                    }
+                }
+                Ok(())
+            }), "", Restart;
+        /// over TMP the target_id to subscribe to
+        target: With("number", target,
+            |reader, copy, value| {
+                let target = value.number(u8::MAX.into())? as u8;
+                copy.target = Some(target);
+                if !reader.links.contains(&copy.session) {
+                    let what = "target is of a subscription over TMP";
+                    return Err(value.wrong(what, "remove it: this session speaks FIX"));
+                }
+                let hint = "write 7 or 17 for a drop copy, 3, 13, 23, 8, 18, 9 or 19 for a clearing member";
+                let known = ReportTarget::of(target).map(|_| ());
+                let what = || format!("target = {target} is no target_id of R15");
+                known.ok_or_else(|| value.wrong(what(), hint))
+            }), "", Restart;
+    };
+}
+
 impl Reader<'_> {
-    pub(super) fn drop_copies(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "drop_copy") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["accounts", "report_numbers", "session"]) else {
+    pub(super) fn drop_copies(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, DropCopyRule::TABLE) {
+            let mut copy = DropCopyRule::default();
+            self.read(&mut copy, table);
+            let (at, session) = (table.at, &copy.session);
+            if session.is_empty() {
                 continue;
-            };
-            let accounts = self.texts(table, "accounts");
-            let accounts = accounts.unwrap_or_else(|| alloc::vec![(at, "*".into())]);
-            let Some(session) = self.required(table, at, "session") else {
-                continue;
-            };
-            self.check_session(at, &session);
+            }
+            self.check_session(at, session);
             let mut lines = self.rules.groups.iter().flat_map(|group| &group.lines);
-            if lines.any(|line| *line == session) {
+            if lines.any(|line| line == session) {
                 let what = format!("{session} is both a line and a drop copy");
                 self.wrong(at, what, "remove one of the two: a session has one role");
             }
             let copies = &self.rules.drop_copies;
-            if copies.len() == 8 || copies.iter().any(|copy| copy.session == session) {
+            if copies.len() == 8 || copies.iter().any(|copy| copy.session == *session) {
                 let what = format!("drop copy {session} is listed twice, or is the ninth");
                 self.wrong(at, what, "configure at most 8, each for another session");
             }
-            if self.rules.users.iter().any(|user| user.session == session) {
+            if self.rules.users.iter().any(|user| user.session == *session) {
                 let what = format!("{session} is both the session of a user and a drop copy");
                 self.wrong(at, what, "remove one of the two: a session has one role");
             }
-            let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
-            let report_numbers = self.flag(table, "report_numbers");
-            self.rules.drop_copies.push(DropCopyRule {
-                session,
-                accounts,
-                report_numbers,
-            });
+            self.rules.drop_copies.push(copy);
         }
     }
 
     /// Sessions on which venues send copies of reports.
-    pub(super) fn copy_sources(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "drop_copy_in") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["line_groups", "session", "target"]) else {
-                continue;
-            };
-            let groups = self.texts(table, "line_groups").unwrap_or_default();
-            if groups.is_empty() {
+    pub(super) fn copy_sources(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, CopySourceRule::TABLE) {
+            let mut copy = CopySourceRule::default();
+            self.read(&mut copy, table);
+            let groups = table.get("line_groups");
+            let groups = groups.and_then(|it| it.texts(&mut Vec::new()).ok());
+            if groups.is_none_or(|groups| groups.is_empty()) {
                 let hint = "name the groups whose lines it has copies of: line_groups = [\"SIM\"]";
-                self.wrong(at, "line_groups of drop_copy_in is missing".into(), hint);
+                let what = "line_groups of drop_copy_in is missing";
+                self.wrong(table.at, what, hint);
             }
-            let Some(session) = self.required(table, at, "session") else {
-                continue;
-            };
-            self.check_line(at, &session);
-            self.check_source(at, &session);
-            let over_tmp = self.links.contains(&session);
-            let target = self.copy_target(table, over_tmp);
-            let mut lines: Vec<String> = Vec::new();
-            for (at, name) in groups {
-                let Some(group) = self.rules.groups.iter().find(|it| it.name == name) else {
-                    self.wrong(at, format!("unknown line_group {name}"), "");
-                    continue;
-                };
-                lines.extend(group.lines.iter().cloned());
-                let mut others = self.rules.copy_sources.iter().flat_map(|it| &it.lines);
-                let is_double = others.any(|line| group.lines.contains(line));
-                let is_other = |line: &&String| self.links.contains(*line) != over_tmp;
-                if let Some(line) = group.lines.iter().find(is_other) {
-                    let what = format!("one of {session} and {line} speaks TMP, the other FIX");
-                    self.wrong(at, what, "a drop copy has the protocol of its lines");
-                } else if is_double {
-                    let what = format!("line_group {name} has two sessions of drop_copy_in");
-                    self.wrong(at, what, "leave one: a fill has one copy");
-                }
+            if !copy.session.is_empty() {
+                self.rules.copy_sources.push(copy);
             }
-            self.rules.copy_sources.push(CopySourceRule {
-                session,
-                lines,
-                target,
-            });
         }
     }
 
+    /// The lines of a group whose copies come on a session.
+    fn copied_lines(
+        &self,
+        name: &str,
+        session: &String,
+    ) -> Result<Vec<String>, (String, &'static str)> {
+        let mut groups = self.rules.groups.iter();
+        let Some(group) = groups.find(|it| it.name == name) else {
+            return Err((format!("unknown line_group {name}"), ""));
+        };
+        let over_tmp = self.links.contains(session);
+        let is_other = |line: &&String| self.links.contains(*line) != over_tmp;
+        if let Some(line) = group.lines.iter().find(is_other) {
+            let what = format!("one of {session} and {line} speaks TMP, the other FIX");
+            return Err((what, "a drop copy has the protocol of its lines"));
+        }
+        let mut others = self.rules.copy_sources.iter().flat_map(|it| &it.lines);
+        if others.any(|line| group.lines.contains(line)) {
+            let what = format!("line_group {name} has two sessions of drop_copy_in");
+            return Err((what, "leave one: a fill has one copy"));
+        }
+        Ok(group.lines.clone())
+    }
+
     /// Each user with the right to reports gets those of orders placed elsewhere, at once.
-    pub(super) fn check_watchers(&mut self, value: Option<&Item<'_>>) {
-        let (false, Some(value)) = (self.rules.copy_sources.is_empty(), value) else {
+    pub(super) fn check_watchers(&mut self, file: TomlTable<'_>) {
+        let (false, Some(value)) = (self.rules.copy_sources.is_empty(), file.get("drop_copy_in"))
+        else {
             return;
         };
         let may = |user: &&UserRule| user.rights.iter().any(|rights| rights.reports);
@@ -110,24 +153,8 @@ impl Reader<'_> {
             let hint = format!(
                 "at most {MOST_WATCHERS} can receive the reports of orders placed elsewhere"
             );
-            self.wrong(value.span().start, what, &hint);
+            self.wrong(value.at, what, hint);
         }
-    }
-
-    /// The target_id of a subscription.
-    fn copy_target(&mut self, table: &DeTable<'_>, over_tmp: bool) -> Option<u8> {
-        let place = Self::place(table, "target");
-        let target = self.number(table, "target", u8::MAX.into())? as u8;
-        if !over_tmp {
-            let what = "target is of a subscription over TMP".into();
-            self.wrong(place, what, "remove it: this session speaks FIX");
-        } else if ReportTarget::of(target).is_none() {
-            let what = format!("target = {target} is no target_id of R15");
-            let hint =
-                "write 7 or 17 for a drop copy, 3, 13, 23, 8, 18, 9 or 19 for a clearing member";
-            self.wrong(place, what, hint);
-        }
-        Some(target)
     }
 
     /// It has no other role.
@@ -150,20 +177,5 @@ impl Reader<'_> {
         };
         let what = format!("{session} of drop_copy_in is also {role}");
         self.wrong(at, what, "a session has one role");
-    }
-
-    /// `5s`: how long a report waits for its copy, and a copy for its report.
-    pub(super) fn copy_within(&mut self, table: &DeTable<'_>) {
-        let Some(text) = self.text(table, "copy_within") else {
-            return;
-        };
-        match duration(&text).filter(|time| (1..=MOST_WITHIN).contains(time)) {
-            Some(time) => self.rules.copy_within = time,
-            None => {
-                let what = format!("copy_within = \"{text}\" is not a time");
-                let hint = "write how long a fill waits for its copy (at most 3600s): 500ms, 5s";
-                self.wrong(Self::place(table, "copy_within"), what, hint);
-            }
-        }
     }
 }

@@ -2,15 +2,19 @@
 
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::load::setting_fields::{NamedRule, RuleFields, or_none, time};
+use fixwire_text::ReloadEffect;
+
+use crate::load::registry::{TableRule, at_start, or_none};
+use crate::load::setting_fields::{NamedRule, RuleFields};
 use crate::state::OmsState;
-use crate::values::day::clock;
 use crate::values::limits::RiskControl;
-use crate::values::rules::{InstrumentRule, LineGroup, RiskRules, ScopeName};
+use crate::values::rules::{
+    CopySourceRule, InstrumentRule, LineGroup, RiskRules, Route, ScopeName,
+};
 use crate::values::show::figure;
 
 /// A change of a setting, as a row of a table.
@@ -27,7 +31,7 @@ pub(crate) struct SettingChange {
 impl SettingChange {
     /// It may add a symbol to a line, or the question for the state of trading.
     pub(crate) fn is_about_markets(&self) -> bool {
-        [InstrumentRule::WHAT, LineGroup::WHAT, ROUTE].contains(&self.what)
+        [InstrumentRule::WHAT, LineGroup::TABLE, Route::TABLE].contains(&self.what)
     }
 }
 
@@ -44,7 +48,6 @@ impl fmt::Display for SettingChange {
     }
 }
 
-const ROUTE: &str = "route";
 /// Stands for nothing.
 const NOTHING: &str = "-";
 
@@ -75,7 +78,7 @@ fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
             name: rule.name(),
             was,
             is,
-            is_guarded: R::IS_GUARDED,
+            is_guarded: R::is_guarded(),
         });
     };
     for rule in old {
@@ -150,42 +153,11 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
         });
         routes.collect::<Vec<_>>().join("; ")
     };
-    one(ROUTE, false, routes(old), routes(new));
-    let of = |rules: &RiskRules| {
-        [
-            (
-                "arming",
-                true,
-                String::from(if rules.two_arm {
-                    "two people"
-                } else {
-                    "one person"
-                }),
-            ),
-            (
-                "self_trade",
-                true,
-                String::from(if rules.rejects_self_trades {
-                    "reject"
-                } else {
-                    "allow"
-                }),
-            ),
-            (
-                "reference_price",
-                true,
-                String::from(rules.reference_price.name()),
-            ),
-            ("day_begins", false, rules.day_begins.text()),
-            ("roll_wait", false, time(rules.roll_wait)),
-            ("reload", false, or_none(rules.reload_at.map(clock))),
-            ("market_data", false, rules.market_data.join(" ")),
-            ("copy_within", false, time(rules.copy_within)),
-            ("remembered", false, rules.remembered.to_string()),
-        ]
-    };
-    for ((what, is_guarded, was), (.., is)) in of(old).into_iter().zip(of(new)) {
-        one(what, is_guarded, was, is);
+    one(Route::TABLE, false, routes(old), routes(new));
+    let keys = RiskRules::KEYS.iter();
+    for key in keys.filter(|key| key.reload != ReloadEffect::Restart) {
+        let is_guarded = key.reload == ReloadEffect::Confirmed;
+        one(key.name, is_guarded, (key.show)(old), (key.show)(new));
     }
     if old.texts != new.texts {
         all.push(SettingChange {
@@ -241,38 +213,31 @@ fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
 
 /// Settings that differ and that only a start applies; a line for each.
 pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let mut check = |is_same: bool, what: &str| {
-        if !is_same {
-            wrong.push(format!("{what} needs a restart"));
-        }
-    };
+    let mut wrong: Vec<String> = at_start(old, new)
+        .map(|key| format!("another [oms] {key}"))
+        .collect();
     let names = |rules: &RiskRules| {
         let names = rules.groups.iter().map(|group| group.name.clone());
         names.collect::<Vec<_>>()
     };
-    check(names(old) == names(new), "another list of line_group");
-    for (one, other) in old.groups.iter().zip(&new.groups) {
-        let name = &one.name;
-        let is = |rule: &LineGroup| {
-            let cannot = (rule.cannot_replace, rule.cannot_stop, rule.over_tmp);
-            (rule.lines.clone(), rule.helpers.clone(), cannot)
-        };
-        if one.name == other.name {
-            let what = format!("lines, helpers or cannot of line_group {name}");
-            check(is(one) == is(other), &what);
+    if names(old) == names(new) {
+        for (one, other) in old.groups.iter().zip(&new.groups) {
+            let keys = at_start(one, other);
+            wrong.extend(keys.map(|key| format!("{key} of line_group {}", one.name)));
         }
+    } else {
+        wrong.push("another list of line_group".into());
     }
-    check(old.copy_sources == new.copy_sources, "another drop_copy_in");
-    check(old.orders == new.orders, "another [oms] orders");
-    check(old.appl_id == new.appl_id, "another [oms] appl_id");
-    check(old.stamps == new.stamps, "another [oms] stamps");
-    check(old.own_tags == new.own_tags, "another [oms.own_tags]");
-    check(
-        old.recovers_reports() || !new.recovers_reports(),
-        "the first right reports, or the first drop_copy,",
-    );
+    if old.copy_sources != new.copy_sources {
+        wrong.push(format!("another {}", CopySourceRule::TABLE));
+    }
+    if !old.recovers_reports() && new.recovers_reports() {
+        wrong.push("the first right reports, or the first drop_copy,".into());
+    }
+    let wrong = wrong.into_iter();
     wrong
+        .map(|what| format!("{what} needs a restart"))
+        .collect()
 }
 
 /// Instruments whose settings change in a way that open orders of theirs prevent, and how they change.
@@ -284,8 +249,9 @@ pub(crate) fn risky_instruments<'r>(
     if old.instruments == new.instruments && is_same_route {
         return Vec::new();
     }
+    let instruments = new.instruments.iter();
     let known: BTreeMap<&str, &InstrumentRule> =
-        new.instruments.iter().map(|it| (it.key(), it)).collect();
+        instruments.map(|it| (it.symbol.as_str(), it)).collect();
     let risky = old.instruments.iter().filter_map(|was| {
         let symbol = was.symbol.as_str();
         let what = match known.get(symbol) {

@@ -1,11 +1,12 @@
 //! `drop`: fields of requests that do not reach the venue, and that users or line groups may have nevertheless.
 
 use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::{GroupDef, Version};
 use fixwire_protocol::{Dictionary, Tag};
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{Diagnostic, TomlValue};
 
 use super::Reader;
 use crate::values::field_table::{REQUESTS, why_not_dropped};
@@ -13,40 +14,32 @@ use crate::values::field_table::{REQUESTS, why_not_dropped};
 /// The versions that clients speak.
 const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
 
+/// Tags as settings have them.
+pub(super) fn tags(tags: &[Tag]) -> String {
+    let tags: Vec<String> = tags.iter().map(Tag::to_string).collect();
+    tags.join(" ")
+}
+
 impl Reader<'_> {
     /// `drop = [58, 453]`: the tags, with those of the groups that they count, in their order.
-    pub(super) fn drop(&mut self, table: &DeTable<'_>) -> Vec<Tag> {
+    pub(super) fn drop(&mut self, value: TomlValue<'_>) -> Result<Vec<Tag>, Diagnostic> {
+        const WHAT: &str = "drop must be a list of tags";
         const HINT: &str = "write the tags of the fields: drop = [58, 376]";
-        let Some(value) = table.get("drop") else {
-            return Vec::new();
-        };
-        let DeValue::Array(items) = value.get_ref() else {
-            self.wrong(
-                value.span().start,
-                "drop must be a list of tags".into(),
-                HINT,
-            );
-            return Vec::new();
+        let Some(items) = value.numbers() else {
+            return Err(value.wrong(WHAT, HINT));
         };
         let mut tags = Vec::new();
-        for item in items {
-            let at = item.span().start;
-            let tag = match item.get_ref() {
-                DeValue::Integer(tag) if tag.radix() == 10 => tag.as_str().parse().ok(),
-                _ => None,
-            };
-            let Some(tag) = tag.filter(|tag: &Tag| (1..=99_999).contains(tag)) else {
-                self.wrong(at, "drop must be a list of tags".into(), HINT);
+        for (at, tag) in items {
+            let tag = tag.and_then(|tag| Tag::try_from(tag).ok());
+            let Some(tag) = tag.filter(|tag| (1..=99_999).contains(tag)) else {
+                self.wrong(at, WHAT, HINT);
                 continue;
             };
             match why_not_dropped(tag) {
                 Some(why) => {
                     let what = format!("drop cannot name tag {tag}: {why}");
-                    self.wrong(
-                        at,
-                        what,
-                        "docs/reference/oms-fields.md lists which tags it may name",
-                    );
+                    let hint = "docs/reference/oms-fields.md lists which tags it may name";
+                    self.wrong(at, what, hint);
                 }
                 None => tags.push(tag),
             }
@@ -54,7 +47,7 @@ impl Reader<'_> {
         tags.extend(members(&tags));
         tags.sort_unstable();
         tags.dedup();
-        tags
+        Ok(tags)
     }
 }
 

@@ -4,191 +4,194 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use toml::de::DeTable;
+use fixwire_text::ReloadEffect::Applied;
+use fixwire_text::{Diagnostic, SettingKey, TomlTable, TomlValue, keys, tables};
 
-use super::{Item, Reader, duration};
+use super::Reader;
+use super::registry::{Read, TableRule, or_none, time};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
 use crate::values::value::End;
 
 /// The longest text for a client: the limit of a note.
 const LONGEST: usize = 200;
 /// Maximum number of retries of an order.
-const MOST: u8 = 10;
+const MOST: usize = 10;
+/// The longest time before an order is sent again, in nanoseconds.
+const LATEST: u64 = 60_000_000_000;
 
 /// Codes of TMP: 40,000 and a status.
 const TMP_CODES: core::ops::RangeInclusive<u64> = 40_001..=40_255;
 
-/// A key and its reject code.
-type Code = (&'static str, fn(u64) -> RejectCode);
-
-const CODES: [Code; 4] = [
-    ("ord_rej_reason", RejectCode::Order),
-    ("cxl_rej_reason", RejectCode::Cancel),
-    ("business_reject_reason", RejectCode::Business),
-    ("tmp_code", RejectCode::Tmp),
+/// The keys that name a reject.
+const CODES: [&str; 4] = [
+    "ord_rej_reason",
+    "cxl_rej_reason",
+    "business_reject_reason",
+    "tmp_code",
 ];
 
+impl TableRule for ErrorRule {
+    const TABLE: &'static str = "line_group.error";
+    const NAME: &'static str = "";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+            /// OrdRejReason(103) of an ExecutionReport(8)
+        ord_rej_reason: Own("number", |_, rule, value| code(rule, value, RejectCode::Order), code_text), "", Applied;
+        /// CxlRejReason(102) of an OrderCancelReject(9)
+        cxl_rej_reason: Own("number", |_, rule, value| code(rule, value, RejectCode::Cancel), code_text), "", Applied;
+        /// BusinessRejectReason(380) of a BusinessMessageReject(j)
+        business_reject_reason: Own("number", |_, rule, value| code(rule, value, RejectCode::Business), code_text), "", Applied;
+        /// 40000 and the status of an R03 of TMP
+        tmp_code: Own("number", |_, rule, value| code(rule, value, RejectCode::Tmp), code_text), "", Applied;
+        /// the venue's Text(58); `busy*` for a prefix
+        text: Text(text), "", Applied;
+        /// `reject`, `retry`, or `another line`: the order is sent again
+        do_: Own("words",
+            |_, rule, value| {
+                rule.remedy = match value.text()? {
+                    "reject" => Remedy::Reject,
+                    "retry" => Remedy::Retry,
+                    "another line" => Remedy::AnotherLine,
+                    other => {
+                        let hint = "write retry, another line, or reject";
+                        return Err(value.wrong(format!("unknown do = \"{other}\""), hint));
+                    }
+                };
+                Ok(())
+            },
+            |rule| format!("{:?}", rule.remedy).to_lowercase()), "\"reject\"", Applied;
+        /// how often it is sent again, 1 to 10
+        times: With("number", times,
+            |_, rule, value| {
+                let times = value.number(MOST)?;
+                rule.times = times as u8;
+                let what = || format!("times must be a number from 1 to {MOST}");
+                (times > 0)
+                    .then_some(())
+                    .ok_or_else(|| value.wrong(what(), ""))
+            }), "1", Applied;
+        /// how long after the reject it is sent again, at most `60s`
+        after: Time(after, 0, LATEST, "write how long after the reject an order is sent again (at most 60s): 200ms"), "\"0s\"", Applied;
+        /// Text(58) for the client instead of the venue's
+        say: With("text", say,
+            |_, rule, value| {
+                let say = value.text()?;
+                rule.say = Some(say.into());
+                let is_right = say.len() <= LONGEST && !say.chars().any(char::is_control);
+                let what = || format!("say must be a text of at most {LONGEST} bytes, in one line");
+                is_right
+                    .then_some(())
+                    .ok_or_else(|| value.wrong(what(), ""))
+            }), "", Applied;
+        /// the state of an order that is not sent again: `rejected`, `cancelled` or `expired`
+        state: Own("word",
+            |_, rule, value| {
+                rule.state = Some(match value.text()? {
+                    "rejected" => End::Rejected,
+                    "cancelled" => End::Cancelled,
+                    "expired" => End::Expired,
+                    other => {
+                        let hint = "write rejected, cancelled or expired";
+                        return Err(value.wrong(format!("unknown state = \"{other}\""), hint));
+                    }
+                });
+                Ok(())
+            },
+            |rule| or_none(rule.state.map(|it| format!("{it:?}").to_lowercase()))), "", Applied;
+    };
+}
+
+/// The code of the reject that an entry is about.
+fn code(
+    rule: &mut ErrorRule,
+    value: TomlValue<'_>,
+    of: fn(u64) -> RejectCode,
+) -> Result<(), Diagnostic> {
+    let code = value.number(1_000_000)?;
+    if rule.code.is_some() {
+        let what = "an error entry names only one reason";
+        let hint = "write one entry for each reason";
+        return Err(Diagnostic::new(value.table.at, what, hint));
+    }
+    rule.code = Some(of(code as u64));
+    Ok(())
+}
+
+fn code_text(rule: &ErrorRule) -> String {
+    or_none(rule.code.map(|code| format!("{code:?}")))
+}
+
+impl ErrorRule {
+    /// The entry as the differences of a reload have it.
+    pub(super) fn text(&self) -> String {
+        let code = or_none(self.code.map(|code| format!("{code:?} ")));
+        let text = or_none(self.text.as_ref().map(|text| format!("\"{text}\" ")));
+        let remedy = format!("{:?}", self.remedy).to_lowercase();
+        let say = self.say.as_ref().map(|say| format!(" says \"{say}\""));
+        let (times, after, say) = (self.times, time(self.after), or_none(say));
+        let state = or_none(self.state.map(|it| format!(" {it:?}").to_lowercase()));
+        format!("{code}{text}{remedy} {times} times after {after}{say}{state}")
+    }
+}
+
 impl Reader<'_> {
-    pub(super) fn errors(&mut self, group: &DeTable<'_>, has_another: bool) -> Vec<ErrorRule> {
-        let items = self.items(group.get("error"), "line_group.error");
-        let mut rules = Vec::new();
-        for item in items {
-            rules.extend(self.error(item, has_another));
-        }
-        rules
+    /// The error entries of a line group.
+    pub(super) fn error_rules(&mut self, value: TomlValue<'_>) -> Vec<ErrorRule> {
+        let lines = value.table.get("lines");
+        let lines = lines.and_then(|it| it.texts(&mut Vec::new()).ok());
+        let has_another = lines.is_some_and(|lines| lines.len() > 1) || value.table.has("helpers");
+        let entries = tables(Some(value), ErrorRule::TABLE, &mut self.errors);
+        let rule = |table| {
+            let mut rule = ErrorRule::default();
+            self.read(&mut rule, table);
+            self.check_error(&rule, table, has_another);
+            rule
+        };
+        entries.into_iter().map(rule).collect()
     }
 
-    fn error(&mut self, item: &Item<'_>, has_another: bool) -> Option<ErrorRule> {
-        let at = item.span().start;
-        let known = [
-            "after",
-            "business_reject_reason",
-            "cxl_rej_reason",
-            "do",
-            "ord_rej_reason",
-            "say",
-            "state",
-            "text",
-            "times",
-            "tmp_code",
-        ];
-        let table = self.keys(item, &known)?;
-        let code = self.code(table, at);
-        let text = self.text(table, "text");
-        let mut named = CODES.iter().map(|(key, _)| *key).chain(["text"]);
-        if named.all(|key| table.get(key).is_none()) {
+    fn check_error(&mut self, rule: &ErrorRule, table: TomlTable<'_>, has_another: bool) {
+        if !CODES.iter().chain(&["text"]).any(|key| table.has(key)) {
             let hint = "name ord_rej_reason, cxl_rej_reason, business_reject_reason or tmp_code, or a text such as \"busy*\"";
-            self.wrong(at, "an error entry that matches nothing".into(), hint);
+            self.wrong(table.at, "an error entry that matches nothing", hint);
         }
-        let remedy = self.remedy(table, has_another);
-        let say = self.say(table);
-        let (times, after) = self.how_often(table, remedy);
-        let state = self.state(table);
-        if remedy == Remedy::Reject && say.is_none() && state.is_none() {
+        let is_reject = rule.remedy == Remedy::Reject;
+        if rule.remedy == Remedy::AnotherLine && !has_another {
+            let what = "the line_group has only one line";
+            self.wrong(table.place("do"), what, "write retry");
+        }
+        for key in ["times", "after"] {
+            if is_reject && table.has(key) {
+                let what = format!("{key} is only used with retry and another line");
+                self.wrong(table.place(key), what, "");
+            }
+        }
+        if is_reject && !table.has("say") && rule.state.is_none() {
             let hint =
                 "write the text for the client: say = \"...\", or do = \"retry\", or a state";
-            self.wrong(
-                at,
-                "an error entry without say, do or state has no effect".into(),
-                hint,
-            );
+            let what = "an error entry without say, do or state has no effect";
+            self.wrong(table.at, what, hint);
         }
-        match code {
-            Some(RejectCode::DUPLICATE) if remedy != Remedy::Reject => {
-                let what = "an order that the venue already has is not sent again".into();
+        match rule.code {
+            Some(RejectCode::DUPLICATE) if !is_reject => {
+                let what = "an order that the venue already has is not sent again";
                 let hint = "OrdRejReason(103) = 6 is Duplicate Order: write do = \"reject\"";
-                self.wrong(Self::place(table, "do"), what, hint);
+                self.wrong(table.place("do"), what, hint);
             }
-            Some(RejectCode::Cancel(_)) if remedy != Remedy::Reject => {
-                let what = "cancels and replaces are not sent again".into();
-                self.wrong(Self::place(table, "do"), what, "write do = \"reject\"");
+            Some(RejectCode::Cancel(_)) if !is_reject => {
+                let what = "cancels and replaces are not sent again";
+                self.wrong(table.place("do"), what, "write do = \"reject\"");
             }
-            Some(RejectCode::Cancel(_)) if state.is_some() => {
-                let what = "a rejected cancel or replace leaves its order as it was".into();
+            Some(RejectCode::Cancel(_)) if rule.state.is_some() => {
+                let what = "a rejected cancel or replace leaves its order as it was";
                 let hint = "state is of rejected new orders: remove it";
-                self.wrong(Self::place(table, "state"), what, hint);
+                self.wrong(table.place("state"), what, hint);
             }
             Some(RejectCode::Tmp(code)) if !TMP_CODES.contains(&code) => {
                 let what = format!("tmp_code = {code} is no status of TMP");
                 let hint = "write 40000 and the status: 40029 is status 29";
-                self.wrong(Self::place(table, "tmp_code"), what, hint);
+                self.wrong(table.place("tmp_code"), what, hint);
             }
             _ => {}
         }
-        Some(ErrorRule {
-            code,
-            text,
-            remedy,
-            times,
-            after,
-            say,
-            state,
-        })
-    }
-
-    /// The state of a rejected order.
-    fn state(&mut self, table: &DeTable<'_>) -> Option<End> {
-        let text = self.text(table, "state")?;
-        match text.as_str() {
-            "rejected" => Some(End::Rejected),
-            "cancelled" => Some(End::Cancelled),
-            "expired" => Some(End::Expired),
-            other => {
-                let hint = "write rejected, cancelled or expired";
-                let what = format!("unknown state = \"{other}\"");
-                self.wrong(Self::place(table, "state"), what, hint);
-                None
-            }
-        }
-    }
-
-    fn code(&mut self, table: &DeTable<'_>, at: usize) -> Option<RejectCode> {
-        let mut found = None;
-        for (key, code) in CODES {
-            let Some(number) = self.number(table, key, 1_000_000) else {
-                continue;
-            };
-            if found.is_some() {
-                let what = "an error entry names only one reason".into();
-                self.wrong(at, what, "write one entry for each reason");
-            }
-            found = Some(code(number as u64));
-        }
-        found
-    }
-
-    fn remedy(&mut self, table: &DeTable<'_>, has_another: bool) -> Remedy {
-        let text = self.text(table, "do");
-        let at = Self::place(table, "do");
-        match text.as_deref() {
-            None | Some("reject") => Remedy::Reject,
-            Some("retry") => Remedy::Retry,
-            Some("another line") => {
-                if !has_another {
-                    self.wrong(at, "the line_group has only one line".into(), "write retry");
-                }
-                Remedy::AnotherLine
-            }
-            Some(other) => {
-                let hint = "write retry, another line, or reject";
-                self.wrong(at, format!("unknown do = \"{other}\""), hint);
-                Remedy::Reject
-            }
-        }
-    }
-
-    /// Number of retries, and the time between them in nanoseconds.
-    fn how_often(&mut self, table: &DeTable<'_>, remedy: Remedy) -> (u8, i64) {
-        const LATEST: i64 = 60_000_000_000;
-        for key in ["times", "after"] {
-            if remedy == Remedy::Reject && table.get(key).is_some() {
-                let what = format!("{key} is only used with retry and another line");
-                self.wrong(Self::place(table, key), what, "");
-            }
-        }
-        let times = self.number(table, "times", usize::from(MOST)).unwrap_or(1);
-        if times == 0 {
-            let what = format!("times must be a number from 1 to {MOST}");
-            self.wrong(Self::place(table, "times"), what, "");
-        }
-        let text = self.text(table, "after");
-        let after = text.as_deref().map_or(Some(0), duration);
-        let after = after.filter(|after| *after <= LATEST);
-        if let (Some(text), None) = (&text, after) {
-            let what = format!("after = \"{text}\" is not a time");
-            let hint =
-                "write how long after the reject an order is sent again (at most 60s): 200ms";
-            self.wrong(Self::place(table, "after"), what, hint);
-        }
-        (times as u8, after.unwrap_or(0))
-    }
-
-    fn say(&mut self, table: &DeTable<'_>) -> Option<String> {
-        let say = self.text(table, "say")?;
-        if say.len() > LONGEST || say.chars().any(char::is_control) {
-            let what = format!("say must be a text of at most {LONGEST} bytes, in one line");
-            self.wrong(Self::place(table, "say"), what, "");
-        }
-        Some(say)
     }
 }

@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
 
-use super::{OmsError, Reader, is_name};
+use fixwire_text::Diagnostic;
+
+use super::{Reader, is_name};
 use crate::load::table::{self, Row};
 use crate::values::limits::RiskControl;
 use crate::values::rules::{
@@ -52,7 +54,8 @@ impl Reader<'_> {
                 _ => self.position(&row),
             };
             if let Err((what, hint)) = done {
-                self.errors.push(OmsError::of(file, row.line, what, hint));
+                self.errors
+                    .push(Diagnostic::in_file(file, row.line, what, hint));
             }
         }
         match key {

@@ -1,99 +1,209 @@
 //! Settings of line groups: `[[line_group]]`.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use toml::de::{DeTable, DeValue};
+use fixwire_text::ReloadEffect::{Applied, Restart};
+use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 
-use super::{Item, Reader, count_in_time, duration};
-use crate::values::rules::{Affinity, FlowRule, LineGroup, StatusRule};
+use super::registry::{Read, TableRule, or_none, time};
+use super::{Reader, count_in_time};
+use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule};
+
+/// The longest time that orders wait for a line, in nanoseconds.
+const MOST_QUEUE: u64 = 3_600_000_000_000;
+
+const STATUS: [(&str, StatusRule); 3] = [
+    ("from the book", StatusRule::FromBook),
+    ("pass on", StatusRule::PassOn),
+    ("no", StatusRule::Never),
+];
+
+impl TableRule for LineGroup {
+    const TABLE: &'static str = "line_group";
+    const NAME: &'static str = "name";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// what routes and drop copies call it
+        name: Text(name), REQUIRED, Restart;
+        /// sessions to one venue; orders go round robin over logged on ones
+        lines: Own("list",
+            |reader, group, value| {
+                for (at, line) in value.texts(&mut reader.errors)? {
+                    reader.check_new_line(at, &line, &group.lines);
+                    group.lines.push(line);
+                }
+                Ok(())
+            },
+            |group| {
+                let protocol = if group.over_tmp { " over TMP" } else { "" };
+                format!("{}{protocol}", group.lines.join(" "))
+            }), REQUIRED, Restart;
+        /// `["OTHER"]`: groups that send for it, in this order ([helper lines](#helper-lines))
+        helpers: With("list", helpers,
+            // Groups may follow: they are read once all groups are known.
+            |reader, _, value| value.texts(&mut reader.errors).map(|_| ())), "", Restart;
+        /// `["replace"]`: the venue cannot replace; `["stop"]`: it has no stop orders, the OMS
+        /// [holds](#conditional-orders) them
+        cannot: Own("list",
+            |reader, group, value| {
+                for (at, what) in value.texts(&mut reader.errors)? {
+                    match what.as_str() {
+                        "replace" => group.cannot_replace = true,
+                        "stop" => group.cannot_stop = true,
+                        _ => {
+                            let what = format!("unknown value in cannot: {what}");
+                            reader.wrong(at, what, "write replace, or stop");
+                        }
+                    }
+                }
+                Ok(())
+            },
+            |group| {
+                let replace = if group.cannot_replace { "replace " } else { "" };
+                let stop = if group.cannot_stop { "stop" } else { "" };
+                format!("{replace}{stop}")
+            }), "", Restart;
+        /// `500 in 1s`: maximum orders, requests and status requests of a line in any such interval (at most `60s`),
+        /// without resends
+        flow: Own("rate",
+            |_, group, value| {
+                let kept = value.table.get("kept_for_cancels");
+                let kept = kept.and_then(|it| it.number(KEPT_MAX).ok()).unwrap_or(0);
+                let hint = "write a count and a time of at most 60s: 500 in 1s";
+                let rate = value.parsed(count_in_time, "is not a rate of messages", hint);
+                rate.map(|(count, time)| group.flow = Some(FlowRule { count, time, kept }))
+            },
+            |group| {
+                or_none(group.flow.map(|flow| {
+                    let (count, span, kept) = (flow.count, time(flow.time), flow.kept);
+                    format!("{count} in {span} kept for cancels {kept}")
+                }))
+            }), "", Applied;
+        /// how many messages of `flow` are reserved for cancels
+        kept_for_cancels: Own("number",
+            |_, group, value| {
+                let kept = value.number(KEPT_MAX)?;
+                match group.flow {
+                    Some(flow) if kept >= flow.count => {
+                        let what = format!("kept_for_cancels must be below {}", flow.count);
+                        Err(value.wrong(what, ""))
+                    }
+                    None if kept > 0 && !value.table.has("flow") => {
+                        Err(value.wrong("kept_for_cancels needs flow", "write flow too"))
+                    }
+                    _ => Ok(()),
+                }
+            },
+            |_| String::new()), "", Applied;
+        /// `5s`: how long orders and replaces wait for a line, at most `3600s`; without it they are rejected
+        queue: Time(queue, 1, MOST_QUEUE, "write how long an order may wait (at most 3600s): 5s, 500ms"), "", Applied;
+        /// `account` or `symbol`: its orders stay on a line while that is logged on and has room
+        affinity: Own("word",
+            |_, group, value| {
+                group.affinity = Some(match value.text()? {
+                    "account" => Affinity::Account,
+                    "symbol" => Affinity::Symbol,
+                    other => {
+                        let hint = "write account or symbol: their orders stay on one line";
+                        return Err(value.wrong(format!("unknown affinity {other}"), hint));
+                    }
+                });
+                Ok(())
+            },
+            |group| or_none(group.affinity.map(|it| format!("{it:?}").to_lowercase()))), "", Applied;
+        /// the pool of order numbers for users without one
+        number_pool: With("pool", number_pool,
+            |reader, group, value| {
+                let pool = reader.number_pool(value);
+                pool.map(|it| group.number_pool = Some(it))
+            }), "", Applied;
+        /// `true`: ask for the [state of trading](#markets) at each logon
+        market_status: Flag(market_status), "", Applied;
+        /// the tables `[[line_group.error]]` that follow it: the reaction to the venue's [rejects](#rejects-of-venues)
+        error: Own("tables",
+            |reader, group, value| {
+                group.errors = reader.error_rules(value);
+                Ok(())
+            },
+            |group| {
+                let errors = group.errors.iter().map(ErrorRule::text);
+                errors.collect::<Vec<_>>().join("; ")
+            }), "", Applied;
+        /// as of a user, for requests to these lines
+        drop: Own("list",
+            |reader, group, value| reader.drop(value).map(|it| group.drop = it),
+            |group| super::drops::tags(&group.drop)), "", Applied;
+        /// on a client's OrderStatusRequest(H) for an open order: `from the book`: the OMS answers, and asks the venue
+        /// only when in doubt. `pass on`: it answers, asks the venue, and answers again. `no`: [the venue is never
+        /// asked](#status-requests-to-venues)
+        status_request: Own("words",
+            |_, group, value| {
+                group.status = value.choice(&STATUS)?;
+                if group.status == StatusRule::Never && value.table.has("mass_status") {
+                    let what = "mass_status asks for the status of orders, status_request = \"no\" forbids it";
+                    let at = value.table.place("mass_status");
+                    return Err(Diagnostic::new(at, what, "remove one of the two"));
+                }
+                Ok(())
+            },
+            |group| {
+                let others = STATUS.iter().filter(|it| it.1 != StatusRule::FromBook);
+                let word = others.map(|it| *it).find(|it| it.1 == group.status);
+                or_none(word.map(|(word, _)| word))
+            }), "\"from the book\"", Applied;
+        /// `true`: [OrderMassStatusRequest(AF)](#status-requests-to-venues) at each logon of a line, from FIX 4.3 on
+        mass_status: Flag(mass_status), "", Applied;
+        /// the ExDestination(100) that orders for these lines may have; the venue does not get it
+        ex_destination: Text(ex_destination), "", Applied;
+    };
+}
+
+/// Maximum number of messages that are kept for cancels.
+const KEPT_MAX: usize = 1_000_000;
 
 impl Reader<'_> {
-    pub(super) fn groups(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "line_group") {
-            let at = item.span().start;
-            let known = [
-                "affinity",
-                "cannot",
-                "drop",
-                "error",
-                "ex_destination",
-                "flow",
-                "helpers",
-                "kept_for_cancels",
-                "lines",
-                "market_status",
-                "mass_status",
-                "name",
-                "number_pool",
-                "queue",
-                "status_request",
-            ];
-            let Some(table) = self.keys(item, &known) else {
+    pub(super) fn groups(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, LineGroup::TABLE) {
+            let mut group = LineGroup::default();
+            self.read(&mut group, table);
+            if group.name.is_empty() {
                 continue;
-            };
-            let lines = self.texts(table, "lines").unwrap_or_default();
-            let Some(name) = self.required(table, at, "name") else {
-                continue;
-            };
-            if lines.is_empty() {
-                self.wrong(at, format!("line_group {name} has no lines"), "");
             }
-            for (place, (at, line)) in lines.iter().enumerate() {
-                self.check_line(*at, line);
-                let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
-                let is_double = others.any(|other| other == line)
-                    || lines[..place].iter().any(|(_, other)| other == line);
-                if is_double {
-                    let what = format!("{line} is listed twice");
-                    self.wrong(*at, what, "a line can be in only one group");
-                }
-                if self.rules.users.iter().any(|user| user.session == *line) {
-                    let what = format!("{line} is both the session of a user and a line");
-                    self.wrong(*at, what, "remove one of the two: a session has one role");
-                }
+            if group.lines.is_empty() && table.has("lines") {
+                let what = format!("line_group {} has no lines", group.name);
+                self.wrong(table.at, what, "");
             }
-            let (cannot_replace, cannot_stop) = self.cannot(table);
-            let has_another = lines.len() > 1 || table.contains_key("helpers");
-            let group = LineGroup {
-                name,
-                lines: lines.into_iter().map(|(_, line)| line).collect(),
-                // Groups may follow.
-                helpers: Vec::new(),
-                affinity: self.affinity(table),
-                flow: self.flow(table),
-                queue: self.queue(table),
-                cannot_replace,
-                cannot_stop,
-                over_tmp: false,
-                needs_effect: false,
-                has_futures: false,
-                market_status: self.flag(table, "market_status"),
-                errors: self.errors(table, has_another),
-                number_pool: self.number_pool(table),
-                drop: self.drop(table),
-                status: self.status_rule(table),
-                mass_status: self.flag(table, "mass_status"),
-                ex_destination: self.text(table, "ex_destination"),
-            };
             self.rules.groups.push(group);
         }
     }
 
+    /// A line of a group: it has no other role.
+    fn check_new_line(&mut self, at: usize, line: &String, before: &[String]) {
+        self.check_line(at, line);
+        let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
+        if others.any(|other| other == line) || before.contains(line) {
+            let what = format!("{line} is listed twice");
+            self.wrong(at, what, "a line can be in only one group");
+        }
+        if self.rules.users.iter().any(|user| user.session == *line) {
+            let what = format!("{line} is both the session of a user and a line");
+            self.wrong(at, what, "remove one of the two: a session has one role");
+        }
+    }
+
     /// Reads the helpers of each group, once all groups are known.
-    pub(super) fn helpers(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "line_group") {
-            let DeValue::Table(table) = item.get_ref() else {
-                continue;
-            };
-            let name = table.get("name").and_then(|name| name.get_ref().as_str());
+    pub(super) fn helpers(&mut self, file: TomlTable<'_>) {
+        for table in tables(file.get("line_group"), "line_group", &mut Vec::new()) {
+            let name = table.get("name").and_then(|name| name.text().ok());
             let named = |group: &LineGroup, name: &str| group.name == name;
             let groups = &self.rules.groups;
             let own = name.and_then(|name| groups.iter().position(|it| named(it, name)));
-            let (Some(own), true) = (own, table.contains_key("helpers")) else {
+            let (Some(own), Some(helpers)) = (own, table.get("helpers")) else {
                 continue;
             };
-            let helpers = self.texts(table, "helpers").unwrap_or_default();
+            // Its mistakes are noted already.
+            let helpers = helpers.texts(&mut Vec::new()).unwrap_or_default();
             for (at, helper) in &helpers {
                 let groups = &self.rules.groups;
                 let group = &groups[own];
@@ -125,96 +235,5 @@ impl Reader<'_> {
             let helpers = helpers.into_iter().map(|(_, helper)| helper);
             self.rules.groups[own].helpers = helpers.collect();
         }
-    }
-
-    pub(super) fn place(table: &DeTable<'_>, key: &str) -> usize {
-        table.get(key).map_or(0, |value| value.span().start)
-    }
-
-    pub(super) fn affinity(&mut self, table: &DeTable<'_>) -> Option<Affinity> {
-        match self.text(table, "affinity")?.as_str() {
-            "account" => Some(Affinity::Account),
-            "symbol" => Some(Affinity::Symbol),
-            other => {
-                let what = format!("unknown affinity {other}");
-                let hint = "write account or symbol: their orders stay on one line";
-                self.wrong(Self::place(table, "affinity"), what, hint);
-                None
-            }
-        }
-    }
-
-    /// `500 in 1s`.
-    pub(super) fn flow(&mut self, table: &DeTable<'_>) -> Option<FlowRule> {
-        let kept = self
-            .number(table, "kept_for_cancels", 1_000_000)
-            .unwrap_or(0);
-        let text = self.text(table, "flow");
-        let parsed = text.as_deref().and_then(count_in_time);
-        let parsed = parsed.map(|(count, time)| FlowRule { count, time, kept });
-        match (&text, parsed) {
-            (Some(text), None) => {
-                let what = format!("flow = \"{text}\" is not a rate of messages");
-                let hint = "write a count and a time of at most 60s: 500 in 1s";
-                self.wrong(Self::place(table, "flow"), what, hint);
-            }
-            (_, Some(flow)) if kept >= flow.count => {
-                let what = format!("kept_for_cancels must be below {}", flow.count);
-                self.wrong(Self::place(table, "kept_for_cancels"), what, "");
-            }
-            (None, _) if kept > 0 => {
-                let what = "kept_for_cancels needs flow".into();
-                self.wrong(
-                    Self::place(table, "kept_for_cancels"),
-                    what,
-                    "write flow too",
-                );
-            }
-            _ => {}
-        }
-        parsed
-    }
-
-    /// Whether the venue is asked for the status of orders.
-    fn status_rule(&mut self, table: &DeTable<'_>) -> StatusRule {
-        let words = [
-            ("from the book", StatusRule::FromBook),
-            ("pass on", StatusRule::PassOn),
-            ("no", StatusRule::Never),
-        ];
-        let rule = self.choice(table, "status_request", &words);
-        if rule == StatusRule::Never && table.contains_key("mass_status") {
-            let what =
-                "mass_status asks for the status of orders, status_request = \"no\" forbids it";
-            let hint = "remove one of the two";
-            self.wrong(Self::place(table, "mass_status"), what.into(), hint);
-        }
-        rule
-    }
-
-    /// Maximum queueing time: `5s`.
-    pub(super) fn queue(&mut self, table: &DeTable<'_>) -> Option<i64> {
-        const MOST: i64 = 3_600_000_000_000;
-        let text = self.text(table, "queue")?;
-        let time = duration(&text).filter(|time| (1..=MOST).contains(time));
-        if time.is_none() {
-            let what = format!("queue = \"{text}\" is not a time");
-            let hint = "write how long an order may wait (at most 3600s): 5s, 500ms";
-            self.wrong(Self::place(table, "queue"), what, hint);
-        }
-        time
-    }
-
-    /// Whether the venue cannot replace orders, and whether it has no stop orders.
-    fn cannot(&mut self, table: &DeTable<'_>) -> (bool, bool) {
-        let all = self.texts(table, "cannot").unwrap_or_default();
-        for (at, what) in &all {
-            if !["replace", "stop"].contains(&what.as_str()) {
-                let what = format!("unknown value in cannot: {what}");
-                self.wrong(*at, what, "write replace, or stop");
-            }
-        }
-        let has = |wanted: &str| all.iter().any(|(_, what)| what == wanted);
-        (has("replace"), has("stop"))
     }
 }

@@ -1,99 +1,41 @@
 //! Reads the settings of an OMS: tables of a TOML file and the CSV files that it names.
 
-pub(crate) mod differences;
-pub(crate) mod setting_fields;
-mod spreads;
-pub(crate) mod table;
-
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 use core::hash::Hasher;
 
+use fixwire_protocol::OperatorRight;
+use fixwire_text::ReloadEffect::{Applied, Confirmed};
+use fixwire_text::{REQUIRED, SettingKey, TomlTable, duration, keys, number, place, tables};
 use siphasher::sip::SipHasher13;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::state::SCOPES;
-use crate::values::report_numbers::ReportNumbers;
-use crate::values::rules::{
-    AccountRule, OperatorRule, ReferencePrice, RiskRules, Route, ScopeName,
-};
-use fixwire_protocol::OperatorRight;
+use crate::values::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
+use registry::{Read, TableRule};
 
 mod copies;
-mod days;
+pub(crate) mod differences;
 mod drops;
 mod errors;
 mod files;
 mod lines;
+mod oms;
 mod own_tags;
 mod pools;
+pub(crate) mod registry;
 mod restart;
+pub(crate) mod setting_fields;
+mod spreads;
+pub(crate) mod table;
 mod texts;
 mod users;
 
+pub use fixwire_text::Diagnostic;
+pub use registry::setting_tables;
 pub use restart::restart_needed;
-
-/// The tables of the file that belong to the OMS.
-pub const TABLES: [&str; 9] = [
-    "account",
-    "drop_copy",
-    "drop_copy_in",
-    "line_group",
-    "number_pool",
-    "oms",
-    "operator",
-    "route",
-    "user",
-];
-
-/// A mistake in a file.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OmsError {
-    /// Byte offset in the settings; for a mistake in another file, where that file is named.
-    pub at: usize,
-    /// The other file and the line in it, from 1.
-    pub file: Option<(String, usize)>,
-    /// The mistake.
-    pub what: String,
-    /// The remedy; empty when it is obvious.
-    pub hint: String,
-}
-
-impl OmsError {
-    pub(crate) fn of(file: &str, line: usize, what: String, hint: &str) -> Self {
-        Self {
-            at: 0,
-            file: Some((file.into(), line)),
-            what,
-            hint: hint.into(),
-        }
-    }
-}
-
-impl fmt::Display for OmsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((file, line)) = &self.file {
-            write!(f, "{}:{line}: ", line_of(file))?;
-        }
-        f.write_str(&line_of(&self.what))?;
-        if !self.hint.is_empty() {
-            write!(f, "; {}", line_of(&self.hint))?;
-        }
-        Ok(())
-    }
-}
-
-/// The text in one line: a quoted cell may have several.
-fn line_of(text: &str) -> String {
-    let shown = text.chars();
-    shown
-        .map(|it| if it.is_control() { '?' } else { it })
-        .collect()
-}
 
 /// Reads the settings. `sessions` are the names of the sessions in the file; `open` returns the text of a file that
 /// it names.
@@ -105,53 +47,42 @@ pub fn load(
     text: &str,
     sessions: &[&str],
     open: &mut dyn FnMut(&str) -> Result<String, String>,
-) -> Result<RiskRules, Vec<OmsError>> {
+) -> Result<RiskRules, Vec<Diagnostic>> {
     let table = match DeTable::parse(text) {
         Ok(table) => table.into_inner(),
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
             let what = error.message().replace('\n', ", ");
-            let (file, hint) = (None, String::new());
-            return Err(alloc::vec![OmsError {
-                at,
-                file,
-                what,
-                hint
-            }]);
+            return Err(Vec::from([Diagnostic::new(at, what, "")]));
         }
     };
+    let file = TomlTable::of_file(&table);
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());
     let mut reader = Reader {
         text,
         sessions,
-        links: link_names(&table),
+        open,
+        links: link_names(file),
         hasher,
         errors: Vec::new(),
-        rules: RiskRules {
-            orders: 100_000,
-            remembered: 10_000,
-            appl_id: "OMS".into(),
-            copy_within: 5_000_000_000,
-            roll_wait: 60_000_000_000,
-            ..RiskRules::default()
-        },
+        rules: RiskRules::default(),
         known: Known::default(),
     };
-    reader.accounts(table.get("account"));
-    reader.oms(table.get("oms"), open);
-    reader.pools(table.get("number_pool"));
-    reader.users(table.get("user"));
-    reader.operators(table.get("operator"));
-    reader.groups(table.get("line_group"));
-    reader.helpers(table.get("line_group"));
-    reader.routes(table.get("route"));
-    reader.drop_copies(table.get("drop_copy"));
-    reader.copy_sources(table.get("drop_copy_in"));
-    reader.check_watchers(table.get("drop_copy_in"));
-    reader.check_pools(table.get("number_pool"));
+    reader.accounts(file);
+    reader.oms(file);
+    reader.pools(file);
+    reader.users(file);
+    reader.operators(file);
+    reader.groups(file);
+    reader.helpers(file);
+    reader.routes(file);
+    reader.drop_copies(file);
+    reader.copy_sources(file);
+    reader.check_watchers(file);
+    reader.check_pools(file);
     reader.check_own_tags();
-    let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
+    let place = |error: &Diagnostic| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
     if reader.errors.is_empty() {
@@ -162,28 +93,22 @@ pub fn load(
 }
 
 /// Names of the links; whether each has one, who makes the links says.
-fn link_names(table: &DeTable<'_>) -> Vec<String> {
-    let links = table
-        .get("link")
-        .and_then(|links| links.get_ref().as_array());
-    let links = links.into_iter().flat_map(|links| links.iter());
-    let name = |link: &Item<'_>| match link.get_ref() {
-        DeValue::Table(link) => link.get("name")?.get_ref().as_str().map(String::from),
-        _ => None,
-    };
-    links.filter_map(name).collect()
+fn link_names(file: TomlTable<'_>) -> Vec<String> {
+    let links = tables(file.get("link"), "link", &mut Vec::new()).into_iter();
+    links
+        .filter_map(|link| Some(link.get("name")?.text().ok()?.into()))
+        .collect()
 }
 
-type Item<'d> = Spanned<DeValue<'d>>;
-
-struct Reader<'t> {
+pub(crate) struct Reader<'t> {
     text: &'t str,
     sessions: &'t [&'t str],
+    open: &'t mut dyn FnMut(&str) -> Result<String, String>,
     /// Names of the links in the file, which can be lines too.
     links: Vec<String>,
     /// Of all files.
     hasher: SipHasher13,
-    errors: Vec<OmsError>,
+    errors: Vec<Diagnostic>,
     rules: RiskRules,
     known: Known,
 }
@@ -202,205 +127,69 @@ struct Known {
     texts: BTreeMap<(String, String), usize>,
 }
 
+impl TableRule for AccountRule {
+    const TABLE: &'static str = "account";
+    const NAME: &'static str = "name";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// Account(1)
+        name: Text(name), REQUIRED, Confirmed;
+        /// its parent, which precedes it
+        parent: Text(parent), "", Confirmed;
+    };
+}
+
+impl TableRule for OperatorRule {
+    const TABLE: &'static str = "operator";
+    const NAME: &'static str = "user";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// a system user, at the [control socket](../operating/running.md)
+        user: Text(user), REQUIRED, Confirmed;
+        /// of `limit`, `kill` (also `cancel`, `reducing`), `arm`, `market` (also `price`, `bulletin`), `roll`,
+        /// `report`, `rerun`, `break` (`accept-break`), `settle` (`breaks settle`), `reload`, `read` (orders,
+        /// positions, limits), `session`, `numbers`, `send` ([commands and
+        /// rights](../operating/security.md#rights-of-operators)). Users in no table have only `fixwire status`.
+        /// Without any table the OMS's own user and root have all rights, others `read`
+        may: With("list", may,
+            |reader, operator, value| {
+                for (at, right) in value.texts(&mut reader.errors)? {
+                    if OperatorRight::named(&right).is_none() {
+                        let hint = format!("the rights are {}", OperatorRight::names());
+                        reader.wrong(at, format!("unknown right {right}"), hint);
+                    }
+                    operator.may.push(right);
+                }
+                Ok(())
+            }), "", Confirmed;
+    };
+}
+
+impl TableRule for Route {
+    const TABLE: &'static str = "route";
+    const NAME: &'static str = "";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// symbols, or `A*` for a prefix; the first route with the symbol gives the group
+        symbols: List(symbols), "", Applied;
+        /// the name of the line group
+        to: With("text", group,
+            |reader, route, value| {
+                let to = value.text()?;
+                let mut groups = reader.rules.groups.iter();
+                let group = groups.position(|group| group.name == to);
+                let what = || format!("unknown line_group {to}");
+                let wrong = || Diagnostic::new(value.table.at, what(), "");
+                group.ok_or_else(wrong).map(|it| route.group = it)
+            }), REQUIRED, Applied;
+    };
+}
+
 impl Reader<'_> {
-    fn wrong(&mut self, at: usize, what: String, hint: &str) {
-        let (file, hint) = (None, hint.into());
-        self.errors.push(OmsError {
-            at,
-            file,
-            what,
-            hint,
-        });
+    fn wrong(&mut self, at: usize, what: impl Into<String>, hint: impl Into<String>) {
+        self.errors.push(Diagnostic::new(at, what, hint));
     }
 
     /// The line number of a byte offset.
     fn line(&self, at: usize) -> usize {
-        let before = self.text.get(..at).unwrap_or_default();
-        before.matches('\n').count() + 1
-    }
-
-    /// A table, after checking its keys.
-    fn keys<'d>(&mut self, value: &'d Item<'d>, known: &[&str]) -> Option<&'d DeTable<'d>> {
-        let DeValue::Table(table) = value.get_ref() else {
-            self.wrong(value.span().start, "a table is expected here".into(), "");
-            return None;
-        };
-        for (key, _) in table {
-            let name: &str = key.get_ref();
-            if !known.contains(&name) {
-                let hint = format!("the keys are {}", known.join(", "));
-                self.wrong(key.span().start, format!("unknown key {name}"), &hint);
-            }
-        }
-        Some(table)
-    }
-
-    fn items<'d>(&mut self, value: Option<&'d Item<'d>>, name: &str) -> &'d [Item<'d>] {
-        let Some(value) = value else {
-            return &[];
-        };
-        if let DeValue::Array(items) = value.get_ref() {
-            return items;
-        }
-        let what = format!("[[{name}]] needs double brackets");
-        self.wrong(value.span().start, what, "");
-        &[]
-    }
-
-    fn text(&mut self, table: &DeTable<'_>, key: &str) -> Option<String> {
-        let value = table.get(key)?;
-        match value.get_ref().as_str() {
-            Some(text) if !text.is_empty() && text.len() <= 255 => Some(text.into()),
-            _ => {
-                let what = format!("{key} must be a text of 1 to 255 bytes");
-                self.wrong(value.span().start, what, "");
-                None
-            }
-        }
-    }
-
-    fn required(&mut self, table: &DeTable<'_>, at: usize, key: &str) -> Option<String> {
-        if table.get(key).is_none() {
-            self.wrong(at, format!("{key} is missing"), "");
-        }
-        self.text(table, key)
-    }
-
-    fn texts(&mut self, table: &DeTable<'_>, key: &str) -> Option<Vec<(usize, String)>> {
-        let value = table.get(key)?;
-        let DeValue::Array(items) = value.get_ref() else {
-            let what = format!("{key} must be a list of strings, such as [\"A*\"]");
-            self.wrong(value.span().start, what, "");
-            return None;
-        };
-        let mut texts = Vec::new();
-        for item in items {
-            match item.get_ref().as_str() {
-                Some(text) => texts.push((item.span().start, text.into())),
-                None => self.wrong(
-                    item.span().start,
-                    format!("{key} must be a list of strings"),
-                    "",
-                ),
-            }
-        }
-        Some(texts)
-    }
-
-    fn number(&mut self, table: &DeTable<'_>, key: &str, most: usize) -> Option<usize> {
-        let value = table.get(key)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-            _ => None,
-        };
-        let number = number.filter(|number| *number <= most);
-        if number.is_none() {
-            let what = format!("{key} must be a number from 0 to {most}");
-            self.wrong(value.span().start, what, "");
-        }
-        number
-    }
-
-    fn oms(
-        &mut self,
-        value: Option<&Item<'_>>,
-        open: &mut dyn FnMut(&str) -> Result<String, String>,
-    ) {
-        let Some(value) = value else {
-            self.wrong(0, "the table [oms] is missing".into(), "");
-            return;
-        };
-        let known = [
-            "appl_id",
-            "arming",
-            "copy_within",
-            "day_begins",
-            "instruments",
-            "limits",
-            "market_data",
-            "orders",
-            "own_tags",
-            "positions",
-            "reference_price",
-            "reload",
-            "remembered",
-            "restricted",
-            "roll_wait",
-            "self_trade",
-            "stamps",
-            "texts",
-        ];
-        let Some(table) = self.keys(value, &known) else {
-            return;
-        };
-        self.rules.stamps = self.text(table, "stamps");
-        self.own_tags(table);
-        self.appl_id(table);
-        self.copy_within(table);
-        self.roll_wait(table);
-        for (at, session) in self.texts(table, "market_data").unwrap_or_default() {
-            self.check_session(at, &session);
-            self.rules.market_data.push(session);
-        }
-        if let Some(orders) = self.number(table, "orders", 50_000_000) {
-            self.rules.orders = orders;
-        }
-        if let Some(remembered) = self.number(table, "remembered", 50_000_000) {
-            self.rules.remembered = remembered;
-        }
-        self.rules.rejects_self_trades =
-            self.choice(table, "self_trade", &[("allow", false), ("reject", true)]);
-        self.rules.reference_price = self.choice(table, "reference_price", &ReferencePrice::NAMES);
-        self.rules.two_arm = self.choice(
-            table,
-            "arming",
-            &[("one person", false), ("two people", true)],
-        );
-        self.rules.reload_at = self.time_of_day(table, "reload");
-        let at = value.span().start;
-        self.day_begins(table, at);
-        for key in ["instruments", "limits"] {
-            if table.get(key).is_none() {
-                let hint = format!("name a CSV file: {key} = \"{key}.csv\"");
-                self.wrong(at, format!("[oms] {key} is missing"), &hint);
-            }
-        }
-        // Limits and positions refer to the file of instruments.
-        for key in ["instruments", "limits", "positions", "restricted", "texts"] {
-            let Some(file) = self.text(table, key) else {
-                continue;
-            };
-            let place = table.get(key).map_or(at, |value| value.span().start);
-            match open(&file) {
-                Ok(text) => {
-                    self.hasher.write(text.as_bytes());
-                    let before = self.errors.len();
-                    self.file(key, &file, &text);
-                    self.errors[before..]
-                        .iter_mut()
-                        .for_each(|it| it.at = place);
-                }
-                Err(error) => {
-                    let hint = "the path is relative to the settings file";
-                    self.wrong(place, format!("{file} cannot be read: {error}"), hint);
-                }
-            }
-        }
-    }
-
-    /// ApplID(1180) of numbered reports.
-    fn appl_id(&mut self, table: &DeTable<'_>) {
-        const MOST: usize = ReportNumbers::LONGEST;
-        let Some(name) = self.text(table, "appl_id") else {
-            return;
-        };
-        if name.len() > MOST || name.contains(|it: char| !it.is_ascii_graphic()) {
-            let at = table.get("appl_id").map_or(0, |it| it.span().start);
-            let what = format!("appl_id = \"{name}\" is not an ApplID(1180)");
-            let hint = format!("write at most {MOST} letters, digits and signs, without blanks");
-            self.wrong(at, what, &hint);
-        }
-        self.rules.appl_id = name;
+        place(self.text, at).0
     }
 
     fn has_account(&self, name: &str) -> bool {
@@ -411,37 +200,32 @@ impl Reader<'_> {
         self.known.symbols.contains(symbol)
     }
 
-    fn accounts(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "account") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["name", "parent"]) else {
+    fn accounts(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, AccountRule::TABLE) {
+            let mut account = AccountRule::default();
+            self.read(&mut account, table);
+            let (at, name) = (table.at, account.name.clone());
+            if name.is_empty() {
                 continue;
-            };
-            let parent = self.text(table, "parent");
-            let Some(name) = self.required(table, at, "name") else {
-                continue;
-            };
+            }
             if self.has_account(&name) {
                 self.wrong(at, format!("account {name} is listed twice"), "");
                 continue;
             }
             if !is_name(&name) {
-                self.wrong(
-                    at,
-                    format!("account {name} must not contain blanks or ="),
-                    "",
-                );
+                let what = format!("account {name} must not contain blanks or =");
+                self.wrong(at, what, "");
                 continue;
             }
-            let known = |parent: &String| self.has_account(parent);
-            if parent.as_ref().is_some_and(|parent| !known(parent)) {
-                let what = format!("unknown parent account {}", parent.unwrap_or_default());
+            let parent = account.parent.as_ref();
+            if let Some(parent) = parent.filter(|parent| !self.has_account(parent)) {
+                let what = format!("unknown parent account {parent}");
                 self.wrong(at, what, "define a parent before its children");
                 continue;
             }
             let place = self.rules.accounts.len();
-            self.known.accounts.insert(name.clone(), place);
-            self.rules.accounts.push(AccountRule { name, parent });
+            self.known.accounts.insert(name, place);
+            self.rules.accounts.push(account);
             if self.depth() > SCOPES - 6 {
                 let what = format!("accounts are nested more than {} deep", SCOPES - 6);
                 self.wrong(at, what, "");
@@ -456,55 +240,26 @@ impl Reader<'_> {
         core::iter::successors(self.rules.accounts.last(), parent).count()
     }
 
-    /// Whether it is true.
-    fn flag(&mut self, table: &DeTable<'_>, key: &str) -> bool {
-        match table.get(key).map(|value| (value.get_ref(), value.span())) {
-            None => false,
-            Some((DeValue::Boolean(is), _)) => *is,
-            Some((_, span)) => {
-                self.wrong(span.start, format!("{key} must be true or false"), "");
-                false
+    fn operators(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, OperatorRule::TABLE) {
+            let mut operator = OperatorRule::default();
+            self.read(&mut operator, table);
+            let user = &operator.user;
+            if user.is_empty() {
+                continue;
             }
+            if self.rules.operators.iter().any(|known| known.user == *user) {
+                self.wrong(table.at, format!("operator {user} is listed twice"), "");
+            }
+            self.rules.operators.push(operator);
         }
     }
 
-    /// What a word stands for; the first is the default.
-    fn choice<T: Copy>(&mut self, table: &DeTable<'_>, key: &str, words: &[(&str, T)]) -> T {
-        let (first, last) = (words[0].1, words.len() - 1);
-        let Some(text) = self.text(table, key) else {
-            return first;
-        };
-        if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
-            return *value;
-        }
-        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        let hint = format!("write {}, or {}", names[..last].join(", "), names[last]);
-        let what = format!("{key} = \"{text}\" is not known");
-        self.wrong(Self::place(table, key), what, &hint);
-        first
-    }
-
-    fn operators(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "operator") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["may", "user"]) else {
-                continue;
-            };
-            let may = self.texts(table, "may").unwrap_or_default();
-            for (at, right) in &may {
-                if OperatorRight::named(right).is_none() {
-                    let hint = format!("the rights are {}", OperatorRight::names());
-                    self.wrong(*at, format!("unknown right {right}"), &hint);
-                }
-            }
-            let Some(user) = self.required(table, at, "user") else {
-                continue;
-            };
-            if self.rules.operators.iter().any(|known| known.user == user) {
-                self.wrong(at, format!("operator {user} is listed twice"), "");
-            }
-            let may = may.into_iter().map(|(_, right)| right).collect();
-            self.rules.operators.push(OperatorRule { user, may });
+    fn routes(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, Route::TABLE) {
+            let mut route = Route::default();
+            self.read(&mut route, table);
+            self.rules.routes.push(route);
         }
     }
 
@@ -515,7 +270,7 @@ impl Reader<'_> {
             if !self.links.is_empty() {
                 hint += &format!("; the links are {}", self.links.join(", "));
             }
-            self.wrong(at, format!("unknown session {line}"), &hint);
+            self.wrong(at, format!("unknown session {line}"), hint);
         }
     }
 
@@ -525,27 +280,7 @@ impl Reader<'_> {
             self.wrong(at, what, "only lines of a line_group can be links");
         } else if !self.sessions.contains(&session) {
             let hint = format!("the sessions are {}", self.sessions.join(", "));
-            self.wrong(at, format!("unknown session {session}"), &hint);
-        }
-    }
-
-    fn routes(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "route") {
-            let at = item.span().start;
-            let Some(table) = self.keys(item, &["symbols", "to"]) else {
-                continue;
-            };
-            let symbols = self.texts(table, "symbols").unwrap_or_default();
-            let Some(to) = self.required(table, at, "to") else {
-                continue;
-            };
-            let mut groups = self.rules.groups.iter();
-            let Some(group) = groups.position(|group| group.name == to) else {
-                self.wrong(at, format!("unknown line_group {to}"), "");
-                continue;
-            };
-            let symbols = symbols.into_iter().map(|(_, symbol)| symbol).collect();
-            self.rules.routes.push(Route { symbols, group });
+            self.wrong(at, format!("unknown session {session}"), hint);
         }
     }
 }
@@ -553,20 +288,9 @@ impl Reader<'_> {
 /// `500 in 1s`: a count, and a time in nanoseconds.
 fn count_in_time(text: &str) -> Option<(usize, i64)> {
     let (count, time) = text.split_once(" in ")?;
-    let count = count.parse().ok();
-    let count = count.filter(|count| (1..=1_000_000).contains(count))?;
+    let count = number(count).filter(|count| (1..=1_000_000).contains(count))?;
     let time = duration(time).filter(|time| (1..=60_000_000_000).contains(time))?;
-    Some((count, time))
-}
-
-/// `5s` or `500ms`, in nanoseconds.
-fn duration(text: &str) -> Option<i64> {
-    let (number, unit) = match text.strip_suffix("ms") {
-        Some(number) => (number, 1_000_000),
-        None => (text.strip_suffix('s')?, 1_000_000_000),
-    };
-    let number: i64 = number.parse().ok().filter(|number| *number >= 0)?;
-    number.checked_mul(unit)
+    Some((count as usize, time as i64))
 }
 
 /// Whether commands can contain the name.

@@ -1,52 +1,59 @@
 //! `[oms.own_tags]`: tags of fields that only this OMS knows.
 
 use alloc::format;
-use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::ReloadEffect::Restart;
+use fixwire_text::{Diagnostic, SettingKey, TomlValue, keys};
 
 use super::Reader;
+use super::registry::{Read, TableRule};
 use crate::values::field_table::REQUEST_FIELDS;
 use crate::values::own_tags::OwnTags;
 
-impl Reader<'_> {
-    /// Reads them; none by default.
-    pub(super) fn own_tags(&mut self, table: &DeTable<'_>) {
-        let Some(value) = table.get("own_tags") else {
-            return;
-        };
-        let Some(table) = self.keys(value, &OwnTags::NAMES) else {
-            return;
-        };
-        let mut known: Vec<Tag> = Vec::new();
-        for name in OwnTags::NAMES {
-            let Some(value) = table.get(name) else {
-                continue;
-            };
-            let at = value.span().start;
-            let tag = match value.get_ref() {
-                DeValue::Integer(tag) if tag.radix() == 10 => tag.as_str().parse().ok(),
-                _ => None,
-            };
-            let Some(tag) = tag.filter(|tag: &Tag| (5000..=39_999).contains(tag)) else {
-                let what = format!("{name} must be a tag from 5000 to 39999");
-                self.wrong(at, what, "these are left to users by FIX");
-                continue;
-            };
-            let is_other = REQUEST_FIELDS.iter().any(|row| row.tags.contains(&tag));
-            if is_other || known.contains(&tag) {
-                let what = format!("tag {tag} of {name} has another use");
-                self.wrong(at, what, "each of the own tags needs a tag of its own");
-                continue;
-            }
-            known.push(tag);
-            if let Some(own) = self.rules.own_tags.named(name) {
-                *own = tag;
-            }
-        }
-    }
+impl TableRule for OwnTags {
+    const TABLE: &'static str = "oms.own_tags";
+    const NAME: &'static str = "";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// the condition of an order: `last>=101.5`
+        condition: With("tag", condition, |_, own, value| own_tag(own, value)), "", Restart;
+        /// OrderID(37) of the parent of a child order
+        parent: With("tag", parent, |_, own, value| own_tag(own, value)), "", Restart;
+        /// how much a replace takes away from the quantity, instead of OrderQty(38)
+        reduce_by: With("tag", reduce_by, |_, own, value| own_tag(own, value)), "", Restart;
+        /// which reports are [requested again](#report-recovery)
+        report_filter: With("tag", report_filter, |_, own, value| own_tag(own, value)), "", Restart;
+        /// when the client sent a request, for the [stamps](#stamps)
+        send_time: With("tag", send_time, |_, own, value| own_tag(own, value)), "", Restart;
+        /// how many milliseconds after its receipt an order may be [sent](#validity)
+        validity: With("tag", validity, |_, own, value| own_tag(own, value)), "", Restart;
+    };
+}
 
+/// Sets the tag of the field that has the name of the key.
+fn own_tag(own: &mut OwnTags, value: TomlValue<'_>) -> Result<(), Diagnostic> {
+    let name = value.key;
+    let tag = value.whole().and_then(|tag| Tag::try_from(tag).ok());
+    let tag = tag
+        .filter(|tag| (5000..=39_999).contains(tag))
+        .ok_or_else(|| {
+            let what = format!("{name} must be a tag from 5000 to 39999");
+            value.wrong(what, "these are left to users by FIX")
+        })?;
+    let mut known = *own;
+    let mut names = OwnTags::NAMES.iter();
+    let is_known = names.any(|name| known.named(name).is_some_and(|known| *known == tag));
+    if is_known || REQUEST_FIELDS.iter().any(|row| row.tags.contains(&tag)) {
+        let what = format!("tag {tag} of {name} has another use");
+        return Err(value.wrong(what, "each of the own tags needs a tag of its own"));
+    }
+    if let Some(own) = own.named(name) {
+        *own = tag;
+    }
+    Ok(())
+}
+
+impl Reader<'_> {
     /// Checks that no pool and no `drop` has one of the own tags; when both are read.
     pub(super) fn check_own_tags(&mut self) {
         let mut own = self.rules.own_tags;

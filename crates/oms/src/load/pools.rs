@@ -4,9 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use toml::de::DeTable;
+use fixwire_text::ReloadEffect::Applied;
+use fixwire_text::{
+    Diagnostic, REQUIRED, SettingKey, ShownValue as _, TomlTable, TomlValue, keys, tables,
+};
 
-use super::{Item, Reader, is_name};
+use super::registry::{Read, TableRule};
+use super::{Reader, is_name};
 use crate::values::form::NumberForm;
 use crate::values::rules::PoolRule;
 
@@ -15,134 +19,151 @@ const MOST: usize = 1000;
 /// OrderID(37), SecondaryOrderID(198) and SecondaryClOrdID(526): not used otherwise in orders.
 const TAGS: [u32; 3] = [37, 198, 526];
 
+impl TableRule for PoolRule {
+    const TABLE: &'static str = "number_pool";
+    const NAME: &'static str = "name";
+    // The form of the numbers comes before their bounds.
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// what users and line groups call it
+        name: Text(name), REQUIRED, Applied;
+        /// what its [order numbers](#order-numbers) begin with
+        prefix: Own("text",
+            |_, _, value| {
+                let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
+                let read = |text: &str| text.bytes().all(is_plain).then_some(());
+                let what = "has characters other than letters, digits and punctuation";
+                value.parsed(read, what, "")
+            },
+            |_| String::new()), "", Applied;
+        /// their alphabet, lowest digit first, such as `0-9A-Za-z`
+        digits: Own("text",
+            |_, _, value| {
+                let hint = "write letters and digits, each once, the lowest first: 0-9A-Za-z";
+                let digits = value.parsed(alphabet, "is not a list of digits", hint);
+                digits.map(|_| ())
+            },
+            |_| String::new()), "\"0-9\"", Applied;
+        /// required: how many digits they have
+        width: Own("number",
+            |_, pool, value| {
+                let width = value.number(20)?;
+                let Some(form) = form(value.table, width)? else {
+                    return Ok(());
+                };
+                (pool.first, pool.last) = (0, form.highest());
+                pool.form = form;
+                Ok(())
+            },
+            |pool| pool.form.width().to_string()), "", Applied;
+        /// the first one with all its digits, without the prefix; all by default
+        first: With("text", first,
+            |_, pool, value| bound(pool, value).map(|it| pool.first = it)), "", Applied;
+        /// the last one, likewise
+        last: With("text", last,
+            |_, pool, value| {
+                pool.last = bound(pool, value)?;
+                let is_right = pool.first <= pool.last;
+                let wrong = || value.wrong("last is before first", "");
+                is_right.then_some(()).ok_or_else(wrong)
+            }), "", Applied;
+        /// the field that carries them: 526 (SecondaryClOrdID), 37, 198, or one from 5000 to 39999
+        tag: With("tag", tag,
+            |_, pool, value| {
+                let tag = value.number(99_999)? as u32;
+                pool.tag = tag;
+                if TAGS.contains(&tag) || (5000..=39_999).contains(&tag) {
+                    return Ok(());
+                }
+                let hint = "write 526 (SecondaryClOrdID), 37, 198, or a tag from 5000 to 39999";
+                Err(value.wrong(format!("tag = {tag} is already used in orders"), hint))
+            }), "526", Applied;
+        /// `true`: starts again with each trading day
+        each_day: Flag(each_day), "", Applied;
+    };
+
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        Vec::from([
+            ("first", self.first.to_string()),
+            ("last", self.last.to_string()),
+            ("bytes", self.form.bytes().to_string()),
+            ("form", format!("{:016x}", self.form.hash())),
+            ("tag", self.tag.to_string()),
+            ("each_day", self.each_day.shown()),
+        ])
+    }
+}
+
+/// The form of the numbers; `None` when a key of it has a mistake that is noted already.
+fn form(table: TomlTable<'_>, width: usize) -> Result<Option<NumberForm>, Diagnostic> {
+    let text = |key: &'static str, default| {
+        table
+            .get(key)
+            .map_or(Some(default), |value| value.text().ok())
+    };
+    let digits = text("digits", "0-9").and_then(alphabet);
+    let (Some(prefix), Some(digits)) = (text("prefix", ""), digits) else {
+        return Ok(None);
+    };
+    let form = NumberForm::new(prefix, &digits, width);
+    form.map(Some).ok_or_else(|| {
+        let what = format!("width = {width} is out of range");
+        let hint =
+            "a number has at most 22 bytes with its prefix, and a pool fewer than 2^64 numbers";
+        Diagnostic::new(table.place("width"), what, hint)
+    })
+}
+
+/// First or last number, written without the prefix.
+fn bound(pool: &PoolRule, value: TomlValue<'_>) -> Result<u64, Diagnostic> {
+    // A form with a mistake has no numbers.
+    if pool.form.width() == 0 {
+        return Ok(0);
+    }
+    let hint = "write it with all its digits, without the prefix";
+    let read = |text: &str| pool.form.read_digits(text.as_bytes());
+    value.parsed(read, "is not a number of the pool", hint)
+}
+
 impl Reader<'_> {
-    pub(super) fn pools(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "number_pool") {
-            let at = item.span().start;
-            let known = [
-                "digits", "each_day", "first", "last", "name", "prefix", "tag", "width",
-            ];
-            let Some(table) = self.keys(item, &known) else {
-                continue;
-            };
-            let form = self.form(table, at);
-            let tag = self.tag(table);
-            let each_day = self.flag(table, "each_day");
-            let Some(name) = self.required(table, at, "name") else {
-                continue;
-            };
-            if !is_name(&name) {
-                self.wrong(
-                    at,
-                    format!("number_pool {name} must not contain blanks or ="),
-                    "",
-                );
+    pub(super) fn pools(&mut self, file: TomlTable<'_>) {
+        for table in self.tables(file, PoolRule::TABLE) {
+            let mut pool = PoolRule::default();
+            self.read(&mut pool, table);
+            if !table.has("width") {
+                self.wrong(table.at, "width is missing", "write the number of digits");
             }
-            if self.rules.pools.iter().any(|pool| pool.name == name) {
-                self.wrong(at, format!("number_pool {name} is listed twice"), "");
+            let name = &pool.name;
+            if name.is_empty() {
+                continue;
+            }
+            if !is_name(name) {
+                let what = format!("number_pool {name} must not contain blanks or =");
+                self.wrong(table.at, what, "");
+            }
+            if self.rules.pools.iter().any(|known| known.name == *name) {
+                self.wrong(table.at, format!("number_pool {name} is listed twice"), "");
             }
             if self.rules.pools.len() == MOST {
-                self.wrong(at, format!("more than {MOST} pools of order numbers"), "");
+                let what = format!("more than {MOST} pools of order numbers");
+                self.wrong(table.at, what, "");
             }
-            let Some(form) = form else {
-                continue;
-            };
-            let (first, last) = self.bounds(table, &form);
-            self.rules.pools.push(PoolRule {
-                name,
-                form,
-                first,
-                last,
-                tag,
-                each_day,
-            });
+            self.rules.pools.push(pool);
         }
-    }
-
-    fn form(&mut self, table: &DeTable<'_>, at: usize) -> Option<NumberForm> {
-        let prefix = self.text(table, "prefix").unwrap_or_default();
-        let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
-        if !prefix.bytes().all(is_plain) {
-            let what = format!(
-                "prefix = \"{prefix}\" has characters other than letters, digits and punctuation"
-            );
-            self.wrong(Self::place(table, "prefix"), what, "");
-        }
-        let digits = self.text(table, "digits").unwrap_or_else(|| "0-9".into());
-        let Some(alphabet) = alphabet(&digits) else {
-            let what = format!("digits = \"{digits}\" is not a list of digits");
-            let hint = "write letters and digits, each once, the lowest first: 0-9A-Za-z";
-            self.wrong(Self::place(table, "digits"), what, hint);
-            return None;
-        };
-        if table.get("width").is_none() {
-            self.wrong(at, "width is missing".into(), "write the number of digits");
-            return None;
-        }
-        let width = self.number(table, "width", 20)?;
-        let form = NumberForm::new(&prefix, &alphabet, width);
-        if form.is_none() {
-            let what = format!("width = {width} is out of range");
-            let hint =
-                "a number has at most 22 bytes with its prefix, and a pool fewer than 2^64 numbers";
-            self.wrong(Self::place(table, "width"), what, hint);
-        }
-        form
-    }
-
-    /// First and last number, written without the prefix.
-    fn bounds(&mut self, table: &DeTable<'_>, form: &NumberForm) -> (u64, u64) {
-        let mut bound = |key: &str, default: u64| {
-            let Some(text) = self.text(table, key) else {
-                return default;
-            };
-            let number = form.read_digits(text.as_bytes());
-            if number.is_none() {
-                let what = format!("{key} = \"{text}\" is not a number of the pool");
-                let hint = "write it with all its digits, without the prefix";
-                self.wrong(Self::place(table, key), what, hint);
-            }
-            number.unwrap_or(default)
-        };
-        let (first, last) = (bound("first", 0), bound("last", form.highest()));
-        if first > last {
-            let what = "last is before first".to_string();
-            self.wrong(Self::place(table, "last"), what, "");
-        }
-        (first, last)
-    }
-
-    fn tag(&mut self, table: &DeTable<'_>) -> u32 {
-        let default = 526;
-        let Some(tag) = self.number(table, "tag", 99_999) else {
-            return default;
-        };
-        let tag = u32::try_from(tag).unwrap_or(default);
-        if !TAGS.contains(&tag) && !(5000..=39_999).contains(&tag) {
-            let what = format!("tag = {tag} is already used in orders");
-            let hint = "write 526 (SecondaryClOrdID), 37, 198, or a tag from 5000 to 39999";
-            self.wrong(Self::place(table, "tag"), what, hint);
-        }
-        tag
     }
 
     /// The pool named by a user or a line group.
-    pub(super) fn number_pool(&mut self, table: &DeTable<'_>) -> Option<String> {
-        let name = self.text(table, "number_pool")?;
+    pub(super) fn number_pool(&mut self, value: TomlValue<'_>) -> Result<String, Diagnostic> {
+        let name = value.text()?;
         if !self.rules.pools.iter().any(|pool| pool.name == name) {
             let what = format!("unknown number_pool {name}");
-            self.wrong(
-                Self::place(table, "number_pool"),
-                what,
-                "see [[number_pool]]",
-            );
+            return Err(value.wrong(what, "see [[number_pool]]"));
         }
-        Some(name)
+        Ok(name.into())
     }
 
     /// Checks that pools whose numbers may reach the same venue do not overlap.
-    pub(super) fn check_pools(&mut self, value: Option<&Item<'_>>) {
-        let items = self.items(value, "number_pool");
+    pub(super) fn check_pools(&mut self, file: TomlTable<'_>) {
+        let list = tables(file.get("number_pool"), "number_pool", &mut Vec::new());
         let mut wrong = Vec::new();
         let pools = &self.rules.pools;
         let is_of_user = |pool: &PoolRule| {
@@ -154,11 +175,11 @@ impl Reader<'_> {
             let mut others = others.filter(|other| is_of_user(pool) || is_of_user(other));
             if let Some(other) = others.find(|other| meet(pool, other)) {
                 let what = format!("number_pool {} overlaps {}", pool.name, other.name);
-                let is_it = |item: &&Item<'_>| name_of(item) == Some(&pool.name);
-                let place = items
-                    .iter()
-                    .rfind(is_it)
-                    .map_or(0, |item| item.span().start);
+                let is_it = |table: &&TomlTable<'_>| {
+                    let name = table.get("name").and_then(|name| name.text().ok());
+                    name == Some(&pool.name)
+                };
+                let place = list.iter().rfind(is_it).map_or(0, |table| table.at);
                 wrong.push((place, what));
             }
         }
@@ -167,10 +188,6 @@ impl Reader<'_> {
             self.wrong(at, what, hint);
         }
     }
-}
-
-fn name_of<'d>(item: &'d Item<'_>) -> Option<&'d str> {
-    item.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
 /// `0-9A-Z` in full; `None` when it is not made of letters and digits.

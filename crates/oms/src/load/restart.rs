@@ -4,21 +4,27 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_text::{Diagnostic, ReloadEffect};
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Item, OmsError, TABLES};
+use super::registry::setting_tables;
 
-/// Keys of tables of the OMS that only a start reads; of other tables of the OMS a reload reads all.
-const AT_START: [(&str, &[&str]); 3] = [
-    ("oms", &["appl_id", "orders", "own_tags", "stamps"]),
-    ("line_group", &["cannot", "helpers", "lines", "name"]),
-    ("drop_copy_in", &["line_groups", "session"]),
-];
+/// The keys of a table of the OMS that only a start reads; `None` for a table of others.
+fn at_start(table: &str) -> Option<Vec<&'static str>> {
+    let mut tables = setting_tables().into_iter();
+    let (_, keys) = tables.find(|(name, _)| *name == table)?;
+    let keys = keys.into_iter();
+    let keys = keys.filter(|key| key.reload == ReloadEffect::Restart);
+    Some(keys.map(|key| key.name).collect())
+}
+
+type Item<'d> = Spanned<DeValue<'d>>;
 
 /// What differs in two texts of a settings file and needs a restart: sessions, lines, the store and the like. Each with
 /// its place in the new text.
 #[must_use]
-pub fn restart_needed(old: &str, new: &str) -> Vec<OmsError> {
+pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
     let (Ok(old), Ok(new)) = (DeTable::parse(old), DeTable::parse(new)) else {
         return Vec::new();
     };
@@ -27,29 +33,25 @@ pub fn restart_needed(old: &str, new: &str) -> Vec<OmsError> {
     for (key, value) in &new {
         let name: &str = key.get_ref();
         let before = old.get(name);
-        let keys = AT_START.iter().find(|(table, _)| *table == name);
-        match keys {
-            Some((_, keys)) => tables(name, Some(keys), (before, value), &mut found),
-            None if TABLES.contains(&name) => {}
-            None => tables(name, None, (before, value), &mut found),
+        let keys = at_start(name);
+        // A reload reads all of it.
+        if keys.as_ref().is_some_and(Vec::is_empty) {
+            continue;
         }
+        tables(name, keys.as_deref(), (before, value), &mut found);
     }
     let removed = old.iter().filter(|(key, _)| {
         let name: &str = key.get_ref();
-        let is_read = TABLES.contains(&name) && !AT_START.iter().any(|(table, _)| *table == name);
+        let is_read = at_start(name).is_some_and(|keys| keys.is_empty());
         !new.contains_key(name) && !is_read
     });
     found.extend(removed.map(|(key, _)| error(0, &format!("[{}] was removed", key.get_ref()))));
     found
 }
 
-fn error(at: usize, what: &str) -> OmsError {
-    OmsError {
-        at,
-        file: None,
-        what: format!("{what}: it needs a restart"),
-        hint: "undo it, or restart the OMS".into(),
-    }
+fn error(at: usize, what: &str) -> Diagnostic {
+    let what = format!("{what}: it needs a restart");
+    Diagnostic::new(at, what, "undo it, or restart the OMS")
 }
 
 /// Compares a table, or each of several; of some keys or of all.
@@ -57,7 +59,7 @@ fn tables(
     name: &str,
     keys: Option<&[&str]>,
     (before, value): (Option<&Item<'_>>, &Item<'_>),
-    to: &mut Vec<OmsError>,
+    to: &mut Vec<Diagnostic>,
 ) {
     let (old, new) = (before.map(list).unwrap_or_default(), list(value));
     for (place, item) in new.iter().enumerate() {
@@ -105,7 +107,7 @@ fn is_same(one: &Item<'_>, other: &Item<'_>) -> bool {
     match (one.get_ref(), other.get_ref()) {
         (DeValue::Table(one), DeValue::Table(other)) => {
             let mut keys = one.iter();
-            let is = |(key, value): (&toml::Spanned<_>, &Item<'_>)| {
+            let is = |(key, value): (&Spanned<_>, &Item<'_>)| {
                 let key: &alloc::borrow::Cow<'_, str> = key.get_ref();
                 let other = other.get(key.as_ref());
                 other.is_some_and(|other| is_same(value, other))

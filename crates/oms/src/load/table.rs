@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-use crate::load::OmsError;
+use fixwire_text::Diagnostic;
 
 /// A row: its line in the file, and a cell for each column.
 pub(crate) struct Row<'t> {
@@ -23,7 +23,7 @@ pub(crate) struct Cells {
 }
 
 /// Reads records; skips empty lines and lines starting with `#`.
-pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
+pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
     const VALUES: usize = 64;
     let mut reader = ReaderBuilder::new().comment(Some(b'#')).build();
     let mut input = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
@@ -37,7 +37,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
         let is_ended = input[..read].ends_with(b"\n");
         input = &input[read..];
         (written, values) = (written + bytes, values + count);
-        let failed = |what: String| Err(OmsError::of(file, reader.line() as usize, what, ""));
+        let failed =
+            |what: String| Err(Diagnostic::in_file(file, reader.line() as usize, what, ""));
         match result {
             // A call without input ends the last line.
             ReadRecordResult::InputEmpty => {}
@@ -68,7 +69,7 @@ pub(crate) fn rows<'t>(
     cells: &'t Cells,
     required: &[&str],
     optional: &[&str],
-    errors: &mut Vec<OmsError>,
+    errors: &mut Vec<Diagnostic>,
 ) -> Vec<Row<'t>> {
     let mut records = cells.records.iter();
     let mut start = 0;
@@ -83,7 +84,7 @@ pub(crate) fn rows<'t>(
     let Some((line, header)) = records.next() else {
         let what = "the file is empty".to_string();
         let hint = format!("its first line names the columns: {}", required.join(","));
-        errors.push(OmsError::of(file, 1, what, &hint));
+        errors.push(Diagnostic::in_file(file, 1, what, &hint));
         return Vec::new();
     };
     let header = split(header);
@@ -91,7 +92,7 @@ pub(crate) fn rows<'t>(
     for name in &header {
         if !known.contains(name) {
             let hint = format!("the columns are {}", known.join(", "));
-            errors.push(OmsError::of(
+            errors.push(Diagnostic::in_file(
                 file,
                 *line,
                 format!("unknown column {name}"),
@@ -105,7 +106,7 @@ pub(crate) fn rows<'t>(
         .collect();
     for (name, _) in required.iter().zip(&places).filter(|it| it.1.is_none()) {
         let what = format!("the column {name} is missing");
-        errors.push(OmsError::of(file, *line, what, ""));
+        errors.push(Diagnostic::in_file(file, *line, what, ""));
     }
     let mut rows = Vec::new();
     for (line, ends) in records {
@@ -116,7 +117,7 @@ pub(crate) fn rows<'t>(
                 values.len(),
                 header.len()
             );
-            errors.push(OmsError::of(file, *line, what, ""));
+            errors.push(Diagnostic::in_file(file, *line, what, ""));
             continue;
         }
         let cell = |place: &Option<usize>| place.map(|at| values[at]).filter(|it| !it.is_empty());
@@ -124,7 +125,12 @@ pub(crate) fn rows<'t>(
         let missing = required.iter().zip(&cells).find(|(_, cell)| cell.is_none());
         if let Some((name, _)) = missing {
             if places[known.iter().position(|it| it == name).unwrap_or(0)].is_some() {
-                errors.push(OmsError::of(file, *line, format!("{name} is empty"), ""));
+                errors.push(Diagnostic::in_file(
+                    file,
+                    *line,
+                    format!("{name} is empty"),
+                    "",
+                ));
             }
             continue;
         }

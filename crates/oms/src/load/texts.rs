@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use toml::de::DeTable;
+use fixwire_text::{Diagnostic, TomlValue};
 
 use super::Reader;
 use crate::load::table::Row;
@@ -62,20 +62,18 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The language of a user's texts.
-    pub(super) fn language(&mut self, table: &DeTable<'_>) -> Option<String> {
-        let language = self.text(table, "language")?;
+    /// Checks that the texts of a user have translations.
+    pub(super) fn check_language(&self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
+        let language = value.text()?;
         let known: Vec<&str> = self.rules.texts.languages().collect();
-        if known.contains(&language.as_str()) {
-            return Some(language);
+        if known.contains(&language) {
+            return Ok(());
         }
-        let what = format!("language = \"{language}\" has no texts");
         let hint = if known.is_empty() {
             String::from("name the file of translations: [oms] texts = \"texts.csv\"")
         } else {
             format!("the file of texts has {}", known.join(", "))
         };
-        self.wrong(Self::place(table, "language"), what, &hint);
-        None
+        Err(value.wrong(format!("language = \"{language}\" has no texts"), hint))
     }
 }

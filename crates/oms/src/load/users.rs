@@ -1,124 +1,315 @@
 //! Settings of clients: `[[user]]`.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
-use toml::de::DeTable;
+use fixwire_text::ReloadEffect::Confirmed;
+use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys, number};
 
-use super::{Item, Reader, count_in_time, duration};
-use crate::values::rules::{RateRule, Rights, UserMarks, UserRule};
+use super::registry::{Read, TableRule, or_none, time};
+use super::{Reader, count_in_time};
+use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
 
+const SECOND: u64 = 1_000_000_000;
 /// The longest time that orders stay after their session disconnects, in nanoseconds.
-const MOST_GRACE: i64 = 60_000_000_000;
+const MOST_GRACE: u64 = 60 * SECOND;
+/// The longest time that orders may wait, in nanoseconds.
+const MOST_VALIDITY: u64 = 86_400 * SECOND;
 
-/// Settings that apply to the whole session.
-const OF_SESSION: [&str; 17] = [
-    "account",
-    "cm_id",
-    "conditional",
-    "drop",
-    "info_source",
-    "investor_flag",
-    "language",
-    "number_pool",
-    "on_disconnect",
-    "on_logout",
-    "order_source",
-    "own_numbers",
-    "parents",
-    "position_effect",
-    "rate",
-    "report_numbers",
-    "validity",
+/// Keys that each table of a session has for its own accounts; all others are of the whole session.
+const OF_TABLE: [&str; 3] = ["accounts", "may", "session"];
+
+/// A right of a client.
+type Right = fn(&mut Rights) -> &mut bool;
+
+/// Rights of clients, by their names.
+const RIGHTS: [(&str, Right); 8] = [
+    ("new", |it| &mut it.new),
+    ("replace", |it| &mut it.replace),
+    ("cancel", |it| &mut it.cancel),
+    ("mass cancel", |it| &mut it.mass_cancel),
+    ("status", |it| &mut it.status),
+    ("reports", |it| &mut it.reports),
+    ("quote", |it| &mut it.quote),
+    ("price inquiry", |it| &mut it.inquiry),
 ];
+
+const EFFECTS: [(&str, Effect); 5] = [
+    ("open", Effect::Open),
+    ("close", Effect::Close),
+    ("day trade", Effect::DayTrade),
+    ("liquidation", Effect::Liquidation),
+    ("automatic", Effect::Automatic),
+];
+
+impl TableRule for UserRule {
+    const TABLE: &'static str = "user";
+    const NAME: &'static str = "session";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// a client's session; [several tables](#rights-by-account), one for each set of accounts
+        session: With("session", session,
+            |reader, user, value| {
+                user.session = value.text()?.into();
+                reader.check_session(value.table.at, &user.session);
+                Ok(())
+            }), REQUIRED, Confirmed;
+        /// accounts it may use: names, or `A*` for a prefix
+        accounts: Own("list",
+            |reader, user, value| {
+                let patterns = value.texts(&mut reader.errors)?.into_iter();
+                rights_of(user).accounts = patterns.map(|(_, pattern)| pattern).collect();
+                Ok(())
+            },
+            |_| String::new()), "", Confirmed;
+        /// of `new`, `replace`, `cancel`, `mass cancel`, `status`, `reports`, `quote`, `price inquiry`; nothing by
+        /// default
+        may: Own("list",
+            |reader, user, value| {
+                for (at, right) in value.texts(&mut reader.errors)? {
+                    match RIGHTS.iter().find(|(name, _)| *name == right) {
+                        Some((_, of)) => *of(rights_of(user)) = true,
+                        None => {
+                            let hint =
+                                format!("the rights are {}", RIGHTS.map(|it| it.0).join(", "));
+                            reader.wrong(at, format!("unknown right {right}"), hint);
+                        }
+                    }
+                }
+                Ok(())
+            },
+            |user| {
+                let rights = user.rights.iter().map(rights_text);
+                rights.collect::<Vec<_>>().join("; ")
+            }), "", Confirmed;
+        /// default for orders without Account(1)
+        account: With("account", default_account,
+            |reader, user, value| {
+                let account = value.text()?;
+                user.default_account = Some(account.into());
+                if reader.has_account(account) {
+                    return Ok(());
+                }
+                let what = format!("unknown account {account}");
+                Err(Diagnostic::new(value.table.at, what, "see [[account]]"))
+            }), "", Confirmed;
+        /// `100 in 1s`, or `100 in 1s, logout after 10`: maximum requests in any such interval (at most `60s`), see
+        /// [flow control](#flow-control)
+        rate: Own("rate",
+            |_, user, value| {
+                let hint = "write how many in what time (at most 60s), and after how many rejected ones it is logged out: \
+                            100 in 1s, or 100 in 1s, logout after 10";
+                let rate = value.parsed(rate, "is not a rate of requests", hint);
+                rate.map(|it| user.rate = Some(it))
+            },
+            |user| {
+                or_none(user.rate.map(|rate| match rate.logout_after {
+                    Some(rejects) => format!("{rate} logout after {rejects}"),
+                    None => rate.to_string(),
+                }))
+            }), "", Confirmed;
+        /// its orders and replaces are not sent [later than this](#validity), at most `86400s`
+        validity: Time(validity, 1, MOST_VALIDITY, "write how long an order may wait (at most 86400s): 500ms, 5s"), "", Confirmed;
+        /// `zh`: its texts have a [translation](#languages)
+        language: With("text", language,
+            |reader, user, value| {
+                let language = value.text()?;
+                user.language = Some(language.into());
+                reader.check_language(value)
+            }), "", Confirmed;
+        /// the pool of its [order numbers](#order-numbers)
+        number_pool: With("pool", number_pool,
+            |reader, user, value| {
+                let pool = reader.number_pool(value);
+                pool.map(|it| user.number_pool = Some(it))
+            }), "", Confirmed;
+        /// `true`: it may choose its order numbers from the pool
+        own_numbers: Flag(own_numbers), "", Confirmed;
+        /// `100`: maximum of its held [conditional orders](#conditional-orders); none by default
+        conditional: Number(conditional, 1_000_000), "", Confirmed;
+        /// `100`: maximum of its open [parent orders](#parent-and-child-orders); none by default
+        parents: Number(parents, 1_000_000), "", Confirmed;
+        /// `cancel`, or `cancel after 5s` (at most `60s`): cancel its open orders that long after a logout
+        on_logout: Own("words",
+            |_, user, value| cancel_after(value).map(|it| user.on_logout = Some(it)),
+            |user| or_none(user.on_logout.map(time))), "", Confirmed;
+        /// the same after a disconnect, and after a start of the OMS (with `cancel` after 10 s, for a client that was
+        /// logged on)
+        on_disconnect: Own("words",
+            |_, user, value| cancel_after(value).map(|it| user.on_disconnect = Some(it)),
+            |user| or_none(user.on_disconnect.map(time))), "", Confirmed;
+        /// `true`: its reports have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
+        report_numbers: Flag(report_numbers), "", Confirmed;
+        /// `[58, 453]`: tags that its requests may [lose](#fields-of-requests); none by default
+        drop: Own("list",
+            |reader, user, value| reader.drop(value).map(|it| user.drop = it),
+            |user| super::drops::tags(&user.drop)), "", Confirmed;
+        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
+        /// refused without a link
+        cm_id: With("number", marks.cm_id,
+            |_, user, value| {
+                let member = value.number(u16::MAX.into())? as u16;
+                user.marks.cm_id = Some(member);
+                let hint = "write the number of the clearing member";
+                let is_none = member == 0;
+                is_none
+                    .then(|| value.wrong("cm_id is 0", hint))
+                    .map_or(Ok(()), Err)
+            }), "", Confirmed;
+        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
+        /// refused without a link
+        order_source: Own("letter",
+            |_, user, value| {
+                let read = |text: &str| one_of(text, |byte| b"DAMWPVG".contains(&byte));
+                let source = mark(value, "D, A, M, W, P, V or G", read);
+                source.map(|it| user.marks.order_source = Some(it))
+            },
+            |user| mark_text(user.marks.order_source.as_slice())), "", Confirmed;
+        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
+        /// refused without a link
+        info_source: Own("text",
+            |_, user, value| {
+                let read = |text: &str| {
+                    let vendor: [u8; 3] = text.as_bytes().try_into().ok()?;
+                    vendor.iter().all(u8::is_ascii_graphic).then_some(vendor)
+                };
+                let values = "the 3 characters of the information vendor, 999 for none";
+                mark(value, values, read).map(|it| user.marks.info_source = Some(it))
+            },
+            |user| mark_text(user.marks.info_source.as_slice().as_flattened())), "", Confirmed;
+        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
+        /// refused without a link
+        investor_flag: Own("letter",
+            |_, user, value| {
+                let read = |text: &str| one_of(text, |byte| byte.is_ascii_graphic());
+                let flag = mark(value, "the character of the kind of investor", read);
+                flag.map(|it| user.marks.investor_flag = Some(it))
+            },
+            |user| mark_text(user.marks.investor_flag.as_slice())), "", Confirmed;
+        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
+        /// refused without a link
+        position_effect: Own("words",
+            |_, user, value| {
+                let read = |text: &str| {
+                    let mut known = EFFECTS.iter();
+                    known.find(|(name, _)| *name == text).map(|it| it.1)
+                };
+                let values = "open, close, day trade or liquidation; automatic for options only";
+                mark(value, values, read).map(|it| user.marks.position_effect = Some(it))
+            },
+            |user| {
+                let effect = user.marks.position_effect.and_then(Effect::field);
+                mark_text(effect.as_slice())
+            }), "", Confirmed;
+    };
+}
+
+/// The rights of the table that is being read.
+fn rights_of(user: &mut UserRule) -> &mut Rights {
+    if user.rights.is_empty() {
+        user.rights.push(Rights::default());
+    }
+    let last = user.rights.len() - 1;
+    &mut user.rights[last]
+}
+
+fn rights_text(rights: &Rights) -> String {
+    let mut has = rights.clone();
+    let all = RIGHTS.iter().filter(|(_, of)| *of(&mut has));
+    let all = all.map(|(name, _)| *name).collect::<Vec<_>>().join(" ");
+    format!("{}: {all}", rights.accounts.join(" "))
+}
+
+/// A value of TMP as text.
+fn mark_text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).into_owned()
+}
+
+/// A text of one such byte.
+fn one_of(text: &str, is: fn(u8) -> bool) -> Option<u8> {
+    match text.as_bytes() {
+        [byte] if is(*byte) => Some(*byte),
+        _ => None,
+    }
+}
+
+/// What a mark of orders over TMP stands for.
+fn mark<T>(
+    value: TomlValue<'_>,
+    values: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, Diagnostic> {
+    let text = value.text()?;
+    read(text).ok_or_else(|| {
+        let what = format!("unknown value {} = \"{text}\"", value.key);
+        value.wrong(what, format!("write {values}"))
+    })
+}
+
+/// `cancel`, or `cancel after 5s`: how the orders of a disconnected session are handled.
+fn cancel_after(value: TomlValue<'_>) -> Result<i64, Diagnostic> {
+    let values = "cancel, or cancel after 5s (at most 60s)";
+    mark(value, values, |text| {
+        let after = match text.strip_prefix("cancel")? {
+            "" => 0,
+            after => fixwire_text::duration(after.strip_prefix(" after ")?)?,
+        };
+        (after <= MOST_GRACE).then_some(after as i64)
+    })
+}
+
+/// `100 in 1s`, or `100 in 1s, logout after 10`.
+fn rate(text: &str) -> Option<RateRule> {
+    let (rate, after) = match text.split_once(", logout after ") {
+        Some((rate, after)) => (rate, Some(number(after)?)),
+        None => (text, None),
+    };
+    let is_right = after.is_none_or(|after| (1..=1_000_000).contains(&after));
+    let (count, time) = count_in_time(rate).filter(|_| is_right)?;
+    Some(RateRule {
+        count: NonZeroUsize::new(count)?,
+        time,
+        logout_after: after.map(|after| after as _),
+    })
+}
 
 /// A table that was read, for checks.
 struct Known<'d> {
-    at: usize,
     session: String,
-    table: &'d DeTable<'d>,
+    table: TomlTable<'d>,
     /// Accounts, with their byte offsets.
     patterns: Vec<(usize, String)>,
 }
 
 impl Reader<'_> {
-    pub(super) fn users(&mut self, value: Option<&Item<'_>>) {
+    pub(super) fn users(&mut self, file: TomlTable<'_>) {
         let mut all: Vec<Known<'_>> = Vec::new();
-        for item in self.items(value, "user") {
-            let at = item.span().start;
-            let mut known = [&OF_SESSION[..], &["accounts", "may", "session"]].concat();
-            known.sort_unstable();
-            let Some(table) = self.keys(item, &known) else {
+        for table in self.tables(file, UserRule::TABLE) {
+            let session = table.get("session").and_then(|it| it.text().ok());
+            let session = session.unwrap_or_default();
+            let users = &mut self.rules.users;
+            let known = users.iter().position(|known| known.session == session);
+            let mut user = known.map_or_else(UserRule::default, |at| users.remove(at));
+            user.rights.push(Rights::default());
+            self.read(&mut user, table);
+            if session.is_empty() {
                 continue;
-            };
-            let patterns = self.texts(table, "accounts").unwrap_or_default();
-            let rights = self.rights(table, &patterns);
-            let user = UserRule {
-                session: String::new(),
-                rights: vec![rights],
-                default_account: self.text(table, "account"),
-                on_logout: self.cancel_after(table, "on_logout"),
-                on_disconnect: self.cancel_after(table, "on_disconnect"),
-                number_pool: self.number_pool(table),
-                own_numbers: self.flag(table, "own_numbers"),
-                rate: self.rate(table),
-                report_numbers: self.flag(table, "report_numbers"),
-                conditional: self.number(table, "conditional", 1_000_000),
-                language: self.language(table),
-                parents: self.number(table, "parents", 1_000_000),
-                validity: self.validity(table),
-                drop: self.drop(table),
-                marks: self.marks(table),
-            };
-            let Some(session) = self.required(table, at, "session") else {
-                continue;
-            };
-            self.check_session(at, &session);
-            if let Some(account) = &user.default_account
-                && !self.has_account(account)
-            {
-                self.wrong(at, format!("unknown account {account}"), "see [[account]]");
             }
+            let at = known.unwrap_or(self.rules.users.len());
+            self.rules.users.insert(at, user);
+            let patterns = table.get("accounts").map(|it| it.texts(&mut Vec::new()));
             let one = Known {
-                at,
-                session,
+                session: session.into(),
                 table,
-                patterns,
+                patterns: patterns.and_then(Result::ok).unwrap_or_default(),
             };
             self.check_alone(&one, &all);
-            self.add_user(&one.session, user);
             all.push(one);
         }
         self.check_defaults(&all);
-    }
-
-    /// Rights of a client for these accounts.
-    fn rights(&mut self, table: &DeTable<'_>, patterns: &[(usize, String)]) -> Rights {
-        let mut rights = Rights {
-            accounts: patterns.iter().map(|(_, it)| it.clone()).collect(),
-            ..Rights::default()
-        };
-        for (at, right) in self.texts(table, "may").unwrap_or_default() {
-            match right.as_str() {
-                "new" => rights.new = true,
-                "replace" => rights.replace = true,
-                "cancel" => rights.cancel = true,
-                "mass cancel" => rights.mass_cancel = true,
-                "status" => rights.status = true,
-                "reports" => rights.reports = true,
-                "quote" => rights.quote = true,
-                "price inquiry" => rights.inquiry = true,
-                _ => {
-                    let hint = "the rights are new, replace, cancel, mass cancel, status, reports, quote, price inquiry";
-                    self.wrong(at, format!("unknown right {right}"), hint);
-                }
-            }
-        }
-        rights
     }
 
     /// Checks that no other table of the session has the same accounts: one table decides for each account.
@@ -135,7 +326,7 @@ impl Reader<'_> {
             if known.patterns.is_empty() {
                 let what = format!("[[user]] of {session} has no accounts");
                 let hint = "with several tables for a session, each must name its accounts";
-                self.wrong(known.at, what, hint);
+                self.wrong(known.table.at, what, hint);
             }
         }
         for known in others {
@@ -149,50 +340,18 @@ impl Reader<'_> {
                 let hint = "the most specific pattern decides: keep it in one table";
                 self.wrong(*at, what, hint);
             }
-            for key in OF_SESSION {
-                if !(known.table.contains_key(key) && one.table.contains_key(key)) {
+            let keys = UserRule::KEYS.iter().map(|key| key.name);
+            for key in keys.filter(|key| !OF_TABLE.contains(key)) {
+                if !(known.table.has(key) && one.table.has(key)) {
                     continue;
                 }
-                let (other, at) = (Self::place(known.table, key), Self::place(one.table, key));
+                let (other, at) = (known.table.place(key), one.table.place(key));
                 let (first, second) = (self.line(other), self.line(at));
                 let what =
                     format!("{key} of {session} is in two tables, lines {first} and {second}");
                 self.wrong(at, what, "it applies to the whole session: write it once");
             }
         }
-    }
-
-    /// Adds a table to the others of its session.
-    fn add_user(&mut self, session: &str, user: UserRule) {
-        let mut users = self.rules.users.iter_mut();
-        let Some(known) = users.find(|known| known.session == session) else {
-            let session = session.into();
-            self.rules.users.push(UserRule { session, ..user });
-            return;
-        };
-        known.rights.extend(user.rights);
-        known.default_account = known.default_account.take().or(user.default_account);
-        known.on_logout = known.on_logout.or(user.on_logout);
-        known.on_disconnect = known.on_disconnect.or(user.on_disconnect);
-        known.number_pool = known.number_pool.take().or(user.number_pool);
-        known.own_numbers |= user.own_numbers;
-        known.rate = known.rate.or(user.rate);
-        known.report_numbers |= user.report_numbers;
-        known.conditional = known.conditional.or(user.conditional);
-        known.language = known.language.take().or(user.language);
-        known.parents = known.parents.or(user.parents);
-        known.validity = known.validity.or(user.validity);
-        if known.drop.is_empty() {
-            known.drop = user.drop;
-        }
-        let (marks, more) = (known.marks, user.marks);
-        known.marks = UserMarks {
-            cm_id: marks.cm_id.or(more.cm_id),
-            order_source: marks.order_source.or(more.order_source),
-            info_source: marks.info_source.or(more.info_source),
-            investor_flag: marks.investor_flag.or(more.investor_flag),
-            position_effect: marks.position_effect.or(more.position_effect),
-        };
     }
 
     /// Checks that a session may use its default account.
@@ -205,141 +364,11 @@ impl Reader<'_> {
                 user.rights(account.as_bytes()).is_none().then_some(account)
             });
             if let Some(account) = default
-                && known.table.contains_key("account")
+                && known.table.has("account")
             {
                 let what = format!("account {account} is not one of the accounts of this user");
-                self.wrong(Self::place(known.table, "account"), what, "");
+                self.wrong(known.table.place("account"), what, "");
             }
         }
-    }
-
-    /// `cancel`, or `cancel after 5s`: how the orders of a disconnected session are handled.
-    fn cancel_after(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
-        let text = self.text(table, key)?;
-        let after = match text.strip_prefix("cancel") {
-            Some("") => Some(0),
-            Some(after) => after.strip_prefix(" after ").and_then(duration),
-            None => None,
-        };
-        if after.is_none_or(|after| after > MOST_GRACE) {
-            let at = table.get(key).map_or(0, |value| value.span().start);
-            let what = format!("unknown value {key} = \"{text}\"");
-            self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
-        }
-        after
-    }
-
-    /// What its orders over TMP say in place of what their line says.
-    fn marks(&mut self, table: &DeTable<'_>) -> UserMarks {
-        let cm_id = self.number(table, "cm_id", u16::MAX.into());
-        if cm_id == Some(0) {
-            let hint = "write the number of the clearing member";
-            self.wrong(Self::place(table, "cm_id"), "cm_id is 0".into(), hint);
-        }
-        let sources = b"DAMWPVG";
-        let source = |text: &str| match text.as_bytes() {
-            [byte] if sources.contains(byte) => Some(*byte),
-            _ => None,
-        };
-        let is_plain = |byte: &u8| byte.is_ascii_graphic();
-        let vendor = |text: &str| {
-            let vendor: [u8; 3] = text.as_bytes().try_into().ok()?;
-            vendor.iter().all(is_plain).then_some(vendor)
-        };
-        let flag = |text: &str| match text.as_bytes() {
-            [byte] if is_plain(byte) => Some(*byte),
-            _ => None,
-        };
-        let effect = |text: &str| match text {
-            "open" => Some(Effect::Open),
-            "close" => Some(Effect::Close),
-            "day trade" => Some(Effect::DayTrade),
-            "liquidation" => Some(Effect::Liquidation),
-            "automatic" => Some(Effect::Automatic),
-            _ => None,
-        };
-        UserMarks {
-            cm_id: cm_id.and_then(|it| u16::try_from(it).ok()),
-            order_source: self.mark(table, "order_source", "D, A, M, W, P, V or G", source),
-            info_source: self.mark(
-                table,
-                "info_source",
-                "the 3 characters of the information vendor, 999 for none",
-                vendor,
-            ),
-            investor_flag: self.mark(
-                table,
-                "investor_flag",
-                "the character of the kind of investor",
-                flag,
-            ),
-            position_effect: self.mark(
-                table,
-                "position_effect",
-                "open, close, day trade or liquidation; automatic for options only",
-                effect,
-            ),
-        }
-    }
-
-    fn mark<T>(
-        &mut self,
-        table: &DeTable<'_>,
-        key: &str,
-        values: &str,
-        read: impl Fn(&str) -> Option<T>,
-    ) -> Option<T> {
-        let text = self.text(table, key)?;
-        let value = read(&text);
-        if value.is_none() {
-            let what = format!("unknown value {key} = \"{text}\"");
-            self.wrong(Self::place(table, key), what, &format!("write {values}"));
-        }
-        value
-    }
-
-    /// `500ms`: how long its orders may wait before they are sent.
-    fn validity(&mut self, table: &DeTable<'_>) -> Option<i64> {
-        const MOST: i64 = 86_400_000_000_000;
-        let text = self.text(table, "validity")?;
-        let time = duration(&text).filter(|time| (1..=MOST).contains(time));
-        if time.is_none() {
-            let what = format!("validity = \"{text}\" is not a time");
-            let hint = "write how long an order may wait (at most 86400s): 500ms, 5s";
-            self.wrong(Self::place(table, "validity"), what, hint);
-        }
-        time
-    }
-
-    /// `100 in 1s`, or `100 in 1s, logout after 10`.
-    fn rate(&mut self, table: &DeTable<'_>) -> Option<RateRule> {
-        let text = self.text(table, "rate")?;
-        let (rate, after) = match text.split_once(", logout after ") {
-            Some((rate, after)) => (rate, Some(after)),
-            None => (text.as_str(), None),
-        };
-        let after = after.map(|after| {
-            let after = after.parse().ok();
-            after.filter(|after| (1..=1_000_000).contains(after))
-        });
-        let rule = |logout_after| {
-            let (count, time) = count_in_time(rate)?;
-            Some(RateRule {
-                count: NonZeroUsize::new(count)?,
-                time,
-                logout_after,
-            })
-        };
-        let rule = match after {
-            None => rule(None),
-            Some(after) => after.and_then(|after| rule(Some(after))),
-        };
-        if rule.is_none() {
-            let what = format!("rate = \"{text}\" is not a rate of requests");
-            let hint = "write how many in what time (at most 60s), and after how many rejected ones it is logged out: \
-                        100 in 1s, or 100 in 1s, logout after 10";
-            self.wrong(Self::place(table, "rate"), what, hint);
-        }
-        rule
     }
 }

@@ -1,7 +1,7 @@
 //! Mistakes in settings: each is reported with its line.
 
 use super::*;
-use crate::load::OmsError;
+use fixwire_text::Diagnostic;
 
 const RESTRICTED: &str = "symbol,account,from,to,what\nX*,A*,2026-11-22,,short\nQQ,,,,\nXYZ,B*,,,\n\
                           XYZ,A1,20261122,,\nABC,,,2026-13-01,\nABC,,,,bye\n";
@@ -16,7 +16,7 @@ fn mistakes(settings: &str, instruments: &str, limits: &str) -> Vec<String> {
     };
     let loaded = load(settings, &SESSIONS, &mut open);
     let errors = loaded.err().unwrap_or_default();
-    let line = |error: &OmsError| match error.file {
+    let line = |error: &Diagnostic| match error.file {
         Some(_) => String::new(),
         None => format!("line {}: ", settings[..error.at].matches('\n').count() + 1),
     };
@@ -511,7 +511,7 @@ fn only_so_many_users_get_reports_of_orders_placed_elsewhere() {
         let errors = load(&settings, &sessions, &mut open)
             .err()
             .unwrap_or_default();
-        errors.iter().map(OmsError::to_string).collect::<Vec<_>>()
+        errors.iter().map(Diagnostic::to_string).collect::<Vec<_>>()
     };
     assert_eq!(of(128), [""; 0]);
     let found = of(129);

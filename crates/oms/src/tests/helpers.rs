@@ -4,10 +4,10 @@ use std::vec;
 
 use super::*;
 use crate::OrderState::{Ended, Queued, Sent, Working};
-use crate::load::OmsError;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::rules::{ErrorRule, Remedy, Route};
 use crate::values::value::End;
+use fixwire_text::Diagnostic;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -206,7 +206,7 @@ fn helpers_lead_to_the_same_venue() {
             "instruments.csv" => Ok(INSTRUMENTS.to_string()),
             _ => Ok(LIMITS.to_string()),
         };
-        let errors: Vec<OmsError> = load(&settings, &SESSIONS, &mut open)
+        let errors: Vec<Diagnostic> = load(&settings, &SESSIONS, &mut open)
             .err()
             .unwrap_or_default();
         errors.iter().map(ToString::to_string).collect()

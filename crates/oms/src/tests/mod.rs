@@ -28,6 +28,7 @@ mod files;
 mod helpers;
 mod history;
 mod inquiries;
+mod keys;
 mod late;
 mod life;
 mod markets;

@@ -9,8 +9,8 @@ use siphasher::sip::SipHasher13;
 /// The longest number of a pool, in bytes.
 pub(crate) const LONGEST: usize = 22;
 
-/// Prefix, alphabet, and number of digits.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// Prefix, alphabet, and number of digits. The default has no number.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct NumberForm {
     prefix: String,
     /// At least two digits, each once.
@@ -55,6 +55,11 @@ impl NumberForm {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.prefix.len() + self.width
+    }
+
+    /// Digits of each number.
+    pub(crate) fn width(&self) -> usize {
+        self.width
     }
 
     /// The highest number.

@@ -20,5 +20,6 @@ pub(crate) mod texts;
 pub(crate) mod units;
 pub(crate) mod value;
 pub(crate) mod venue_id;
+pub(crate) mod verbs;
 pub(crate) mod waived;
 pub(crate) mod words;

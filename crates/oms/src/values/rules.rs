@@ -52,7 +52,7 @@ pub struct LegRule {
 }
 
 /// An account.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AccountRule {
     /// Account(1).
     pub name: String,
@@ -213,7 +213,7 @@ pub enum StatusRule {
 }
 
 /// Handling of a reject from a venue.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ErrorRule {
     /// The reject code to match.
     pub code: Option<RejectCode>,
@@ -272,9 +272,10 @@ impl DayBegins {
 }
 
 /// Handling of a new order that a venue rejected.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Remedy {
     /// The client receives the reject.
+    #[default]
     Reject,
     /// The order is sent again.
     Retry,
@@ -292,7 +293,7 @@ impl ErrorRule {
 }
 
 /// A pool of order numbers.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PoolRule {
     /// Its name.
     pub name: String,
@@ -338,7 +339,7 @@ impl FlowRule {
 }
 
 /// Route of orders.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Route {
     /// Symbols; `*` matches any suffix.
     pub symbols: Vec<String>,
@@ -358,7 +359,7 @@ pub struct LimitRule {
 }
 
 /// A session that receives a copy of every execution report.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DropCopyRule {
     /// Its name.
     pub session: String,
@@ -369,7 +370,7 @@ pub struct DropCopyRule {
 }
 
 /// A session on which a venue sends copies of the reports of lines.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CopySourceRule {
     /// Its name.
     pub session: String,
@@ -380,7 +381,7 @@ pub struct CopySourceRule {
 }
 
 /// An operator.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct OperatorRule {
     /// The name of the user at the control socket.
     pub user: String,

@@ -9,6 +9,7 @@ use fixwire_protocol::Decimal;
 use crate::values::limits::RiskControl;
 use crate::values::rules::ScopeName;
 use crate::values::value::Market;
+use crate::values::verbs::{COMMANDS, OperatorVerb, QUERIES};
 
 pub(crate) const MARKETS: [(&str, Market); 4] = [
     ("open", Market::Open),
@@ -42,17 +43,6 @@ pub(crate) fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
 
-/// Verbs with words of their own.
-const FREE: [&str; 7] = [
-    "bulletin",
-    "order",
-    "report",
-    "rerun",
-    "settle",
-    "check-reports",
-    "check-prices",
-];
-
 /// A verb and `key=value` pairs.
 pub(crate) struct Words<'a> {
     pub verb: &'a str,
@@ -76,9 +66,11 @@ impl<'a> Words<'a> {
             let is_market = MARKETS.iter().any(|it| it.0 == key);
             known.contains(&key) || key.starts_with("RC") || is_market || is_of_roll
         };
+        let is_free = OperatorVerb::named(&COMMANDS, verb).is_some_and(|it| it.is_free)
+            || OperatorVerb::named(&QUERIES, verb).is_some_and(|it| it.is_free);
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {
-            Some((key, _)) if !FREE.contains(&verb) => Err(format!(
+            Some((key, _)) if !is_free => Err(format!(
                 "unknown word {key}: name the scope (firm, session=NAME, account=NAME, symbol=NAME)"
             )),
             _ => Ok(words),

@@ -202,7 +202,7 @@ impl Desk {
     pub fn recorded(&mut self) -> Option<Recorder> {
         let mut recorder = self.recorder.take()?;
         recorder.state(&proof::lines(&self.oms));
-        for (query, _) in fixwire_oms::QUERIES {
+        for query in fixwire_oms::QUERIES.map(|query| query.name) {
             let mut answer = Vec::new();
             let asked = self
                 .oms

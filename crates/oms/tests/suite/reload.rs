@@ -303,7 +303,7 @@ fn every_setting_that_needs_a_restart_is_named() {
         (
             "name = \"SIM\"",
             "name = \"SIM\"\ncannot = [\"replace\"]",
-            "lines, helpers or cannot of line_group SIM needs a restart",
+            "cannot of line_group SIM needs a restart",
         ),
         (
             "\"SIM\"",

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use fixwire_engine::Operator;
-use fixwire_oms::load::{OmsError, load};
+use fixwire_oms::load::{Diagnostic, load};
 use fixwire_oms::rules::RiskRules;
 use fixwire_oms::{NewSettings, ReloadKind, SettingsSource};
 
@@ -20,7 +20,7 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn read(&self) -> Result<RiskRules, Vec<OmsError>> {
+    pub fn read(&self) -> Result<RiskRules, Vec<Diagnostic>> {
         let mut open = |file: &str| match file {
             "instruments.csv" => Ok(self.instruments.clone()),
             "restricted.csv" => Ok(self.restricted.clone()),

@@ -1,0 +1,183 @@
+//! The table `[oms]`.
+
+use alloc::format;
+use alloc::string::String;
+use core::hash::Hasher;
+
+use fixwire_text::ReloadEffect::{Applied, Confirmed, FirstStart, Restart};
+use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys};
+
+use super::Reader;
+use super::registry::{Read, TableRule, or_none};
+use crate::values::day::{clock, time_with_seconds};
+use crate::values::report_numbers::ReportNumbers;
+use crate::values::rules::{DayBegins, ReferencePrice, RiskRules};
+
+const SECOND: u64 = 1_000_000_000;
+const HOUR: u64 = 3600 * SECOND;
+/// Maximum number of orders in memory.
+const ORDERS_MAX: usize = 50_000_000;
+
+const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
+const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];
+
+/// Keys that name CSV files, which refer to each other in this order.
+const FILES: [&str; 5] = ["instruments", "limits", "positions", "restricted", "texts"];
+
+impl TableRule for RiskRules {
+    const TABLE: &'static str = "oms";
+    const NAME: &'static str = "";
+    const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
+        /// `one person`, or `two people`: two operators request the same `limit`, arm, or [reload](#reloading-settings) of
+        /// limits and users. Whoever stopped a scope is neither of the two who arm it, or set it from killed to reducing
+        arming: Own("words",
+            |_, rules, value| value.choice(&ARMING).map(|it| rules.two_arm = it),
+            |rules| word(&ARMING, rules.two_arm)), "\"one person\"", Confirmed;
+        /// RC16: `reject` orders that could trade with an open one under the same top-level account; `allow`
+        self_trade: Own("word",
+            |_, rules, value| value.choice(&SELF_TRADE).map(|it| rules.rejects_self_trades = it),
+            |rules| word(&SELF_TRADE, rules.rejects_self_trades)), "\"allow\"", Confirmed;
+        /// for RC8 and orders without a limit price: `file`, the symbol's `reference`; `last`, the last price of the market
+        /// data; `best`, the offer for a buy, the bid for a sell. While unknown: the file's
+        reference_price: Own("word",
+            |_, rules, value| value.choice(&ReferencePrice::NAMES).map(|it| rules.reference_price = it),
+            |rules| rules.reference_price.name().into()), "\"file\"", Confirmed;
+        /// start of [the trading day](#the-day), `17:05 America/New_York`, `00:00 UTC`; from noon on, of the next date's day
+        day_begins: Own("time and zone",
+            |_, rules, value| day_begins(value).map(|it| rules.day_begins = it),
+            |rules| rules.day_begins.text()), REQUIRED, Applied;
+        /// how long a [roll](#the-day) waits for venues to confirm cancels, at most `3600s`; `0s`: not at all
+        roll_wait: Time(roll_wait, 0, HOUR, "write how long a roll waits for cancels (at most 3600s): 10s, 60s"), "\"60s\"", Applied;
+        /// UTC time of a daily [reload](#reloading-settings) of the CSV files, `07:30` or `07:30:15`
+        reload: Own("time of day",
+            |_, rules, value| {
+                let hint = "write it in UTC: 07:30, 07:30:15";
+                let time = value.parsed(time_with_seconds, "is not a time of day", hint);
+                time.map(|it| rules.reload_at = Some(it))
+            },
+            |rules| or_none(rules.reload_at.map(clock))), "", Applied;
+        /// sessions with prices for [conditional orders](#conditional-orders) and `reference_price`
+        market_data: With("list", market_data,
+            |reader, rules, value| {
+                for (at, session) in value.texts(&mut reader.errors)? {
+                    reader.check_session(at, &session);
+                    rules.market_data.push(session);
+                }
+                Ok(())
+            }), "", Applied;
+        /// how long a fill and its [drop copy](#drop-copies-of-venues) wait for each other, at most `3600s`
+        copy_within: Time(copy_within, 1, HOUR, "write how long a fill waits for its copy (at most 3600s): 500ms, 5s"), "\"5s\"", Applied;
+        /// ended orders kept for late fills
+        remembered: Number(remembered, ORDERS_MAX), "10000", Applied;
+        /// open orders that have memory from the start
+        orders: Number(orders, ORDERS_MAX), "100000", Restart;
+        /// ApplID(1180) of [numbered reports](#report-recovery), at most 16 bytes
+        appl_id: With("text", appl_id,
+            |_, rules, value| appl_id(value).map(|it| rules.appl_id = it)), "\"OMS\"", Restart;
+        /// file beside the settings ([stamps](#stamps))
+        stamps: Text(stamps), "", Restart;
+        /// the table `[oms.own_tags]`: [own tags](#own-tags)
+        own_tags: Own("table",
+            |reader, rules, value| {
+                let table = value.table()?;
+                reader.read(&mut rules.own_tags, table);
+                Ok(())
+            },
+            |rules| format!("{:?}", rules.own_tags.shown())), "", Restart;
+        /// CSV beside the file: `symbol,tick`, and `decimals`, `lot`, `multiplier`, `rate`, `reference`, `flow_group`
+        /// ([markets](#markets)), [`legs`](#spreads), `positions`: `netting`, without PositionEffect(77); or `effect`: 77
+        /// must be O or C, long and short positions are separate, and `reducing` lets only C pass. [Over
+        /// TMP](#lines-over-tmp) both may have 77, with more values
+        instruments: File(), REQUIRED, Applied;
+        /// CSV: `scope,control,limit`
+        limits: File(), REQUIRED, Confirmed;
+        /// CSV: `account,symbol,long,short`: opening positions of an empty journal
+        positions: File(), "", FirstStart;
+        /// CSV: `symbol`, and `account`, `from`, `to`, `what` (RC3)
+        restricted: File(), "", Confirmed;
+        /// CSV: `language,text,translation` ([languages](#languages))
+        texts: File(), "", Applied;
+    };
+
+    fn missing(table: TomlTable<'_>, key: &str) -> Diagnostic {
+        let hint = match key {
+            "day_begins" => "write when a trading day begins, with its time zone: day_begins = \"17:05 America/New_York\"; \
+                             day_begins = \"00:00 UTC\" is the day of a file without it".into(),
+            file => format!("name a CSV file: {file} = \"{file}.csv\""),
+        };
+        Diagnostic::new(table.at, format!("[oms] {key} is missing"), hint)
+    }
+}
+
+fn word(words: &[(&str, bool)], is: bool) -> String {
+    let mut known = words.iter().filter(|(_, value)| *value == is);
+    or_none(known.next().map(|(word, _)| word))
+}
+
+impl Reader<'_> {
+    pub(super) fn oms(&mut self, file: TomlTable<'_>) {
+        let Some(value) = file.get("oms") else {
+            return self.wrong(0, "the table [oms] is missing", "");
+        };
+        let Some(table) = self.keep(value.table()) else {
+            return;
+        };
+        let mut rules = core::mem::take(&mut self.rules);
+        self.read(&mut rules, table);
+        self.rules = rules;
+        for value in FILES.iter().filter_map(|key| table.get(key)) {
+            let done = self.csv(value);
+            self.keep(done);
+        }
+    }
+
+    /// Reads a CSV file.
+    fn csv(&mut self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
+        // A name that is no text is a mistake that is noted already.
+        let Ok(file) = value.text() else {
+            return Ok(());
+        };
+        let text = (self.open)(file).map_err(|error| {
+            let hint = "the path is relative to the settings file";
+            value.wrong(format!("{file} cannot be read: {error}"), hint)
+        })?;
+        self.hasher.write(text.as_bytes());
+        let before = self.errors.len();
+        self.file(value.key, file, &text);
+        let found = self.errors[before..].iter_mut();
+        found.for_each(|it| it.at = value.at);
+        Ok(())
+    }
+}
+
+/// ApplID(1180) of numbered reports.
+fn appl_id(value: TomlValue<'_>) -> Result<String, Diagnostic> {
+    const MOST: usize = ReportNumbers::LONGEST;
+    let is_id = |name: &str| name.len() <= MOST && name.bytes().all(|it| it.is_ascii_graphic());
+    let read = |name: &str| is_id(name).then(|| name.into());
+    let hint = format!("write at most {MOST} letters, digits and signs, without blanks");
+    value.parsed(read, "is not an ApplID(1180)", &hint)
+}
+
+/// `17:05 America/New_York`: when trading days begin.
+fn day_begins(value: TomlValue<'_>) -> Result<DayBegins, Diagnostic> {
+    let text = value.text()?;
+    let (time, zone) = text.split_once(' ').unwrap_or((text, ""));
+    let zone = zone.trim();
+    let Some(time) = time_with_seconds(time) else {
+        let what = format!("day_begins = \"{text}\" is not a time of day and a time zone");
+        return Err(value.wrong(what, "write it as 00:00 UTC, 17:05 America/New_York"));
+    };
+    if zone.is_empty() {
+        let what = format!("day_begins = \"{text}\" has no time zone");
+        let hint = format!("write it as {text} UTC, or 17:05 America/New_York");
+        return Err(value.wrong(what, hint));
+    }
+    let is_utc = zone.eq_ignore_ascii_case(DayBegins::UTC);
+    let zone = if is_utc { DayBegins::UTC } else { zone }.into();
+    Ok(DayBegins {
+        time,
+        zone,
+        place: value.at,
+    })
+}

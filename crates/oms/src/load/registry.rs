@@ -1,0 +1,133 @@
+//! The registry: each key of each table is declared once, and read, compared, checked at a reload and explained from
+//! there.
+//!
+//! A new key is a field in `values/rules.rs` and an entry in the file of its table (`oms.rs`, `users.rs`, `lines.rs`, ...);
+//! `UPDATE=1 cargo test -p fixwire-oms --lib keys` then rewrites the table of `docs/reference/oms.md`. An entry says what a
+//! reload does with the key: `Applied`, `Confirmed` by a second operator where two must arm, or `Restart`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_text::{
+    Diagnostic, KeyInfo, REQUIRED, ReloadEffect, SettingKey, TomlTable, TomlValue, tables,
+    time_text,
+};
+use toml::de::{DeTable, DeValue};
+
+use super::Reader;
+use crate::values::own_tags::OwnTags;
+use crate::values::rules::{
+    AccountRule, CopySourceRule, DropCopyRule, ErrorRule, LineGroup, OperatorRule, PoolRule,
+    RiskRules, Route, UserRule,
+};
+
+/// How the value of a key becomes part of a rule.
+pub(crate) type Read<T> = fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>;
+
+/// A rule that a table of the file describes.
+pub(crate) trait TableRule: Default + PartialEq + 'static {
+    /// The table.
+    const TABLE: &'static str;
+    /// The key whose value tells rules apart.
+    const NAME: &'static str;
+    /// All keys, in the order of the page and of differences.
+    const KEYS: &'static [SettingKey<Self, Read<Self>>];
+
+    /// Each key but its name with its value as text, for the differences of a reload.
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        let keys = Self::KEYS.iter().filter(|key| key.name != Self::NAME);
+        keys.map(|key| (key.name, (key.show)(self))).collect()
+    }
+
+    /// The mistake that a required key is missing.
+    fn missing(table: TomlTable<'_>, key: &str) -> Diagnostic {
+        Diagnostic::new(table.at, format!("{key} is missing"), "")
+    }
+}
+
+/// The tables of the file that belong to the OMS, with their keys.
+#[must_use]
+pub fn setting_tables() -> [(&'static str, Vec<KeyInfo>); 11] {
+    fn of<T: TableRule>() -> (&'static str, Vec<KeyInfo>) {
+        (T::TABLE, T::KEYS.iter().map(SettingKey::info).collect())
+    }
+    [
+        of::<RiskRules>(),
+        of::<OwnTags>(),
+        of::<AccountRule>(),
+        of::<UserRule>(),
+        of::<LineGroup>(),
+        of::<ErrorRule>(),
+        of::<PoolRule>(),
+        of::<DropCopyRule>(),
+        of::<CopySourceRule>(),
+        of::<OperatorRule>(),
+        of::<Route>(),
+    ]
+}
+
+impl Reader<'_> {
+    /// The value, or `None` after noting the mistake in it.
+    pub(super) fn keep<T>(&mut self, read: Result<T, Diagnostic>) -> Option<T> {
+        read.map_err(|mistake| self.errors.push(mistake)).ok()
+    }
+
+    /// The tables of a list.
+    pub(super) fn tables<'d>(&mut self, root: TomlTable<'d>, name: &'d str) -> Vec<TomlTable<'d>> {
+        tables(root.get(name), name, &mut self.errors)
+    }
+
+    /// Reads the keys of a table into a rule, in the order of the registry; missing ones have their defaults.
+    pub(super) fn read<T: TableRule>(&mut self, rule: &mut T, table: TomlTable<'_>) {
+        let nothing = DeTable::new();
+        let unknown = table.unknown(T::KEYS.iter().map(|key| key.name));
+        self.errors.extend(unknown);
+        for key in T::KEYS {
+            let done = match (table.get(key.name), key.default) {
+                (Some(value), _) => (key.read)(self, rule, value),
+                (None, "") => Ok(()),
+                (None, REQUIRED) => Err(T::missing(table, key.name)),
+                (None, default) => match DeValue::parse(default) {
+                    Ok(value) => {
+                        let value = TomlValue::detached(key.name, value.get_ref(), &nothing);
+                        (key.read)(self, rule, value)
+                    }
+                    Err(error) => Err(Diagnostic::new(table.at, error.message(), "")),
+                },
+            };
+            self.keep(done);
+        }
+    }
+}
+
+/// The value of the key that tells a rule apart.
+pub(crate) fn name_of<T: TableRule>(rule: &T) -> String {
+    let named = T::KEYS.iter().find(|key| key.name == T::NAME);
+    named.map_or(String::new(), |key| (key.show)(rule))
+}
+
+/// Whether a second operator must confirm changes of such rules.
+pub(crate) fn is_guarded<T: TableRule>() -> bool {
+    let mut keys = T::KEYS.iter();
+    keys.any(|key| key.reload == ReloadEffect::Confirmed)
+}
+
+/// The keys that differ and that only a start reads.
+pub(crate) fn at_start<T: TableRule>(old: &T, new: &T) -> impl Iterator<Item = &'static str> {
+    let keys = T::KEYS.iter();
+    let keys = keys.filter(|key| key.reload == ReloadEffect::Restart);
+    let differ = keys.filter(|key| (key.show)(old) != (key.show)(new));
+    let names: Vec<&str> = differ.map(|key| key.name).collect();
+    names.into_iter()
+}
+
+/// The text of a value, if there is one.
+pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// A time as settings have it.
+pub(crate) fn time(nanoseconds: i64) -> String {
+    time_text(Some(nanoseconds))
+}

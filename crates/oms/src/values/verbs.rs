@@ -1,0 +1,130 @@
+//! What operators may say: each command and query once, with its right, its words and what it does.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::OperatorRight;
+
+/// A command or query of operators.
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorVerb<V: 'static> {
+    pub(crate) verb: V,
+    /// Its name.
+    pub name: &'static str,
+    /// The right that it requires.
+    pub right: OperatorRight,
+    /// Its words.
+    pub words: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// Its words are checked where it is carried out.
+    pub(crate) is_free: bool,
+}
+
+/// Makes an enum of verbs and the table of them. An entry is what a verb does, then its name, words and right; `free`
+/// when it has words of its own.
+macro_rules! verbs {
+    (@is_free) => { false };
+    (@is_free free) => { true };
+    ($(#[$about:meta])+ $kind:ident, $all:ident[$count:literal];
+     $( $(#[doc = $help:literal])+ $verb:ident: $name:literal, $words:literal, $right:ident $($free:ident)?; )+) => {
+        $(#[$about])+
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum $kind { $( $(#[doc = $help])+ $verb, )+ }
+
+        $(#[$about])+
+        pub const $all: [OperatorVerb<$kind>; $count] = [$( OperatorVerb {
+            verb: $kind::$verb,
+            name: $name,
+            right: OperatorRight::$right,
+            words: $words,
+            help: concat!($($help),+),
+            is_free: verbs!(@is_free $($free)?),
+        } ),+];
+    };
+}
+
+verbs! {
+    /// Commands: each changes something, and needs a reason. A scope is `firm`, `session=NAME`, `account=NAME`,
+    /// `symbol=NAME`, or `account=NAME symbol=NAME`.
+    CommandVerb, COMMANDS[14];
+    /// Sets limits; `CODE=none` removes one. With `until` (UTC) the limit before it is restored then.
+    Limit: "limit", "SCOPE CODE=VALUE ... [until=17:00]", Limit;
+    /// Cancels the open orders of the scope; new ones are accepted.
+    Cancel: "cancel", "SCOPE", Kill;
+    /// Rejects new orders and replaces of the scope from the next message on, and cancels its open orders.
+    Kill: "kill", "SCOPE", Kill;
+    /// Accepts only orders that reduce a position. For a killed scope it needs the right `arm` too.
+    Reducing: "reducing", "SCOPE", Kill;
+    /// Trading resumes.
+    Arm: "arm", "SCOPE", Arm;
+    /// Sets the state of a market: `open`, `auction`, `halted` or `closed`.
+    Market: "market", "symbol=NAME STATE", Market;
+    /// Sets prices of a market, also `bid` and `offer`, for conditional orders.
+    Price: "price", "symbol=NAME last=PRICE", Market;
+    /// Enters a report of a venue by hand.
+    Report: "report", "order=NUMBER type=TYPE ...", Report free;
+    /// Places an order again that a control rejected; also `order=SESSION/ClOrdID`.
+    Rerun: "rerun", "order=NUMBER without=RC8", Rerun free;
+    /// Closes a break between a line and a drop copy of the venue.
+    Accept: "accept", "break=NUMBER", Break;
+    /// Settles a break between a report of a venue and its order; also `ours`.
+    Settle: "settle", "break=NUMBER venue", Settle free;
+    /// Starts a trading day; `cancel` cancels the Day orders that are open first.
+    Roll: "roll", "day=2026-11-23 [cancel]", Roll;
+    /// Asks an exchange over TMP for its bulletins.
+    Bulletin: "bulletin", "line=NAME from=NUMBER", Market free;
+    /// Goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)).
+    Reload: "reload", "", Reload;
+}
+
+verbs! {
+    /// Queries: the first line of an answer names its columns, which tabs separate.
+    QueryVerb, QUERIES[15];
+    /// The state: trading day, open and unknown orders, whether it trades.
+    Status: "status", "", Read;
+    /// Orders in memory, at most the newest 1000.
+    Orders: "orders", "[account=NAME] [open]", Read;
+    /// An order by its OrderID(37).
+    Order: "order", "NUMBER", Read free;
+    /// Positions, and the open quantity to buy and sell.
+    Positions: "positions", "", Read;
+    /// Limits and kill switches.
+    Limits: "limits", "", Read;
+    /// The pools of order numbers: the next number, and how many are left.
+    Pools: "pools", "", Read;
+    /// The conditional orders that are held.
+    Held: "held", "", Read;
+    /// Today's orders that a control rejected.
+    Rejected: "rejected", "", Read;
+    /// Differences with venues and drop copies.
+    Breaks: "breaks", "", Read;
+    /// What is open and traded in each account, and whether it trades.
+    Accounts: "accounts", "", Read;
+    /// Tick, lot, reference price, state of the market and line group of each symbol.
+    Symbols: "symbols", "", Read;
+    /// A line for `fixwire status`.
+    Counts: "counts", "", Read;
+    /// The same with a name for each figure.
+    Figures: "figures", "", Read;
+    /// The mistakes in commands `report`.
+    CheckReports: "check-reports", "REPORT; REPORT ...", Read free;
+    /// The mistakes in commands `price`.
+    CheckPrices: "check-prices", "PRICE; PRICE ...", Read free;
+}
+
+impl<V> OperatorVerb<V> {
+    /// The verb of a name.
+    pub(crate) fn named(all: &'static [Self], name: &str) -> Option<&'static Self> {
+        all.iter().find(|it| it.name == name)
+    }
+
+    /// All names, with the one that was probably meant.
+    pub(crate) fn listed(all: &'static [Self], name: &str) -> String {
+        let names: Vec<&str> = all.iter().map(|it| it.name).collect();
+        let nearest = fixwire_text::nearest(name, names.iter().copied());
+        let meant = nearest.map(|it| format!("; did you mean {it}?"));
+        format!("{}{}", names.join(", "), meant.unwrap_or_default())
+    }
+}
