@@ -93,6 +93,10 @@ pub(super) struct Queues {
     max_bytes: u64,
     /// Number of blocks that rows use.
     used: usize,
+    #[expect(
+        clippy::vec_box,
+        reason = "a block moves to a queue without a copy of its 4 KiB"
+    )]
     free: Vec<Box<Block>>,
     rows: Vec<Row>,
     records: u64,

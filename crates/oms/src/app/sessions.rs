@@ -40,7 +40,7 @@ impl Oms {
                 .position(|it| it.name == rule.session)?;
             let client = Client {
                 session: SessionId(u32::try_from(at).ok()?),
-                version: self.sessions[at as usize].version,
+                version: self.sessions[at].version,
                 is_copy: true,
                 numbers: rule.report_numbers.then_some(numbers),
             };

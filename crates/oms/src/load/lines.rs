@@ -149,7 +149,7 @@ impl TableRule for LineGroup {
             },
             |group| {
                 let others = STATUS.iter().filter(|it| it.1 != StatusRule::FromBook);
-                let word = others.map(|it| *it).find(|it| it.1 == group.status);
+                let word = others.copied().find(|it| it.1 == group.status);
                 or_none(word.map(|(word, _)| word))
             }), "\"from the book\"", Applied;
         /// `true`: [OrderMassStatusRequest(AF)](#status-requests-to-venues) at each logon of a line, from FIX 4.3 on
