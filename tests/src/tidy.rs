@@ -380,6 +380,50 @@ fn numbers(line: &str) -> impl Iterator<Item = u64> {
     })
 }
 
+/// What only the crate `text` does, by a sign of it in code, and the files that have it too.
+const ONE_READER: [(&str, &str, &[&str]); 4] = [
+    ("finds the nearest name", "levenshtein", &[]),
+    ("reads durations", "strip_suffix(\"ms\")", &[]),
+    ("reads durations", "(\"ms\", ", &[]),
+    (
+        "walks TOML",
+        "toml::de::",
+        &[
+            "crates/cli/src/oms/stamps.rs",
+            "crates/cli/src/sim/load.rs",
+            "crates/gateway/src/gateway/conversion_files.rs",
+            "crates/gateway/src/gateway/options.rs",
+            "crates/gateway/src/gateway/options/units.rs",
+            "crates/transform/src/rules/file.rs",
+            "crates/oms/src/load/mod.rs",
+            "crates/oms/src/load/registry.rs",
+            "crates/oms/src/load/restart.rs",
+            "crates/settings/src/toml.rs",
+            "crates/settings/src/toml/link.rs",
+            "crates/settings/src/toml/operator.rs",
+        ],
+    ),
+];
+
+/// What a file does itself although the crate `text` does it. `path` has slashes.
+pub fn own_readers(path: &str, source: &str) -> Vec<String> {
+    let product = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let known = ONE_READER.iter().filter(|(_, _, files)| !files.contains(&path));
+    let found = known.filter(|(_, sign, _)| code(product).any(|(_, line)| line.contains(sign)));
+    found
+        .map(|(what, ..)| format!("{what} itself: crates/text does it"))
+        .collect()
+}
+
+/// Files of [`ONE_READER`] that no longer have what they are listed for: the lists may only shrink.
+pub fn listed_readers(source: impl Fn(&str) -> String) -> Vec<String> {
+    let all = ONE_READER.iter();
+    let all = all.flat_map(|(_, sign, files)| files.iter().map(move |file| (sign, file)));
+    let gone = all.filter(|(sign, file)| !source(file).contains(**sign));
+    gone.map(|(sign, file)| format!("{file} is listed for {sign} in tidy.rs and has it no longer"))
+        .collect()
+}
+
 /// Signs of unfinished work.
 pub fn leftovers(text: &str) -> Vec<String> {
     mentions(text, &LEFTOVERS, "is a leftover")

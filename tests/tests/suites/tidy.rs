@@ -91,6 +91,20 @@ fn applications_around_others_forward_every_method() {
 }
 
 #[test]
+fn texts_have_one_reader() {
+    let sources = rust().into_iter();
+    let sources = sources.filter(|path| path.starts_with("crates") && !is_test(path));
+    let others = sources.filter(|path| !path.starts_with("crates/text"));
+    nothing(others.flat_map(|path| {
+        let shown = path.to_string_lossy().replace('\\', "/");
+        name(&path, tidy::own_readers(&shown, &text(&path)))
+    }));
+    nothing(tidy::listed_readers(|file| text(Path::new(file))));
+    let planted = "fn near(a: &str) -> usize { levenshtein(a, \"b\") }";
+    assert_eq!(tidy::own_readers("crates/x/src/lib.rs", planted).len(), 1);
+}
+
+#[test]
 fn the_rows_of_the_crates_are_those_of_the_page() {
     let page = text(Path::new("ARCHITECTURE.md"));
     let package = |folder: &str| {
