@@ -520,5 +520,5 @@ fn section(kind: SectionKind, header: Span) -> Section {
 /// The property that was most likely meant.
 fn nearest(name: &str) -> Option<&'static str> {
     let names = properties::PROPERTIES.iter().map(|property| property.name);
-    registry::nearest_of(name, names)
+    fixwire_text::nearest(name, names)
 }

@@ -7,6 +7,7 @@ use super::kinds::APPL_VERSIONS;
 use super::link_keys;
 use super::value::{SettingValue, ValueKind};
 use fixwire_protocol::redact::is_harmless;
+use fixwire_text::distance;
 
 /// One setting, defined once: the reader, `check`, and `docs/reference/settings.md` all come from it.
 #[derive(Debug)]
@@ -173,35 +174,13 @@ pub fn nearest(text: &str) -> Option<&'static str> {
     let used = KEYS
         .iter()
         .flat_map(|key| std::iter::once(key.name).chain(key.names.iter().map(|other| other.name)));
-    nearest_of(text, used.chain(elsewhere::names()))
-}
-
-/// The name most similar to a text: at most a third of its letters differ.
-pub fn nearest_of(text: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    const LONGEST: usize = 64;
-    if text.len() > LONGEST {
-        return None;
-    }
-    let wanted = text.to_ascii_lowercase();
-    let (length, allowed) = (wanted.chars().count(), |name: &str| name.len().max(3) / 3);
-    names
-        .filter(|name| name.len().abs_diff(length) <= allowed(name))
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&wanted, &name.to_ascii_lowercase()),
-                name,
-            )
-        })
-        .filter(|(distance, name)| *distance <= allowed(name))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    fixwire_text::nearest(text, used.chain(elsewhere::names()))
 }
 
 /// Whether this key was most likely meant: one letter differs, or two of many.
 pub fn is_slip(text: &str, key: &str) -> bool {
-    let [text, key] = [text, key].map(str::to_ascii_lowercase);
     let allowed = if key.len() < 12 { 1 } else { 2 };
-    strsim::damerau_levenshtein(&text, &key) <= allowed
+    distance(text, key) <= allowed
 }
 
 /// Whether the value of a key must never be shown.

@@ -218,7 +218,7 @@ fn nearest(name: &str) -> Option<String> {
         let distance = if wanted == city {
             0
         } else {
-            1 + strsim::damerau_levenshtein(&wanted, &whole)
+            1 + fixwire_text::distance(&wanted, &whole)
         };
         // A short name without a region is similar to many others, and offsets of `Etc` have the opposite sign.
         if distance > 0 && (!known.contains('/') || known.starts_with("Etc/")) {

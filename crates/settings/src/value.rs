@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use fixwire_engine::schedule::{Date, Day};
+use fixwire_text::number;
 
 use super::times::{ZonedTime, clock, dates, weekday, weekdays};
 
@@ -202,10 +203,7 @@ impl ValueKind {
                 Some(SettingValue::Time(Duration::from_millis(millis)))
             }
             Self::Bytes { min, max } => {
-                const UNITS: &[(&str, u64)] = &[("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
-                let upper = text.to_ascii_uppercase();
-                let upper = upper.strip_suffix('B').unwrap_or(&upper);
-                within(scaled(upper, UNITS, 1)?, min, max).map(SettingValue::Int)
+                within(fixwire_text::bytes(text)?, min, max).map(SettingValue::Int)
             }
             Self::Text | Self::Secret | Self::Path => printable(text),
             Self::Name => printable(text)
@@ -265,48 +263,12 @@ fn within(value: u64, min: u64, max: u64) -> Option<u64> {
     (min..=max).contains(&value).then_some(value)
 }
 
-/// Digits only: no sign, no spaces.
-fn number(text: &str) -> Option<u64> {
-    text.bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok())?
-}
-
-fn scaled(text: &str, units: &[(&str, u64)], plain: u64) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = &text[digits.len()..];
-    let scale = if unit.is_empty() {
-        plain
-    } else {
-        units
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(unit))?
-            .1
-    };
-    number(digits.trim_end())?.checked_mul(scale)
-}
-
-/// Milliseconds. QuickFIX/Go writes several units in sequence: `1h30m`, `1.5s`.
+/// Milliseconds; a bare number is seconds.
 fn time(text: &str) -> Option<u64> {
-    const UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
-    if let Some(millis) = scaled(text, UNITS, 1000) {
-        return Some(millis);
+    if let Some(seconds) = number(text) {
+        return seconds.checked_mul(1000);
     }
-    let (mut rest, mut sum) = (text, 0_u64);
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| c.is_ascii_alphabetic())?;
-        let (count, behind) = rest.split_at(digits);
-        let next = behind.find(|c: char| !c.is_ascii_alphabetic());
-        let (unit, further) = behind.split_at(next.unwrap_or(behind.len()));
-        let (_, scale) = UNITS.iter().find(|known| known.0 == unit)?;
-        let part = factor(count)?.checked_mul(*scale)?;
-        if !part.is_multiple_of(1000) {
-            return None;
-        }
-        sum = sum.checked_add(part / 1000)?;
-        rest = further;
-    }
-    (!text.is_empty()).then_some(sum)
+    Some(fixwire_text::duration(text)? / 1_000_000)
 }
 
 /// Thousandths.

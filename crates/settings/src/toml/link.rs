@@ -71,7 +71,7 @@ impl Reader<'_> {
     fn unknown(&mut self, name: &str, key: Span, is_a_sessions: bool) {
         let own = LINK_KEYS.iter().map(|key| key.name);
         let connection = CONNECTION_KEYS.iter().map(|id| registry::key(*id).name);
-        let help = match registry::nearest_of(name, own.clone().chain(connection)) {
+        let help = match fixwire_text::nearest(name, own.clone().chain(connection)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None if is_a_sessions => {
                 "remove it: a link has the keys of its protocol, and of a session's keys only those of \
