@@ -71,7 +71,7 @@ impl Bench {
             .core
             .begin(START, (20_260_821, 1), &names, usize::MAX, &mut nowhere);
         assert!(done, "it began");
-        bench.core.line_up(START, 1, &mut nowhere);
+        bench.core.line_up(START, SessionNo::new(1), &mut nowhere);
         for number in 0..OPEN {
             let (account, symbol) = bench.place();
             let id = number.to_string();
