@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Ours that are published; programs, rigs and what only they use are not.
-pub const PUBLIC: [&str; 20] = [
+pub const PUBLIC: [&str; 23] = [
     "fixwire",
     "fixwire-control",
     "fixwire-dictionary",

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, ImplItem, Item, Pat, Signature, Type};
 
@@ -292,7 +291,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             .iter()
             .find(|arm| arm.guard.is_none() && is_rest(&arm.pat));
         if let (true, Some(rest)) = (events, rest) {
-            let line = rest.span().start().line;
+            let line = rest.fat_arrow_token.spans[0].start().line;
             self.shape.fallbacks.push((self.path.to_owned(), line));
         }
         visit::visit_expr_match(self, it);
