@@ -31,7 +31,6 @@ mod bytes;
 mod events;
 mod nested;
 mod record;
-mod records;
 mod state;
 mod wire;
 

@@ -6,6 +6,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_ledger::Bytes;
 use fixwire_protocol::{BodyError, Message, Outbox, SessionId, Tag, Timestamp};
 
 use super::event::{GatewayLimit, NoteError, Trouble};
@@ -25,7 +26,7 @@ mod remembered;
 
 pub(super) use held::{ANSWERED, Holding, UNANSWERED, came_at, held, row, target};
 pub(super) use note::HeldMessage;
-use note::{GatewayNote, NoteText, OrderNote, SetupNote, put_draft, take_draft};
+use note::{GatewayNote, OrderNote, SetupNote, put_draft, take_draft};
 pub(super) use remembered::Order;
 
 /// The maximum number of sessions over the life of a journal, removed ones included.
@@ -256,7 +257,7 @@ impl Notes {
         let note = SetupNote::Session {
             session: number,
             ids,
-            name: NoteText(name.as_bytes()),
+            name: &name,
         };
         // Where it does not succeed now, it does not when the note is read.
         let _ = self.keep(GatewayNote::Setup(note), outbox)?;
@@ -503,13 +504,13 @@ impl Notes {
     fn note(
         &mut self,
         venue: SessionId,
-        note: impl FnOnce(u32, NoteText<'_>) -> OrderNote<'_>,
+        note: impl FnOnce(u32, Bytes<'_>) -> OrderNote<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
         self.parts.clear();
         put_draft(&mut self.parts, &self.draft);
         self.text.clear();
-        GatewayNote::Order(note(venue.0, NoteText(&self.parts))).put(&mut self.text);
+        GatewayNote::Order(note(venue.0, Bytes(&self.parts))).put(&mut self.text);
         self.write(outbox)
     }
 
@@ -535,10 +536,7 @@ impl Notes {
                 self.noted = Some(limits);
                 self.apply_limits(limits)
             }
-            SetupNote::Session { session, ids, name } => {
-                let name = core::str::from_utf8(name.0).map_err(|_| NoteError::NotOurs)?;
-                self.introduce(session, ids, name)
-            }
+            SetupNote::Session { session, ids, name } => self.introduce(session, ids, name),
             SetupNote::Share { client, bytes } => {
                 let known = self.known.get_mut(client as usize);
                 known.ok_or(NoteError::UnknownSession)?.own = bytes;

@@ -33,13 +33,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::vec;
 use std::vec::Vec;
 
+use fixwire_ledger::Bytes;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
     Application, Decoder, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId,
     Timestamp,
 };
 
-use super::notes::note::{GatewayNote, NoteText, SetupNote};
+use super::notes::note::{GatewayNote, SetupNote};
 use super::{Gateway, GatewayContext, GatewayEvent, GatewaySession, note_text};
 use crate::rules::RuleError;
 
@@ -369,7 +370,7 @@ fn session_note(session: u32, name: &str) -> Vec<u8> {
     note(GatewayNote::Setup(SetupNote::Session {
         session,
         ids: None,
-        name: NoteText(name.as_bytes()),
+        name,
     }))
 }
 

@@ -104,20 +104,25 @@ impl OrderTracker {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
         let [next_number, next_opened] =
             orders.take_counters(from).ok_or(CheckpointError::Content)?;
-        let venues = u32::take(from).ok_or(CheckpointError::Content)?;
-        if venues > config.max_sessions {
-            return Err(CheckpointError::Room);
+        let venues: Option<Vec<(u32, u64)>> = Wire::take(from);
+        for (id, next) in venues.ok_or(CheckpointError::Content)? {
+            let id = SessionId(id);
+            let is_next = orders.venues.last().is_none_or(|last| last.id < id);
+            if next == 0 || !is_next {
+                return Err(CheckpointError::Content);
+            }
+            orders.venues.push(Venue {
+                id,
+                next,
+                rewriting: None,
+            });
         }
-        for _ in 0..venues {
-            let venue = orders.take_venue(from).ok_or(CheckpointError::Content)?;
-            orders.venues.push(venue);
-        }
-        let names = u32::take(from).ok_or(CheckpointError::Content)?;
-        if names > config.max_orders {
-            return Err(CheckpointError::Room);
-        }
-        let saved: Option<Vec<_>> = (0..names).map(|_| SavedName::take(from)).collect();
+        let saved: Option<Vec<SavedName<'_>>> = Wire::take(from);
         let saved = saved.ok_or(CheckpointError::Content)?;
+        let (names, venues) = (saved.len(), orders.venues.len());
+        if names > config.max_orders as usize || venues > config.max_sessions as usize {
+            return Err(CheckpointError::Room);
+        }
         let is_long = |id: &[u8]| id.len() > config.max_id;
         if saved.iter().any(|name| name.ids().into_iter().any(is_long)) {
             return Err(CheckpointError::Room);
@@ -140,16 +145,6 @@ impl OrderTracker {
             .chain(next);
         let may_be = numbers.all(|number| number <= COUNT_MAX) && !next.contains(&0);
         may_be.then_some(next)
-    }
-
-    fn take_venue(&self, from: &mut &[u8]) -> Option<Venue> {
-        let venue = Venue {
-            id: SessionId(u32::take(from)?),
-            next: u64::take(from)?,
-            rewriting: None,
-        };
-        let is_next = self.venues.last().is_none_or(|last| last.id < venue.id);
-        (venue.next > 0 && is_next).then_some(venue)
     }
 
     /// Changes the limits. Without room, names that may be forgotten are forgotten.
@@ -215,8 +210,8 @@ impl OrderTracker {
             purpose: name.purpose,
             state: name.state,
             queue,
-            began: name.began.0,
-            touched: name.touched.0,
+            began: name.began,
+            touched: name.touched,
             // When it was opened is of no use once it is closed.
             opened: if name.state.is_open() { name.opened } else { 0 },
             before: number(name.before),

@@ -23,14 +23,11 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::hash::Hasher;
 
-use fixwire_ledger::{Put, Wire, records};
+use fixwire_ledger::{Bytes, Put, Wire, record, state_hash, write_state};
 use fixwire_protocol::{Ledger, SessionId, Timestamp};
-use siphasher::sip::SipHasher24;
 
 use super::super::queues::CANCELLED;
-use super::note::NoteText;
 use super::remembered::is_rememberable;
 use super::{ANSWERED, MAX_SESSIONS, Notes, UNANSWERED};
 use crate::orders::{OrderTracker, OrdersConfig, Rewriting};
@@ -39,17 +36,17 @@ const NAME: &str = "gateway";
 /// Version of this form and of the notes.
 const VERSION: u32 = 1;
 
-records! {
-    /// A session as it is written.
-    struct SavedSession<'a> {
-        name: NoteText<'a>,
-        /// The form of the session's ids as noted, and as the orders have it.
-        ids: Option<Rewriting>,
-        orders_ids: Option<Rewriting>,
-        /// Its share of `max_remembered`.
-        own: Option<u64>,
-    }
+/// A session as it is written.
+struct SavedSession<'a> {
+    name: &'a str,
+    /// The form of the session's ids as noted, and as the orders have it.
+    ids: Option<Rewriting>,
+    orders_ids: Option<Rewriting>,
+    /// Its share of `max_remembered`.
+    own: Option<u64>,
 }
+
+record! { SavedSession<'a> { name, ids, orders_ids, own } }
 
 impl Notes {
     /// Replaces the state by one that a ledger wrote.
@@ -69,25 +66,20 @@ impl Notes {
 
     /// A hash of the state.
     pub fn hash(&self) -> u64 {
-        let mut hasher = SipHasher24::new();
-        self.put(&mut |bytes: &[u8]| hasher.write(bytes));
-        hasher.finish()
+        state_hash(|to| self.put(to))
     }
 
     fn put(&self, to: &mut impl Put) {
         self.last_answer.put(to);
         self.noted.put(to);
         self.orders.config().put(to);
-        (self.known.len() as u32).put(to);
-        for (number, known) in (0..).zip(&self.known) {
-            let session = SavedSession {
-                name: NoteText(known.name.as_bytes()),
-                ids: known.ids,
-                orders_ids: self.orders.rewriting(SessionId(number)),
-                own: known.own,
-            };
-            session.put(to);
-        }
+        let sessions = (0..).zip(&self.known).map(|(number, known)| SavedSession {
+            name: &known.name,
+            ids: known.ids,
+            orders_ids: self.orders.rewriting(SessionId(number)),
+            own: known.own,
+        });
+        sessions.collect::<Vec<_>>().put(to);
         self.orders.put(to);
         self.last_held.map(|(target, _)| target).put(to);
         let rows = self.queues.rows();
@@ -114,18 +106,20 @@ impl Notes {
         let noted = noted.ok_or_else(|| wrong("noted limits"))?;
         let config = OrdersConfig::take(from).and_then(|limits| self.with_key(limits));
         let config = config.ok_or_else(|| wrong("limits"))?;
-        let sessions = take_sessions(from).ok_or_else(|| wrong("sessions"))?;
+        let sessions: Option<Vec<SavedSession<'_>>> = Wire::take(from);
+        let sessions = sessions.filter(|all| all.len() <= MAX_SESSIONS);
+        let sessions = sessions.ok_or_else(|| wrong("sessions"))?;
         let mut orders = OrderTracker::take(from, config)
             .map_err(|error| format!("orders in the gateway state: {error}"))?;
-        for (number, (_, session)) in (0..).zip(&sessions) {
+        for (number, session) in (0..).zip(&sessions) {
             let ids = session.orders_ids;
             let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), ids));
             set.map_err(|error| format!("ids in the gateway state: {error}"))?;
         }
         let mut new = self.beside(orders);
         (new.last_answer, new.noted) = (last_answer, noted);
-        for (name, session) in sessions {
-            new.know(name, session.ids, session.own);
+        for session in sessions {
+            new.know(session.name, session.ids, session.own);
         }
         new.take_queues(from).ok_or_else(|| wrong("queues"))?;
         new.take_remembered(from)
@@ -155,7 +149,7 @@ impl Notes {
             self.queues.begin_at(row as usize, begins as usize)?;
             for _ in 0..records {
                 let mark = u8::take(from)?;
-                let NoteText(record) = NoteText::take(from)?;
+                let Bytes(record) = Bytes::take(from)?;
                 if ![ANSWERED, UNANSWERED, CANCELLED].contains(&mark) {
                     return None;
                 }
@@ -176,7 +170,7 @@ impl Notes {
         for _ in 0..u64::take(from)? {
             let client = u32::take(from)?;
             let len = u8::take(from)?;
-            let NoteText(both) = NoteText::take(from)?;
+            let Bytes(both) = Bytes::take(from)?;
             let (id, fields) = both.split_at_checked(len.into())?;
             let is_one = is_rememberable(id, fields) && !fields.is_empty();
             if client as usize >= self.known.len() || !is_one {
@@ -186,20 +180,6 @@ impl Notes {
         }
         Some(())
     }
-}
-
-/// The sessions, each with its name.
-fn take_sessions<'a>(from: &mut &'a [u8]) -> Option<Vec<(&'a str, SavedSession<'a>)>> {
-    let count = u32::take(from)? as usize;
-    let one = |_| {
-        let session = SavedSession::take(from)?;
-        let name = core::str::from_utf8(session.name.0).ok()?;
-        Some((name, session))
-    };
-    if count > MAX_SESSIONS {
-        return None;
-    }
-    (0..count).map(one).collect()
 }
 
 impl Ledger for Notes {
@@ -213,7 +193,7 @@ impl Ledger for Notes {
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        self.put(&mut &mut *put);
+        write_state(put, |to| self.put(to));
     }
 
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Bytes, Wire, whole};
 use fixwire_protocol::dictionary::Dictionary;
 use fixwire_protocol::{Message, Outbox, SessionId, Timestamp};
 
@@ -14,7 +14,7 @@ use super::super::event::{GatewayLimit, NoteError, Trouble};
 use super::super::passage::Passage;
 use super::super::queues::CANCELLED;
 use super::Notes;
-use super::note::{GatewayNote, HeldMessage, HeldNote, NoteText, put_draft, take_draft};
+use super::note::{GatewayNote, HeldMessage, HeldNote, put_draft, take_draft};
 use crate::Draft;
 use crate::orders::HeldAt;
 
@@ -59,9 +59,7 @@ pub(in super::super) fn came_at(time: [u8; 8]) -> Timestamp {
 
 /// Reads a record of a queue.
 pub(in super::super) fn held(record: &[u8]) -> Option<HeldMessage<'_>> {
-    let mut message = record.get(8..)?;
-    let held = HeldMessage::take(&mut message)?;
-    message.is_empty().then_some(held)
+    whole(record.get(8..)?)
 }
 
 impl Notes {
@@ -92,10 +90,10 @@ impl Notes {
             target: target.0,
             passage: holding.passage,
             is_answered: holding.is_answered,
-            known: NoteText(known),
-            came: NoteText(came),
-            msg_type: NoteText(msg_type),
-            fields: NoteText(holding.draft.encode()),
+            known: Bytes(known),
+            came: Bytes(came),
+            msg_type: Bytes(msg_type),
+            fields: Bytes(holding.draft.encode()),
         };
         let done = self.hold_message(holding.source, holding.is_share, message, outbox);
         self.parts = parts;
@@ -202,7 +200,7 @@ impl Notes {
         let note = HeldNote::Cancelled {
             client: client.0,
             target: venue.0,
-            id: NoteText(id),
+            id: Bytes(id),
         };
         self.keep_held(note, outbox)
     }

@@ -3,11 +3,9 @@
 //! Sessions have numbers here, which their first note introduces: so the file may list them in another order. Another
 //! kind, field or order of fields is another version of the state, and a journal with notes of another version is refused.
 
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
-use fixwire_ledger::{Put, Wire, events, records};
+use fixwire_ledger::{Bytes, events, record};
 use fixwire_protocol::SOH;
 
 use super::super::passage::Passage;
@@ -25,7 +23,7 @@ events! {
         2 Session {
             session: u32 = "Its number in notes.",
             ids: Option<Rewriting> = "The form of ids; `None` for the common form.",
-            name: NoteText<'a> = "Its name in the settings.",
+            name: &'a str = "Its name in the settings.",
         }
         /// A client's share of `max_remembered` from here on.
         3 Share {
@@ -39,14 +37,14 @@ events! {
         /// A client's message to a venue.
         10 Outbound {
             client: u32 = "The client session.", venue: u32 = "The venue session.",
-            message: NoteText<'a> = "The message.",
+            message: Bytes<'a> = "The message.",
         }
         /// A message from a venue.
-        11 Inbound { venue: u32 = "The venue session.", message: NoteText<'a> = "The message.", }
+        11 Inbound { venue: u32 = "The venue session.", message: Bytes<'a> = "The message.", }
         /// The last message to the venue was not sent, or the venue refused a message.
-        12 Refused { venue: u32 = "The venue session.", message: NoteText<'a> = "The refused message.", }
+        12 Refused { venue: u32 = "The venue session.", message: Bytes<'a> = "The refused message.", }
         /// A venue rejected a message.
-        13 Rejected { venue: u32 = "The venue session.", message: NoteText<'a> = "The rejected message.", }
+        13 Rejected { venue: u32 = "The venue session.", message: Bytes<'a> = "The rejected message.", }
     }
     /// Held messages.
     Held HeldNote['a] {
@@ -59,7 +57,7 @@ events! {
         /// The client cancelled its held order.
         23 Cancelled {
             client: u32 = "The client session.", target: u32 = "The target session.",
-            id: NoteText<'a> = "ClOrdID(11) of the order.",
+            id: Bytes<'a> = "ClOrdID(11) of the order.",
         }
     }
     /// Values remembered for orders.
@@ -67,63 +65,38 @@ events! {
         /// Fields are remembered for a client's order; an empty one is dropped.
         30 Remembered {
             client: u32 = "The client session.",
-            values: NoteText<'a> = "As a message without MsgType(35): ClOrdID(11) of the order, then the fields.",
+            values: Bytes<'a> = "As a message without MsgType(35): ClOrdID(11) of the order, then the fields.",
         }
         /// The values remembered for an order are dropped.
         31 Forgotten {
             client: u32 = "The client session.",
-            order: NoteText<'a> = "As a message without MsgType(35): ClOrdID(11) of the order.",
+            order: Bytes<'a> = "As a message without MsgType(35): ClOrdID(11) of the order.",
         }
     }
 }
 
-records! {
-    /// A held message.
-    pub struct HeldMessage<'a> {
-        /// The session that it came from.
-        pub source: u32,
-        /// The session that it is for.
-        pub target: u32,
-        /// Its kind.
-        pub passage: Passage,
-        /// Whether its source receives a reject if it cannot be delivered.
-        pub is_answered: bool,
-        /// MsgType(35), SOH and the fields that orders track; empty if they do not track it.
-        pub known: NoteText<'a>,
-        /// Fields of the received message that a reject reads.
-        pub came: NoteText<'a>,
-        /// MsgType(35).
-        pub msg_type: NoteText<'a>,
-        /// The fields as they will be sent.
-        pub fields: NoteText<'a>,
-    }
+/// A held message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct HeldMessage<'a> {
+    /// The session that it came from.
+    pub source: u32,
+    /// The session that it is for.
+    pub target: u32,
+    /// Its kind.
+    pub passage: Passage,
+    /// Whether its source receives a reject if it cannot be delivered.
+    pub is_answered: bool,
+    /// MsgType(35), SOH and the fields that orders track; empty if they do not track it.
+    pub known: Bytes<'a>,
+    /// Fields of the received message that a reject reads.
+    pub came: Bytes<'a>,
+    /// MsgType(35).
+    pub msg_type: Bytes<'a>,
+    /// The fields as they will be sent.
+    pub fields: Bytes<'a>,
 }
 
-/// Bytes of a message, after their length as `u32`.
-#[derive(Clone, Copy, Eq, PartialEq)]
-pub struct NoteText<'a>(pub &'a [u8]);
-
-impl fmt::Debug for NoteText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(self.0))
-    }
-}
-
-impl<'a> Wire<'a> for NoteText<'a> {
-    #[inline]
-    fn put(&self, to: &mut impl Put) {
-        (self.0.len() as u32).put(to);
-        to.text(self.0);
-    }
-
-    #[inline]
-    fn take(from: &mut &'a [u8]) -> Option<Self> {
-        let len = u32::take(from)? as usize;
-        let (text, rest) = from.split_at_checked(len)?;
-        *from = rest;
-        Some(Self(text))
-    }
-}
+record! { HeldMessage<'a> { source, target, passage, is_answered, known, came, msg_type, fields } }
 
 /// Writes the type and the fields of a draft.
 pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {

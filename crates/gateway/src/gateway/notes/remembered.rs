@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
+use fixwire_ledger::Bytes;
 use fixwire_protocol::{Outbox, SOH, SessionId, tag};
 
 use super::super::event::{GatewayLimit, NoteError, Trouble};
 use super::super::memory::MAX_ID;
 use super::Notes;
-use super::note::{GatewayNote, NoteText, RememberedNote, SetupNote, put_values, values};
+use super::note::{GatewayNote, RememberedNote, SetupNote, put_values, values};
 use crate::orders::{OrderTracker, OrdersError, ReportAddressee};
 
 /// The order that a message is about.
@@ -75,11 +76,11 @@ impl Notes {
     /// Writes a note of the values in `parts`, and applies it.
     fn keep_values(
         &mut self,
-        note: impl FnOnce(NoteText<'_>) -> RememberedNote<'_>,
+        note: impl FnOnce(Bytes<'_>) -> RememberedNote<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Trouble> {
         let values = core::mem::take(&mut self.parts);
-        let kept = self.keep(GatewayNote::Remembered(note(NoteText(&values))), outbox);
+        let kept = self.keep(GatewayNote::Remembered(note(Bytes(&values))), outbox);
         self.parts = values;
         kept.map(drop)
     }

@@ -86,11 +86,11 @@ fn notes_of_held_messages_are_short_and_can_be_read() {
         [
             "Limits limits=OrdersConfig { max_orders: 100000, max_sessions: 10000, max_id: 64, \
              rewriting: OnCollision 64 FW, forget_quiet: None, .. }",
-            "Session session=0 ids=None name=ANNA",
-            "Session session=1 ids=None name=VENUE",
+            "Session session=0 ids=None name=\"ANNA\"",
+            "Session session=1 ids=None name=\"VENUE\"",
             "Outbound client=0 venue=1 message=D|11=A|",
             &held(1, "Opens", true, "D|11=A|", came, "D", fields),
-            "Session session=2 ids=None name=THIRD",
+            "Session session=2 ids=None name=\"THIRD\"",
             "Outbound client=0 venue=2 message=D|11=A|",
             &held(2, "Opens", false, "D|11=A|", came, "D", fields),
             "Unanswered target=1",

@@ -253,8 +253,8 @@ fn notes_are_short_and_can_be_read() {
         [
             "Limits limits=OrdersConfig { max_orders: 12, max_sessions: 10000, max_id: 64, \
              rewriting: OnCollision 64 FW, forget_quiet: None, .. }",
-            "Session session=0 ids=None name=ANNA",
-            "Session session=1 ids=None name=VENUE",
+            "Session session=0 ids=None name=\"ANNA\"",
+            "Session session=1 ids=None name=\"VENUE\"",
             "Outbound client=0 venue=1 message=D|11=A|",
             "Inbound venue=1 message=8|37=V1|11=A|150=0|39=0|",
         ]
@@ -402,7 +402,7 @@ fn a_bad_note_is_an_alarm() {
         note(GatewayNote::Order(OrderNote::Outbound {
             client,
             venue: 0,
-            message: NoteText(message.as_bytes()),
+            message: Bytes(message.as_bytes()),
         }))
     };
     let mut cut = limits(1, 64);

@@ -293,9 +293,9 @@ fn notes_can_be_read_and_wrong_ones_are_an_alarm() {
     assert_eq!(
         rig.shown_notes()[1..],
         [
-            "Session session=0 ids=None name=ANNA",
+            "Session session=0 ids=None name=\"ANNA\"",
             "Remembered client=0 values=|11=1|1=A|58=|",
-            "Session session=1 ids=None name=VENUE",
+            "Session session=1 ids=None name=\"VENUE\"",
             "Outbound client=0 venue=1 message=D|11=1|",
             "Inbound venue=1 message=8|37=V|11=1|39=2|",
             "Forgotten client=0 order=|11=1|",
@@ -306,7 +306,7 @@ fn notes_can_be_read_and_wrong_ones_are_an_alarm() {
         let values = text.replace('|', "\x01");
         note(GatewayNote::Remembered(RememberedNote::Remembered {
             client,
-            values: NoteText(values.as_bytes()),
+            values: Bytes(values.as_bytes()),
         }))
     };
     let cut = remembered(0, "|11=1|1=A|")[..12].to_vec();

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use fixwire_ledger::records;
+use fixwire_ledger::record;
 use fixwire_protocol::{SessionId, Timestamp};
 
 use super::super::table::IdKind;
@@ -11,29 +11,34 @@ use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 /// The bit for a name that a venue has answered.
 pub(in crate::orders) const ANSWERED: u8 = 3;
 
-records! {
-    /// A name as written. It refers to other names by number; 0 is none.
-    pub(in crate::orders) struct SavedName<'a> {
-        pub(in crate::orders) number: u64,
-        pub(in crate::orders) client: u32,
-        pub(in crate::orders) venue: u32,
-        pub(in crate::orders) kind: IdKind,
-        pub(in crate::orders) purpose: Purpose,
-        pub(in crate::orders) state: State,
-        pub(in crate::orders) queue: Queue,
-        /// Nanoseconds since 1970.
-        pub(in crate::orders) began: i64,
-        pub(in crate::orders) touched: i64,
-        pub(in crate::orders) opened: u64,
-        pub(in crate::orders) before: u64,
-        pub(in crate::orders) chain: u64,
-        pub(in crate::orders) within: u64,
-        /// A bit for each of [`By::ALL`], and [`ANSWERED`].
-        pub(in crate::orders) found_by: u8,
-        pub(in crate::orders) client_id: &'a [u8],
-        pub(in crate::orders) venue_id: &'a [u8],
-        /// Empty if the name is not found by it.
-        pub(in crate::orders) order_id: &'a [u8],
+/// A name as written. It refers to other names by number; 0 is none.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::orders) struct SavedName<'a> {
+    pub(in crate::orders) number: u64,
+    pub(in crate::orders) client: u32,
+    pub(in crate::orders) venue: u32,
+    pub(in crate::orders) kind: IdKind,
+    pub(in crate::orders) purpose: Purpose,
+    pub(in crate::orders) state: State,
+    pub(in crate::orders) queue: Queue,
+    pub(in crate::orders) began: Timestamp,
+    pub(in crate::orders) touched: Timestamp,
+    pub(in crate::orders) opened: u64,
+    pub(in crate::orders) before: u64,
+    pub(in crate::orders) chain: u64,
+    pub(in crate::orders) within: u64,
+    /// A bit for each of [`By::ALL`], and [`ANSWERED`].
+    pub(in crate::orders) found_by: u8,
+    pub(in crate::orders) client_id: &'a [u8],
+    pub(in crate::orders) venue_id: &'a [u8],
+    /// Empty if the name is not found by it.
+    pub(in crate::orders) order_id: &'a [u8],
+}
+
+record! {
+    SavedName<'a> {
+        number, client, venue, kind, purpose, state, queue, began, touched, opened, before, chain, within, found_by,
+        client_id, venue_id, order_id
     }
 }
 
@@ -142,8 +147,8 @@ impl Book {
             kind: name.kind,
             purpose: name.purpose,
             state: name.state,
-            began: Timestamp(name.began),
-            touched: Timestamp(name.touched),
+            began: name.began,
+            touched: name.touched,
             is_answered: name.found_by >> ANSWERED & 1 != 0,
             opened: name.opened,
             before,
