@@ -56,7 +56,7 @@ pub use values::canary;
 pub use values::day::{DayFinder, DaySpan, clock};
 pub use values::field_table;
 pub use values::form::NumberForm;
-pub use values::ids::{AccountNo, InstrumentNo, Numbered, PoolNo, SessionNo};
+pub use values::ids::{AccountNo, InstrumentNo, PoolNo, SessionNo, TableKey};
 pub use values::limits;
 pub use values::locate::Locate;
 pub use values::names::Names;

@@ -597,7 +597,7 @@ events! {
         /// A report of a venue does not agree with the order; the number of the break is that of its first event.
         88 VenueBroken {
             kind: BreakKind = "How.",
-            order: Number = "The order.", line: SessionNo = "The session of the report.",
+            order: Number = "The order.", line: Option<SessionNo> = "The session of the report; `None` when the order has none.",
             exec: u64 = "Hash of the ExecID(17) that it is about; 0 for none.",
             filled: Option<Quantity> = "CumQty(14) of the venue.",
             quantity: Quantity = "LastQty(32) of the fill, or OrderQty(38) of the order, as the venue says.",

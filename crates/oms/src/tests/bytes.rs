@@ -249,7 +249,7 @@ fn add_records(state: &mut OmsState) {
     let found = |by: Option<&[u8]>| VenueBreak {
         kind: BreakKind::FillsMissing,
         order: if by.is_some() { 1 } else { 2 },
-        line: LINES[0],
+        line: Some(LINES[0]),
         exec: 57,
         filled: Some(30),
         quantity: 10,

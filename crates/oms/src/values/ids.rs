@@ -9,7 +9,7 @@ use core::ops::{Deref, DerefMut, Index, IndexMut};
 use fixwire_ledger::{Put, Wire};
 
 /// A number of what has a name: the place of the name, from 0.
-pub trait Numbered: Copy + Eq {
+pub trait TableKey: Copy + Eq {
     /// The number of a place; the last place has none.
     fn new(index: u32) -> Self;
     /// Its place.
@@ -44,7 +44,7 @@ macro_rules! numbers {
             }
         }
 
-        impl Numbered for $name {
+        impl TableKey for $name {
             #[inline]
             fn new(index: u32) -> Self {
                 Self::new(index)
@@ -142,7 +142,7 @@ impl<N, T> Default for Table<N, T> {
     }
 }
 
-impl<N: Numbered, T> Table<N, T> {
+impl<N: TableKey, T> Table<N, T> {
     #[inline]
     pub fn get(&self, number: N) -> Option<&T> {
         self.values.get(number.index())
@@ -194,7 +194,7 @@ impl<N, T> DerefMut for Table<N, T> {
     }
 }
 
-impl<N: Numbered, T> Index<N> for Table<N, T> {
+impl<N: TableKey, T> Index<N> for Table<N, T> {
     type Output = T;
 
     #[inline]
@@ -203,7 +203,7 @@ impl<N: Numbered, T> Index<N> for Table<N, T> {
     }
 }
 
-impl<N: Numbered, T> IndexMut<N> for Table<N, T> {
+impl<N: TableKey, T> IndexMut<N> for Table<N, T> {
     #[inline]
     fn index_mut(&mut self, number: N) -> &mut T {
         &mut self.values[number.index()]

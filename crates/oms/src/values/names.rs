@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_ledger::{Put, Wire};
 use hashbrown::HashTable;
 
-use crate::values::ids::Numbered;
+use crate::values::ids::TableKey;
 use crate::values::slab::mixed;
 use crate::values::value::Text;
 
@@ -38,7 +38,7 @@ fn hash(name: &[u8]) -> u64 {
     })
 }
 
-impl<N: Numbered> Names<N> {
+impl<N: TableKey> Names<N> {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> u32 {
@@ -95,7 +95,7 @@ impl<N: Numbered> Names<N> {
     }
 }
 
-impl<'a, N: Numbered> Wire<'a> for Names<N> {
+impl<'a, N: TableKey> Wire<'a> for Names<N> {
     fn put(&self, to: &mut impl Put) {
         self.len().put(to);
         self.iter().for_each(|name| name.put(to));

@@ -12,6 +12,7 @@ use crate::state::event::{BreakEvent, CopyEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::ids::SessionNo;
 use crate::values::show::{average, price};
 use crate::values::units::half_even;
 use crate::values::units::{scaled, whole};
@@ -474,6 +475,18 @@ impl Core {
         found: Found,
         sink: &mut impl Sink,
     ) {
+        self.raise_on(at, Some(report.line), report, found, sink);
+    }
+
+    /// The same for a report on a line, or of an order that has none.
+    pub(crate) fn raise_on(
+        &mut self,
+        at: i64,
+        line: Option<SessionNo>,
+        report: &VenueReport<'_>,
+        found: Found,
+        sink: &mut impl Sink,
+    ) {
         if canary::is(OmsPlantedFault::MissBreak) {
             return;
         }
@@ -489,7 +502,7 @@ impl Core {
         let event = OrderEvent::Break(BreakEvent::VenueBroken {
             kind: found.kind,
             order,
-            line: report.line,
+            line,
             exec: found.exec,
             filled: cum_qty(report),
             quantity: found.quantity,

@@ -272,6 +272,7 @@ impl Core {
         let state = self.state();
         for (number, found) in state.breaks.iter() {
             let order = state.orders().get(found.order);
+            let line = found.line.map(|it| state.sessions().name(it));
             let account = order.map(|it| state.accounts().name(it.account));
             let symbol = order.map(|it| state.instruments().name(it.instrument));
             let _ = write!(
@@ -279,7 +280,7 @@ impl Core {
                 "\n{number}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 found.kind,
                 found.order,
-                text(state.sessions().name(found.line)),
+                line.map_or_else(String::new, text),
                 account.map_or_else(String::new, text),
                 symbol.map_or_else(String::new, text),
                 text(found.ours.bytes()),

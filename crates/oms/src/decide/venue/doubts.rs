@@ -113,11 +113,11 @@ impl Core {
 
     /// Whether the word of a venue under this id is compared with the order: it is at a venue that speaks FIX, and no replace
     /// as Canceled and New is under way.
-    fn is_compared(&self, order: &Order, line: SessionNo, request: Number) -> bool {
+    fn is_compared(&self, order: &Order, line: Option<SessionNo>, request: Number) -> bool {
         !order.is_external()
             && !order.state.is_unsent()
             && !order.is_past(request)
-            && !self.speaks_tmp(line)
+            && !line.is_some_and(|line| self.speaks_tmp(line))
             && self.state().remade.get(order.number).is_none()
     }
 
@@ -132,7 +132,8 @@ impl Core {
         let (number, request) = (report.id.order, report.id.request);
         let orders = self.state().orders();
         let order = orders.get(number);
-        let Some(order) = order.filter(|it| self.is_compared(it, report.line, request)) else {
+        let Some(order) = order.filter(|it| self.is_compared(it, Some(report.line), request))
+        else {
             return;
         };
         let closes = matches!(report.kind, ReportKind::End(_) | ReportKind::Rejected);
@@ -190,9 +191,7 @@ impl Core {
         let Some(order) = orders.get(id.order) else {
             return;
         };
-        let Some(line) = order.line() else {
-            return;
-        };
+        let line = order.line();
         let is_compared = self.is_compared(order, line, id.request)
             && order.pended.is_none()
             && order.state != OrderState::Lapsed;
@@ -236,8 +235,8 @@ impl Core {
             total: if may_trade { order.quantity } else { 0 },
             ..Found::of(BreakKind::Status, self.status_text(id.order), text)
         };
-        let report = VenueReport::of_reject(line, id, status);
-        self.raise(at, &report, found, sink);
+        let report = VenueReport::of_reject(line.unwrap_or(order.session), id, status);
+        self.raise_on(at, line, &report, found, sink);
     }
 
     /// The venue rejects an order that it has acknowledged, by Reject(3) or BusinessMessageReject(j).
@@ -247,15 +246,13 @@ impl Core {
             return;
         };
         let is_live = order.state.is_open() || order.state == OrderState::Ended(End::Filled);
-        let Some(line) = order.line().filter(|_| is_live) else {
-            return;
-        };
-        if !self.is_compared(order, line, id.request) {
+        let line = order.line();
+        if !is_live || !self.is_compared(order, line, id.request) {
             return;
         }
-        let report = VenueReport::of_reject(line, id, b'8');
+        let report = VenueReport::of_reject(line.unwrap_or(order.session), id, b'8');
         let text = "it rejects the order".to_string();
         let found = Found::of(BreakKind::Status, self.status_text(id.order), text);
-        self.raise(at, &report, found, sink);
+        self.raise_on(at, line, &report, found, sink);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct VenueBreak {
     pub kind: BreakKind,
     pub order: Number,
     /// The session of the report.
-    pub line: SessionNo,
+    pub line: Option<SessionNo>,
     /// Hash of the ExecID(17) that it is about; 0 for none.
     pub exec: u64,
     /// CumQty(14) of the venue.
