@@ -34,7 +34,6 @@ use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, Member, digits};
 use crate::script::OrderScript;
-use crate::tags;
 use crate::tmp::bulletin::KeptBulletin;
 use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
@@ -345,13 +344,13 @@ impl Exchange {
             b"F" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID],
             b"q" => &[tag::CL_ORD_ID, tag::MASS_CANCEL_REQUEST_TYPE],
             b"AF" => &[tag::MASS_STATUS_REQ_ID, tag::MASS_STATUS_REQ_TYPE],
-            b"R" => &[tags::QUOTE_REQ_ID, tag::SYMBOL],
+            b"R" => &[tag::QUOTE_REQ_ID, tag::SYMBOL],
             b"e" => &[
-                tags::SECURITY_STATUS_REQ_ID,
+                tag::SECURITY_STATUS_REQ_ID,
                 tag::SYMBOL,
-                tags::SUBSCRIPTION_REQUEST_TYPE,
+                tag::SUBSCRIPTION_REQUEST_TYPE,
             ],
-            b"g" => &[tags::TRAD_SES_REQ_ID, tags::SUBSCRIPTION_REQUEST_TYPE],
+            b"g" => &[tag::TRAD_SES_REQ_ID, tag::SUBSCRIPTION_REQUEST_TYPE],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);

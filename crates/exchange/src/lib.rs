@@ -35,7 +35,6 @@ mod script;
 mod scripted;
 mod spread;
 mod state;
-mod tags;
 #[cfg(test)]
 mod tests;
 mod tmp;

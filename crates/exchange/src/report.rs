@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decimal, Tag, tag};
+use fixwire_protocol::{Decimal, tag};
 
 use crate::dialect::{Dialect, Kind, Why};
 use crate::fields::{FieldWriter, Fields};
@@ -108,19 +108,16 @@ pub(crate) fn execution(
     out.put(tag::TEXT, said.text.as_bytes());
     if instrument.legs.is_some() {
         put_security_type(dialect, &mut out);
-        out.char(MULTI_LEG_REPORTING_TYPE, b'3');
+        out.char(tag::MULTI_LEG_REPORTING_TYPE, b'3');
     }
     out.0.extend_from_slice(said.more);
     Some(out.0)
 }
 
-const SECURITY_TYPE: Tag = 167;
-const MULTI_LEG_REPORTING_TYPE: Tag = 442;
-
 /// Writes SecurityType(167) = MLEG, which FIX 4.2 lacks.
 fn put_security_type(dialect: Dialect, out: &mut FieldWriter) {
     if dialect > Dialect::Fix42 {
-        out.put(SECURITY_TYPE, b"MLEG");
+        out.put(tag::SECURITY_TYPE, b"MLEG");
     }
 }
 
@@ -163,7 +160,7 @@ pub(crate) fn leg_execution(
     out.decimal(tag::CUM_QTY, quantity(order.filled));
     out.decimal(tag::AVG_PX, Decimal::from_int(0));
     out.put(tag::TRANSACT_TIME, time);
-    out.char(MULTI_LEG_REPORTING_TYPE, b'2');
+    out.char(tag::MULTI_LEG_REPORTING_TYPE, b'2');
     out.0
 }
 

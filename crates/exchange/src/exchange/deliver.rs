@@ -10,7 +10,6 @@ use crate::dialect::Dialect;
 use crate::event::MarketEvent;
 use crate::faults::Fate;
 use crate::fields::{FieldWriter, each};
-use crate::tags::{QUOTE_REQ_ID, SECURITY_STATUS_REQ_ID, TRAD_SES_REQ_ID};
 
 /// BusinessRejectReason(380): application not available.
 const NOT_AVAILABLE: u64 = 4;
@@ -38,9 +37,9 @@ pub(super) fn business_reject(
     body.field(tag::REF_SEQ_NUM, of(tag::MSG_SEQ_NUM));
     body.field(tag::REF_MSG_TYPE, request.msg_type());
     let id = match request.msg_type() {
-        b"R" => QUOTE_REQ_ID,
-        b"e" => SECURITY_STATUS_REQ_ID,
-        b"g" => TRAD_SES_REQ_ID,
+        b"R" => tag::QUOTE_REQ_ID,
+        b"e" => tag::SECURITY_STATUS_REQ_ID,
+        b"g" => tag::TRAD_SES_REQ_ID,
         _ => tag::CL_ORD_ID,
     };
     body.field(tag::BUSINESS_REJECT_REF_ID, of(id));

@@ -9,10 +9,6 @@ use fixwire_tmp::{TmpStatus, TmpSymbol};
 
 use super::Exchange;
 use crate::dialect::Dialect;
-use crate::tags::{
-    NO_RELATED_SYM, QUOTE_ID, QUOTE_REJECT_REASON, QUOTE_REQ_ID, QUOTE_REQUEST_REJECT_REASON,
-    QUOTE_STATUS,
-};
 
 impl Exchange {
     /// Answers a QuoteRequest(R): QuoteStatusReport(AI) if accepted, QuoteRequestReject(AG) if rejected. In FIX
@@ -24,7 +20,7 @@ impl Exchange {
         request: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let id = request.get(QUOTE_REQ_ID).unwrap_or_default();
+        let id = request.get(tag::QUOTE_REQ_ID).unwrap_or_default();
         let symbol = request.get(tag::SYMBOL).unwrap_or_default();
         let symbols = request.fields().iter();
         let refused = if symbols.filter(|field| field.tag == tag::SYMBOL).count() > 1 {
@@ -45,22 +41,24 @@ impl Exchange {
             Some(_) => b"AG",
         };
         let mut answer = outbox.begin(from, msg_type);
-        answer.field(QUOTE_REQ_ID, id);
+        answer.field(tag::QUOTE_REQ_ID, id);
         match refused {
             None => {
-                answer.field(QUOTE_ID, id);
+                answer.field(tag::QUOTE_ID, id);
                 if !is_old {
                     answer.field(tag::SYMBOL, symbol);
                 }
-                answer.uint(QUOTE_STATUS, 0);
+                answer.uint(tag::QUOTE_STATUS, 0);
             }
             Some((code, _)) if is_old => {
-                answer.uint(QUOTE_STATUS, 5).uint(QUOTE_REJECT_REASON, code);
+                answer
+                    .uint(tag::QUOTE_STATUS, 5)
+                    .uint(tag::QUOTE_REJECT_REASON, code);
             }
             Some((code, _)) => {
                 answer
-                    .uint(QUOTE_REQUEST_REJECT_REASON, code)
-                    .uint(NO_RELATED_SYM, 1)
+                    .uint(tag::QUOTE_REQUEST_REJECT_REASON, code)
+                    .uint(tag::NO_RELATED_SYM, 1)
                     .field(tag::SYMBOL, symbol);
             }
         }

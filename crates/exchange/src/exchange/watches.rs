@@ -9,10 +9,6 @@ use fixwire_tmp::messages::{R11, R12};
 use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
 
 use super::Exchange;
-use crate::tags::{
-    SECURITY_STATUS_REQ_ID, SECURITY_TRADING_STATUS, SUBSCRIPTION_REQUEST_TYPE, TRAD_SES_REQ_ID,
-    TRAD_SES_STATUS, TRADING_SESSION_ID,
-};
 use crate::tmp::reports::encode;
 use crate::watch::{Watch, Watched};
 
@@ -31,22 +27,25 @@ impl Exchange {
         let of = |tag| request.get(tag).unwrap_or_default().to_vec();
         let watched = match request.msg_type() {
             b"e" => Watched::Symbol {
-                id: of(SECURITY_STATUS_REQ_ID),
+                id: of(tag::SECURITY_STATUS_REQ_ID),
                 symbol: of(tag::SYMBOL),
             },
             _ => Watched::Session {
-                id: of(TRAD_SES_REQ_ID),
-                session: request.get(TRADING_SESSION_ID).unwrap_or(b"1").to_vec(),
+                id: of(tag::TRAD_SES_REQ_ID),
+                session: request
+                    .get(tag::TRADING_SESSION_ID)
+                    .unwrap_or(b"1")
+                    .to_vec(),
             },
         };
-        let updates = match request.get(SUBSCRIPTION_REQUEST_TYPE) {
+        let updates = match request.get(tag::SUBSCRIPTION_REQUEST_TYPE) {
             Some(b"0") => false,
             Some(b"1") => true,
             Some(b"2") => {
                 self.unwatch(from, &watched);
                 return Ok(());
             }
-            _ => return Err(Refusal::ValueOutOfRange(SUBSCRIPTION_REQUEST_TYPE)),
+            _ => return Err(Refusal::ValueOutOfRange(tag::SUBSCRIPTION_REQUEST_TYPE)),
         };
         if updates && self.watches.iter().filter(|it| it.to == from).count() >= MOST {
             return Err(Refusal::NotAvailable);
@@ -142,17 +141,17 @@ impl Exchange {
             Watched::Symbol { id, symbol } => {
                 let mut answer = outbox.begin(watch.to, b"f");
                 answer
-                    .field(SECURITY_STATUS_REQ_ID, id)
+                    .field(tag::SECURITY_STATUS_REQ_ID, id)
                     .field(tag::SYMBOL, symbol)
-                    .uint(SECURITY_TRADING_STATUS, trading_status(watch.said));
+                    .uint(tag::SECURITY_TRADING_STATUS, trading_status(watch.said));
                 answer.finish().is_ok()
             }
             Watched::Session { id, session } => {
                 let mut answer = outbox.begin(watch.to, b"h");
                 answer
-                    .field(TRAD_SES_REQ_ID, id)
-                    .field(TRADING_SESSION_ID, session)
-                    .uint(TRAD_SES_STATUS, session_status(watch.said));
+                    .field(tag::TRAD_SES_REQ_ID, id)
+                    .field(tag::TRADING_SESSION_ID, session)
+                    .uint(tag::TRAD_SES_STATUS, session_status(watch.said));
                 answer.finish().is_ok()
             }
             Watched::FlowGroup { id, flow_group } => {

@@ -5,20 +5,13 @@
 //! FIX 4.4 Volume 3, NetworkCounterpartySystemStatusRequest and NetworkCounterpartySystemStatusResponse.
 
 use alloc::vec::Vec;
+use fixwire_protocol::tag;
 
 use fixwire_protocol::dictionary::Dictionary;
-use fixwire_protocol::{Body, BodyError, Message, Outbox, SessionId, Tag};
+use fixwire_protocol::{Body, BodyError, Message, Outbox, SessionId};
 
 use super::answer::turned;
 use crate::rules::{STATUS_REQUEST, STATUS_RESPONSE};
-
-const STATUS_VALUE: Tag = 928;
-const STATUS_TEXT: Tag = 929;
-const REF_COMP_ID: Tag = 930;
-const NETWORK_RESPONSE_ID: Tag = 932;
-const NETWORK_REQUEST_ID: Tag = 933;
-const NO_COMP_IDS: Tag = 936;
-const NETWORK_STATUS_RESPONSE_TYPE: Tag = 937;
 
 const CONNECTED: &[u8] = b"1";
 const DOWN_EXPECTED_UP: &[u8] = b"2";
@@ -45,21 +38,21 @@ impl Status<'_> {
     pub fn write(&self, outbox: &mut Outbox) -> Result<(), BodyError> {
         let mut body = outbox.begin(self.to, STATUS_RESPONSE);
         turned(self.dictionary, self.message, &mut body);
-        body.field(NETWORK_STATUS_RESPONSE_TYPE, b"1");
-        let request = self.message.get(NETWORK_REQUEST_ID);
+        body.field(tag::NETWORK_STATUS_RESPONSE_TYPE, b"1");
+        let request = self.message.get(tag::NETWORK_REQUEST_ID);
         if let Some(id) = request.filter(|id| !id.is_empty()) {
-            body.field(NETWORK_REQUEST_ID, id);
+            body.field(tag::NETWORK_REQUEST_ID, id);
         }
         let mut number = itoa::Buffer::new();
         let id = number.format(self.number).as_bytes();
-        body.field(NETWORK_RESPONSE_ID, id);
+        body.field(tag::NETWORK_RESPONSE_ID, id);
         let same = |one: &(Vec<u8>, usize), other: &(Vec<u8>, usize)| one.0 == other.0;
         let all = || self.peers.chunk_by(same);
         let count = match self.asked().count() {
             0 => all().count(),
             asked => asked,
         };
-        body.field(NO_COMP_IDS, number.format(count).as_bytes());
+        body.field(tag::NO_COMP_IDS, number.format(count).as_bytes());
         match self.asked().next() {
             Some(_) => self
                 .asked()
@@ -71,10 +64,10 @@ impl Status<'_> {
 
     /// The requested CompIDs.
     fn asked(&self) -> impl Iterator<Item = &[u8]> {
-        let group = self.dictionary.group(STATUS_REQUEST, NO_COMP_IDS);
+        let group = self.dictionary.group(STATUS_REQUEST, tag::NO_COMP_IDS);
         let group = group.and_then(|group| self.message.group(group));
         let entries = group.into_iter().flatten();
-        let names = entries.filter_map(|entry| entry.get(REF_COMP_ID));
+        let names = entries.filter_map(|entry| entry.get(tag::REF_COMP_ID));
         names.filter(|name| !name.is_empty())
     }
 
@@ -93,10 +86,10 @@ impl Status<'_> {
             (false, true) => DOWN_EXPECTED_UP,
             (false, false) => DOWN_EXPECTED_DOWN,
         };
-        body.field(REF_COMP_ID, peer);
-        body.field(STATUS_VALUE, status);
+        body.field(tag::REF_COMP_ID, peer);
+        body.field(tag::STATUS_VALUE, status);
         if sessions.is_empty() {
-            body.field(STATUS_TEXT, b"unknown CompID");
+            body.field(tag::STATUS_TEXT, b"unknown CompID");
         }
     }
 }

@@ -10,7 +10,6 @@ use super::Oms;
 use crate::decide::external::ExternalTerms;
 use crate::decide::venue::{ReportKind, ReportOutcome};
 use crate::desk::notice::OmsEvent;
-use crate::fix::requests::EXPIRE_DATE;
 use crate::fix::{clients, lines, spreads};
 use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
@@ -56,7 +55,9 @@ impl Oms {
             Some([byte]) => Some(*byte),
             _ => None,
         };
-        let until = message.get(EXPIRE_DATE).and_then(|it| value::uint(it).ok());
+        let until = message
+            .get(tag::EXPIRE_DATE)
+            .and_then(|it| value::uint(it).ok());
         let terms = ExternalTerms {
             kind: byte(tag::ORD_TYPE).and_then(OrderType::of),
             tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),

@@ -22,8 +22,8 @@ use crate::decide::work::earlier;
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::clients::Client;
+use crate::fix::market_requests;
 use crate::fix::mass::Listing;
-use crate::fix::{inquiries, market_requests};
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
@@ -431,7 +431,7 @@ impl Application for Oms {
             return false;
         }
         if message.msg_type() == b"R" {
-            let id = message.get(inquiries::QUOTE_REQ_ID);
+            let id = message.get(tag::QUOTE_REQ_ID);
             return id.is_some_and(|id| self.core.inquires(id));
         }
         if !matches!(message.msg_type(), b"D" | b"G") {

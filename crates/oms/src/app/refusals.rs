@@ -122,7 +122,7 @@ impl Oms {
         let sent = |tag| refused.as_ref().and_then(|it| it.get(tag));
         match msg_type {
             Some(b"R") => {
-                let id = sent(inquiries::QUOTE_REQ_ID).or(named);
+                let id = sent(tag::QUOTE_REQ_ID).or(named);
                 let inquiry = id.and_then(|id| value::uint(id).ok());
                 inquiry.map_or(Refused::Unknown, Refused::Inquiry)
             }

@@ -1,7 +1,7 @@
 //! Handles messages from clients and venues.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
 use crate::decide::core::{Core, Sink};
@@ -19,8 +19,6 @@ use crate::values::value::{Number, RequestKind};
 
 /// Orders that clients have asked venues about and that are not answered yet.
 const STATUS_MOST: usize = 1024;
-
-const EXEC_RESTATEMENT_REASON: Tag = 378;
 
 impl Oms {
     /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
@@ -269,7 +267,9 @@ impl Oms {
             (self.listener)(match message.get(tag::EXEC_TYPE) {
                 Some(b"D") if unreadable => OmsEvent::Restatement {
                     id,
-                    reason: message.get(EXEC_RESTATEMENT_REASON).unwrap_or_default(),
+                    reason: message
+                        .get(tag::EXEC_RESTATEMENT_REASON)
+                        .unwrap_or_default(),
                 },
                 _ => OmsEvent::StrayReport { id, unreadable },
             });

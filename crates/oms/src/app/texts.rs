@@ -3,17 +3,16 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use fixwire_protocol::tag;
 
+use fixwire_protocol::Outbox;
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Outbox, Tag};
 
 use crate::values::rules::RiskRules;
 use crate::values::show::digits;
 use crate::values::texts::TextTable;
 
 const SOH: u8 = 1;
-const ENCODED_TEXT_LEN: Tag = 354;
-const ENCODED_TEXT: Tag = 355;
 /// MessageEncoding(347), a field of the header, which comes before those of the body.
 const MESSAGE_ENCODING: &[u8] = b"347=UTF-8\x01";
 
@@ -81,8 +80,8 @@ impl Languages {
             new.extend_from_slice(MESSAGE_ENCODING);
             new.extend_from_slice(&old[..end]);
             for (tag, value) in [
-                (ENCODED_TEXT_LEN, digits(said.len() as u64).bytes()),
-                (ENCODED_TEXT, said.as_slice()),
+                (tag::ENCODED_TEXT_LEN, digits(said.len() as u64).bytes()),
+                (tag::ENCODED_TEXT, said.as_slice()),
             ] {
                 new.extend_from_slice(digits(tag.into()).bytes());
                 new.push(b'=');

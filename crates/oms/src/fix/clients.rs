@@ -3,12 +3,10 @@
 use alloc::string::String;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Tag, Timestamp, tag};
+use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
 
 use super::before::Before;
-use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
-use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{quotes, spreads};
 use crate::state::OmsState;
 use crate::state::event::{
@@ -25,9 +23,6 @@ use crate::values::report_numbers::ReportNumbers;
 use crate::values::show::{average, digits, price};
 use crate::values::value::{End, Number, RequestKind, Text};
 
-const COPY_MSG_INDICATOR: Tag = 797;
-const EXEC_REF_ID: Tag = 19;
-const SECONDARY_ORDER_ID: Tag = 198;
 /// ExecRestatementReason(378): market (exchange) option.
 const MARKET_OPTION: u64 = 8;
 /// Broker option: FIX 4.2 has no other.
@@ -335,7 +330,7 @@ pub(super) enum Extra<'a> {
 /// SecondaryOrderID(198): the pool number of the order at its venue.
 pub(super) fn put_pool_number(order: &Order, report: &mut Body<'_>) {
     if order.pool.is_some() {
-        report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
+        report.field(tag::SECONDARY_ORDER_ID, order.pool_number.bytes());
     }
 }
 
@@ -392,15 +387,15 @@ pub(super) fn execution(
     }
     if let Some(Extra::Listed { id, total, is_last }) = extra {
         report
-            .field(MASS_STATUS_REQ_ID, id)
-            .uint(TOT_NUM_REPORTS, total);
+            .field(tag::MASS_STATUS_REQ_ID, id)
+            .uint(tag::TOT_NUM_REPORTS, total);
         if is_last {
-            report.char(LAST_RPT_REQUESTED, b'Y');
+            report.char(tag::LAST_RPT_REQUESTED, b'Y');
         }
     }
     report.uint(tag::EXEC_ID, exec);
     if let Some(Extra::Undone(reference, _)) = extra {
-        report.uint(EXEC_REF_ID, reference);
+        report.uint(tag::EXEC_REF_ID, reference);
     }
     put_exec_type(kind, status, client, &mut report);
     report.char(tag::ORD_STATUS, status);
@@ -408,7 +403,7 @@ pub(super) fn execution(
         report.uint(tag::ORD_REJ_REASON, ord_rej_reason(reason, client.version));
     }
     if let Some(Extra::Restated(reason)) = extra {
-        report.uint(EXEC_RESTATEMENT_REASON, reason);
+        report.uint(tag::EXEC_RESTATEMENT_REASON, reason);
     }
     report
         .field(tag::ACCOUNT, state.accounts().name(order.account))
@@ -424,15 +419,15 @@ pub(super) fn execution(
     }
     report.char(tag::TIME_IN_FORCE, order.tif.byte());
     if let Some(until) = order.until {
-        report.uint(EXPIRE_DATE, until.into());
+        report.uint(tag::EXPIRE_DATE, until.into());
     }
     if client.is_copy && client.version >= Version::Fix44 {
-        report.char(COPY_MSG_INDICATOR, b'Y');
+        report.char(tag::COPY_MSG_INDICATOR, b'Y');
     }
     if let Some(effect) = order.effect.field()
         && !client.is_old()
     {
-        report.char(POSITION_EFFECT, effect);
+        report.char(tag::POSITION_EFFECT, effect);
     }
     if let Some(Extra::Fill(quantity, at) | Extra::Undone(_, (quantity @ 1.., at))) = extra {
         report

@@ -2,7 +2,7 @@
 //! for the client, in FIX 4.2 QuoteAcknowledgement(b).
 
 use fixwire_protocol::{
-    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag, value,
+    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag, value,
 };
 
 use super::clients::Client;
@@ -16,13 +16,6 @@ use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, Side, Text};
-
-pub(crate) const QUOTE_REQ_ID: Tag = 131;
-const QUOTE_ID: Tag = 117;
-const NO_RELATED_SYM: Tag = 146;
-const QUOTE_STATUS: Tag = 297;
-const QUOTE_REJECT_REASON: Tag = 300;
-const QUOTE_REQUEST_REJECT_REASON: Tag = 658;
 
 /// QuoteRequestRejectReason(658): other.
 pub(crate) const OTHER: u64 = 99;
@@ -39,9 +32,9 @@ pub(crate) fn inquiry<'a>(
     let fields = message.fields().iter();
     let symbols = fields.filter(|field| field.tag == tag::SYMBOL).count();
     let message = &Indexed::new(message);
-    let id = required(message, QUOTE_REQ_ID)?;
+    let id = required(message, tag::QUOTE_REQ_ID)?;
     if id.len() > NewInquiry::ID_MOST {
-        return Err(Refusal::ValueOutOfRange(QUOTE_REQ_ID));
+        return Err(Refusal::ValueOutOfRange(tag::QUOTE_REQ_ID));
     }
     let quantity = match message.decimal(tag::ORDER_QTY) {
         None => None,
@@ -74,12 +67,12 @@ pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, ou
     };
     if canary::is(OmsPlantedFault::InquireTwice) {
         let mut twice = outbox.begin(line, b"R");
-        twice.uint(QUOTE_REQ_ID, inquiry);
+        twice.uint(tag::QUOTE_REQ_ID, inquiry);
         let _ = twice.finish();
     }
     let mut out = outbox.begin(line, b"R");
-    out.uint(QUOTE_REQ_ID, inquiry)
-        .uint(NO_RELATED_SYM, 1)
+    out.uint(tag::QUOTE_REQ_ID, inquiry)
+        .uint(tag::NO_RELATED_SYM, 1)
         .field(tag::SYMBOL, state.instruments().name(instrument));
     if let Some(side) = side {
         out.char(tag::SIDE, side.byte());
@@ -116,17 +109,17 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
     let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());
     let (of, refused) = match message.msg_type() {
         b"AG" => (
-            QUOTE_REQ_ID,
-            Some(number(QUOTE_REQUEST_REJECT_REASON).unwrap_or(OTHER)),
+            tag::QUOTE_REQ_ID,
+            Some(number(tag::QUOTE_REQUEST_REJECT_REASON).unwrap_or(OTHER)),
         ),
         // A quote answers the request that it names.
-        b"S" => (QUOTE_REQ_ID, None),
+        b"S" => (tag::QUOTE_REQ_ID, None),
         b"AI" | b"b" => {
-            let refused = match number(QUOTE_STATUS)? {
+            let refused = match number(tag::QUOTE_STATUS)? {
                 // Accepted, active.
                 0 | 16 => None,
                 // Rejected, expired, not found, pass.
-                5 | 7 | 9 | 11 => Some(match number(QUOTE_REJECT_REASON) {
+                5 | 7 | 9 | 11 => Some(match number(tag::QUOTE_REJECT_REASON) {
                     Some(reason @ 1..=4) => reason,
                     Some(8) => 5,
                     Some(9) => 6,
@@ -135,7 +128,7 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
                 // Pending, or another that is no answer.
                 _ => return None,
             };
-            (QUOTE_REQ_ID, refused)
+            (tag::QUOTE_REQ_ID, refused)
         }
         _ => return None,
     };
@@ -193,11 +186,13 @@ pub(crate) fn report(
         }) => {
             let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
             let mut answer = outbox.begin(client.session, kind);
-            answer.field(QUOTE_REQ_ID, id).uint(QUOTE_ID, inquiry);
+            answer
+                .field(tag::QUOTE_REQ_ID, id)
+                .uint(tag::QUOTE_ID, inquiry);
             if !client.is_old() {
                 answer.field(tag::SYMBOL, state.instruments().name(instrument));
             }
-            answer.uint(QUOTE_STATUS, 0);
+            answer.uint(tag::QUOTE_STATUS, 0);
             finish(state, client, answer);
         }
         _ => {}
@@ -214,7 +209,9 @@ fn refused(
     let code = reject_reason(reason);
     if client.is_old() {
         let mut answer = outbox.begin(client.session, b"b");
-        answer.field(QUOTE_REQ_ID, id).uint(QUOTE_STATUS, 5);
+        answer
+            .field(tag::QUOTE_REQ_ID, id)
+            .uint(tag::QUOTE_STATUS, 5);
         // QuoteRejectReason(300), which has no value for other reasons there.
         let code = match code {
             1..=4 => Some(code),
@@ -223,16 +220,16 @@ fn refused(
             _ => None,
         };
         if let Some(code) = code {
-            answer.uint(QUOTE_REJECT_REASON, code);
+            answer.uint(tag::QUOTE_REJECT_REASON, code);
         }
         answer.field(tag::TEXT, text);
         return finish(state, client, answer);
     }
     let mut answer = outbox.begin(client.session, b"AG");
     answer
-        .field(QUOTE_REQ_ID, id)
-        .uint(QUOTE_REQUEST_REJECT_REASON, code)
-        .uint(NO_RELATED_SYM, 1)
+        .field(tag::QUOTE_REQ_ID, id)
+        .uint(tag::QUOTE_REQUEST_REJECT_REASON, code)
+        .uint(tag::NO_RELATED_SYM, 1)
         .field(tag::SYMBOL, symbol)
         .field(tag::TEXT, text);
     // There is room: it was checked before the event.

@@ -1,17 +1,13 @@
 //! Reports of legs of spreads to clients.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Outbox, Precision, Tag, Timestamp, tag};
+use fixwire_protocol::{Outbox, Precision, Timestamp, tag};
 
 use super::clients::{Client, put_pool_number};
-use super::requests::POSITION_EFFECT;
-use super::spreads::{MULTI_LEG_REPORTING_TYPE, OF_LEG};
+use super::spreads::OF_LEG;
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::values::show::{average, price};
-
-const EXEC_REF_ID: Tag = 19;
-const COPY_MSG_INDICATOR: Tag = 797;
 
 /// Writes the ExecutionReport(8) of a fill of a leg, or of its bust or correction, in quantities of the leg.
 #[cold]
@@ -76,7 +72,7 @@ pub(super) fn leg_fill(
     put_pool_number(order, &mut report);
     report.uint(tag::EXEC_ID, state.events());
     if let Some(fill) = undone {
-        report.uint(EXEC_REF_ID, fill.report);
+        report.uint(tag::EXEC_REF_ID, fill.report);
     }
     if client.is_old() {
         report.char(tag::EXEC_TRANS_TYPE, trans);
@@ -89,12 +85,12 @@ pub(super) fn leg_fill(
         .char(tag::SIDE, leg.side_in(order.side).byte())
         .uint(tag::ORDER_QTY, leg.quantity(order.quantity));
     if client.is_copy && client.version >= Version::Fix44 {
-        report.char(COPY_MSG_INDICATOR, b'Y');
+        report.char(tag::COPY_MSG_INDICATOR, b'Y');
     }
     if let Some(effect) = order.effect.field()
         && !client.is_old()
     {
-        report.char(POSITION_EFFECT, effect);
+        report.char(tag::POSITION_EFFECT, effect);
     }
     report
         .uint(tag::LAST_QTY, quantity)
@@ -107,7 +103,7 @@ pub(super) fn leg_fill(
             Timestamp(state.time()),
             Precision::Millis,
         )
-        .char(MULTI_LEG_REPORTING_TYPE, OF_LEG);
+        .char(tag::MULTI_LEG_REPORTING_TYPE, OF_LEG);
     client.put_number(state.events(), &mut report);
     // There is room: it was checked before the first event.
     let _ = report.finish();

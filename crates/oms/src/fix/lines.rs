@@ -2,19 +2,17 @@
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Body, Decimal, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
+    Body, Decimal, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value,
 };
 use siphasher::sip::SipHasher13;
 
 use super::inquiries;
-use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
 use crate::state::event::{
     InquiryEvent, LifecycleEvent, LineEvent, OrderEvent, QuoteEvent, RequestEvent, StrayEvent,
 };
-use crate::state::mass_status::MASS_STATUS_REQ_ID;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::canary::{self, OmsPlantedFault};
@@ -22,8 +20,6 @@ use crate::values::ids::SessionNo;
 use crate::values::locate::put_locate;
 use crate::values::show::{Digits, digits, price, two_numbers};
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
-
-const EXEC_REF_ID: Tag = 19;
 
 /// ClOrdID(11) at the venue.
 fn venue_id(order: Number, request: Number) -> Digits {
@@ -132,10 +128,10 @@ fn new_order(
 fn put_validity(order: &Order, out: &mut Body<'_>) {
     out.char(tag::TIME_IN_FORCE, order.tif.byte());
     if let Some(until) = order.until {
-        out.uint(EXPIRE_DATE, until.into());
+        out.uint(tag::EXPIRE_DATE, until.into());
     }
     if let Some(effect) = order.effect.field() {
-        out.char(POSITION_EFFECT, effect);
+        out.char(tag::POSITION_EFFECT, effect);
     }
 }
 
@@ -233,10 +229,9 @@ fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox:
 /// OrderMassStatusRequest(AF) for all orders.
 #[cold]
 fn ask_for_all(at: i64, line: SessionId, outbox: &mut Outbox) {
-    const MASS_STATUS_REQ_TYPE: Tag = 585;
     let mut out = outbox.begin(line, b"AF");
-    out.uint(MASS_STATUS_REQ_ID, at.unsigned_abs())
-        .char(MASS_STATUS_REQ_TYPE, b'7');
+    out.uint(tag::MASS_STATUS_REQ_ID, at.unsigned_abs())
+        .char(tag::MASS_STATUS_REQ_TYPE, b'7');
     let _ = out.finish();
 }
 
@@ -311,7 +306,7 @@ fn report_with<'a>(
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
         // An order that is good till cancel or till a date continues.
-        b'D' if message.get(EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
+        b'D' if message.get(tag::EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
         b'D' => ReportKind::Restated,
         b'G' => ReportKind::Correct,
         b'H' => ReportKind::Bust,
@@ -333,7 +328,7 @@ fn report_with<'a>(
         leaves: decimal(tag::LEAVES_QTY),
         average: decimal(tag::AVG_PX),
         reference: is_undone
-            .then(|| message.get(EXEC_REF_ID))
+            .then(|| message.get(tag::EXEC_REF_ID))
             .flatten()
             .map(|id| SipHasher13::new().hash(id)),
         quantity: decimal(tag::ORDER_QTY),
@@ -341,14 +336,14 @@ fn report_with<'a>(
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side: byte(tag::SIDE).and_then(Side::of),
-        effect: byte(POSITION_EFFECT)
+        effect: byte(tag::POSITION_EFFECT)
             .and_then(Effect::of)
             .filter(|effect| matches!(effect, Effect::Open | Effect::Close)),
         status,
         at: at.map_or(0, |at| at.0),
         reason: match kind {
             ReportKind::Rejected => message.get(tag::ORD_REJ_REASON),
-            ReportKind::Restated | ReportKind::Renewed => message.get(EXEC_RESTATEMENT_REASON),
+            ReportKind::Restated | ReportKind::Renewed => message.get(tag::EXEC_RESTATEMENT_REASON),
             _ => None,
         }
         .and_then(|reason| value::uint(reason).ok()),

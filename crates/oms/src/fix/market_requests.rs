@@ -1,20 +1,13 @@
 //! SecurityStatusRequest(e) and TradingSessionStatusRequest(g) of a client, SecurityStatus(f) and TradingSessionStatus(h)
 //! for it. To a venue the OMS sends g.
 
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag};
 
 use super::clients::Client;
 use super::requests::{byte, id, required};
 use crate::state::OmsState;
 use crate::values::ids::InstrumentNo;
 use crate::values::value::{Market, Text};
-
-const SUBSCRIPTION_REQUEST_TYPE: Tag = 263;
-const SECURITY_STATUS_REQ_ID: Tag = 324;
-const SECURITY_TRADING_STATUS: Tag = 326;
-const TRAD_SES_REQ_ID: Tag = 335;
-const TRADING_SESSION_ID: Tag = 336;
-const TRAD_SES_STATUS: Tag = 340;
 
 /// SubscriptionRequestType(263).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,8 +49,8 @@ pub(crate) fn read(
     };
     let message = &Indexed::new(message);
     let (id_tag, name_tag) = match kind {
-        b'e' => (SECURITY_STATUS_REQ_ID, tag::SYMBOL),
-        _ => (TRAD_SES_REQ_ID, TRADING_SESSION_ID),
+        b'e' => (tag::SECURITY_STATUS_REQ_ID, tag::SYMBOL),
+        _ => (tag::TRAD_SES_REQ_ID, tag::TRADING_SESSION_ID),
     };
     let name = match kind {
         b'e' => required(message, name_tag)?,
@@ -67,12 +60,12 @@ pub(crate) fn read(
     if name.len() > Text::MAX {
         return Err(Refusal::ValueOutOfRange(name_tag));
     }
-    required(message, SUBSCRIPTION_REQUEST_TYPE)?;
-    let asked = match byte(message, SUBSCRIPTION_REQUEST_TYPE) {
+    required(message, tag::SUBSCRIPTION_REQUEST_TYPE)?;
+    let asked = match byte(message, tag::SUBSCRIPTION_REQUEST_TYPE) {
         Some(b'0') => Subscription::State,
         Some(b'1') => Subscription::Updates,
         Some(b'2') => Subscription::Nothing,
-        _ => return Err(Refusal::ValueOutOfRange(SUBSCRIPTION_REQUEST_TYPE)),
+        _ => return Err(Refusal::ValueOutOfRange(tag::SUBSCRIPTION_REQUEST_TYPE)),
     };
     let instrument = (kind == b'e').then(|| state.instruments().find(name));
     let request = MarketRequest {
@@ -101,14 +94,14 @@ pub(crate) fn write(
     let mut answer = outbox.begin(client.session, if is_of_all { b"h" } else { b"f" });
     if is_of_all {
         answer
-            .field(TRAD_SES_REQ_ID, request.id.bytes())
-            .field(TRADING_SESSION_ID, request.name.bytes())
-            .uint(TRAD_SES_STATUS, session_status(market));
+            .field(tag::TRAD_SES_REQ_ID, request.id.bytes())
+            .field(tag::TRADING_SESSION_ID, request.name.bytes())
+            .uint(tag::TRAD_SES_STATUS, session_status(market));
     } else {
         answer
-            .field(SECURITY_STATUS_REQ_ID, request.id.bytes())
+            .field(tag::SECURITY_STATUS_REQ_ID, request.id.bytes())
             .field(tag::SYMBOL, request.name.bytes())
-            .uint(SECURITY_TRADING_STATUS, trading_status(market));
+            .uint(tag::SECURITY_TRADING_STATUS, trading_status(market));
         if market.is_none() {
             answer.field(tag::TEXT, b"unknown symbol");
         }
@@ -148,9 +141,9 @@ fn session_status(market: Option<Market>) -> u64 {
 /// Asks a venue for the state of trading, now and when it changes.
 pub(crate) fn ask(line: SessionId, outbox: &mut Outbox) {
     let mut out = outbox.begin(line, b"g");
-    out.field(TRAD_SES_REQ_ID, b"1")
-        .field(TRADING_SESSION_ID, b"1")
-        .char(SUBSCRIPTION_REQUEST_TYPE, b'1');
+    out.field(tag::TRAD_SES_REQ_ID, b"1")
+        .field(tag::TRADING_SESSION_ID, b"1")
+        .char(tag::SUBSCRIPTION_REQUEST_TYPE, b'1');
     // Without room the line keeps the state that it had.
     let _ = out.finish();
 }

@@ -3,14 +3,9 @@
 use alloc::format;
 use alloc::string::String;
 
-use fixwire_protocol::{Message, Tag, tag, value};
+use fixwire_protocol::{Message, tag, value};
 
 use crate::values::value::Market;
-
-/// SecurityTradingStatus(326).
-const SECURITY_TRADING_STATUS: Tag = 326;
-/// TradSesStatus(340).
-const TRAD_SES_STATUS: Tag = 340;
 
 /// What a message says of a market.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -30,20 +25,24 @@ pub(crate) fn market<'a>(message: &Message<'a>) -> Option<MarketReport<'a>> {
         b"f" if symbol.is_empty() => return None,
         b"f" => (
             "SecurityTradingStatus",
-            SECURITY_TRADING_STATUS,
-            number(SECURITY_TRADING_STATUS)?,
+            tag::SECURITY_TRADING_STATUS,
+            number(tag::SECURITY_TRADING_STATUS)?,
         ),
-        _ => ("TradSesStatus", TRAD_SES_STATUS, number(TRAD_SES_STATUS)?),
+        _ => (
+            "TradSesStatus",
+            tag::TRAD_SES_STATUS,
+            number(tag::TRAD_SES_STATUS)?,
+        ),
     };
     let state = match (of, status) {
         // Ready to trade, resume, fast market; open.
-        (SECURITY_TRADING_STATUS, 3 | 17 | 23) | (TRAD_SES_STATUS, 2) => Market::Open,
+        (tag::SECURITY_TRADING_STATUS, 3 | 17 | 23) | (tag::TRAD_SES_STATUS, 2) => Market::Open,
         // Pre-open, opening rotation.
-        (SECURITY_TRADING_STATUS, 21 | 22) | (TRAD_SES_STATUS, 4) => Market::Auction,
+        (tag::SECURITY_TRADING_STATUS, 21 | 22) | (tag::TRAD_SES_STATUS, 4) => Market::Auction,
         // Opening delay, trading halt; halted.
-        (SECURITY_TRADING_STATUS, 1 | 2) | (TRAD_SES_STATUS, 1) => Market::Halted,
+        (tag::SECURITY_TRADING_STATUS, 1 | 2) | (tag::TRAD_SES_STATUS, 1) => Market::Halted,
         // Not available for trading, not traded on this market, post-close; closed.
-        (SECURITY_TRADING_STATUS, 18 | 19 | 26) | (TRAD_SES_STATUS, 3) => Market::Closed,
+        (tag::SECURITY_TRADING_STATUS, 18 | 19 | 26) | (tag::TRAD_SES_STATUS, 3) => Market::Closed,
         _ => return None,
     };
     Some(MarketReport {

@@ -4,9 +4,7 @@
 use alloc::collections::VecDeque;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{
-    Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
-};
+use fixwire_protocol::{Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag};
 
 use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
@@ -20,16 +18,6 @@ use crate::values::reason::{Reason, Why};
 use crate::values::show::digits;
 use crate::values::value::{Number, Side, Text};
 
-const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
-const MASS_CANCEL_RESPONSE: Tag = 531;
-const MASS_CANCEL_REJECT_REASON: Tag = 532;
-const TOTAL_AFFECTED_ORDERS: Tag = 533;
-pub(super) const MASS_STATUS_REQ_ID: Tag = 584;
-const MASS_STATUS_REQ_TYPE: Tag = 585;
-const MASS_ACTION_REPORT_ID: Tag = 1369;
-pub(super) const TOT_NUM_REPORTS: Tag = 911;
-pub(super) const LAST_RPT_REQUESTED: Tag = 912;
-
 /// Reads an OrderMassCancelRequest(q).
 ///
 /// # Errors
@@ -40,7 +28,7 @@ pub(crate) fn mass_cancel<'a>(
     message: &Message<'a>,
 ) -> Result<MassCancel<'a>, Refusal> {
     let message = &Indexed::new(message);
-    required(message, MASS_CANCEL_REQUEST_TYPE)?;
+    required(message, tag::MASS_CANCEL_REQUEST_TYPE)?;
     let side = message.get(tag::SIDE).map(|side| match side {
         [byte] => *byte,
         _ => 0,
@@ -48,7 +36,7 @@ pub(crate) fn mass_cancel<'a>(
     Ok(MassCancel {
         session,
         id: id(message, tag::CL_ORD_ID)?,
-        kind: byte(message, MASS_CANCEL_REQUEST_TYPE).unwrap_or_default(),
+        kind: byte(message, tag::MASS_CANCEL_REQUEST_TYPE).unwrap_or_default(),
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side,
@@ -73,19 +61,19 @@ pub(crate) fn report(
         _ => return,
     };
     let field = |tag| message.and_then(|message| message.get(tag));
-    let kind = field(MASS_CANCEL_REQUEST_TYPE).unwrap_or(b"7");
+    let kind = field(tag::MASS_CANCEL_REQUEST_TYPE).unwrap_or(b"7");
     let number = digits(state.events());
     let mut report = outbox.begin(client.session, b"r");
     report
         .field(tag::CL_ORD_ID, id)
         .field(tag::ORDER_ID, number.bytes())
-        .field(MASS_CANCEL_REQUEST_TYPE, kind)
+        .field(tag::MASS_CANCEL_REQUEST_TYPE, kind)
         .field(
-            MASS_CANCEL_RESPONSE,
+            tag::MASS_CANCEL_RESPONSE,
             if reason.is_some() { b"0" } else { kind },
         );
     if client.version >= Version::Fix50Sp1 {
-        report.field(MASS_ACTION_REPORT_ID, number.bytes());
+        report.field(tag::MASS_ACTION_REPORT_ID, number.bytes());
     }
     if let Some(reason) = reason {
         let code = match reason.why {
@@ -93,9 +81,9 @@ pub(crate) fn report(
             Why::Symbol => 1,
             _ => 99,
         };
-        report.uint(MASS_CANCEL_REJECT_REASON, code);
+        report.uint(tag::MASS_CANCEL_REJECT_REASON, code);
     } else {
-        report.uint(TOTAL_AFFECTED_ORDERS, orders);
+        report.uint(tag::TOTAL_AFFECTED_ORDERS, orders);
     }
     for tag in [tag::SYMBOL, tag::SIDE] {
         if let Some(value) = field(tag).filter(|value| value.len() <= Text::MAX) {
@@ -140,13 +128,13 @@ pub(crate) fn listing(
     client: Client,
 ) -> Result<Listing, Refusal> {
     let message = &Indexed::new(message);
-    let id = id(message, MASS_STATUS_REQ_ID)?;
-    required(message, MASS_STATUS_REQ_TYPE)?;
+    let id = id(message, tag::MASS_STATUS_REQ_ID)?;
+    required(message, tag::MASS_STATUS_REQ_TYPE)?;
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let account = message.get(tag::ACCOUNT);
     let (mut why, mut filter) = (None, OrderFilter::default());
     filter.session = Some(session);
-    match byte(message, MASS_STATUS_REQ_TYPE) {
+    match byte(message, tag::MASS_STATUS_REQ_TYPE) {
         Some(b'1') => {
             filter.instrument = state.instruments().find(symbol);
             why = filter.instrument.is_none().then_some(Why::Symbol);
@@ -216,9 +204,9 @@ impl Listing {
         let mut report = outbox.begin(self.client.session, b"8");
         report
             .field(tag::ORDER_ID, b"NONE")
-            .field(MASS_STATUS_REQ_ID, self.id.bytes())
-            .uint(TOT_NUM_REPORTS, self.total)
-            .char(LAST_RPT_REQUESTED, b'Y')
+            .field(tag::MASS_STATUS_REQ_ID, self.id.bytes())
+            .uint(tag::TOT_NUM_REPORTS, self.total)
+            .char(tag::LAST_RPT_REQUESTED, b'Y')
             .field(tag::EXEC_ID, b"0")
             .char(tag::EXEC_TYPE, b'I')
             .char(tag::ORD_STATUS, b'8')

@@ -4,13 +4,6 @@ use fixwire_protocol::{Decimal, Message, Tag, tag};
 
 use crate::values::value::PriceField;
 
-const NO_MD_ENTRIES: Tag = 268;
-const MD_ENTRY_TYPE: Tag = 269;
-const MD_ENTRY_PX: Tag = 270;
-const MD_UPDATE_ACTION: Tag = 279;
-const MD_ENTRY_POSITION_NO: Tag = 290;
-const MD_PRICE_LEVEL: Tag = 1023;
-
 /// One entry of NoMDEntries(268).
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry<'a> {
@@ -41,7 +34,7 @@ pub(crate) fn each(message: &Message<'_>, found: &mut Found<'_>) {
 fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let (mut bid, mut offer, mut last) = (None, None, None);
-    entries(message, MD_ENTRY_TYPE, |entry| {
+    entries(message, tag::MD_ENTRY_TYPE, |entry| {
         let (Some(kind), Some(price)) = (entry.kind, entry.price) else {
             return;
         };
@@ -62,7 +55,7 @@ fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
 /// Changes; an entry without Symbol(55) has that of the entry before.
 fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let mut symbol = None;
-    entries(message, MD_UPDATE_ACTION, |entry| {
+    entries(message, tag::MD_UPDATE_ACTION, |entry| {
         symbol = entry.symbol.or(symbol);
         let Some(symbol) = symbol else {
             return;
@@ -90,7 +83,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
 /// The entries; each begins with the tag `first`.
 fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a>)) {
     let fields = message.fields().iter();
-    let mut fields = fields.skip_while(|field| field.tag != NO_MD_ENTRIES);
+    let mut fields = fields.skip_while(|field| field.tag != tag::NO_MD_ENTRIES);
     fields.next();
     let mut entry: Option<Entry<'a>> = None;
     for field in fields {
@@ -104,16 +97,16 @@ fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a
         };
         let value = message.value(*field);
         match field.tag {
-            MD_ENTRY_TYPE => {
+            tag::MD_ENTRY_TYPE => {
                 entry.has_type = true;
                 entry.kind = match value {
                     [byte] => PriceField::of(*byte),
                     _ => None,
                 };
             }
-            MD_ENTRY_PX => entry.price = Decimal::parse(value).ok(),
-            MD_UPDATE_ACTION => entry.is_deleted = matches!(value, b"2" | b"3" | b"4"),
-            MD_ENTRY_POSITION_NO | MD_PRICE_LEVEL => entry.is_deep = value != b"1",
+            tag::MD_ENTRY_PX => entry.price = Decimal::parse(value).ok(),
+            tag::MD_UPDATE_ACTION => entry.is_deleted = matches!(value, b"2" | b"3" | b"4"),
+            tag::MD_ENTRY_POSITION_NO | tag::MD_PRICE_LEVEL => entry.is_deep = value != b"1",
             tag::SYMBOL => entry.symbol = Some(value),
             _ => {}
         }

@@ -20,16 +20,6 @@ use crate::values::reason::Why;
 use crate::values::show::{Sentence, price};
 use crate::values::value::{End, Number, Text, TimeInForce};
 
-const QUOTE_ID: Tag = 117;
-const BID_PX: Tag = 132;
-const OFFER_PX: Tag = 133;
-const BID_SIZE: Tag = 134;
-const OFFER_SIZE: Tag = 135;
-const QUOTE_STATUS: Tag = 297;
-const QUOTE_CANCEL_TYPE: Tag = 298;
-const QUOTE_REJECT_REASON: Tag = 300;
-const QUOTE_TYPE: Tag = 537;
-
 /// QuoteStatus(297), QuoteAckStatus(297) in FIX 4.2.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum QuoteStatus {
@@ -46,9 +36,9 @@ enum QuoteStatus {
 
 /// QuoteID(117), of a length that the orders of a quote can keep.
 fn quote_id<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
-    let id = required(message, QUOTE_ID)?;
+    let id = required(message, tag::QUOTE_ID)?;
     if id.len() > NewQuote::ID_MOST {
-        return Err(Refusal::ValueOutOfRange(QUOTE_ID));
+        return Err(Refusal::ValueOutOfRange(tag::QUOTE_ID));
     }
     Ok(id)
 }
@@ -75,8 +65,14 @@ pub(crate) fn quote<'a>(
         id: quote_id(message)?,
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
         symbol: required(message, tag::SYMBOL)?,
-        bid: (number(message, BID_PX)?, number(message, BID_SIZE)?),
-        offer: (number(message, OFFER_PX)?, number(message, OFFER_SIZE)?),
+        bid: (
+            number(message, tag::BID_PX)?,
+            number(message, tag::BID_SIZE)?,
+        ),
+        offer: (
+            number(message, tag::OFFER_PX)?,
+            number(message, tag::OFFER_SIZE)?,
+        ),
         // The FIX dictionaries give S no TimeInForce(59); a dictionary of one's own may.
         tif: match message.get(tag::TIME_IN_FORCE) {
             None => Some(TimeInForce::Day),
@@ -87,7 +83,7 @@ pub(crate) fn quote<'a>(
                     matches!(tif, Day | ImmediateOrCancel | FillOrKill)
                 }),
         },
-        is_tradeable: matches!(message.get(QUOTE_TYPE), None | Some(b"1")),
+        is_tradeable: matches!(message.get(tag::QUOTE_TYPE), None | Some(b"1")),
     })
 }
 
@@ -107,9 +103,9 @@ pub(crate) fn cancel<'a>(
     let has_more = symbols.count() > 1;
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let message = &Indexed::new(message);
-    required(message, QUOTE_CANCEL_TYPE)?;
-    let kind = byte(message, QUOTE_CANCEL_TYPE).unwrap_or_default();
-    let id = match (kind, message.get(QUOTE_ID)) {
+    required(message, tag::QUOTE_CANCEL_TYPE)?;
+    let kind = byte(message, tag::QUOTE_CANCEL_TYPE).unwrap_or_default();
+    let id = match (kind, message.get(tag::QUOTE_ID)) {
         // FIX 5.0 SP2 does not require it.
         (b'1' | b'4', None) => &b"NONE"[..],
         _ => quote_id(message)?,
@@ -156,7 +152,7 @@ pub(crate) fn report(
             if client.has_reject_reason()
                 && let Some(code) = reject_reason(reason.why, client)
             {
-                answer.uint(QUOTE_REJECT_REASON, code);
+                answer.uint(tag::QUOTE_REJECT_REASON, code);
             }
             finish(state, text.bytes(), client, answer);
         }
@@ -209,12 +205,12 @@ fn begin<'o>(
 ) -> Body<'o> {
     let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
     let mut answer = outbox.begin(client.session, kind);
-    answer.field(QUOTE_ID, id);
+    answer.field(tag::QUOTE_ID, id);
     if !client.is_old() {
         // Required in FIX 4.4, also where no symbol is meant.
         answer.field(tag::SYMBOL, symbol.unwrap_or(b"[N/A]"));
     }
-    answer.uint(QUOTE_STATUS, status as u64);
+    answer.uint(tag::QUOTE_STATUS, status as u64);
     answer
 }
 
@@ -249,8 +245,8 @@ fn status(
         let scale = state.scale(quote.instrument);
         let of = |side| state.orders().get(side);
         for (order, (px, size)) in [
-            (of(bid), (BID_PX, BID_SIZE)),
-            (of(bid + 1), (OFFER_PX, OFFER_SIZE)),
+            (of(bid), (tag::BID_PX, tag::BID_SIZE)),
+            (of(bid + 1), (tag::OFFER_PX, tag::OFFER_SIZE)),
         ] {
             if let Some(order) = order {
                 answer.decimal(px, price(order.price, scale));

@@ -6,19 +6,6 @@ use super::requests::{id, required};
 use crate::values::own_tags;
 use crate::values::show::two_numbers;
 
-const APPL_BEG_SEQ_NUM: Tag = 1182;
-const APPL_END_SEQ_NUM: Tag = 1183;
-const APPL_REQ_ID: Tag = 1346;
-const APPL_REQ_TYPE: Tag = 1347;
-const APPL_RESPONSE_TYPE: Tag = 1348;
-const NO_APPL_IDS: Tag = 1351;
-const APPL_RESPONSE_ID: Tag = 1353;
-const APPL_RESPONSE_ERROR: Tag = 1354;
-const REF_APPL_ID: Tag = 1355;
-const APPL_REPORT_ID: Tag = 1356;
-const REF_APPL_LAST_SEQ_NUM: Tag = 1357;
-const APPL_REPORT_TYPE: Tag = 1426;
-
 /// ApplReqType(1347).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ReportRequestKind {
@@ -75,30 +62,35 @@ pub(crate) fn asked<'a>(
         },
         None => Ok(None),
     };
-    let kind = match required(message, APPL_REQ_TYPE)? {
+    let kind = match required(message, tag::APPL_REQ_TYPE)? {
         b"0" => ReportRequestKind::Resend,
         b"2" => ReportRequestKind::Last,
         b"5" => ReportRequestKind::Stop,
-        _ => return Err(Refusal::ValueOutOfRange(APPL_REQ_TYPE)),
+        _ => return Err(Refusal::ValueOutOfRange(tag::APPL_REQ_TYPE)),
     };
     // There is one application.
-    if message.get(NO_APPL_IDS).is_some_and(|count| count != b"1") {
-        return Err(Refusal::ValueOutOfRange(NO_APPL_IDS));
+    if message
+        .get(tag::NO_APPL_IDS)
+        .is_some_and(|count| count != b"1")
+    {
+        return Err(Refusal::ValueOutOfRange(tag::NO_APPL_IDS));
     }
-    let first = match (kind, number(APPL_BEG_SEQ_NUM)?) {
+    let first = match (kind, number(tag::APPL_BEG_SEQ_NUM)?) {
         (_, Some(first)) => first,
         (ReportRequestKind::Resend, None) => {
-            return Err(Refusal::ConditionallyRequiredFieldMissing(APPL_BEG_SEQ_NUM));
+            return Err(Refusal::ConditionallyRequiredFieldMissing(
+                tag::APPL_BEG_SEQ_NUM,
+            ));
         }
         (_, None) => 0,
     };
     let filter = ReportFilter::of(filter.unwrap_or_default());
     Ok(ReportsAsked {
-        id: id(message, APPL_REQ_ID)?,
+        id: id(message, tag::APPL_REQ_ID)?,
         kind,
-        appl_id: required(message, REF_APPL_ID)?,
+        appl_id: required(message, tag::REF_APPL_ID)?,
         first,
-        last: number(APPL_END_SEQ_NUM)?.unwrap_or(0),
+        last: number(tag::APPL_END_SEQ_NUM)?.unwrap_or(0),
         filter: filter.ok_or(Refusal::ValueOutOfRange(report_filter))?,
     })
 }
@@ -149,24 +141,24 @@ impl ReportAnswer<'_> {
         let codes = why.map(|(why, _)| why.codes());
         let mut ack = outbox.begin(self.to, b"BX");
         ack.field(
-            APPL_RESPONSE_ID,
+            tag::APPL_RESPONSE_ID,
             two_numbers(self.last, self.number).bytes(),
         )
-        .field(APPL_REQ_ID, self.id)
-        .char(APPL_REQ_TYPE, self.kind.byte())
+        .field(tag::APPL_REQ_ID, self.id)
+        .char(tag::APPL_REQ_TYPE, self.kind.byte())
         .char(
-            APPL_RESPONSE_TYPE,
+            tag::APPL_RESPONSE_TYPE,
             codes.map_or(b'0', |(response, _)| response),
         )
-        .char(NO_APPL_IDS, b'1')
-        .field(REF_APPL_ID, self.appl_id);
+        .char(tag::NO_APPL_IDS, b'1')
+        .field(tag::REF_APPL_ID, self.appl_id);
         if self.kind == ReportRequestKind::Resend {
-            ack.uint(APPL_BEG_SEQ_NUM, self.range.0)
-                .uint(APPL_END_SEQ_NUM, self.range.1);
+            ack.uint(tag::APPL_BEG_SEQ_NUM, self.range.0)
+                .uint(tag::APPL_END_SEQ_NUM, self.range.1);
         }
-        ack.uint(REF_APPL_LAST_SEQ_NUM, self.last);
+        ack.uint(tag::REF_APPL_LAST_SEQ_NUM, self.last);
         if let Some((_, error)) = codes {
-            ack.char(APPL_RESPONSE_ERROR, error);
+            ack.char(tag::APPL_RESPONSE_ERROR, error);
         }
         if let Some((_, text)) = why.filter(|(_, text)| !text.is_empty()) {
             ack.field(tag::TEXT, text);
@@ -179,12 +171,15 @@ impl ReportAnswer<'_> {
     pub(crate) fn complete(&self, outbox: &mut Outbox) {
         let mut report = outbox.begin(self.to, b"BY");
         report
-            .field(APPL_REPORT_ID, two_numbers(self.last, self.number).bytes())
-            .char(APPL_REPORT_TYPE, b'3')
-            .char(NO_APPL_IDS, b'1')
-            .field(REF_APPL_ID, self.appl_id)
-            .uint(REF_APPL_LAST_SEQ_NUM, self.last)
-            .field(APPL_REQ_ID, self.id);
+            .field(
+                tag::APPL_REPORT_ID,
+                two_numbers(self.last, self.number).bytes(),
+            )
+            .char(tag::APPL_REPORT_TYPE, b'3')
+            .char(tag::NO_APPL_IDS, b'1')
+            .field(tag::REF_APPL_ID, self.appl_id)
+            .uint(tag::REF_APPL_LAST_SEQ_NUM, self.last)
+            .field(tag::APPL_REQ_ID, self.id);
         let _ = report.finish();
     }
 }

@@ -5,12 +5,8 @@ use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag, value};
 use crate::decide::core::{Change, NewOrder, Others};
 use crate::state::conditions::Terms;
 use crate::values::ids::SessionNo;
-use crate::values::locate::{LOCATE_BROKER, LOCATE_REQD, Locate};
+use crate::values::locate::{LOCATE_BROKER, Locate};
 use crate::values::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
-
-pub(super) const POSITION_EFFECT: Tag = 77;
-pub(crate) const EXPIRE_DATE: Tag = 432;
-pub(super) const EXEC_RESTATEMENT_REASON: Tag = 378;
 
 pub(super) fn required<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let value = message.get(tag);
@@ -70,10 +66,10 @@ pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
 /// A value is too long, or no character.
 #[inline]
 pub(crate) fn locate<'a>(message: &Indexed<'_, 'a>) -> Result<Locate<'a>, Refusal> {
-    let reqd = match message.get(LOCATE_REQD) {
+    let reqd = match message.get(tag::LOCATE_REQD) {
         None => 0,
         Some([byte]) => *byte,
-        Some(_) => return Err(Refusal::ValueOutOfRange(LOCATE_REQD)),
+        Some(_) => return Err(Refusal::ValueOutOfRange(tag::LOCATE_REQD)),
     };
     let broker = message.get(LOCATE_BROKER).unwrap_or_default();
     if broker.len() > Text::MAX {
@@ -116,12 +112,12 @@ pub(crate) fn new_order<'a>(
     };
     let until = match tif {
         Some(TimeInForce::GoodTillDate) => {
-            let date = crate::values::day::compact(required(message, EXPIRE_DATE)?);
-            Some(date.ok_or(Refusal::IncorrectDataFormat(EXPIRE_DATE))?)
+            let date = crate::values::day::compact(required(message, tag::EXPIRE_DATE)?);
+            Some(date.ok_or(Refusal::IncorrectDataFormat(tag::EXPIRE_DATE))?)
         }
         _ => None,
     };
-    let effect = match message.get(POSITION_EFFECT) {
+    let effect = match message.get(tag::POSITION_EFFECT) {
         None => Some(Effect::Netting),
         Some(value) => Effect::of_field(value),
     };
@@ -141,7 +137,8 @@ pub(crate) fn new_order<'a>(
         own_number: b"",
         terms: Terms::NONE,
         is_located: side == Some(Side::SellShort)
-            && (message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some()),
+            && (message.get(tag::LOCATE_REQD) == Some(b"N")
+                || message.get(LOCATE_BROKER).is_some()),
     })
 }
 
@@ -182,8 +179,8 @@ pub(crate) fn change<'a>(
                 kind: byte(message, tag::ORD_TYPE),
                 tif: byte(message, tag::TIME_IN_FORCE),
                 stop: optional(message, tag::STOP_PX)?,
-                until: message.get(EXPIRE_DATE).unwrap_or_default(),
-                effect: message.get(POSITION_EFFECT).unwrap_or_default(),
+                until: message.get(tag::EXPIRE_DATE).unwrap_or_default(),
+                effect: message.get(tag::POSITION_EFFECT).unwrap_or_default(),
                 handling: handling(message),
             }
         } else {

@@ -1,21 +1,13 @@
 //! Spreads in messages: SecurityType(167), MultiLegReportingType(442), and legs in the report of a fill.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Decimal, Message, Tag};
+use fixwire_protocol::tag;
+use fixwire_protocol::{Body, Decimal, Message};
 
 use crate::decide::spreads::FillOfLeg;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::value::Side;
-
-const SECURITY_TYPE: Tag = 167;
-pub(super) const MULTI_LEG_REPORTING_TYPE: Tag = 442;
-const NO_LEGS: Tag = 555;
-const LEG_SYMBOL: Tag = 600;
-const LEG_SIDE: Tag = 624;
-const LEG_LAST_PX: Tag = 637;
-/// Of FIX 5.0 SP2.
-const LEG_LAST_QTY: Tag = 1418;
 
 /// 442 of an individual leg.
 pub(super) const OF_LEG: u8 = b'2';
@@ -31,7 +23,7 @@ pub(super) fn put_security_type(
     out: &mut Body<'_>,
 ) {
     if state.spreads.legs(order.instrument).is_some() && version > Version::Fix42 {
-        out.field(SECURITY_TYPE, b"MLEG");
+        out.field(tag::SECURITY_TYPE, b"MLEG");
     }
 }
 
@@ -40,13 +32,13 @@ pub(super) fn put_security_type(
 pub(super) fn put_spread(state: &OmsState, order: &Order, version: Version, report: &mut Body<'_>) {
     if state.spreads.legs(order.instrument).is_some() {
         put_security_type(state, order, version, report);
-        report.char(MULTI_LEG_REPORTING_TYPE, OF_SPREAD);
+        report.char(tag::MULTI_LEG_REPORTING_TYPE, OF_SPREAD);
     }
 }
 
 /// Whether a report of a venue is of a leg.
 pub(crate) fn is_of_leg(message: &Message<'_>) -> bool {
-    message.get(MULTI_LEG_REPORTING_TYPE) == Some(&[OF_LEG])
+    message.get(tag::MULTI_LEG_REPORTING_TYPE) == Some(&[OF_LEG])
 }
 
 /// The legs in the report of a fill of a spread, those with a price; how many.
@@ -54,10 +46,10 @@ pub(crate) fn is_of_leg(message: &Message<'_>) -> bool {
 pub(crate) fn legs<'a>(message: &Message<'a>) -> ([FillOfLeg<'a>; 2], usize) {
     let (mut legs, mut count) = ([FillOfLeg::default(); 2], 0_usize);
     let fields = message.fields().iter();
-    let group = fields.skip_while(|field| field.tag != NO_LEGS).skip(1);
+    let group = fields.skip_while(|field| field.tag != tag::NO_LEGS).skip(1);
     for field in group {
         let value = message.value(*field);
-        if field.tag == LEG_SYMBOL {
+        if field.tag == tag::LEG_SYMBOL {
             count += 1;
             if let Some(leg) = legs.get_mut(count - 1) {
                 leg.symbol = value;
@@ -68,14 +60,14 @@ pub(crate) fn legs<'a>(message: &Message<'a>) -> ([FillOfLeg<'a>; 2], usize) {
             continue;
         };
         match field.tag {
-            LEG_SIDE => {
+            tag::LEG_SIDE => {
                 leg.side = match value {
                     [byte] => Side::of(*byte),
                     _ => None,
                 }
             }
-            LEG_LAST_PX => leg.price = Decimal::parse(value).ok(),
-            LEG_LAST_QTY => leg.quantity = Decimal::parse(value).ok(),
+            tag::LEG_LAST_PX => leg.price = Decimal::parse(value).ok(),
+            tag::LEG_LAST_QTY => leg.quantity = Decimal::parse(value).ok(),
             _ => {}
         }
     }

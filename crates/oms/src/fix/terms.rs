@@ -9,18 +9,6 @@ use crate::state::parents::FamilyRole;
 use crate::values::own_tags::{OwnTags, get};
 use crate::values::value::{PriceField, Quantity};
 
-const REF_ORDER_ID: Tag = 1080;
-const REF_ORDER_ID_SOURCE: Tag = 1081;
-
-const TRIGGER_TYPE: Tag = 1100;
-const TRIGGER_ACTION: Tag = 1101;
-const TRIGGER_PRICE: Tag = 1102;
-const TRIGGER_SYMBOL: Tag = 1103;
-const TRIGGER_PRICE_TYPE: Tag = 1107;
-const TRIGGER_PRICE_DIRECTION: Tag = 1109;
-/// The last field of TriggeringInstruction in FIX 5.0 SP2.
-const LAST_TRIGGER: Tag = 1114;
-
 /// The longest validity: a day.
 const MOST_MS: u64 = 86_400_000;
 
@@ -80,19 +68,19 @@ pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refus
 /// An order is a parent and a child, or names two parents; RefOrderIDSource(1081) is not 1, OrderID(37).
 #[cold]
 pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refusal> {
-    if let Some(text) = message.get(REF_ORDER_ID) {
-        match message.get(REF_ORDER_ID_SOURCE) {
+    if let Some(text) = message.get(tag::REF_ORDER_ID) {
+        match message.get(tag::REF_ORDER_ID_SOURCE) {
             Some(b"1") => {}
-            Some(_) => return Err(Refusal::ValueOutOfRange(REF_ORDER_ID_SOURCE)),
+            Some(_) => return Err(Refusal::ValueOutOfRange(tag::REF_ORDER_ID_SOURCE)),
             None => {
-                let tag = REF_ORDER_ID_SOURCE;
+                let tag = tag::REF_ORDER_ID_SOURCE;
                 return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
             }
         }
-        let number = value::uint(text).map_err(|_| Refusal::ValueOutOfRange(REF_ORDER_ID))?;
+        let number = value::uint(text).map_err(|_| Refusal::ValueOutOfRange(tag::REF_ORDER_ID))?;
         let role = FamilyRole::Child(number);
         if terms.role.is_some_and(|known| known != role) {
-            return Err(Refusal::ValueOutOfRange(REF_ORDER_ID));
+            return Err(Refusal::ValueOutOfRange(tag::REF_ORDER_ID));
         }
         terms.role = Some(role);
     }
@@ -123,18 +111,18 @@ pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quanti
 
 /// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.
 fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
-    let trigger = TRIGGER_TYPE..=LAST_TRIGGER;
+    let trigger = tag::TRIGGER_TYPE..=tag::TRIGGER_TRADING_SESSION_SUB_ID;
     let mut fields = message.fields().iter().map(|field| field.tag);
     let Some(first) = fields.find(|tag| trigger.contains(tag)) else {
         return Ok(None);
     };
     let known = [
-        TRIGGER_TYPE,
-        TRIGGER_ACTION,
-        TRIGGER_PRICE,
-        TRIGGER_SYMBOL,
-        TRIGGER_PRICE_TYPE,
-        TRIGGER_PRICE_DIRECTION,
+        tag::TRIGGER_TYPE,
+        tag::TRIGGER_ACTION,
+        tag::TRIGGER_PRICE,
+        tag::TRIGGER_SYMBOL,
+        tag::TRIGGER_PRICE_TYPE,
+        tag::TRIGGER_PRICE_DIRECTION,
     ];
     let mut others = core::iter::once(first).chain(fields);
     if let Some(other) = others.find(|tag| trigger.contains(tag) && !known.contains(tag)) {
@@ -146,33 +134,38 @@ fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
         None => Err(Refusal::ConditionallyRequiredFieldMissing(tag)),
     };
     // Price movement; activate.
-    is(TRIGGER_TYPE, b"4")?;
-    is(TRIGGER_ACTION, b"1")?;
-    if message.has(TRIGGER_SYMBOL) {
-        is(TRIGGER_SYMBOL, message.get(tag::SYMBOL).unwrap_or_default())?;
+    is(tag::TRIGGER_TYPE, b"4")?;
+    is(tag::TRIGGER_ACTION, b"1")?;
+    if message.has(tag::TRIGGER_SYMBOL) {
+        is(
+            tag::TRIGGER_SYMBOL,
+            message.get(tag::SYMBOL).unwrap_or_default(),
+        )?;
     }
-    let field = match message.get(TRIGGER_PRICE_TYPE) {
+    let field = match message.get(tag::TRIGGER_PRICE_TYPE) {
         Some(b"1") => PriceField::Offer,
         Some(b"2") => PriceField::Last,
         Some(b"3") => PriceField::Bid,
-        Some(_) => return Err(Refusal::ValueOutOfRange(TRIGGER_PRICE_TYPE)),
+        Some(_) => return Err(Refusal::ValueOutOfRange(tag::TRIGGER_PRICE_TYPE)),
         None => {
-            let tag = TRIGGER_PRICE_TYPE;
+            let tag = tag::TRIGGER_PRICE_TYPE;
             return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
         }
     };
-    let rises = match message.get(TRIGGER_PRICE_DIRECTION) {
+    let rises = match message.get(tag::TRIGGER_PRICE_DIRECTION) {
         Some(b"U") => true,
         Some(b"D") => false,
-        Some(_) => return Err(Refusal::ValueOutOfRange(TRIGGER_PRICE_DIRECTION)),
+        Some(_) => return Err(Refusal::ValueOutOfRange(tag::TRIGGER_PRICE_DIRECTION)),
         None => {
-            let tag = TRIGGER_PRICE_DIRECTION;
+            let tag = tag::TRIGGER_PRICE_DIRECTION;
             return Err(Refusal::ConditionallyRequiredFieldMissing(tag));
         }
     };
-    let price = message.decimal(TRIGGER_PRICE);
-    let price = price.ok_or(Refusal::ConditionallyRequiredFieldMissing(TRIGGER_PRICE))?;
-    let price = price.map_err(|_| Refusal::IncorrectDataFormat(TRIGGER_PRICE))?;
+    let price = message.decimal(tag::TRIGGER_PRICE);
+    let price = price.ok_or(Refusal::ConditionallyRequiredFieldMissing(
+        tag::TRIGGER_PRICE,
+    ))?;
+    let price = price.map_err(|_| Refusal::IncorrectDataFormat(tag::TRIGGER_PRICE))?;
     Ok(Some(PriceCondition {
         field,
         rises,

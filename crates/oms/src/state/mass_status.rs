@@ -2,15 +2,12 @@
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
+use fixwire_protocol::tag;
 
-use fixwire_protocol::{Message, Tag, value};
+use fixwire_protocol::{Message, value};
 
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
-
-pub(crate) const MASS_STATUS_REQ_ID: Tag = 584;
-const TOT_NUM_REPORTS: Tag = 911;
-const LAST_RPT_REQUESTED: Tag = 912;
 
 /// A request that a venue is answering.
 #[derive(Debug)]
@@ -50,9 +47,9 @@ impl MassReport {
     pub(crate) fn of(message: &Message<'_>) -> Self {
         let number = |tag| message.get(tag).map(|it| value::uint(it).unwrap_or(0));
         Self {
-            id: number(MASS_STATUS_REQ_ID).map(|it| i64::try_from(it).unwrap_or(0)),
-            total: number(TOT_NUM_REPORTS),
-            is_last: message.get(LAST_RPT_REQUESTED) == Some(b"Y"),
+            id: number(tag::MASS_STATUS_REQ_ID).map(|it| i64::try_from(it).unwrap_or(0)),
+            total: number(tag::TOT_NUM_REPORTS),
+            is_last: message.get(tag::LAST_RPT_REQUESTED) == Some(b"Y"),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Locates of short sales: LocateReqd(114) and LocateBroker(5700), which the venue gets as the client sent them.
 
 use alloc::collections::BTreeMap;
+use fixwire_protocol::tag;
 
 use fixwire_protocol::{Body, Tag};
 
 use crate::values::value::{Number, Text};
 use fixwire_ledger::{Put, Wire};
 
-pub(crate) const LOCATE_REQD: Tag = 114;
 pub(crate) const LOCATE_BROKER: Tag = 5700;
 
 /// What a request says of the locate.
@@ -77,7 +77,7 @@ impl Locates {
 #[cold]
 pub(crate) fn put_locate(locate: Locate<'_>, out: &mut Body<'_>) {
     if locate.reqd > 0 {
-        out.char(LOCATE_REQD, locate.reqd);
+        out.char(tag::LOCATE_REQD, locate.reqd);
     }
     if !locate.broker.is_empty() {
         out.field(LOCATE_BROKER, locate.broker);
@@ -87,7 +87,7 @@ pub(crate) fn put_locate(locate: Locate<'_>, out: &mut Body<'_>) {
 /// The value that a locate has in a field.
 pub(crate) fn is_value(locate: Locate<'_>, tag: Tag, value: &[u8]) -> bool {
     match tag {
-        LOCATE_REQD => value == [locate.reqd],
+        tag::LOCATE_REQD => value == [locate.reqd],
         _ => value == locate.broker,
     }
 }

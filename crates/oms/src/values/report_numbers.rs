@@ -1,10 +1,7 @@
 //! Numbers of reports: ApplID(1180) and ApplSeqNum(1181).
 
-use fixwire_protocol::{Body, Tag};
-
-const APPL_ID: Tag = 1180;
-const APPL_SEQ_NUM: Tag = 1181;
-const APPL_RESEND_FLAG: Tag = 1352;
+use fixwire_protocol::Body;
+use fixwire_protocol::tag;
 
 /// ApplID(1180) of the reports to a client. Their ApplSeqNum(1181) is the number of their event: it rises, with gaps,
 /// and stays the same after a restart and on later days.
@@ -46,9 +43,11 @@ impl ReportNumbers {
 
     /// Writes the fields of the report of an event.
     pub(crate) fn put(&self, event: u64, report: &mut Body<'_>) {
-        report.field(APPL_ID, self.id()).uint(APPL_SEQ_NUM, event);
+        report
+            .field(tag::APPL_ID, self.id())
+            .uint(tag::APPL_SEQ_NUM, event);
         if self.is_resent {
-            report.char(APPL_RESEND_FLAG, b'Y');
+            report.char(tag::APPL_RESEND_FLAG, b'Y');
         }
     }
 }
