@@ -352,7 +352,7 @@ impl Draft {
         body.encoded(self.encode());
     }
 
-    /// All fields as they are written.
+    /// Encodes all fields as `tag=value` with SOH.
     pub fn encode(&mut self) -> &[u8] {
         self.encoded.clear();
         for part in &self.parts {

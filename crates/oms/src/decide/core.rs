@@ -254,7 +254,7 @@ impl Core {
         }
     }
 
-    /// Handles a new order of a client, which says something of its locate or not.
+    /// Handles a client's new order, with or without a locate for its short sale.
     pub(crate) fn new_located(
         &mut self,
         at: i64,

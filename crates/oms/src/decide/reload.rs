@@ -89,7 +89,7 @@ impl Plan {
         self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
     }
 
-    /// A line, and a table of all changes.
+    /// The first line, and a table of all changed settings.
     fn text(&self, first: &str) -> String {
         let count = self.changes.len();
         let changes = if count == 1 { "change" } else { "changes" };

@@ -128,7 +128,7 @@ impl Copies {
         Some((number, self.breaks.get(&number)?))
     }
 
-    /// One side has reported a fill. What is equal on both sides is settled, unless there is a break of it.
+    /// One side has reported a fill. Fills equal on both sides are settled, unless they have an open break.
     pub fn hear(&mut self, key: CopyKey, new: Awaited) {
         let number = self.break_of(key).map(|(number, _)| number);
         if let Some(known) = number.and_then(|number| self.breaks.get_mut(&number)) {
