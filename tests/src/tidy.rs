@@ -384,11 +384,7 @@ fn numbers(line: &str) -> impl Iterator<Item = u64> {
 const ONE_READER: [(&str, &str, &[&str]); 4] = [
     ("finds the nearest name", "levenshtein", &[]),
     ("reads durations", "strip_suffix(\"ms\")", &[]),
-    (
-        "reads durations",
-        "(\"ms\", ",
-        &["crates/gateway/src/gateway/options/units.rs"],
-    ),
+    ("reads durations", "(\"ms\", ", &[]),
     (
         "walks TOML",
         "toml::de::",

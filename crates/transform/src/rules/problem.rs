@@ -343,39 +343,7 @@ const MAX_NAME: usize = 64;
 /// `did you mean 'OrderQty'?` for the nearest known name, if one is near.
 #[must_use]
 pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
-    let mut best: Option<(usize, &str)> = None;
-    for name in names {
-        let far = distance(word, name);
-        if far <= word.len().max(3) / 3 && best.is_none_or(|(least, _)| far < least) {
-            best = Some((far, name));
-        }
-    }
-    best.map(|(_, name)| alloc::format!("did you mean '{name}'?"))
-}
-
-/// Edit distance of two names: number of bytes to change, add, remove or swap with the next one. Ignores letter
-/// case.
-fn distance(one: &str, other: &str) -> usize {
-    if one.len() > MAX_NAME || other.len() > MAX_NAME {
-        return usize::MAX;
-    }
-    let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for i in 0..one.len() {
-        let mut next = alloc::vec![i + 1];
-        for j in 0..other.len() {
-            let changed = row[j] + usize::from(one[i] != other[j]);
-            let mut least = changed.min(row[j + 1] + 1).min(next[j] + 1);
-            if i > 0 && j > 0 && one[i] == other[j - 1] && one[i - 1] == other[j] {
-                least = least.min(before[j - 1] + 1);
-            }
-            next.push(least);
-        }
-        before = core::mem::replace(&mut row, next);
-    }
-    row[other.len()]
+    fixwire_text::nearest(word, names).map(|name| alloc::format!("did you mean '{name}'?"))
 }
 
 #[cfg(test)]
