@@ -203,6 +203,7 @@ impl Core {
     }
 
     /// Whether the next step of a roll can be done.
+    #[inline]
     pub(crate) fn is_roll_due(&mut self, at: i64) -> bool {
         let state = &self.state;
         let Some(roll) = &mut self.work.roll else {

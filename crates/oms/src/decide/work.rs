@@ -210,6 +210,7 @@ impl Work {
     }
 
     /// The venue reported on an order: if it must be cancelled, try it now.
+    #[inline]
     pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
         let is_later = self.later.iter().any(|(_, later)| *later == number);
@@ -236,6 +237,7 @@ impl Work {
     }
 
     /// A child of a parent was closed.
+    #[inline]
     pub(crate) fn settle(&mut self, parent: Number) {
         self.settling.push_back(parent);
     }
@@ -293,6 +295,7 @@ impl Work {
 impl Core {
     /// Whether [`work`](Self::work) has work to do.
     #[must_use]
+    #[inline]
     pub fn has_work(&mut self, at: i64) -> bool {
         if self.next_retry(at).is_some()
             || self.next_waiting(at).is_some()
@@ -341,6 +344,7 @@ impl Core {
 
     /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is
     /// closed too.
+    #[inline]
     pub(crate) fn forgettable(&self) -> Option<Number> {
         let orders = self.state().orders();
         if orders.ended_count() <= self.rules().remembered {
@@ -429,6 +433,7 @@ impl Core {
     }
 
     /// Sends the next status request, when the session may send.
+    #[inline]
     fn next_asked(&self, at: i64) -> Option<Number> {
         let number = *self.work.asking.front()?;
         let line = self
@@ -440,6 +445,7 @@ impl Core {
         has_room.then_some(number)
     }
 
+    #[inline]
     pub(super) fn due_asking(&self, at: i64) -> Option<i64> {
         let order = self.state.orders().get(*self.work.asking.front()?)?;
         self.lines.room(at, order.line()?, true).err()
@@ -548,6 +554,7 @@ impl Core {
         None
     }
 
+    #[inline]
     pub(super) fn due_ends(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
         while let Some((since, order)) = self.work.pended.front().copied() {
             let known = self.state.orders().get(order);

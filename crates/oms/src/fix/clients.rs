@@ -253,6 +253,7 @@ fn declined(
 }
 
 /// The order whose execution an event reports.
+#[inline]
 pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number> {
     match *event {
         OrderEvent::Request(RequestEvent::Queued { number: order })
@@ -285,6 +286,7 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
 }
 
 /// The session that receives the report of an event.
+#[inline]
 pub(crate) fn session_of(
     state: &OmsState,
     event: &OrderEvent<'_>,

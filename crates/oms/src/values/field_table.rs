@@ -288,6 +288,7 @@ pub fn report_bit(msg_type: &[u8]) -> Messages {
     }
 }
 
+#[inline]
 fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
     let mut all = of.iter().map(|known| known.as_bytes());
     let place = match msg_type {

@@ -12,6 +12,7 @@ use crate::values::value::Number;
 
 impl Core {
     /// Whether a session may report on an order: the line that has it, one of its group, or one of a group that helps.
+    #[inline]
     pub(crate) fn may_report(&self, session: SessionNo, order: &Order) -> bool {
         order.line() == Some(session) || self.lines.reaches(session, order)
     }

@@ -210,6 +210,7 @@ impl Core {
         heard
     }
 
+    #[inline]
     pub(crate) fn accepted(
         &mut self,
         at: i64,
@@ -434,6 +435,7 @@ impl Core {
 
     /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
     /// venue says so.
+    #[inline]
     pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(number) else {
             return;

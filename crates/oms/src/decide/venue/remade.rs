@@ -255,6 +255,7 @@ impl Core {
     }
 
     /// Closes an order that the venue has cancelled, once no request is in flight that could say otherwise.
+    #[inline]
     pub(crate) fn settle_cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         if self.state().remade.is_empty() {
             return;

@@ -194,6 +194,7 @@ impl Core {
 
     /// Answers the pending request of an order, over which another cancel is sent.
     #[cold]
+    #[inline]
     pub(crate) fn give_way(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let orders = self.state.orders();
         let request = orders.get(order).and_then(|order| orders.request_of(order));
