@@ -1,7 +1,6 @@
 //! Errors in a file of rules.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 /// An error in the text of rules, and its position.
@@ -336,9 +335,6 @@ impl Fault {
         self
     }
 }
-
-/// Maximum length of a name for which a similar name is searched.
-const MAX_NAME: usize = 64;
 
 /// `did you mean 'OrderQty'?` for the nearest known name, if one is near.
 #[must_use]
