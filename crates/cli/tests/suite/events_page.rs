@@ -27,8 +27,7 @@ const SOURCES: [&str; 19] = [
 ];
 
 /// Texts in these files that no event uses: their beginnings, and why.
-const OTHERS: [(&str, &str); 10] = [
-    ("scripts", "the name of a feature"),
+const OTHERS: [(&str, &str); 9] = [
     ("journal-read", "the name of a thread"),
     (
         "this segment",

@@ -129,6 +129,7 @@ fn times_and_sizes_are_written_as_in_settings() {
         ("'3000ms'", 3),
         ("'40m'", 2400),
         ("'1h1m1s'", 3661),
+        ("'1.5h'", 5400),
     ] {
         let text =
             format!("[gateway]\nmax_held = '1G'\n[target.VENUE]\ntime_to_live = {time}\n{rule}");
@@ -142,7 +143,7 @@ fn times_and_sizes_are_written_as_in_settings() {
         "''",
         "'m'",
         "'10'",
-        "'1.5h'",
+        "'1.h'",
         "'99999999999999999999s'",
         "'-1s'",
         "true",
