@@ -350,8 +350,8 @@ impl Desk {
                 self.oms.on_note(Timestamp(*at), note);
             }
         }
-        assert_eq!(self.state().hash(), before.0, "it is the same state");
         proof::assert_same(&before.1, &proof::state_lines(self.state()));
+        assert_eq!(self.state().hash(), before.0, "it is the same state");
     }
 
     /// Whether a message that the peer has missed goes out again.
