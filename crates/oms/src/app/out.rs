@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_ledger::Wire as _;
 use fixwire_protocol::{Message, Outbox};
 
 use crate::app::market_watches::MarketWatches;
@@ -59,7 +60,7 @@ impl Sink for Out<'_> {
 
     fn happened(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         self.note.clear();
-        self.note.extend_from_slice(&state.time().to_le_bytes());
+        state.time().put(self.note);
         event.put(self.note);
         // There is room: it was checked before the first event.
         let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)

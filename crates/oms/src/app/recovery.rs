@@ -26,7 +26,7 @@ use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent,
-    SpreadEvent, UndoEvent,
+    SpreadEvent, UndoEvent, timed_event,
 };
 use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
@@ -214,10 +214,7 @@ impl ReportReplay {
     /// Reads the next note, with the message that caused it, empty for none; adds its report to the batch. Returns
     /// true at the end of the range.
     pub fn take(&mut self, note: &[u8], cause: &[u8], batch: &mut ReportBatch) -> bool {
-        let event = note
-            .split_first_chunk()
-            .and_then(|(at, event)| Some((i64::from_le_bytes(*at), OrderEvent::of(event)?)));
-        let Some((at, event)) = event else {
+        let Some((at, event)) = timed_event(note) else {
             self.state.apply_note(note);
             return false;
         };

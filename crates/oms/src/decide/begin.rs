@@ -19,6 +19,7 @@ use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matche
 use crate::values::scope::Scope;
 use crate::values::units::tick_scale;
 use crate::values::value::Number;
+use fixwire_ledger::Wire as _;
 
 /// Passes on at most so many events, and records whether there were more.
 struct Steps<'a, S> {

@@ -11,7 +11,7 @@ use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent,
     PoolEvent, QuoteEvent, RejectedEvent, RemadeEvent, RequestEvent, SetupEvent, SpreadEvent,
-    StrayEvent, UndoEvent,
+    StrayEvent, UndoEvent, timed_event,
 };
 use crate::state::show::reason_text;
 use crate::values::ids::{InstrumentNo, SessionNo};
@@ -75,9 +75,7 @@ impl History {
 
     /// Reads the next note; returns the step if it is about the order.
     pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
-        let (at, note) = note.split_first_chunk()?;
-        let at = i64::from_le_bytes(*at);
-        let event = OrderEvent::of(note)?;
+        let (at, event) = timed_event(note)?;
         if matches!(
             event,
             OrderEvent::Setup(SetupEvent::Session { .. })

@@ -20,7 +20,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::{Number, Price, PriceField};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, bytes, record};
 
 /// What a new order asks of the OMS beside its usual fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,15 +79,18 @@ impl PriceCondition {
     }
 }
 
-/// How far a conditional order has come.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Stage {
-    Waiting,
-    /// A price met its condition.
-    Touched,
-    Triggered,
-    /// It was closed before.
-    Over,
+bytes! {
+    /// How far a conditional order has come.
+    Stage {
+        /// No price has met its condition.
+        Waiting = 0,
+        /// A price met its condition.
+        Touched = 1,
+        /// It was triggered.
+        Triggered = 2,
+        /// It was closed before.
+        Over = 3,
+    }
 }
 
 /// The condition of an order that is or was held.
@@ -100,6 +103,8 @@ pub(crate) struct Condition {
     pub price: Price,
     pub stage: Stage,
 }
+
+record! { Condition { session, instrument, field, rises, price, stage } }
 
 impl Condition {
     /// Whether a price meets it.
@@ -257,51 +262,6 @@ impl Conditions {
         }
     }
 
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.all.len() as u32).put(to);
-        for (order, condition) in &self.all {
-            order.put(to);
-            condition.session.put(to);
-            condition.instrument.put(to);
-            condition.field.put(to);
-            condition.rises.put(to);
-            condition.price.put(to);
-            let stage: u8 = match condition.stage {
-                Stage::Waiting => 0,
-                Stage::Touched => 1,
-                Stage::Triggered => 2,
-                Stage::Over => 3,
-            };
-            stage.put(to);
-        }
-    }
-
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut conditions = Self::default();
-        for _ in 0..u32::take(from)? {
-            let order = Wire::take(from)?;
-            let condition = Condition {
-                session: Wire::take(from)?,
-                instrument: Wire::take(from)?,
-                field: Wire::take(from)?,
-                rises: Wire::take(from)?,
-                price: Wire::take(from)?,
-                stage: match u8::take(from)? {
-                    0 => Stage::Waiting,
-                    1 => Stage::Touched,
-                    2 => Stage::Triggered,
-                    3 => Stage::Over,
-                    _ => return None,
-                },
-            };
-            if conditions.get(order).is_some() {
-                return None;
-            }
-            conditions.add(order, condition);
-        }
-        Some(conditions)
-    }
-
     /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit.
     pub fn mark(&self, orders: &mut Orders) -> Option<()> {
         for (number, condition) in &self.all {
@@ -314,6 +274,20 @@ impl Conditions {
         let mut held = orders.iter().filter(|it| it.state == OrderState::Held);
         held.all(|order| self.all.contains_key(&order.number))
             .then_some(())
+    }
+}
+
+impl Wire<'_> for Conditions {
+    fn put(&self, to: &mut impl Put) {
+        self.all.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut conditions = Self::default();
+        for (order, condition) in BTreeMap::take(from)? {
+            conditions.add(order, condition);
+        }
+        Some(conditions)
     }
 }
 

@@ -9,12 +9,11 @@
 //! ```
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
 use core::ops::Bound;
 
 use crate::values::ids::SessionNo;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// LastQty(32) and LastPx(31).
 pub(crate) type FillTerms = (Quantity, Price);
@@ -38,6 +37,8 @@ pub(crate) struct Awaited {
     pub copy: Option<FillTerms>,
 }
 
+record! { Awaited { line, since, ours, copy } }
+
 impl Awaited {
     pub fn is_equal(&self) -> bool {
         self.ours.is_some() && self.ours == self.copy
@@ -59,6 +60,8 @@ pub(crate) struct CopyBreak {
     /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
     pub text: Text,
 }
+
+record! { CopyBreak { kind, key, what, text } }
 
 /// What a drop copy of a venue is compared with. Empty unless one is configured.
 #[derive(Clone, Debug, Default)]
@@ -181,83 +184,26 @@ impl Copies {
             }
         }
     }
-
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.lines.len() as u32).put(to);
-        for (line, session) in &self.lines {
-            line.put(to);
-            session.put(to);
-        }
-        (self.awaited.len() as u32).put(to);
-        for (key, awaited) in &self.awaited {
-            put_key(*key, to);
-            awaited.put(to);
-        }
-        (self.breaks.len() as u32).put(to);
-        for (number, found) in &self.breaks {
-            number.put(to);
-            found.kind.put(to);
-            put_key(found.key, to);
-            found.what.put(to);
-            found.text.put(to);
-        }
-    }
-
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut copies = Self::default();
-        for _ in 0..u32::take(from)? {
-            copies.lines.insert(Wire::take(from)?, Wire::take(from)?);
-        }
-        for _ in 0..u32::take(from)? {
-            let key = take_key(from)?;
-            let awaited = Awaited::take(from)?;
-            copies.times.insert((awaited.line, awaited.since, key));
-            copies.awaited.insert(key, awaited);
-        }
-        for _ in 0..u32::take(from)? {
-            let number = Wire::take(from)?;
-            let found = CopyBreak {
-                kind: Wire::take(from)?,
-                key: take_key(from)?,
-                what: Awaited::take(from)?,
-                text: Wire::take(from)?,
-            };
-            copies.add_break(number, found);
-        }
-        Some(copies)
-    }
 }
 
-fn put_key(key: CopyKey, to: &mut Vec<u8>) {
-    key.0.put(to);
-    key.1.put(to);
-}
-
-fn take_key(from: &mut &[u8]) -> Option<CopyKey> {
-    Some((Wire::take(from)?, Wire::take(from)?))
-}
-
-impl Awaited {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.line.put(to);
-        self.since.put(to);
-        for fill in [self.ours, self.copy] {
-            fill.map(|fill| fill.0).put(to);
-            fill.map(|fill| fill.1).put(to);
-        }
+impl Wire<'_> for Copies {
+    fn put(&self, to: &mut impl Put) {
+        self.lines.put(to);
+        self.awaited.put(to);
+        self.breaks.put(to);
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let fill = |from: &mut &[u8]| -> Option<Option<FillTerms>> {
-            let quantity: Option<Quantity> = Wire::take(from)?;
-            let price: Option<Price> = Wire::take(from)?;
-            Some(quantity.zip(price))
+        let mut copies = Self {
+            lines: Wire::take(from)?,
+            awaited: Wire::take(from)?,
+            ..Self::default()
         };
-        Some(Self {
-            line: Wire::take(from)?,
-            since: Wire::take(from)?,
-            ours: fill(from)?,
-            copy: fill(from)?,
-        })
+        let awaited = copies.awaited.iter();
+        copies.times = awaited.map(|(key, it)| (it.line, it.since, *key)).collect();
+        for (number, found) in BTreeMap::take(from)? {
+            copies.add_break(number, found);
+        }
+        Some(copies)
     }
 }

@@ -12,7 +12,7 @@ use crate::values::value::{
     BreakKind, Effect, End, Market, MassEnd, Number, OrderType, Presence, Price, PriceField,
     Quantity, RequestKind, Side, TimeInForce, Trading,
 };
-use fixwire_ledger::{NestedEvents, events};
+use fixwire_ledger::{NestedEvents, Wire, events};
 
 events! {
     /// An event, by its feature. Texts are those of its message or file.
@@ -676,4 +676,9 @@ events! {
             at: i64 = "TransactTime(60).",
         }
     }
+}
+
+/// The time of the OMS and the event of a note; `None` when it is not a valid note of this version.
+pub(crate) fn timed_event(mut note: &[u8]) -> Option<(i64, OrderEvent<'_>)> {
+    Some((Wire::take(&mut note)?, OrderEvent::of(note)?))
 }

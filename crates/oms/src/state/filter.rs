@@ -5,7 +5,7 @@ use crate::state::orders::Order;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::scope::Scope;
 use crate::values::value::Side;
-use fixwire_ledger::{Put, Wire};
+use fixwire_ledger::record;
 
 /// An order filter: every given criterion must match.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -19,6 +19,8 @@ pub struct OrderFilter {
     /// Side(54).
     pub side: Option<Side>,
 }
+
+record! { OrderFilter { session, account, instrument, side } }
 
 impl OrderFilter {
     /// The orders of a scope.
@@ -73,23 +75,5 @@ impl OrderFilter {
         let orders = state.orders().iter();
         let open = orders.filter(|order| order.state.is_open() && self.has(state, order));
         open.count() as u64
-    }
-}
-
-impl Wire<'_> for OrderFilter {
-    fn put(&self, to: &mut impl Put) {
-        self.session.put(to);
-        self.account.put(to);
-        self.instrument.put(to);
-        self.side.put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            session: Wire::take(from)?,
-            account: Wire::take(from)?,
-            instrument: Wire::take(from)?,
-            side: Wire::take(from)?,
-        })
     }
 }

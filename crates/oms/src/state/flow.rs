@@ -1,6 +1,5 @@
 //! Order flow of a scope within a second, a minute and a day.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
@@ -9,7 +8,7 @@ use hashbrown::HashTable;
 use crate::values::limits::Span;
 use crate::values::slab::mixed;
 use crate::values::value::Amount;
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// The kind of flow that is counted.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -27,6 +26,8 @@ pub(crate) struct Passed {
     /// The value of the same, in 10^-9.
     pub value: Amount,
 }
+
+record! { Passed { messages, refused, cancels, executions, quantity, value } }
 
 impl Passed {
     fn words(&mut self) -> [&mut u64; 5] {
@@ -53,20 +54,6 @@ impl Passed {
             *word = word.saturating_sub(*less);
         }
         self.value = self.value.saturating_sub(less.value);
-    }
-
-    fn put(mut self, to: &mut Vec<u8>) {
-        self.words().into_iter().for_each(|word| word.put(to));
-        self.value.put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut passed = Self::default();
-        for word in passed.words() {
-            *word = u64::take(from)?;
-        }
-        passed.value = Amount::take(from)?;
-        Some(passed)
     }
 }
 
@@ -135,21 +122,6 @@ impl<const N: usize> Window<N> {
             .for_each(|place| sum.take_away(self.parts[place]));
         value(&sum)
     }
-
-    fn put(&self, to: &mut Vec<u8>) {
-        self.newest.put(to);
-        self.parts.iter().for_each(|part| part.put(to));
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut window = Self::NEW;
-        window.newest = Wire::take(from)?;
-        for part in &mut window.parts {
-            *part = Passed::take(from)?;
-            window.sum.add(*part);
-        }
-        Some(window)
-    }
 }
 
 const TENTH: i64 = 100_000_000;
@@ -163,6 +135,8 @@ pub(crate) struct Flow {
     pub(crate) second: Window<11>,
     pub(crate) minute: Window<61>,
 }
+
+record! { Flow { second, minute, day } }
 
 impl Default for Flow {
     fn default() -> Self {
@@ -212,20 +186,6 @@ impl Flow {
 
     pub(crate) fn begin_day(&mut self) {
         self.day = Passed::default();
-    }
-
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        self.second.put(to);
-        self.minute.put(to);
-        self.day.put(to);
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Box<Self>> {
-        Some(Box::new(Self {
-            second: Window::take(from)?,
-            minute: Window::take(from)?,
-            day: Passed::take(from)?,
-        }))
     }
 }
 
@@ -324,27 +284,42 @@ impl Recent {
         content.known += 1;
         self.orders.push_back(RecentOrder { at, hash, before });
     }
+}
 
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        self.is_on.put(to);
-        (self.orders.len() as u64).put(to);
-        for order in &self.orders {
-            order.at.put(to);
-            order.hash.put(to);
-        }
+impl<const N: usize> Wire<'_> for Window<N> {
+    fn put(&self, to: &mut impl Put) {
+        self.newest.put(to);
+        self.parts.put(to);
     }
 
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut window = Self {
+            newest: Wire::take(from)?,
+            parts: Wire::take(from)?,
+            ..Self::NEW
+        };
+        window.parts.iter().for_each(|part| window.sum.add(*part));
+        Some(window)
+    }
+}
+
+impl Wire<'_> for Recent {
+    fn put(&self, to: &mut impl Put) {
+        self.is_on.put(to);
+        (self.orders.len() as u32).put(to);
+        let orders = self.orders.iter();
+        orders.for_each(|order| (order.at, order.hash).put(to));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (is_on, orders): (bool, Vec<(i64, u64)>) = Wire::take(from)?;
         let mut recent = Self {
-            is_on: Wire::take(from)?,
+            is_on,
             ..Self::default()
         };
-        for _ in 0..u64::take(from)? {
-            let at: i64 = Wire::take(from)?;
-            if recent.orders.back().is_some_and(|last| last.at > at) {
-                return None;
-            }
-            recent.push(at, Wire::take(from)?);
+        orders.is_sorted_by_key(|order| order.0).then_some(())?;
+        for (at, hash) in orders {
+            recent.push(at, hash);
         }
         Some(recent)
     }
@@ -386,7 +361,7 @@ mod tests {
         assert_eq!(flow.within(Span::Day, start, |passed| passed.value), 15);
         let mut bytes = Vec::new();
         flow.put(&mut bytes);
-        assert_eq!(Flow::take(&mut &*bytes), Some(Box::new(flow)));
+        assert_eq!(Flow::take(&mut &*bytes), Some(flow));
     }
 
     #[test]

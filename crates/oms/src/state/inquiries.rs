@@ -1,11 +1,10 @@
 //! Price inquiries that a venue has not answered yet.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
-use fixwire_ledger::Wire;
+use fixwire_ledger::record;
 
 /// A price inquiry that was sent to a venue.
 #[derive(Clone, Debug)]
@@ -22,6 +21,8 @@ pub(crate) struct Inquiry {
     /// Its number of a pool; empty without one.
     pub order_no: Text,
 }
+
+record! { Inquiry { session, instrument, line, at, id, order_no } }
 
 /// A QuoteReqID(131) among the ids of a session: no ClOrdID(11) contains the byte before it.
 pub(crate) struct InquiryKey {
@@ -53,6 +54,8 @@ impl InquiryKey {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inquiries(pub(crate) BTreeMap<Number, Inquiry>);
 
+record! { Inquiries(_) }
+
 impl Inquiries {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -83,36 +86,5 @@ impl Inquiries {
     pub(crate) fn of_session(&self, session: SessionNo) -> usize {
         let all = self.0.values();
         all.filter(|inquiry| inquiry.session == session).count()
-    }
-
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u64).put(to);
-        for (number, inquiry) in &self.0 {
-            number.put(to);
-            inquiry.session.put(to);
-            inquiry.instrument.put(to);
-            inquiry.line.put(to);
-            inquiry.at.put(to);
-            inquiry.id.put(to);
-            inquiry.order_no.put(to);
-        }
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u64::take(from)? {
-            let number = Number::take(from)?;
-            let inquiry = Inquiry {
-                session: Wire::take(from)?,
-                instrument: Wire::take(from)?,
-                line: Wire::take(from)?,
-                at: Wire::take(from)?,
-                id: Wire::take(from)?,
-                order_no: Wire::take(from)?,
-            };
-            let is_next = all.last_key_value().is_none_or(|(last, _)| *last < number);
-            is_next.then(|| all.insert(number, inquiry))?;
-        }
-        Some(Self(all))
     }
 }

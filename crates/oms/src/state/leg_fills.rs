@@ -4,7 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Price, Quantity};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// A fill of a leg.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -19,6 +19,8 @@ pub(crate) struct LegFill {
     /// Hash of the ExecID(17) that cancelled or corrected it; 0 while it counts.
     pub undone: u64,
 }
+
+record! { LegFill { leg, quantity, price, report, undone } }
 
 /// Those of all orders in memory, by the hash of ExecID(17) and leg.
 #[derive(Clone, Debug, Default)]
@@ -63,33 +65,15 @@ impl LegFills {
             }
         }
     }
+}
 
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u64).put(to);
-        for ((order, exec), fill) in &self.0 {
-            order.put(to);
-            exec.put(to);
-            fill.leg.put(to);
-            fill.quantity.put(to);
-            fill.price.put(to);
-            fill.report.put(to);
-            fill.undone.put(to);
-        }
+impl Wire<'_> for LegFills {
+    fn put(&self, to: &mut impl Put) {
+        self.0.put(to);
     }
 
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u64::take(from)? {
-            let key = (Wire::take(from)?, Wire::take(from)?);
-            let fill = LegFill {
-                leg: Wire::take(from)?,
-                quantity: Wire::take(from)?,
-                price: Wire::take(from)?,
-                report: Wire::take(from)?,
-                undone: Wire::take(from)?,
-            };
-            (fill.leg < 2 && all.insert(key, fill).is_none()).then_some(())?;
-        }
-        Some(Self(all))
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let all: BTreeMap<_, LegFill> = Wire::take(from)?;
+        all.values().all(|fill| fill.leg < 2).then_some(Self(all))
     }
 }

@@ -15,7 +15,7 @@ use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Quantity};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire};
 
 /// The place of a new order in a family.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -164,37 +164,6 @@ impl Families {
         }
     }
 
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.parents.len() as u32).put(to);
-        for (order, parent) in &self.parents {
-            order.put(to);
-            parent.session.put(to);
-            parent.held.put(to);
-            (parent.children.len() as u32).put(to);
-            parent.children.iter().for_each(|child| child.put(to));
-        }
-    }
-
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut families = Self::default();
-        for _ in 0..u32::take(from)? {
-            let order = Number::take(from)?;
-            if families.is_parent(order) {
-                return None;
-            }
-            let session = Wire::take(from)?;
-            let parent = Parent {
-                held: Wire::take(from)?,
-                ..Parent::of(session)
-            };
-            families.parents.insert(order, parent);
-            for _ in 0..u32::take(from)? {
-                families.link(Wire::take(from)?, order)?;
-            }
-        }
-        Some(families)
-    }
-
     /// Completes the families of a checkpoint; `None` when orders and families do not fit. `held` is the quantity that
     /// an order may still fill.
     pub fn complete(&mut self, orders: &Orders, held: impl Fn(Number) -> Quantity) -> Option<()> {
@@ -217,6 +186,36 @@ impl Families {
         }
         let mut open = orders.iter().filter(|it| it.state == OrderState::Parent);
         open.all(|order| self.is_parent(order.number)).then_some(())
+    }
+}
+
+impl Wire<'_> for Families {
+    fn put(&self, to: &mut impl Put) {
+        (self.parents.len() as u32).put(to);
+        for (order, parent) in &self.parents {
+            order.put(to);
+            parent.session.put(to);
+            parent.held.put(to);
+            parent.children.put(to);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut families = Self::default();
+        for _ in 0..u32::take(from)? {
+            let order = Wire::take(from)?;
+            let session = Wire::take(from)?;
+            let parent = Parent {
+                held: Wire::take(from)?,
+                ..Parent::of(session)
+            };
+            let known = families.parents.insert(order, parent);
+            known.is_none().then_some(())?;
+            for child in <Vec<Number>>::take(from)? {
+                families.link(child, order)?;
+            }
+        }
+        Some(families)
     }
 }
 

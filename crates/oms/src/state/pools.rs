@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::values::form::NumberForm;
 use crate::values::ids::{PoolNo, SessionNo, Table};
-use fixwire_ledger::Wire;
+use fixwire_ledger::record;
 
 /// A pool number: the pool and the index in it.
 pub(crate) type PoolNumber = (PoolNo, u64);
@@ -27,6 +27,8 @@ pub(crate) struct Pool {
     /// The event that few are left was raised.
     pub is_low: bool,
 }
+
+record! { Pool { form, tag, first, last, next, each_day, is_low, own } }
 
 impl Pool {
     pub(crate) fn begin(&mut self) {
@@ -72,35 +74,6 @@ impl Pool {
         let all = self.last.saturating_sub(self.first).saturating_add(1);
         self.left() <= all / 10
     }
-
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        self.form.put(to);
-        self.tag.put(to);
-        for number in [self.first, self.last, self.next] {
-            number.put(to);
-        }
-        self.each_day.put(to);
-        self.is_low.put(to);
-        (self.own.len() as u64).put(to);
-        self.own.iter().for_each(|own| own.put(to));
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut pool = Self {
-            form: Wire::take(from)?,
-            tag: Wire::take(from)?,
-            first: Wire::take(from)?,
-            last: Wire::take(from)?,
-            next: Wire::take(from)?,
-            each_day: Wire::take(from)?,
-            is_low: Wire::take(from)?,
-            own: BTreeSet::new(),
-        };
-        for _ in 0..u64::take(from)? {
-            pool.own.insert(Wire::take(from)?);
-        }
-        Some(pool)
-    }
 }
 
 /// Settings of pools, by the numbers of the state.
@@ -133,6 +106,8 @@ impl Pools {
 
 #[cfg(test)]
 mod tests {
+    use fixwire_ledger::Wire as _;
+
     use super::*;
 
     #[test]

@@ -1,13 +1,12 @@
 //! The quotes whose orders are in memory. A quote is two orders with consecutive numbers: its bid, then its offer.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use crate::state::inquiries::Inquiries;
 use crate::state::orders::{Order, Orders};
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// Which side of a quote an order is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -55,6 +54,8 @@ pub(crate) struct KnownQuote {
     pub(crate) orders: u8,
 }
 
+record! { KnownQuote { session, account, instrument, id; orders = 0 } }
+
 /// All quotes, by the number of their bid.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotes {
@@ -68,11 +69,6 @@ pub(crate) struct Quotes {
 impl Quotes {
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
-    }
-
-    /// Neither a quote nor an inquiry.
-    pub(crate) fn is_unused(&self) -> bool {
-        self.all.is_empty() && self.inquiries.is_empty()
     }
 
     pub(crate) fn get(&self, bid: Number) -> Option<&KnownQuote> {
@@ -158,30 +154,15 @@ impl Quotes {
         };
     }
 
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        (self.all.len() as u64).put(to);
-        for (bid, quote) in &self.all {
-            bid.put(to);
-            quote.session.put(to);
-            quote.account.put(to);
-            quote.instrument.put(to);
-            quote.id.put(to);
-        }
+    pub(crate) fn put(&self, to: &mut impl Put) {
+        self.all.put(to);
         self.inquiries.put(to);
     }
 
     /// Reads quotes of orders that were read before.
     pub(crate) fn take(orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
         let mut quotes = Self::default();
-        for _ in 0..u64::take(from)? {
-            let bid = Number::take(from)?;
-            let quote = KnownQuote {
-                session: Wire::take(from)?,
-                account: Wire::take(from)?,
-                instrument: Wire::take(from)?,
-                id: Wire::take(from)?,
-                orders: 0,
-            };
+        for (bid, quote) in BTreeMap::<Number, KnownQuote>::take(from)? {
             let of = (quote.session, quote.account, quote.instrument);
             for (number, buys) in [(bid, true), (bid.checked_add(1)?, false)] {
                 let fits = orders.get(number).is_none_or(|order| {
@@ -190,11 +171,6 @@ impl Quotes {
                 });
                 fits.then_some(())?;
             }
-            let is_next = quotes
-                .all
-                .last_key_value()
-                .is_none_or(|(last, _)| *last < bid);
-            is_next.then_some(())?;
             quotes.add(orders, bid, quote);
             quotes.get(bid).filter(|quote| quote.orders > 0)?;
         }

@@ -1,7 +1,7 @@
 //! A reload, or a change of limits, that waits for a second operator.
 
 use crate::values::value::Text;
-use fixwire_ledger::{Put, Wire};
+use fixwire_ledger::record;
 
 /// A reload, or other limits, that another operator must ask for too.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -11,19 +11,7 @@ pub(crate) struct PendingReload {
     pub settings: u64,
 }
 
-impl Wire<'_> for PendingReload {
-    fn put(&self, to: &mut impl Put) {
-        self.by.put(to);
-        self.settings.put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            by: Wire::take(from)?,
-            settings: Wire::take(from)?,
-        })
-    }
-}
+record! { PendingReload { by, settings } }
 
 /// As much of a name as the state keeps.
 pub(crate) fn short(who: &[u8]) -> Text {

@@ -9,14 +9,13 @@
 //! the leg, times its ratio: this counts for the positions that open orders may add.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
 
 use crate::state::leg_fills::LegFills;
 use crate::state::orders::Order;
 use crate::values::ids::InstrumentNo;
 use crate::values::slab::mixed;
 use crate::values::value::{Amount, Number, Quantity, Side};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, bytes, record};
 
 /// Largest ratio of a leg.
 pub(crate) const RATIO_MOST: u32 = 1_000;
@@ -31,6 +30,8 @@ pub struct SpreadLeg {
     /// Its quantity in one set.
     pub ratio: u32,
 }
+
+record! { SpreadLeg { instrument, side, ratio } }
 
 impl SpreadLeg {
     /// Its side in an order.
@@ -49,31 +50,17 @@ impl SpreadLeg {
     }
 }
 
-/// How a venue reports the legs of an order; the first leg fill decides, so that a leg that is reported both ways counts once.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum LegSource {
-    /// None was reported.
-    #[default]
-    Unknown,
-    /// In reports of their own.
-    Reports,
-    /// In the report of the fill of the spread.
-    Fills,
-}
-
-impl LegSource {
-    fn byte(self) -> u8 {
-        match self {
-            Self::Unknown => 0,
-            Self::Reports => 1,
-            Self::Fills => 2,
-        }
-    }
-
-    fn of(byte: u8) -> Option<Self> {
-        [Self::Unknown, Self::Reports, Self::Fills]
-            .into_iter()
-            .find(|it| it.byte() == byte)
+bytes! {
+    /// How a venue reports the legs of an order; the first leg fill decides, so that a leg that is reported both ways counts once.
+    #[derive(Default)]
+    LegSource {
+        /// None was reported.
+        #[default]
+        Unknown = 0,
+        /// In reports of their own.
+        Reports = 1,
+        /// In the report of the fill of the spread.
+        Fills = 2,
     }
 }
 
@@ -92,6 +79,8 @@ pub struct OrderLegs {
     /// An event says so.
     pub(crate) is_reported: bool,
 }
+
+record! { OrderLegs { filled, paid, source, since, is_reported; exposed = [0; 2] } }
 
 /// All spreads, and the legs of their orders in memory.
 #[derive(Clone, Debug, Default)]
@@ -241,60 +230,28 @@ impl Spreads {
             }
         }
     }
+}
 
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.legs.len() as u32).put(to);
-        for (index, legs) in &self.legs {
-            index.put(to);
-            for leg in legs {
-                leg.instrument.put(to);
-                leg.side.put(to);
-                leg.ratio.put(to);
-            }
-        }
-        (self.orders.len() as u64).put(to);
-        for (number, of) in &self.orders {
-            number.put(to);
-            of.filled.iter().for_each(|it| it.put(to));
-            of.paid.iter().for_each(|it| it.put(to));
-            of.source.byte().put(to);
-            of.since.put(to);
-            of.is_reported.put(to);
-        }
+impl Wire<'_> for Spreads {
+    fn put(&self, to: &mut impl Put) {
+        self.legs.put(to);
+        self.orders.put(to);
+        self.fills.put(to);
     }
 
-    /// Reads what [`put`](Self::put) wrote; what is exposed is added later.
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
+    /// What is exposed is added later.
+    fn take(from: &mut &[u8]) -> Option<Self> {
         let mut spreads = Self::default();
-        for _ in 0..u32::take(from)? {
-            let index = Wire::take(from)?;
-            let mut leg = || {
-                Some(SpreadLeg {
-                    instrument: Wire::take(from)?,
-                    side: Wire::take(from)?,
-                    ratio: Wire::take(from)?,
-                })
-            };
-            let legs = [leg()?, leg()?];
+        for (index, legs) in BTreeMap::take(from)? {
             spreads.set(index, legs)?;
         }
-        for _ in 0..u64::take(from)? {
-            let number = Wire::take(from)?;
-            let legs = OrderLegs {
-                filled: [Wire::take(from)?, Wire::take(from)?],
-                paid: [Wire::take(from)?, Wire::take(from)?],
-                exposed: [0; 2],
-                source: LegSource::of(Wire::take(from)?)?,
-                since: Wire::take(from)?,
-                is_reported: Wire::take(from)?,
-            };
+        spreads.orders = Wire::take(from)?;
+        for (number, legs) in &spreads.orders {
             if legs.since > 0 && !legs.is_reported {
-                spreads.waiting.insert((legs.since, number));
-            }
-            if spreads.orders.insert(number, legs).is_some() {
-                return None;
+                spreads.waiting.insert((legs.since, *number));
             }
         }
+        spreads.fills = Wire::take(from)?;
         Some(spreads)
     }
 }

@@ -180,6 +180,19 @@ impl<N: TableKey, T> Table<N, T> {
     }
 }
 
+impl<'a, N, T: Wire<'a>> Wire<'a> for Table<N, T> {
+    fn put(&self, to: &mut impl Put) {
+        self.values.put(to);
+    }
+
+    fn take(from: &mut &'a [u8]) -> Option<Self> {
+        Some(Self {
+            values: Wire::take(from)?,
+            by: PhantomData,
+        })
+    }
+}
+
 impl<N, T> Deref for Table<N, T> {
     type Target = [T];
 

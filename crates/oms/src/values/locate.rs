@@ -6,7 +6,7 @@ use fixwire_protocol::tag;
 use fixwire_protocol::{Body, Tag};
 
 use crate::values::value::{Number, Text};
-use fixwire_ledger::{Put, Wire};
+use fixwire_ledger::record;
 
 pub(crate) const LOCATE_BROKER: Tag = 5700;
 
@@ -31,6 +31,8 @@ impl Locate<'_> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locates(pub(crate) BTreeMap<Number, (u8, Text)>);
 
+record! { Locates(_) }
+
 impl Locates {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -52,24 +54,6 @@ impl Locates {
             reqd: *reqd,
             broker: broker.bytes(),
         })
-    }
-
-    pub(crate) fn put(&self, to: &mut impl Put) {
-        (self.0.len() as u32).put(to);
-        for (order, (reqd, broker)) in &self.0 {
-            order.put(to);
-            reqd.put(to);
-            broker.put(to);
-        }
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u32::take(from)? {
-            let order = Number::take(from)?;
-            all.insert(order, (u8::take(from)?, Text::take(from)?));
-        }
-        Some(Self(all))
     }
 }
 

@@ -4,9 +4,7 @@
 //!   Marks: of a user or a line, from the settings      Sent: those of the user, else of the line, stay with the order
 //! ```
 
-use alloc::vec::Vec;
-
-use fixwire_ledger::{Put as _, Wire};
+use fixwire_ledger::record;
 
 /// What requests over TMP say beside the terms of their order; zeros where nothing is set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -22,6 +20,8 @@ pub struct RequestMarks {
     /// The kind of investor.
     pub investor_flag: u8,
 }
+
+record! { RequestMarks { cm_id, effect, order_source, investor_flag, info_source } }
 
 impl RequestMarks {
     /// Whether nothing is set.
@@ -47,25 +47,5 @@ impl RequestMarks {
             },
             investor_flag: or(self.investor_flag, other.investor_flag),
         }
-    }
-
-    pub(crate) fn put(self, to: &mut Vec<u8>) {
-        self.cm_id.put(to);
-        to.extend_from_slice(&[self.effect, self.order_source, self.investor_flag]);
-        to.text(&self.info_source);
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let cm_id = Wire::take(from)?;
-        let (bytes, rest) = from.split_first_chunk::<6>()?;
-        *from = rest;
-        let [effect, order_source, investor_flag, info_source @ ..] = *bytes;
-        Some(Self {
-            cm_id,
-            effect,
-            order_source,
-            info_source,
-            investor_flag,
-        })
     }
 }

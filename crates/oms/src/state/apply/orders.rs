@@ -19,6 +19,7 @@ use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
 use crate::values::units::MOST;
 use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
+use fixwire_ledger::Wire as _;
 
 impl OmsState {
     pub(crate) fn apply_request(&mut self, event: &RequestEvent<'_>) -> Option<()> {

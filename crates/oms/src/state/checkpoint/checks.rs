@@ -1,15 +1,31 @@
 //! Checks and completes a state that was read: its parts fit together.
 
-use alloc::boxed::Box;
-
-use crate::state::OmsState;
 use crate::state::apply::parents::quantity_of;
+use crate::state::orders::Place;
 use crate::state::orders::strays::Stray;
-use crate::state::orders::{Order, Place, Retry};
 use crate::state::tally::Tally;
-use fixwire_ledger::Wire;
+use crate::state::{Holding, OmsState};
 
 impl OmsState {
+    /// Names and what they name are as many.
+    pub(super) fn check_names(&self) -> Option<()> {
+        let scales = self.instruments.iter().all(|it| it.scale <= 9);
+        let fits = self.session_names.len() as usize == self.sessions.len()
+            && self.account_names.len() as usize == self.accounts.len()
+            && self.instrument_names.len() as usize == self.instruments.len()
+            && self.pool_names.len() as usize == self.pools.len();
+        (scales && fits).then_some(())
+    }
+
+    /// An account in an instrument, which both are known and have no other holding.
+    pub(super) fn add_holding(&mut self, holding: Holding) -> Option<()> {
+        let (account, instrument) = (holding.account, holding.instrument);
+        self.accounts.get(account)?;
+        self.instruments.get(instrument)?;
+        let is_new = self.holding(account, instrument).is_none();
+        is_new.then(|| *self.holding_mut(account, instrument) = holding)
+    }
+
     /// Accounts have no cycles.
     pub(super) fn check_parents(&self) -> Option<()> {
         for account in self.account_names.numbers() {
@@ -65,26 +81,6 @@ impl OmsState {
         let all = self.orders.iter().filter(|order| !order.state.is_open());
         let is_whole = ended.len() == count && count == all.count();
         (is_whole && self.last < MOST && self.events < MOST).then_some(())
-    }
-
-    /// The numbers that an order has at its venue.
-    pub(super) fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
-        if bool::take(from)? {
-            let retry = Retry {
-                attempt: Wire::take(from)?,
-                tries: Wire::take(from)?,
-                due: Wire::take(from)?,
-                not_on: Wire::take(from)?,
-            };
-            (retry.attempt <= self.last).then(|| order.retry = Some(Box::new(retry)))?;
-        }
-        order.pool = Wire::take(from)?;
-        order.own_number = Wire::take(from)?;
-        order.pool_number = Wire::take(from)?;
-        order
-            .pool
-            .is_none_or(|pool| self.pools.get(pool).is_some())
-            .then_some(())
     }
 
     pub(super) fn count_order(&mut self, place: Place) -> Option<()> {

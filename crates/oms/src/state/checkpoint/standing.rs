@@ -1,67 +1,52 @@
-//! Encodes limits, usage and positions as bytes.
+//! Limits, usage, positions and what has them as bytes.
 
-use alloc::vec::Vec;
+use fixwire_ledger::{Put, Wire, record};
 
-use super::take_all;
-use crate::state::Standing;
-use crate::state::flow::Flow;
-use crate::state::tally::Position;
+use crate::state::tally::{Position, Tally};
+use crate::state::{Account, Expiry, Holding, Instrument, Session, Standing, Stop};
 use crate::values::limits::RiskControl;
-use fixwire_ledger::Wire;
 
-pub(super) fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
-    standing.tally.traded.put(to);
-    standing.tally.gained.put(to);
-    standing.limits.trading.put(to);
-    for control in RiskControl::ALL {
-        standing.limits.get(*control).put(to);
-        standing.limits.filed(*control).put(to);
+record! { Expiry { scope, control, before, until } }
+record! { Stop { scope, by, armed_by } }
+record! { Session { ready, client, link, marks, standing } }
+record! { Account { parent, standing } }
+record! { Instrument { scale, worth, market, standing } }
+record! { Holding { account, instrument, position, mark, opened_at, standing } }
+record! { Position { long, short, bought, sold, paid, received } }
+record! { Tally { orders, buying, selling, reserved, traded, unanswered, gained } }
+
+impl Wire<'_> for RiskControl {
+    fn put(&self, to: &mut impl Put) {
+        self.index().put(to);
     }
-    standing.flow.is_some().put(to);
-    if let Some(flow) = &standing.flow {
-        flow.put(to);
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Self::of(Wire::take(from)?)
     }
 }
 
-pub(super) fn take_standing(from: &mut &[u8]) -> Option<Standing> {
-    let mut standing = Standing::default();
-    standing.tally.traded = Wire::take(from)?;
-    standing.tally.gained = Wire::take(from)?;
-    standing.limits.trading = Wire::take(from)?;
-    for control in RiskControl::ALL {
-        standing.limits.set(*control, Wire::take(from)?);
-        standing.limits.set_filed(*control, Wire::take(from)?);
+impl Wire<'_> for Standing {
+    fn put(&self, to: &mut impl Put) {
+        self.tally.traded.put(to);
+        self.tally.gained.put(to);
+        self.limits.trading.put(to);
+        for control in RiskControl::ALL {
+            self.limits.get(*control).put(to);
+            self.limits.filed(*control).put(to);
+        }
+        self.flow.put(to);
     }
-    if bool::take(from)? {
-        standing.flow = Some(Flow::take(from)?);
-    }
-    Some(standing)
-}
 
-pub(super) fn put_position(position: &Position, to: &mut Vec<u8>) {
-    let Position {
-        long,
-        short,
-        bought,
-        sold,
-        paid,
-        received,
-    } = *position;
-    for quantity in [long, short, bought, sold] {
-        quantity.put(to);
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut standing = Self::default();
+        standing.tally.traded = Wire::take(from)?;
+        standing.tally.gained = Wire::take(from)?;
+        standing.limits.trading = Wire::take(from)?;
+        for control in RiskControl::ALL {
+            standing.limits.set(*control, Wire::take(from)?);
+            standing.limits.set_filed(*control, Wire::take(from)?);
+        }
+        standing.flow = Wire::take(from)?;
+        Some(standing)
     }
-    paid.put(to);
-    received.put(to);
-}
-
-pub(super) fn take_position(from: &mut &[u8]) -> Option<Position> {
-    let [long, short, bought, sold] = take_all(from)?;
-    Some(Position {
-        long,
-        short,
-        bought,
-        sold,
-        paid: Wire::take(from)?,
-        received: Wire::take(from)?,
-    })
 }

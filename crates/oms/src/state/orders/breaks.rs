@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use crate::values::ids::SessionNo;
 use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// A difference between the word of a venue and an order.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +47,13 @@ pub(crate) struct VenueBreak {
     pub is_settled: bool,
     /// The operator who decided it, and for the venue or not; another one must decide the same.
     pub asked_by: Option<(Text, bool)>,
+}
+
+record! {
+    VenueBreak {
+        kind, order, line, exec, filled, quantity, price, paid, status, total, opposite, ours,
+        venue, since, is_alarmed, is_settled, asked_by
+    }
 }
 
 impl VenueBreak {
@@ -183,77 +190,24 @@ impl VenueBreaks {
             found.paid = found.paid.map(|paid| paid.saturating_mul(factor.into()));
         }
     }
-
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.all.len() as u32).put(to);
-        for (number, found) in &self.all {
-            number.put(to);
-            found.put(to);
-        }
-    }
-
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut breaks = Self::default();
-        for _ in 0..u32::take(from)? {
-            let number = Wire::take(from)?;
-            let found = VenueBreak::take(from)?;
-            let key = (found.order, found.kind.byte(), found.exec);
-            breaks.open += usize::from(!found.is_settled);
-            let is_new = breaks.numbers.insert(key, number).is_none();
-            (is_new && breaks.all.insert(number, found).is_none()).then_some(())?;
-        }
-        Some(breaks)
-    }
 }
 
-impl VenueBreak {
-    fn put(&self, to: &mut Vec<u8>) {
-        self.kind.put(to);
-        self.order.put(to);
-        self.line.put(to);
-        self.exec.put(to);
-        self.filled.put(to);
-        self.quantity.put(to);
-        self.price.put(to);
-        self.paid.put(to);
-        self.status.put(to);
-        self.total.put(to);
-        self.opposite.put(to);
-        self.ours.put(to);
-        self.venue.put(to);
-        self.since.put(to);
-        self.is_alarmed.put(to);
-        self.is_settled.put(to);
-        let asked = self.asked_by.as_ref();
-        asked.map(|(by, _)| by.clone()).put(to);
-        asked.is_some_and(|(_, venue)| *venue).put(to);
+impl Wire<'_> for VenueBreaks {
+    fn put(&self, to: &mut impl Put) {
+        self.all.put(to);
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut found = Self {
-            kind: Wire::take(from)?,
-            order: Wire::take(from)?,
-            line: Wire::take(from)?,
-            exec: Wire::take(from)?,
-            filled: Wire::take(from)?,
-            quantity: Wire::take(from)?,
-            price: Wire::take(from)?,
-            paid: Wire::take(from)?,
-            status: Wire::take(from)?,
-            total: Wire::take(from)?,
-            opposite: Wire::take(from)?,
-            ours: Wire::take(from)?,
-            venue: Wire::take(from)?,
-            since: Wire::take(from)?,
-            is_alarmed: Wire::take(from)?,
-            is_settled: Wire::take(from)?,
-            asked_by: None,
+        let mut breaks = Self {
+            all: Wire::take(from)?,
+            ..Self::default()
         };
-        let by: Option<Text> = Wire::take(from)?;
-        let venue: bool = Wire::take(from)?;
-        // Nobody decided for the venue.
-        (by.is_some() || !venue).then_some(())?;
-        found.asked_by = by.map(|by| (by, venue));
-        Some(found)
+        for (number, found) in &breaks.all {
+            let key = (found.order, found.kind.byte(), found.exec);
+            breaks.open += usize::from(!found.is_settled);
+            let is_new = breaks.numbers.insert(key, *number).is_none();
+            is_new.then_some(())?;
+        }
+        Some(breaks)
     }
 }

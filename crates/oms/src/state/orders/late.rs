@@ -12,7 +12,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::value::{Number, Price, Quantity};
-use fixwire_ledger::Wire;
+use fixwire_ledger::record;
 
 /// Replaces of an order that are remembered; older ones are forgotten.
 const REMEMBERED: usize = 8;
@@ -29,9 +29,13 @@ pub(crate) struct LateTerms {
     pub(crate) price_at: i64,
 }
 
+record! { LateTerms { known, quantity_at, price_at } }
+
 /// Orders of which a replace was given up, and replaced ones that were placed elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LateReplaces(pub(crate) BTreeMap<Number, LateTerms>);
+
+record! { LateReplaces(_) }
 
 impl LateReplaces {
     pub(crate) fn is_empty(&self) -> bool {
@@ -55,32 +59,6 @@ impl LateReplaces {
 
     pub(crate) fn forget(&mut self, order: Number) {
         self.0.remove(&order);
-    }
-
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u32).put(to);
-        for (order, terms) in &self.0 {
-            order.put(to);
-            (terms.known.len() as u32).put(to);
-            terms.known.iter().for_each(|request| request.put(to));
-            terms.quantity_at.put(to);
-            terms.price_at.put(to);
-        }
-    }
-
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u32::take(from)? {
-            let order = Wire::take(from)?;
-            let mut terms = LateTerms::default();
-            for _ in 0..u32::take(from)? {
-                terms.known.push(Wire::take(from)?);
-            }
-            terms.quantity_at = Wire::take(from)?;
-            terms.price_at = Wire::take(from)?;
-            all.insert(order, terms);
-        }
-        Some(Self(all))
     }
 }
 

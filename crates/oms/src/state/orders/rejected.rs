@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
-use fixwire_ledger::{Put, Wire};
+use fixwire_ledger::{Put, Wire, record};
 
 /// What a rejected order would have been.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,39 +38,10 @@ pub struct RejectedTerms {
     pub reason: Reason,
 }
 
-impl Wire<'_> for RejectedTerms {
-    fn put(&self, to: &mut impl Put) {
-        self.session.put(to);
-        self.account.put(to);
-        self.instrument.put(to);
-        self.until.put(to);
-        self.side.put(to);
-        self.kind.put(to);
-        self.tif.put(to);
-        self.price.put(to);
-        self.stop.put(to);
-        self.quantity.put(to);
-        self.effect.put(to);
-        self.is_located.put(to);
-        self.reason.put(to);
-    }
-
-    fn take(from: &mut &[u8]) -> Option<Self> {
-        Some(Self {
-            session: Wire::take(from)?,
-            account: Wire::take(from)?,
-            instrument: Wire::take(from)?,
-            until: Wire::take(from)?,
-            side: Wire::take(from)?,
-            kind: Wire::take(from)?,
-            tif: Wire::take(from)?,
-            price: Wire::take(from)?,
-            stop: Wire::take(from)?,
-            quantity: Wire::take(from)?,
-            effect: Wire::take(from)?,
-            is_located: Wire::take(from)?,
-            reason: Wire::take(from)?,
-        })
+record! {
+    RejectedTerms {
+        session, account, instrument, until, side, kind, tif, price, stop, quantity, effect,
+        is_located, reason
     }
 }
 
@@ -85,6 +56,8 @@ pub(crate) struct RejectedOrder {
     /// The order that it became; 0 for none.
     pub rerun: Number,
 }
+
+record! { RejectedOrder { number, terms, id, rerun } }
 
 /// The rejected orders of the day, the oldest first.
 #[derive(Clone, Debug, Default)]
@@ -139,39 +112,18 @@ impl RejectedOrders {
             terms.stop = terms.stop.saturating_mul(factor);
         }
     }
+}
 
-    pub fn put(&self, to: &mut impl Put) {
+impl Wire<'_> for RejectedOrders {
+    fn put(&self, to: &mut impl Put) {
         self.yesterday.put(to);
-        (self.all.len() as u32).put(to);
-        for rejected in &self.all {
-            rejected.number.put(to);
-            rejected.terms.put(to);
-            rejected.id.put(to);
-            rejected.rerun.put(to);
-        }
+        self.all.put(to);
     }
 
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut rejected = Self {
-            yesterday: Wire::take(from)?,
-            ..Self::default()
-        };
-        for _ in 0..u32::take(from)? {
-            let one = RejectedOrder {
-                number: Wire::take(from)?,
-                terms: Wire::take(from)?,
-                id: Wire::take(from)?,
-                rerun: Wire::take(from)?,
-            };
-            let last = rejected
-                .all
-                .back()
-                .map_or(rejected.yesterday, |it| it.number);
-            if one.number <= last || rejected.all.len() == Self::MOST {
-                return None;
-            }
-            rejected.all.push_back(one);
-        }
-        Some(rejected)
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (yesterday, all): (u64, VecDeque<RejectedOrder>) = Wire::take(from)?;
+        let numbers = core::iter::once(yesterday).chain(all.iter().map(|it| it.number));
+        let fits = numbers.is_sorted_by(|one, next| one < next) && all.len() <= Self::MOST;
+        fits.then_some(Self { all, yesterday })
     }
 }

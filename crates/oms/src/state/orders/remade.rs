@@ -7,10 +7,9 @@
 //! ```
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use crate::values::value::{Number, Quantity};
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire, record};
 
 /// What a venue has said of an order.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +38,8 @@ pub(crate) enum RemadeStep {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemadeOrders(pub(crate) BTreeMap<Number, RemadeStep>);
 
+record! { RemadeOrders(_) }
+
 impl RemadeOrders {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -62,44 +63,34 @@ impl RemadeOrders {
     pub(crate) fn forget(&mut self, order: Number) -> Option<()> {
         self.0.remove(&order).map(|_| ())
     }
+}
 
-    pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u32).put(to);
-        for (order, step) in &self.0 {
-            order.put(to);
-            let (kind, number, at) = match *step {
-                RemadeStep::Held {
-                    filled,
-                    at,
-                    of_replace,
-                } => (if of_replace { 3 } else { 0_u8 }, filled, at),
-                RemadeStep::Former { number, at } => (1, number, at),
-                RemadeStep::Stray(number) => (2, number, 0),
-            };
-            kind.put(to);
-            number.put(to);
-            at.put(to);
-        }
+impl Wire<'_> for RemadeStep {
+    fn put(&self, to: &mut impl Put) {
+        let (kind, number, at) = match *self {
+            Self::Held {
+                filled,
+                at,
+                of_replace,
+            } => (if of_replace { 3 } else { 0_u8 }, filled, at),
+            Self::Former { number, at } => (1, number, at),
+            Self::Stray(number) => (2, number, 0),
+        };
+        kind.put(to);
+        (number, at).put(to);
     }
 
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u32::take(from)? {
-            let order = Wire::take(from)?;
-            let kind = u8::take(from)?;
-            let (number, at) = (u64::take(from)?, i64::take(from)?);
-            let step = match kind {
-                0 | 3 => RemadeStep::Held {
-                    filled: number,
-                    at,
-                    of_replace: kind == 3,
-                },
-                1 => RemadeStep::Former { number, at },
-                2 if at == 0 => RemadeStep::Stray(number),
-                _ => return None,
-            };
-            all.insert(order, step);
-        }
-        Some(Self(all))
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (kind, (number, at)): (u8, (u64, i64)) = Wire::take(from)?;
+        Some(match kind {
+            0 | 3 => Self::Held {
+                filled: number,
+                at,
+                of_replace: kind == 3,
+            },
+            1 => Self::Former { number, at },
+            2 if at == 0 => Self::Stray(number),
+            _ => return None,
+        })
     }
 }

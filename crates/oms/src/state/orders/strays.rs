@@ -2,11 +2,10 @@
 //! operator decides whether it counts, or the venue cancels it.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Effect, Price, Quantity, Side, Text};
-use fixwire_ledger::Wire;
+use fixwire_ledger::record;
 
 /// A fill of an order that is not known here.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,9 +25,13 @@ pub(crate) struct Stray {
     pub asked_by: Option<(Text, bool)>,
 }
 
+record! { Stray { line, account, instrument, side, effect, exec, quantity, price, id, asked_by } }
+
 /// Those that nobody has decided yet, by number: that of their event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strays(pub(crate) BTreeMap<u64, Stray>);
+
+record! { Strays(_) }
 
 impl Strays {
     pub fn is_empty(&self) -> bool {
@@ -70,50 +73,5 @@ impl Strays {
         for stray in self.0.values_mut().filter(|it| is_its(it.instrument)) {
             stray.price = stray.price.saturating_mul(factor);
         }
-    }
-
-    pub fn put(&self, to: &mut Vec<u8>) {
-        (self.0.len() as u32).put(to);
-        for (number, stray) in &self.0 {
-            number.put(to);
-            stray.line.put(to);
-            stray.account.put(to);
-            stray.instrument.put(to);
-            stray.side.put(to);
-            stray.effect.put(to);
-            stray.exec.put(to);
-            stray.quantity.put(to);
-            stray.price.put(to);
-            stray.id.put(to);
-            let asked = stray.asked_by.as_ref();
-            asked.map(|(by, _)| by.clone()).put(to);
-            asked.is_some_and(|(_, venue)| *venue).put(to);
-        }
-    }
-
-    pub fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut all = BTreeMap::new();
-        for _ in 0..u32::take(from)? {
-            let number = Wire::take(from)?;
-            let mut stray = Stray {
-                line: Wire::take(from)?,
-                account: Wire::take(from)?,
-                instrument: Wire::take(from)?,
-                side: Wire::take(from)?,
-                effect: Wire::take(from)?,
-                exec: Wire::take(from)?,
-                quantity: Wire::take(from)?,
-                price: Wire::take(from)?,
-                id: Wire::take(from)?,
-                asked_by: None,
-            };
-            let by: Option<Text> = Wire::take(from)?;
-            let venue = bool::take(from)?;
-            // Nobody decided for the venue.
-            (by.is_some() || !venue).then_some(())?;
-            stray.asked_by = by.map(|by| (by, venue));
-            all.insert(number, stray).is_none().then_some(())?;
-        }
-        Some(Self(all))
     }
 }

@@ -1,9 +1,11 @@
 //! Executions of orders that are not in memory: of today, and of the day before.
 
+use alloc::vec::Vec;
+
 use hashbrown::HashTable;
 
 use crate::values::slab::mixed;
-use fixwire_ledger::Wire;
+use fixwire_ledger::{Put, Wire};
 
 /// Hashes of executions that count no second time, at 8 bytes each.
 #[derive(Clone, Debug, Default)]
@@ -31,32 +33,25 @@ impl UsedExecs {
     pub(crate) fn had(&self, exec: u64) -> bool {
         has(&self.before, exec)
     }
+}
 
-    pub(crate) fn put(&self, put: &mut dyn FnMut(&[u8])) {
+impl Wire<'_> for UsedExecs {
+    fn put(&self, to: &mut impl Put) {
         for day in [&self.today, &self.before] {
-            put(&(day.len() as u64).to_le_bytes());
-            day.iter().for_each(|exec| put(&exec.to_le_bytes()));
+            let mut day: Vec<u64> = day.iter().copied().collect();
+            day.sort_unstable();
+            day.put(to);
         }
     }
 
-    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
-        let mut spent = Self::default();
-        for day in [&mut spent.today, &mut spent.before] {
-            let count = u64::take(from)?;
-            // No more than there are bytes for.
-            let room = count.min((from.len() / size_of::<u64>()) as u64);
-            day.reserve(room as usize, |exec| mixed(*exec));
-            for _ in 0..count {
-                add(day, Wire::take(from)?);
-            }
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut used = Self::default();
+        for day in [&mut used.today, &mut used.before] {
+            let all: Vec<u64> = Wire::take(from)?;
+            day.reserve(all.len(), |exec| mixed(*exec));
+            all.into_iter().for_each(|exec| add(day, exec));
         }
-        Some(spent)
-    }
-
-    /// A word for each, in no order.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let before = self.before.iter().map(|exec| !exec.rotate_left(32));
-        self.today.iter().copied().chain(before)
+        Some(used)
     }
 }
 
