@@ -313,15 +313,32 @@ pub fn own_threads(source: &str) -> Vec<String> {
         .collect()
 }
 
+/// Files that convert numbers to or from bytes for other purposes (keys of hash tables, records of queues in memory), with the number
+/// of such lines. The list may only shrink.
+pub const OTHER_BYTES: [(&str, usize); 5] = [
+    ("crates/gateway/src/gateway/notes/held.rs", 1),
+    ("crates/gateway/src/gateway/queues.rs", 2),
+    ("crates/oms/src/state/apply/mod.rs", 2),
+    ("crates/oms/src/state/orders/ids.rs", 2),
+    ("crates/oms/src/values/names.rs", 1),
+];
+
 /// Lines of product code that make bytes of a number or read it from bytes: notes, checkpoints and hashes of a state do that in
-/// `fixwire-ledger` only.
-pub fn own_codecs(source: &str) -> Vec<String> {
+/// `fixwire-ledger` only. `path` has slashes.
+pub fn own_codecs(path: &str, source: &str) -> Vec<String> {
     let product = source.split("\nmod tests {").next().unwrap_or_default();
     let words = ["to_le_bytes", "from_le_bytes"];
-    code(product)
-        .filter(|(_, line)| words.iter().any(|word| has_word(line, word)))
+    let found = code(product).filter(|(_, line)| words.iter().any(|word| has_word(line, word)));
+    let found: Vec<String> = found
         .map(|(number, line)| format!("line {number}: a codec of its own: {}", line.trim()))
-        .collect()
+        .collect();
+    let listed = OTHER_BYTES.iter().find(|(file, _)| *file == path);
+    let listed = listed.map_or(0, |(_, lines)| *lines);
+    match found.len() {
+        fewer if fewer < listed => vec![format!("tidy.rs lists {listed} lines, it has {fewer}")],
+        same if same == listed => Vec::new(),
+        _ => found,
+    }
 }
 
 /// Applications around another one that may forget a method: the lint that counts them is off.
@@ -641,8 +658,13 @@ mod tests {
     #[test]
     fn a_codec_beside_the_ledger_is_found() {
         let source = "fn a() {\n    put(&number.to_le_bytes());\n    // to_le_bytes\n    u32::from_le_bytes(*bytes)\n}\nmod tests {\n    1_u8.to_le_bytes();\n}\n";
-        assert_eq!(own_codecs(source).len(), 2);
-        assert!(own_codecs("number.put(to);\n").is_empty());
+        assert_eq!(own_codecs("a.rs", source).len(), 2);
+        assert!(own_codecs("a.rs", "number.put(to);\n").is_empty());
+        let (listed, lines) = OTHER_BYTES[0];
+        assert_eq!(lines, 1);
+        assert_eq!(own_codecs(listed, source).len(), 2, "one more");
+        assert_eq!(own_codecs(listed, "number.put(to);\n").len(), 1, "none");
+        assert!(own_codecs(listed, "1_u8.to_le_bytes();\n").is_empty());
     }
 
     #[test]
