@@ -8,7 +8,7 @@ use fixwire_ledger::{Bytes, Put, Wire, bytes, events, record};
 use fixwire_protocol::{Decimal, Timestamp};
 
 use crate::dialect::Dialect;
-use crate::fields::Fields;
+use crate::fields::RequestFields;
 
 bytes! {
     /// MsgType(35) of a request.
@@ -45,17 +45,17 @@ impl RequestMsgType {
 
 /// A request of a member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Request<'a> {
+pub struct MemberRequest<'a> {
     pub(crate) member: u32,
     pub(crate) at: Timestamp,
     pub(crate) msg_type: RequestMsgType,
     /// The used fields.
-    pub(crate) fields: Fields<'a>,
+    pub(crate) fields: RequestFields<'a>,
 }
 
-record! { Request<'a> { member, at, msg_type, fields } }
+record! { MemberRequest<'a> { member, at, msg_type, fields } }
 
-impl<'a> Wire<'a> for Fields<'a> {
+impl<'a> Wire<'a> for RequestFields<'a> {
     fn put(&self, to: &mut impl Put) {
         Bytes(self.bytes).put(to);
     }
@@ -92,9 +92,9 @@ events! {
         /// An instrument was removed from the settings.
         4 Gone { at: Timestamp = "When.", symbol: &'a str = "Symbol(55).", }
         /// A request of a member.
-        5 Request { request: Request<'a> = "The request.", }
+        5 Request { request: MemberRequest<'a> = "The request.", }
         /// A new order that follows a script.
-        6 Scripted { request: Request<'a> = "The order.", script: &'a str = "Name and steps of its script, a line each.", }
+        6 Scripted { request: MemberRequest<'a> = "The order.", script: &'a str = "Name and steps of its script, a line each.", }
         /// The next step of a scripted order is due.
         7 Step { at: Timestamp = "When.", order: u64 = "OrderID(37).", }
         /// An operator requested a report of an order's status.

@@ -27,9 +27,9 @@ use fixwire_tmp::LinkActions;
 
 use crate::config::{ConfigProblem, ExchangeConfig};
 use crate::dialect::Dialect;
-use crate::event::{MarketEvent, Request, RequestMsgType};
+use crate::event::{MarketEvent, MemberRequest, RequestMsgType};
 use crate::faults::{FaultNames, Faults};
-use crate::fields::{FieldWriter, Fields};
+use crate::fields::{FieldWriter, RequestFields};
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, Member, digits};
@@ -315,7 +315,7 @@ impl Exchange {
     }
 
     /// The matching script of a new order, if any.
-    fn script(&self, member: &str, request: &Request<'_>) -> Option<Arc<str>> {
+    fn script(&self, member: &str, request: &MemberRequest<'_>) -> Option<Arc<str>> {
         let is_for = |it: &OrderScript| it.is_for(member, request.fields);
         let index = self.config.scripts.iter().position(is_for)?;
         Some(Arc::clone(&self.scripts[index]))
@@ -414,10 +414,10 @@ impl Application for Exchange {
         let msg_type = RequestMsgType::of_fix(message.msg_type());
         let msg_type = msg_type.ok_or(Refusal::UnsupportedMessageType)?;
         let mut bytes = FieldWriter(Vec::with_capacity(FIELDS_ROOM));
-        let fields = Fields::of(&indexed, &mut bytes).map_err(Refusal::ValueOutOfRange)?;
+        let fields = RequestFields::of(&indexed, &mut bytes).map_err(Refusal::ValueOutOfRange)?;
         self.list(now, outbox).map_err(full)?;
         let member = self.member(from, outbox)?;
-        let request = Request {
+        let request = MemberRequest {
             member,
             at: now.wall,
             msg_type,

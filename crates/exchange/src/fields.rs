@@ -33,19 +33,19 @@ pub(crate) const VALUE_MAX: usize = 64;
 
 /// Fields as in a message, each `tag=value` and SOH.
 #[derive(Clone, Copy, Eq, PartialEq)]
-pub struct Fields<'a> {
+pub struct RequestFields<'a> {
     pub(crate) bytes: &'a [u8],
     /// Start and end of each value, by the tags of [`READ`]; an absent field has end 0.
     values: [(u32, u32); READ.len()],
 }
 
-impl fmt::Debug for Fields<'_> {
+impl fmt::Debug for RequestFields<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Bytes(self.bytes).fmt(f)
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> RequestFields<'a> {
     /// Finds the fields in these bytes.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         let mut values = [(0, 0); READ.len()];
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_first_field_with_a_tag_is_found_whether_its_tag_is_of_requests_or_not() {
-        let fields = Fields::new(b"11=A\x0138=\x01x=1\x01=\x0111=B\x01103=6\x01\x011138=7");
+        let fields = RequestFields::new(b"11=A\x0138=\x01x=1\x01=\x0111=B\x01103=6\x01\x011138=7");
         assert_eq!(fields.get(11), Some(b"A".as_slice()));
         assert_eq!(fields.get(38), Some(b"".as_slice()));
         assert_eq!(fields.get(103), Some(b"6".as_slice()));

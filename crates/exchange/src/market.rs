@@ -19,7 +19,7 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::config::state_of;
 use crate::dialect::{Dialect, Kind};
-use crate::event::{MarketEvent, Request};
+use crate::event::{MarketEvent, MemberRequest};
 use crate::instrument::{Instrument, units};
 use crate::orders::Orders;
 use crate::outgoing::Report;
@@ -157,7 +157,7 @@ impl Market {
     }
 
     /// Whether the member of a request is known.
-    fn known(&self, request: &Request<'_>) -> Result<(), UnreadableNote> {
+    fn known(&self, request: &MemberRequest<'_>) -> Result<(), UnreadableNote> {
         let known = self.members.get(request.member as usize);
         known.map(drop).ok_or(UnreadableNote)
     }

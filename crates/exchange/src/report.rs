@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Decimal, tag};
 
 use crate::dialect::{Dialect, Kind, Why};
-use crate::fields::{FieldWriter, Fields};
+use crate::fields::{FieldWriter, RequestFields};
 use crate::instrument::{Instrument, average};
 use crate::leg_config::LegConfig;
 use crate::orders::Order;
@@ -187,7 +187,7 @@ pub(crate) struct NoOrder<'a> {
 /// The body of an ExecutionReport about a rejected or unknown order: it repeats the request.
 pub(crate) fn no_order(
     dialect: Dialect,
-    request: Fields<'_>,
+    request: RequestFields<'_>,
     time: &[u8],
     said: &NoOrder<'_>,
 ) -> Vec<u8> {
@@ -230,7 +230,7 @@ pub(crate) fn no_order(
 /// The body of an OrderCancelReject; `order` is the order of the request, if known.
 pub(crate) fn cancel_reject(
     dialect: Dialect,
-    request: Fields<'_>,
+    request: RequestFields<'_>,
     is_replace: bool,
     order: Option<&Order>,
     time: &[u8],
@@ -258,7 +258,7 @@ pub(crate) fn cancel_reject(
 /// The body of an OrderMassCancelReport. `done` is the number of cancelled orders, or the reject reason.
 pub(crate) fn mass_cancel(
     dialect: Dialect,
-    request: Fields<'_>,
+    request: RequestFields<'_>,
     id: u64,
     time: &[u8],
     done: Result<u64, (u64, &str)>,

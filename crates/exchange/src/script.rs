@@ -27,7 +27,7 @@ use fixwire_protocol::{Decimal, Nanos, tag};
 
 use crate::config::InstrumentConfig;
 use crate::faults::is_session;
-use crate::fields::Fields;
+use crate::fields::RequestFields;
 use crate::instrument::{Unfit, units};
 
 /// Maximum number of steps of one script.
@@ -111,7 +111,7 @@ const STEPS: &str = "the steps are pending, ack, fill QTY|P%|rest [@ PRICE], bus
 
 impl OrderScript {
     /// Whether the script matches a NewOrderSingle of a session.
-    pub(crate) fn is_for(&self, session: &str, order: Fields<'_>) -> bool {
+    pub(crate) fn is_for(&self, session: &str, order: RequestFields<'_>) -> bool {
         let is = |wanted: &Option<String>, tag| {
             let value = order.text(tag);
             wanted.as_ref().is_none_or(|it| it.as_bytes() == value)

@@ -32,7 +32,7 @@ pub use parse::MAX_TABLE;
 pub use policy::Policy;
 pub use problem::{ConversionProblem, ConversionTableError};
 
-use link::Link;
+use link::TableLink;
 use policy::Policies;
 use run::ConversionRun;
 use tree::{ROOT, Tree};
@@ -44,7 +44,7 @@ use tree::{ROOT, Tree};
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The tables that a message passes through, at least one.
-    links: Vec<Arc<Link>>,
+    links: Vec<Arc<TableLink>>,
     /// The policies of all tables; if two tables have a policy for a field, the first applies.
     policies: Policies,
     tree: Tree,
@@ -90,7 +90,7 @@ impl Conversion {
         from: Arc<Dictionary>,
         to: Arc<Dictionary>,
     ) -> Result<Self, ConversionTableError> {
-        let link = Link::new(text, from, to)?;
+        let link = TableLink::new(text, from, to)?;
         Ok(Self {
             policies: link.policies.clone(),
             links: alloc::vec![Arc::new(link)],

@@ -12,9 +12,9 @@ use fixwire_tmp::{
 
 use super::{Exchange, NOTE_ROOM, RETRY, WAITING_MAX};
 use crate::dialect::Dialect;
-use crate::event::{MarketEvent, Request, RequestMsgType};
+use crate::event::{MarketEvent, MemberRequest, RequestMsgType};
 use crate::faults::LineFault;
-use crate::fields::Fields;
+use crate::fields::RequestFields;
 use crate::tmp::line::link_now;
 use crate::tmp::reports::{self, encode, shorten};
 use crate::tmp::request::{self, TmpAsker, TmpRequest};
@@ -292,7 +292,8 @@ impl Exchange {
         let is_flooded = self.is_flooded();
         for request in &requests {
             if is_flooded
-                && let Some((_, mut reject)) = reports::refused(Fields::new(&request.fields), 0)
+                && let Some((_, mut reject)) =
+                    reports::refused(RequestFields::new(&request.fields), 0)
             {
                 // At once: among the waiting reports it would be one more.
                 self.send(now, at, &mut reject, outbox)?;
@@ -338,11 +339,11 @@ impl Exchange {
         asked: &TmpRequest,
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
-        let request = Request {
+        let request = MemberRequest {
             member: asked.member,
             at: now.wall,
             msg_type: asked.msg_type,
-            fields: Fields::new(&asked.fields),
+            fields: RequestFields::new(&asked.fields),
         };
         let is_new = request.msg_type == RequestMsgType::New && !self.scripts.is_empty();
         let name = &self.lines[at].name;

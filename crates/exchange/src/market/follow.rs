@@ -12,8 +12,8 @@ use super::settle::Cause;
 use super::terms::Objection;
 use super::{Market, UnreadableNote};
 use crate::dialect::{Kind, Why};
-use crate::event::{Request, RequestMsgType};
-use crate::fields::{FieldWriter, Fields};
+use crate::event::{MemberRequest, RequestMsgType};
+use crate::fields::{FieldWriter, RequestFields};
 use crate::instrument::{Instrument, units};
 use crate::orders::Order;
 use crate::report::{Entry, Said};
@@ -27,7 +27,7 @@ impl Market {
     /// Handles a new order that follows a script.
     pub(super) fn enter_scripted(
         &mut self,
-        request: &Request<'_>,
+        request: &MemberRequest<'_>,
         script: &str,
     ) -> Result<(), UnreadableNote> {
         let scripted = Scripted::begin(script).ok_or(UnreadableNote)?;
@@ -86,7 +86,7 @@ impl Market {
     }
 
     /// Handles a cancel or replace of an order that follows a script.
-    pub(super) fn ask_scripted(&mut self, request: &Request<'_>, id: u64) {
+    pub(super) fn ask_scripted(&mut self, request: &MemberRequest<'_>, id: u64) {
         let Some(scripted) = self.scripted.get_mut(id) else {
             return;
         };
@@ -95,7 +95,7 @@ impl Market {
             return self.cancel_reject(request, (Why::Other, text));
         }
         let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
-        let is_same = |it: &Asked| Fields::new(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
+        let is_same = |it: &Asked| RequestFields::new(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
         if scripted.asked.iter().any(is_same) {
             let text = "Duplicate ClOrdID(11): give each request a new one";
             return self.cancel_reject(request, (Why::Duplicate, text.to_string()));
@@ -282,8 +282,8 @@ impl Market {
         let (asking, fields) = (asked.asking, asked.fields.clone());
         self.restate_pending(id);
         let said = Said {
-            cl_ord_id: Some(Fields::new(&fields).text(tag::CL_ORD_ID)),
-            orig_cl_ord_id: Some(Fields::new(&fields).text(tag::ORIG_CL_ORD_ID)),
+            cl_ord_id: Some(RequestFields::new(&fields).text(tag::CL_ORD_ID)),
+            orig_cl_ord_id: Some(RequestFields::new(&fields).text(tag::ORIG_CL_ORD_ID)),
             ..Said::of(match asking {
                 Asking::Cancel => Kind::PendingCancel,
                 Asking::Replace => Kind::PendingReplace,
@@ -444,15 +444,15 @@ impl Market {
 }
 
 /// The request that the fields belong to.
-fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request<'_> {
-    Request {
+fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberRequest<'_> {
+    MemberRequest {
         member,
         at,
         msg_type: match asking {
             Asking::Cancel => RequestMsgType::Cancel,
             Asking::Replace => RequestMsgType::Replace,
         },
-        fields: Fields::new(fields),
+        fields: RequestFields::new(fields),
     }
 }
 

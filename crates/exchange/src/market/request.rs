@@ -14,7 +14,7 @@ use super::terms::{Objection, Terms, terms, unsupported};
 use super::{Market, takes_orders};
 use crate::config::state_name;
 use crate::dialect::{Dialect, Kind, Why};
-use crate::event::{Request, RequestMsgType};
+use crate::event::{MemberRequest, RequestMsgType};
 use crate::fields::FieldWriter;
 use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
@@ -25,7 +25,7 @@ const IDS_MAX: usize = 1000;
 
 impl Market {
     /// Answers a request.
-    pub(super) fn request(&mut self, request: &Request<'_>) {
+    pub(super) fn request(&mut self, request: &MemberRequest<'_>) {
         match request.msg_type {
             RequestMsgType::New => self.enter(request),
             RequestMsgType::Cancel => self.cancel(request),
@@ -38,7 +38,7 @@ impl Market {
         }
     }
 
-    fn enter(&mut self, request: &Request<'_>) {
+    fn enter(&mut self, request: &MemberRequest<'_>) {
         if self.is_known(request) {
             return;
         }
@@ -59,7 +59,7 @@ impl Market {
     }
 
     /// Whether a new order has a duplicate ClOrdID; then it is rejected here.
-    pub(super) fn is_known(&mut self, request: &Request<'_>) -> bool {
+    pub(super) fn is_known(&mut self, request: &MemberRequest<'_>) -> bool {
         let fields = request.fields;
         let cl_ord_id = fields.text(tag::CL_ORD_ID);
         let Some(known) = self.orders.find(request.member, cl_ord_id) else {
@@ -78,7 +78,7 @@ impl Market {
     /// The order of a request: its instrument, its data, and the order for the book.
     pub(super) fn accept(
         &self,
-        request: &Request<'_>,
+        request: &MemberRequest<'_>,
     ) -> Result<(usize, Order, EntryOrder), Objection> {
         let fields = request.fields;
         let symbol = fields.text(tag::SYMBOL);
@@ -151,7 +151,7 @@ impl Market {
         Ok((index, order, entry))
     }
 
-    fn cancel(&mut self, request: &Request<'_>) {
+    fn cancel(&mut self, request: &MemberRequest<'_>) {
         let (id, index) = match self.named(request) {
             Ok(found) => found,
             Err(objection) => return self.cancel_reject(request, objection),
@@ -172,7 +172,7 @@ impl Market {
         self.settle(request.at, &events, Some(cause));
     }
 
-    fn replace(&mut self, request: &Request<'_>) {
+    fn replace(&mut self, request: &MemberRequest<'_>) {
         let found = self.named(request);
         if let Ok((id, _)) = found
             && self.scripted.get(id).is_some()
@@ -209,7 +209,7 @@ impl Market {
     /// The terms of a replace. Fields that cannot change must equal those of the order.
     pub(super) fn change(
         &self,
-        request: &Request<'_>,
+        request: &MemberRequest<'_>,
         id: u64,
         index: usize,
     ) -> Result<(Terms, OrderChange), Objection> {
@@ -256,7 +256,7 @@ impl Market {
     }
 
     /// The open order of a cancel or replace, and the index of its instrument.
-    fn named(&self, request: &Request<'_>) -> Result<(u64, usize), Objection> {
+    fn named(&self, request: &MemberRequest<'_>) -> Result<(u64, usize), Objection> {
         let fields = request.fields;
         let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);
@@ -298,7 +298,7 @@ impl Market {
         Some((Why::TooLate, format!("Too late: the order is {what}")))
     }
 
-    fn status(&mut self, request: &Request<'_>) {
+    fn status(&mut self, request: &MemberRequest<'_>) {
         let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
         if let Some(id) = self.orders.find(request.member, cl_ord_id) {
             return self.report(request.at, id, &Said::of(Kind::Status));
@@ -314,7 +314,7 @@ impl Market {
         self.no_order(request, &said);
     }
 
-    fn mass_cancel(&mut self, request: &Request<'_>) {
+    fn mass_cancel(&mut self, request: &MemberRequest<'_>) {
         let time = self.time(request.member, request.at);
         let dialect = self.dialect(request.member);
         // The report has an OrderID of its own.
@@ -354,7 +354,7 @@ impl Market {
         }
     }
 
-    fn mass_status(&mut self, request: &Request<'_>) {
+    fn mass_status(&mut self, request: &MemberRequest<'_>) {
         let mut more = FieldWriter::default();
         // Reports of FIX 4.3 neither name the request nor count themselves.
         let counts = self.dialect(request.member) >= Dialect::Fix44;
@@ -403,7 +403,7 @@ impl Market {
     /// of a symbol. On error, the reason (MassCancelRejectReason(532)) and the text.
     fn chosen(
         &self,
-        request: &Request<'_>,
+        request: &MemberRequest<'_>,
         by: Tag,
         by_symbol: &[u8],
     ) -> Result<Vec<u64>, (u64, String)> {
@@ -435,7 +435,7 @@ impl Market {
     }
 
     /// Rejects a new order: it gets an OrderID and an ExecID, and is not remembered.
-    pub(super) fn reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+    pub(super) fn reject(&mut self, request: &MemberRequest<'_>, (why, text): Objection) {
         self.last_order += 1;
         self.last_exec += 1;
         let order_id = self.last_order.to_string();
@@ -450,7 +450,7 @@ impl Market {
         self.no_order(request, &said);
     }
 
-    fn no_order(&mut self, request: &Request<'_>, said: &NoOrder<'_>) {
+    fn no_order(&mut self, request: &MemberRequest<'_>, said: &NoOrder<'_>) {
         let time = self.time(request.member, request.at);
         let dialect = self.dialect(request.member);
         if dialect == Dialect::Tmp {
@@ -462,7 +462,7 @@ impl Market {
         self.tell(request.member, b'8', body);
     }
 
-    pub(super) fn cancel_reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+    pub(super) fn cancel_reject(&mut self, request: &MemberRequest<'_>, (why, text): Objection) {
         let time = self.time(request.member, request.at);
         let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);

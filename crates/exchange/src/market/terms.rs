@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use fixwire_protocol::{Decimal, Tag, tag};
 
 use crate::dialect::{Dialect, Why};
-use crate::fields::Fields;
+use crate::fields::RequestFields;
 use crate::instrument::{Instrument, Unfit, units};
 use crate::report::display_tag;
 
@@ -25,7 +25,7 @@ pub(super) struct Terms {
 /// The quantity and the prices of a request.
 pub(super) fn terms(
     instrument: &Instrument,
-    fields: Fields<'_>,
+    fields: RequestFields<'_>,
     dialect: Dialect,
 ) -> Result<Terms, Objection> {
     let ord_type = fields.char(tag::ORD_TYPE).unwrap_or_default();

@@ -7,8 +7,8 @@ use fixwire_tmp::{TmpSide, TmpStatus};
 
 use super::{Market, UnreadableNote};
 use crate::dialect::{Dialect, Kind, Why};
-use crate::event::{Request, RequestMsgType};
-use crate::fields::Fields;
+use crate::event::{MemberRequest, RequestMsgType};
+use crate::fields::RequestFields;
 use crate::orders::Order;
 use crate::report::Said;
 use crate::script::Asking;
@@ -38,7 +38,7 @@ impl Market {
     }
 
     /// Whether the broker of a new order already has an order with its `order_no`.
-    pub(super) fn has_order_no(&self, request: &Request<'_>) -> bool {
+    pub(super) fn has_order_no(&self, request: &MemberRequest<'_>) -> bool {
         let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
         ticket.is_some_and(|it| {
             let sides = match it.quote_side {
@@ -52,7 +52,7 @@ impl Market {
     }
 
     /// Answers a query with the state of the order that OrigClOrdID(41) names.
-    pub(super) fn tmp_status(&mut self, request: &Request<'_>) {
+    pub(super) fn tmp_status(&mut self, request: &MemberRequest<'_>) {
         let order = request.fields.text(tag::ORIG_CL_ORD_ID);
         let Some(id) = self.orders.find(request.member, order) else {
             let exec_id = self.next_exec();
@@ -66,7 +66,7 @@ impl Market {
     }
 
     /// Rejects a request before it reaches a book, with the status in OrdRejReason(103).
-    pub(super) fn tmp_refuse(&mut self, request: &Request<'_>) {
+    pub(super) fn tmp_refuse(&mut self, request: &MemberRequest<'_>) {
         let exec_id = self.next_exec();
         if let Some((via, frame)) = reports::refused(request.fields, exec_id) {
             self.tell(via, b'9', frame);
@@ -80,7 +80,12 @@ impl Market {
     }
 
     /// Sends R03 for a new order, or for an unknown order.
-    pub(super) fn tmp_reject(&mut self, request: &Request<'_>, status: TmpStatus, exec_id: u64) {
+    pub(super) fn tmp_reject(
+        &mut self,
+        request: &MemberRequest<'_>,
+        status: TmpStatus,
+        exec_id: u64,
+    ) {
         let Some(ticket) = TmpTicket::read(request.fields.text(tag::CL_ORD_ID)) else {
             return;
         };
@@ -90,7 +95,12 @@ impl Market {
     }
 
     /// Sends R03 for a change or cancel of an order.
-    pub(super) fn tmp_cancel_reject(&mut self, request: &Request<'_>, id: Option<u64>, why: Why) {
+    pub(super) fn tmp_cancel_reject(
+        &mut self,
+        request: &MemberRequest<'_>,
+        id: Option<u64>,
+        why: Why,
+    ) {
         let order = id.and_then(|id| self.orders.get(id));
         let status = match (why, order.and_then(|order| order.closed)) {
             (Why::TooLate, Some(b'2')) => TmpStatus::FILLED,
@@ -113,7 +123,7 @@ impl Market {
         if self.dialect(order.member) != Dialect::Tmp {
             return None;
         }
-        let fields = Fields::new(fields);
+        let fields = RequestFields::new(fields);
         let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
         let price = fields.decimal(tag::PRICE).flatten();
         let instrument = self.instruments.get(order.instrument as usize)?;

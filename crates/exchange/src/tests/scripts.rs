@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Application, Refusal, Timestamp};
 
 use super::desk::{A, B, Desk, OLD, Said, config, decimal, exchange};
-use crate::event::{MarketEvent, Request, RequestMsgType, event_text};
-use crate::fields::Fields;
+use crate::event::{MarketEvent, MemberRequest, RequestMsgType, event_text};
+use crate::fields::RequestFields;
 use crate::{ConfigTable, Exchange, ExchangeConfig, ExchangeError, OrderScript};
 
 /// The order that the scripts of these tests match.
@@ -327,18 +327,18 @@ fn a_changed_file_changes_no_script_that_is_under_way() {
     assert_eq!(shown(&desk.pass().1), ["F/1 40+61"]);
     desk.say(A, &ORDER.replace("11=1", "11=2"))[0].has("39=8");
     // A note of a script that cannot be read is none of this exchange.
-    let request = Request {
+    let request = MemberRequest {
         member: 0,
         at: Timestamp(1),
         msg_type: RequestMsgType::New,
-        fields: Fields::new(b"11=9"),
+        fields: RequestFields::new(b"11=9"),
     };
     let script = "half\nbad";
     let mut note = Vec::new();
     MarketEvent::Scripted { request, script }.put(&mut note);
     assert_eq!(
         event_text(&note).unwrap(),
-        "Scripted { request: Request { member: 0, at: Timestamp(1), msg_type: New, fields: 11=9 }, script: \"half\\nbad\" }"
+        "Scripted { request: MemberRequest { member: 0, at: Timestamp(1), msg_type: New, fields: 11=9 }, script: \"half\\nbad\" }"
     );
     desk.notes.push(note);
     desk.exchange = desk.again(config());

@@ -10,7 +10,7 @@ use fixwire_tmp::{
 };
 
 use crate::dialect::Kind;
-use crate::fields::{Fields, number};
+use crate::fields::{RequestFields, number};
 use crate::instrument::Instrument;
 use crate::orders::Order;
 use crate::report::{Entry, Said};
@@ -79,7 +79,7 @@ pub(crate) fn execution(
             (ticket.home, fill(deleted(order), rest))
         }
         Kind::Rejected => {
-            let status = Fields::new(said.more)
+            let status = RequestFields::new(said.more)
                 .get(tag::ORD_REJ_REASON)
                 .and_then(number);
             let status = status.and_then(|status| u8::try_from(status).ok());
@@ -207,7 +207,7 @@ fn venue_execution<const SYMBOL: usize>(
 
 /// R03 for a request that is rejected before it reaches a book, with the status in OrdRejReason(103), and the
 /// receiving member.
-pub(crate) fn refused(fields: Fields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
+pub(crate) fn refused(fields: RequestFields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
     let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
     let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
     let status = status.and_then(|status| u8::try_from(status).ok());

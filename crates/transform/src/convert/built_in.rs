@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::time::LastMinute;
 
-use super::link::Link;
+use super::link::TableLink;
 use super::tree::Tree;
 use super::{Conversion, ConversionTableError};
 
@@ -48,7 +48,7 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
 #[derive(Debug, Default)]
 pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
-    links: Vec<(Version, Version, Arc<Link>)>,
+    links: Vec<(Version, Version, Arc<TableLink>)>,
 }
 
 impl BuiltInConversions {
@@ -65,7 +65,7 @@ impl BuiltInConversions {
         text: &str,
     ) -> Result<(), ConversionTableError> {
         let (source, target) = (self.dictionary(from), self.dictionary(to));
-        let link = Arc::new(Link::new(text, source, target)?);
+        let link = Arc::new(TableLink::new(text, source, target)?);
         self.links.retain(|known| (known.0, known.1) != (from, to));
         self.links.push((from, to, link));
         Ok(())
@@ -102,17 +102,17 @@ impl BuiltInConversions {
         })
     }
 
-    fn link(&mut self, from: Version, to: Version) -> Option<Arc<Link>> {
+    fn link(&mut self, from: Version, to: Version) -> Option<Arc<TableLink>> {
         if let Some(link) = self.known(from, to) {
             return Some(link.clone());
         }
         let (source, target) = (self.dictionary(from), self.dictionary(to));
-        let link = Arc::new(Link::new(text(from, to)?, source, target).ok()?);
+        let link = Arc::new(TableLink::new(text(from, to)?, source, target).ok()?);
         self.links.push((from, to, link.clone()));
         Some(link)
     }
 
-    fn known(&self, from: Version, to: Version) -> Option<&Arc<Link>> {
+    fn known(&self, from: Version, to: Version) -> Option<&Arc<TableLink>> {
         let mut known = self.links.iter();
         let (_, _, link) = known.find(|link| (link.0, link.1) == (from, to))?;
         Some(link)

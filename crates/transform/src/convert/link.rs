@@ -1,4 +1,4 @@
-//! [`Link`]: a conversion table between two dictionaries.
+//! [`TableLink`]: a conversion table between two dictionaries.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use super::statement::Statement;
 
 /// A table between two dictionaries.
 #[derive(Debug)]
-pub struct Link {
+pub struct TableLink {
     pub from: Arc<Dictionary>,
     pub to: Arc<Dictionary>,
     pub levels: Levels,
@@ -21,7 +21,7 @@ pub struct Link {
     pub policies: Policies,
 }
 
-impl Link {
+impl TableLink {
     pub fn new(
         text: &str,
         from: Arc<Dictionary>,

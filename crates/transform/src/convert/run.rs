@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::{DataType, FIRST_USER_DEFINED};
 use fixwire_protocol::time::LastMinute;
 use fixwire_protocol::{Decimal, Tag, tag};
 
-use super::link::Link;
+use super::link::TableLink;
 use super::policy::Policies;
 use super::statement::{ConversionAction, MapRow, Operand, Path, Statement};
 use super::tree::{Tree, Word};
@@ -16,7 +16,7 @@ use crate::verb::{Fields, Piece, written};
 
 /// A message during its conversion from one version to the other.
 pub struct ConversionRun<'a> {
-    pub link: &'a Link,
+    pub link: &'a TableLink,
     pub policies: &'a Policies,
     pub tree: &'a mut Tree,
     /// The tags of dropped fields.
@@ -78,7 +78,7 @@ impl ConversionRun<'_> {
     /// Runs all statements: first for the message, then for each entry of its groups, each with its statements in
     /// the order of the table.
     pub fn all(&mut self) {
-        let Link {
+        let TableLink {
             levels, statements, ..
         } = self.link;
         // Entries that statements add are of the target already.
