@@ -1,7 +1,10 @@
 //! Applies events of the trading day.
 
+use alloc::vec::Vec;
+
 use crate::state::OmsState;
 use crate::state::event::DayEvent;
+use crate::state::orders::Order;
 use crate::state::orders::ids::IdOwner;
 use crate::state::orders::ids::Ids;
 use crate::state::pools::Pool;
@@ -36,8 +39,11 @@ impl OmsState {
         }
         (self.day, self.next_day) = (Some(date), None);
         let mut ids = Ids::new(key, self.ids.len());
-        // Open orders can still be referenced.
-        for order in self.orders.iter().filter(|order| order.state.is_open()) {
+        // Open orders can still be referenced. An id of two orders belongs to the newer one, wherever they are in memory.
+        let open = self.orders.iter().filter(|order| order.state.is_open());
+        let mut open: Vec<&Order> = open.collect();
+        open.sort_unstable_by_key(|order| order.number);
+        for order in open {
             ids.add(order.session, order.id.bytes(), order.number);
             let request = self.orders.request_of(order);
             // Cancels by the OMS have none.
