@@ -13,8 +13,9 @@ use crate::orders::HeldAt;
 
 /// Bytes of records per block.
 const DATA: usize = 4092;
-/// Memory of a block and its pointer, in bytes.
-const BLOCK: usize = 4096 + size_of::<Box<Block>>();
+/// Memory of a block and of its pointers, in bytes: one among the free blocks, and at most two in its row, whose list may be
+/// half empty.
+const BLOCK: usize = size_of::<Block>() + 3 * size_of::<Box<Block>>();
 /// Length of a record's mark and length, in bytes.
 const HEAD: usize = 1 + size_of::<u32>();
 /// The mark of a cancelled record.
