@@ -434,7 +434,7 @@ pub fn own_readers(path: &str, source: &str) -> Vec<String> {
         .collect()
 }
 
-/// Files of [`ONE_READER`] that no longer have what they are listed for: the lists may only shrink.
+/// Files of `ONE_READER` that no longer have what they are listed for: the lists may only shrink.
 pub fn listed_readers(source: impl Fn(&str) -> String) -> Vec<String> {
     let all = ONE_READER.iter();
     let all = all.flat_map(|(_, sign, files)| files.iter().map(move |file| (sign, file)));

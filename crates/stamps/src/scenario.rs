@@ -103,6 +103,7 @@ pub fn fill_report(report: &mut Body<'_>, cl_ord_id: &[u8]) {
 pub struct Echo;
 
 impl Application for Echo {
+    #[inline]
     fn on_message(
         &mut self,
         _now: Now,
