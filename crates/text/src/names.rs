@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 /// Maximum length of a name that others are compared with, in characters.
 const LONGEST: usize = 64;
 
-/// The first of the names that are most like a text, ignoring case: at most a third of its letters differ.
+/// The first of the names that are most like a text, ignoring case: at most a third of the letters of the longer one differ.
 pub fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    if text.len() > 4 * LONGEST {
+        return None;
+    }
     let mut best: Option<(usize, &str)> = None;
     for name in names {
-        let allowed = name.len().max(3) / 3;
-        if name.len().abs_diff(text.chars().count()) > allowed {
-            continue;
-        }
+        let allowed = name.len().max(text.len()).max(3) / 3;
         let far = distance(text, name);
         if far <= allowed && best.is_none_or(|(least, _)| far < least) {
             best = Some((far, name));
@@ -69,6 +69,7 @@ mod tests {
         assert_eq!(near("price"), Some("Price"));
         assert_eq!(near("Pirce"), Some("Price"));
         assert_eq!(near("Currency"), None);
+        assert_eq!(nearest("LegSymbol", ["Symbol"]), Some("Symbol"));
         assert_eq!(near(&"x".repeat(100_000)), None);
         assert_eq!(distance("abc", ""), 3);
         assert_eq!(distance("kitten", "sitting"), 3);

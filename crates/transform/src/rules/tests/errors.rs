@@ -114,7 +114,7 @@ fn conditions_are_refused_where_they_are_wrong() {
         ),
         (
             "any(NoAllocs, RefMsgType = \"D\" and LegSymbol = \"x\")",
-            "3:43: unknown field 'LegSymbol'",
+            "3:43: unknown field 'LegSymbol' (did you mean 'Symbol'?)",
         ),
         (
             "any(NoAllocs, MDEntryPx > 5)",
