@@ -1,9 +1,10 @@
 //! The CPU time, page faults, context switches and memory of a run: of the measuring thread and of the process.
 //!
-//! Read from clocks and kernel files. A file that cannot be read counts as zero and does not fail the measurement.
+//! From getrusage(2), clocks and kernel files. What cannot be read counts as zero and does not fail the measurement.
 
 use std::fs;
 
+use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +36,7 @@ pub fn reset_peak_memory() {
 pub struct Used {
     /// The thread that sends orders and times their answers.
     pub thread: Consumption,
-    /// The whole process: both ends, and the other threads that lived until the end of the run.
+    /// The whole process: both ends, and all other threads, those that ended too.
     pub process: Consumption,
     /// Peak resident memory of the process since [`reset_peak_memory`], KiB.
     pub peak_memory_kib: u64,
@@ -51,22 +52,10 @@ pub struct UsageReading {
 impl UsageReading {
     /// Reads the counters; for a thread, those of the calling thread.
     pub fn take() -> Self {
-        let thread = Consumption {
-            cpu_ns: cpu_ns(ClockId::ThreadCPUTime),
-            ..counters("/proc/thread-self")
-        };
-        let mut process = Consumption {
-            cpu_ns: cpu_ns(ClockId::ProcessCPUTime),
-            ..counters("/proc/self")
-        };
-        // The context switches in the status of a process are those of its first thread.
-        let tasks = fs::read_dir("/proc/self/task").into_iter().flatten();
-        let switches = tasks
-            .flatten()
-            .map(|task| switches(&task.path().to_string_lossy()));
-        let sums = switches.fold((0, 0), |sum, task| (sum.0 + task.0, sum.1 + task.1));
-        (process.voluntary_switches, process.involuntary_switches) = sums;
-        Self { thread, process }
+        Self {
+            thread: Consumption::of(UsageWho::RUSAGE_THREAD, ClockId::ThreadCPUTime),
+            process: Consumption::of(UsageWho::RUSAGE_SELF, ClockId::ProcessCPUTime),
+        }
     }
 
     /// Resources used since then.
@@ -83,6 +72,22 @@ impl UsageReading {
 }
 
 impl Consumption {
+    /// That of a thread or the process since its start; the clock is finer than the times of getrusage(2).
+    fn of(whose: UsageWho, clock: ClockId) -> Self {
+        let time = clock_gettime(clock);
+        let mut consumption = Self {
+            cpu_ns: time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned(),
+            ..Self::default()
+        };
+        if let Ok(usage) = getrusage(whose) {
+            consumption.minor_faults = usage.minor_page_faults().cast_unsigned();
+            consumption.major_faults = usage.major_page_faults().cast_unsigned();
+            consumption.voluntary_switches = usage.voluntary_context_switches().cast_unsigned();
+            consumption.involuntary_switches = usage.involuntary_context_switches().cast_unsigned();
+        }
+        consumption
+    }
+
     /// The difference to an earlier reading.
     fn less(&self, earlier: &Self) -> Self {
         Self {
@@ -99,58 +104,9 @@ impl Consumption {
     }
 }
 
-fn cpu_ns(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Page faults and context switches of a task, by its folder in `/proc`.
-fn counters(folder: &str) -> Consumption {
-    let stat = fs::read_to_string(format!("{folder}/stat")).unwrap_or_default();
-    let (minor_faults, major_faults) = faults(&stat).unwrap_or_default();
-    let (voluntary_switches, involuntary_switches) = switches(folder);
-    Consumption {
-        cpu_ns: 0,
-        minor_faults,
-        major_faults,
-        voluntary_switches,
-        involuntary_switches,
-    }
-}
-
-/// Minor and major faults in a `stat` file: fields 10 and 12; the name (field 2) may contain spaces.
-fn faults(stat: &str) -> Option<(u64, u64)> {
-    let (_, after_name) = stat.rsplit_once(") ")?;
-    let mut fields = after_name.split(' ');
-    let minor = fields.nth(7)?.parse().ok()?;
-    let major = fields.nth(1)?.parse().ok()?;
-    Some((minor, major))
-}
-
-/// Voluntary and involuntary context switches of a task.
-fn switches(folder: &str) -> (u64, u64) {
-    let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
-    let count = |name| {
-        status_field(&status, name)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0)
-    };
-    (
-        count("voluntary_ctxt_switches"),
-        count("nonvoluntary_ctxt_switches"),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn faults_are_found_behind_any_name() {
-        let stat = "12 (a ) b) S 1 2 3 4 5 6 700 8 9 10 11";
-        assert_eq!(faults(stat), Some((700, 9)));
-        assert_eq!(faults("12 (a) S 1"), None);
-    }
 
     #[test]
     fn what_a_thread_does_is_counted() {
@@ -158,6 +114,10 @@ mod tests {
         let mut memory = vec![0_u8; 64 << 20];
         memory.iter_mut().step_by(4096).for_each(|page| *page = 1);
         std::thread::sleep(std::time::Duration::from_millis(1));
+        // The process has what its ended threads did too.
+        let slept =
+            || (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(50)));
+        std::thread::spawn(slept).join().unwrap();
         let used = before.since();
         std::hint::black_box(&memory);
         for consumption in [used.thread, used.process] {
@@ -168,6 +128,7 @@ mod tests {
             // A huge page faults once for 2 MiB.
             assert!(consumption.minor_faults >= 32, "{used:?}");
         }
+        assert!(used.process.voluntary_switches >= 20, "{used:?}");
         assert!(used.peak_memory_kib >= 64 << 10, "{used:?}");
     }
 }
