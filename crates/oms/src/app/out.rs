@@ -15,8 +15,8 @@ use crate::fix::{lines, reports};
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
-    OrderEvent, PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent,
-    StrayEvent,
+    OrderEvent, Outgoing, PoolEvent, QuoteEvent, ReloadEvent, RequestEvent, SentInquiry,
+    SetupEvent, SpreadEvent, StrayEvent,
 };
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
@@ -24,7 +24,7 @@ use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{UserRule, matches};
-use crate::values::value::{MassEnd, RequestKind};
+use crate::values::value::{MassEnd, Number, RequestKind};
 
 use super::texts::Languages;
 
@@ -70,44 +70,72 @@ impl Sink for Out<'_> {
         };
         // A state ahead of its notes must not continue: the next start recovers from the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
-        match *event {
-            OrderEvent::Request(RequestEvent::Sent { line, .. })
-            | OrderEvent::Order(LifecycleEvent::Asked { line, .. })
-            | OrderEvent::Line(LineEvent::MassAsked { line, .. })
-            | OrderEvent::Inquiry(InquiryEvent::Inquired { line, .. })
-            | OrderEvent::Quote(QuoteEvent::QuoteSent { line, .. })
-            | OrderEvent::Stray(StrayEvent::StrayCancelled { line, .. }) => {
-                if let OrderEvent::Stray(StrayEvent::StrayCancelled { order, former, .. }) = *event
-                {
-                    (self.listener)(OmsEvent::LiveAfterEnd { order, former });
-                }
-                if let Some(Some(link)) = self.links.clients.get(line) {
-                    let link = (link.session, link.version);
-                    lines::send(state, event, link, self.outbox);
-                } else if !self.links.tmp.send(state, event, line) {
-                    let (line, number) = (state.sessions().name(line), request_in(event));
-                    (self.listener)(OmsEvent::NotSendable { line, number });
-                }
+        let (line, sent) = match *event {
+            OrderEvent::Request(RequestEvent::Sent { line, number }) => {
+                (line, Outgoing::Request(number))
+            }
+            OrderEvent::Order(LifecycleEvent::Asked { line, order, .. }) => {
+                (line, Outgoing::Status(order))
+            }
+            OrderEvent::Line(LineEvent::MassAsked { line, at }) => {
+                (line, Outgoing::MassStatus { at })
+            }
+            OrderEvent::Inquiry(InquiryEvent::Inquired {
+                line,
+                inquiry: number,
+                session,
+                instrument,
+                side,
+                quantity,
+                order_no,
+                ..
+            }) => {
+                let inquiry = SentInquiry {
+                    number,
+                    session,
+                    instrument,
+                    side,
+                    quantity,
+                    order_no,
+                };
+                (line, Outgoing::Inquiry(inquiry))
+            }
+            OrderEvent::Quote(QuoteEvent::QuoteSent { line, order }) => {
+                (line, Outgoing::Quote(order))
+            }
+            OrderEvent::Stray(StrayEvent::StrayCancelled {
+                line,
+                order,
+                former,
+                request,
+            }) => {
+                (self.listener)(OmsEvent::LiveAfterEnd { order, former });
+                let sent = Outgoing::StrayCancel {
+                    order,
+                    former,
+                    request,
+                };
+                (line, sent)
             }
             OrderEvent::Limit(LimitEvent::Trading {
                 scope, who, why, ..
             }) if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
-                (self.listener)(OmsEvent::Killed { scope, why });
+                return (self.listener)(OmsEvent::Killed { scope, why });
             }
             OrderEvent::Setup(SetupEvent::Market { .. })
             | OrderEvent::Copy(CopyEvent::VenueMarket { .. }) => {
-                self.links.watches.changed();
+                return self.links.watches.changed();
             }
             OrderEvent::Pool(PoolEvent::NumbersLow { pool, left }) => {
                 let pool = state.pool_names.name(pool);
-                (self.listener)(OmsEvent::NumbersLow { pool, left });
+                return (self.listener)(OmsEvent::NumbersLow { pool, left });
             }
             OrderEvent::Copy(CopyEvent::CopyBroken {
                 kind, order, text, ..
             }) => {
                 let number = state.events();
-                (self.listener)(OmsEvent::CopyBreak {
+                return (self.listener)(OmsEvent::CopyBreak {
                     number,
                     kind,
                     order,
@@ -124,28 +152,39 @@ impl Sink for Out<'_> {
                         venue: found.venue.bytes(),
                     });
                 }
+                return;
             }
             OrderEvent::Reload(ReloadEvent::Reloaded { who, back, .. }) => {
-                (self.listener)(OmsEvent::Reloaded { who, back });
+                return (self.listener)(OmsEvent::Reloaded { who, back });
             }
             OrderEvent::Reload(ReloadEvent::ReloadAsked { who, .. }) => {
-                (self.listener)(OmsEvent::ReloadAsked { who });
+                return (self.listener)(OmsEvent::ReloadAsked { who });
             }
-            OrderEvent::Order(LifecycleEvent::ForeignReport { .. })
-            | OrderEvent::Line(LineEvent::MassAnswered { .. })
-            | OrderEvent::Order(LifecycleEvent::LapseCancelled { .. })
-            | OrderEvent::Order(LifecycleEvent::NoAnswer { .. }) => self.doubted(state, event),
-            OrderEvent::Day(DayEvent::DayAsked { .. })
-            | OrderEvent::Day(DayEvent::Day { .. })
-            | OrderEvent::Day(DayEvent::DayBack { .. }) => {
-                self.day(state, event);
+            OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text }) => {
+                let line = state.sessions().name(line);
+                return (self.listener)(OmsEvent::ForeignReport { line, order, text });
             }
+            OrderEvent::Line(LineEvent::MassAnswered { line, how, orders }) => {
+                if orders > 0 || how != MassEnd::Complete {
+                    let line = state.sessions().name(line);
+                    (self.listener)(OmsEvent::MassAnswered { line, how, orders });
+                }
+                return;
+            }
+            OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line }) => {
+                let line = state.sessions().name(line);
+                return (self.listener)(OmsEvent::LapseCancelled { line, order });
+            }
+            OrderEvent::Order(LifecycleEvent::NoAnswer { request }) => {
+                return self.no_answer(state, request);
+            }
+            OrderEvent::Day(ref event) => return self.day(state, event),
             OrderEvent::Spread(SpreadEvent::LegsMissing { order }) => {
-                (self.listener)(OmsEvent::LegsMissing { order })
+                return (self.listener)(OmsEvent::LegsMissing { order });
             }
             OrderEvent::Stray(StrayEvent::StrayFill { id, effect, .. }) => {
                 let (number, nets) = (state.events(), effect.is_none());
-                (self.listener)(OmsEvent::StrayFill { number, id, nets });
+                return (self.listener)(OmsEvent::StrayFill { number, id, nets });
             }
             OrderEvent::Order(LifecycleEvent::Filled { order, .. })
                 if state
@@ -157,10 +196,9 @@ impl Sink for Out<'_> {
                     true => OmsEvent::LateFill { order },
                     false => OmsEvent::Overfilled { order },
                 });
-                self.report(state, event);
+                return self.report(state, event);
             }
             OrderEvent::Setup(_)
-            | OrderEvent::Day(_)
             | OrderEvent::Line(_)
             | OrderEvent::Limit(_)
             | OrderEvent::Pool(_)
@@ -175,7 +213,14 @@ impl Sink for Out<'_> {
             | OrderEvent::Copy(_)
             | OrderEvent::Spread(_)
             | OrderEvent::Break(_)
-            | OrderEvent::Undo(_) => self.report(state, event),
+            | OrderEvent::Undo(_) => return self.report(state, event),
+        };
+        if let Some(Some(link)) = self.links.clients.get(line) {
+            let link = (link.session, link.version);
+            lines::send(state, &sent, link, self.outbox);
+        } else if !self.links.tmp.send(state, &sent, line) {
+            let (line, number) = (state.sessions().name(line), sent.number());
+            (self.listener)(OmsEvent::NotSendable { line, number });
         }
     }
 }
@@ -186,49 +231,19 @@ fn is_late(state: &OmsState, order: u64) -> bool {
     end.is_some_and(|how| how != crate::End::Filled)
 }
 
-/// The number of the order or request that is sent.
-fn request_in(event: &OrderEvent<'_>) -> u64 {
-    match *event {
-        OrderEvent::Request(RequestEvent::Sent { number, .. }) => number,
-        OrderEvent::Inquiry(InquiryEvent::Inquired { inquiry, .. }) => inquiry,
-        OrderEvent::Order(LifecycleEvent::Asked { order, .. })
-        | OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => order,
-        _ => 0,
-    }
-}
-
 impl Out<'_> {
-    /// Reports what a venue leaves in doubt.
+    /// Reports a request that the venue has not answered.
     #[cold]
-    fn doubted(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        match *event {
-            OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text }) => {
-                let line = state.sessions().name(line);
-                (self.listener)(OmsEvent::ForeignReport { line, order, text });
-            }
-            OrderEvent::Line(LineEvent::MassAnswered { line, how, orders })
-                if orders > 0 || how != MassEnd::Complete =>
-            {
-                let line = state.sessions().name(line);
-                (self.listener)(OmsEvent::MassAnswered { line, how, orders });
-            }
-            OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line }) => {
-                let line = state.sessions().name(line);
-                (self.listener)(OmsEvent::LapseCancelled { line, order });
-            }
-            OrderEvent::Order(LifecycleEvent::NoAnswer { request }) => {
-                if let Some((known, order)) = state.orders().request(request) {
-                    let is_cancel = known.kind == RequestKind::Cancel;
-                    let (order, was_asked) = (order.number, order.asked > 0);
-                    (self.listener)(OmsEvent::NoAnswer {
-                        order,
-                        request,
-                        is_cancel,
-                        was_asked,
-                    });
-                }
-            }
-            _ => {}
+    fn no_answer(&mut self, state: &OmsState, request: Number) {
+        if let Some((known, order)) = state.orders().request(request) {
+            let is_cancel = known.kind == RequestKind::Cancel;
+            let (order, was_asked) = (order.number, order.asked > 0);
+            (self.listener)(OmsEvent::NoAnswer {
+                order,
+                request,
+                is_cancel,
+                was_asked,
+            });
         }
     }
 
@@ -273,9 +288,9 @@ impl Out<'_> {
 
     /// Reports what happens to the trading day.
     #[cold]
-    fn day(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
+    fn day(&mut self, state: &OmsState, event: &DayEvent<'_>) {
         match *event {
-            OrderEvent::Day(DayEvent::DayAsked { date, who, .. }) => {
+            DayEvent::DayAsked { date, who, .. } => {
                 let (from, open) = (state.day(), &open_at_venues(state, date));
                 (self.listener)(OmsEvent::DayAsked {
                     from,
@@ -284,18 +299,20 @@ impl Out<'_> {
                     open,
                 });
             }
-            // Not the first day of a new journal.
-            OrderEvent::Day(DayEvent::Day { date, .. }) if state.last > 0 => {
-                let unconfirmed = &unconfirmed_at_venues(state);
-                (self.listener)(OmsEvent::DayStarted {
-                    day: date,
-                    unconfirmed,
-                });
+            DayEvent::Day { date, .. } => {
+                // Not the first day of a new journal.
+                if state.last > 0 {
+                    let unconfirmed = &unconfirmed_at_venues(state);
+                    (self.listener)(OmsEvent::DayStarted {
+                        day: date,
+                        unconfirmed,
+                    });
+                }
             }
-            OrderEvent::Day(DayEvent::DayBack { date, who, .. }) => {
+            DayEvent::DayBack { date, who, .. } => {
                 (self.listener)(OmsEvent::DayBack { day: date, who });
             }
-            _ => {}
+            DayEvent::NumbersAfter { .. } => {}
         }
     }
 

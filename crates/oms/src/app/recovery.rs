@@ -26,7 +26,7 @@ use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent,
-    SpreadEvent, UndoEvent, timed_event,
+    SpreadEvent, timed_event,
 };
 use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
@@ -100,25 +100,25 @@ impl ReportFilter {
 
     /// Whether an event fits, apart from what happens later.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
-        match event {
+        let is_pending = matches!(
+            event,
             OrderEvent::Request(RequestEvent::Queued { .. })
-            | OrderEvent::Condition(ConditionEvent::Held { .. })
-            | OrderEvent::Condition(ConditionEvent::Triggered { .. })
-            | OrderEvent::Rejected(RejectedEvent::Rerun { .. })
-                if self.no_pending =>
-            {
-                false
-            }
+                | OrderEvent::Condition(ConditionEvent::Held { .. })
+                | OrderEvent::Condition(ConditionEvent::Triggered { .. })
+                | OrderEvent::Rejected(RejectedEvent::Rerun { .. })
+        );
+        let is_fill = matches!(
+            event,
             OrderEvent::Order(LifecycleEvent::Filled { .. })
-            | OrderEvent::Parent(ParentEvent::ParentFilled { .. })
-            | OrderEvent::Undo(UndoEvent::Busted { .. })
-            | OrderEvent::Undo(UndoEvent::Corrected { .. })
-            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
-            | OrderEvent::Spread(SpreadEvent::LegUndone { .. })
-            | OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => true,
-            _ if self.fills => false,
-            _ => order.is_some() || !self.looks_ahead(),
+                | OrderEvent::Parent(ParentEvent::ParentFilled { .. })
+                | OrderEvent::Undo(_)
+                | OrderEvent::Spread(SpreadEvent::LegUndone { .. })
+                | OrderEvent::Spread(SpreadEvent::LegFilled { .. })
+        );
+        if is_pending && self.no_pending {
+            return false;
         }
+        is_fill || (!self.fills && (order.is_some() || !self.looks_ahead()))
     }
 }
 
@@ -298,7 +298,7 @@ impl ReportReplay {
             return false;
         }
         let may_see = |account: &[u8]| user.rights(account).is_some_and(|it| it.reports);
-        match *event {
+        let order = match *event {
             OrderEvent::Request(RequestEvent::Refused { kind: None, .. }) => {
                 // An account that is not its own is only a word of its request.
                 let order = decoder.decode(cause);
@@ -306,24 +306,38 @@ impl ReportReplay {
                 let account = order.get(tag::ACCOUNT);
                 let account = account.or(default.map(String::as_bytes));
                 let rights = account.and_then(|account| user.rights(account));
-                rights.is_none_or(|rights| rights.reports)
+                return rights.is_none_or(|rights| rights.reports);
             }
             OrderEvent::Request(RequestEvent::Refused { order, .. }) => {
-                order.and_then(account_of).is_none_or(may_see)
+                return order.and_then(account_of).is_none_or(may_see);
             }
             OrderEvent::Request(RequestEvent::MassCancelTaken { filter, .. }) => {
                 let account = filter.account.map(|it| state.accounts().name(it));
-                account.is_none_or(may_see)
+                return account.is_none_or(may_see);
             }
-            OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => true,
-            OrderEvent::Order(LifecycleEvent::Declined { .. }) => {
-                before.order().and_then(account_of).is_some_and(may_see)
-            }
-            _ => {
-                let order = clients::order_of(event, before);
-                order.and_then(account_of).is_some_and(may_see)
-            }
-        }
+            OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => return true,
+            OrderEvent::Order(LifecycleEvent::Declined { .. }) => before.order(),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => clients::order_of(event, before),
+        };
+        order.and_then(account_of).is_some_and(may_see)
     }
 
     fn write(&mut self, event: &OrderEvent<'_>, cause: &[u8], batch: &mut ReportBatch) {
@@ -331,7 +345,25 @@ impl ReportReplay {
             OrderEvent::Request(RequestEvent::Refused { kind: None, .. }) => b"D",
             OrderEvent::Request(RequestEvent::MassCancelTaken { .. })
             | OrderEvent::Request(RequestEvent::MassCancelRefused { .. }) => b"q",
-            _ => b"",
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => b"",
         };
         let message = (!wanted.is_empty()).then(|| self.decoder.decode(cause));
         let message = message.as_ref().filter(|it| it.msg_type() == wanted);

@@ -44,6 +44,43 @@ fn is_within(parent: &Order, price: Price) -> bool {
     }
 }
 
+/// Whether an event of what became of orders has closed this one.
+fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
+    match *event {
+        // One that comes after the end closes nothing.
+        LifecycleEvent::Filled {
+            order: number,
+            quantity,
+            ..
+        } => {
+            order.number == number
+                && order.state == OrderState::Ended(End::Filled)
+                && order.filled.saturating_sub(quantity) < order.quantity
+        }
+        LifecycleEvent::Rejected { order: number, .. }
+        | LifecycleEvent::TermsSet { order: number, .. }
+        | LifecycleEvent::LapseConfirmed { order: number, .. }
+        | LifecycleEvent::Ended { order: number, .. } => order.number == number,
+        LifecycleEvent::Replaced { request, .. } => order.current == request,
+        LifecycleEvent::Accepted { .. }
+        | LifecycleEvent::Declined { .. }
+        | LifecycleEvent::Pended { .. }
+        | LifecycleEvent::Retried { .. }
+        | LifecycleEvent::Asked { .. }
+        | LifecycleEvent::Forgotten { .. }
+        | LifecycleEvent::DoneForDay { .. }
+        | LifecycleEvent::Renewed { .. }
+        | LifecycleEvent::ReportEntered { .. }
+        | LifecycleEvent::Lapsed { .. }
+        | LifecycleEvent::LapseCancelled { .. }
+        | LifecycleEvent::Unanswered { .. }
+        | LifecycleEvent::NoAnswer { .. }
+        | LifecycleEvent::NotAtVenue { .. }
+        | LifecycleEvent::ForeignReport { .. }
+        | LifecycleEvent::VenueIdSet { .. } => false,
+    }
+}
+
 impl Core {
     /// Whether any client may place parent orders.
     pub(crate) fn has_parents(&self) -> bool {
@@ -217,26 +254,29 @@ impl Core {
         let families = &self.state.families;
         let orders = self.state.orders();
         let is_closed = |order: &Order| match *event {
-            // One that comes after the end closes nothing.
-            OrderEvent::Order(LifecycleEvent::Filled {
-                order: number,
-                quantity,
-                ..
-            }) => {
-                order.number == number
-                    && order.state == OrderState::Ended(End::Filled)
-                    && order.filled.saturating_sub(quantity) < order.quantity
-            }
-            OrderEvent::Order(LifecycleEvent::Rejected { order: number, .. })
-            | OrderEvent::Order(LifecycleEvent::TermsSet { order: number, .. })
-            | OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
-            | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. })
-            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { order: number, .. })
-            | OrderEvent::Order(LifecycleEvent::Ended { order: number, .. }) => {
+            OrderEvent::Order(ref event) => is_closed_by(order, event),
+            OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
+            | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. }) => {
                 order.number == number
             }
-            OrderEvent::Order(LifecycleEvent::Replaced { request, .. }) => order.current == request,
-            _ => false,
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => false,
         };
         // If it has closed an order, that is the last one.
         let last = orders.last_ended().and_then(|last| orders.get(last));
@@ -244,11 +284,8 @@ impl Core {
         if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
             self.work.settle(parent);
         }
-        if let OrderEvent::Undo(UndoEvent::Busted { order, exec, .. })
-        | OrderEvent::Undo(UndoEvent::Corrected { order, exec, .. }) = *event
-            && let Some(parent) = families.parent_of(order)
-        {
-            return self.follow_undo(at, parent, exec, event, sink);
+        if let OrderEvent::Undo(event) = event {
+            return self.follow_undo(at, event, sink);
         }
         let OrderEvent::Order(LifecycleEvent::Filled {
             order: child,
@@ -279,25 +316,20 @@ impl Core {
 
     /// A fill of a child was cancelled or corrected: that of its parent follows.
     #[cold]
-    fn follow_undo(
-        &mut self,
-        at: i64,
-        order: Number,
-        exec: u64,
-        event: &OrderEvent<'_>,
-        sink: &mut impl Sink,
-    ) {
-        let (child, was, now, open, venue_at) = match *event {
-            OrderEvent::Undo(UndoEvent::Busted {
+    fn follow_undo(&mut self, at: i64, event: &UndoEvent<'_>, sink: &mut impl Sink) {
+        let (child, exec, was, now, open, venue_at) = match *event {
+            UndoEvent::Busted {
                 order,
+                exec,
                 quantity,
                 price,
                 open,
                 at,
                 ..
-            }) => (order, (quantity, price), (0, 0), open, at),
-            OrderEvent::Undo(UndoEvent::Corrected {
+            } => (order, exec, (quantity, price), (0, 0), open, at),
+            UndoEvent::Corrected {
                 order,
+                exec,
                 was_quantity,
                 was_price,
                 quantity,
@@ -305,11 +337,15 @@ impl Core {
                 open,
                 at,
                 ..
-            }) => {
+            } => {
                 let was = (was_quantity, was_price);
-                (order, was, (quantity, price), open, at)
+                (order, exec, was, (quantity, price), open, at)
             }
-            _ => return,
+            // It is that of the parent.
+            UndoEvent::ParentCorrected { .. } => return,
+        };
+        let Some(order) = self.state.families.parent_of(child) else {
+            return;
         };
         let fill = self.state.orders().fill(child, exec);
         let event = OrderEvent::Undo(UndoEvent::ParentCorrected {

@@ -143,7 +143,25 @@ impl Core {
                     who: b"",
                     why: b"",
                 }),
-                _ => event,
+                OrderEvent::Setup(_)
+                | OrderEvent::Day(_)
+                | OrderEvent::Line(_)
+                | OrderEvent::Limit(_)
+                | OrderEvent::Reload(_)
+                | OrderEvent::Pool(_)
+                | OrderEvent::Request(_)
+                | OrderEvent::Order(_)
+                | OrderEvent::Remade(_)
+                | OrderEvent::Stray(_)
+                | OrderEvent::Condition(_)
+                | OrderEvent::Parent(_)
+                | OrderEvent::Quote(_)
+                | OrderEvent::Inquiry(_)
+                | OrderEvent::Rejected(_)
+                | OrderEvent::Copy(_)
+                | OrderEvent::Spread(_)
+                | OrderEvent::Break(_)
+                | OrderEvent::Undo(_) => event,
             };
             NestedEvents::push(&mut events, |to| event.put(to));
         };

@@ -145,6 +145,11 @@ impl Work {
             OrderEvent::Request(RequestEvent::MassCancelTaken { filter, .. }) => {
                 self.cancel(state, filter)
             }
+            OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
+                if state.orders().request(number).is_some() {
+                    self.unanswered.sent(state.time(), number);
+                }
+            }
             OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
@@ -154,59 +159,94 @@ impl Work {
                 let sides = state.open_sides(session, instrument, quote);
                 self.cancelling.extend(sides);
             }
-            OrderEvent::Line(LineEvent::LineUp { line }) => {
-                self.leaving.retain(|leaving| *leaving != line);
-                let all = self.reset.contains(&line);
-                self.reset.retain(|reset| *reset != line);
-                // Where the venue has a mass status, its answer comes first.
-                if self.mass.waits(line) {
-                    let goes = |order: &Order| order.line() == Some(line) && is_going(state, order);
-                    self.cancelling.extend(open(state, goes));
-                    return self.retries.look_again();
-                }
-                let is_asked = |order: &Order| {
-                    let is_doubtful = || state.breaks.of(order.number).next().is_some();
-                    all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
-                };
-                let mut asked = open(state, |order| order.line() == Some(line) && is_asked(order));
-                asked.extend(lost_of_closed(state, line));
-                asked.extend(state.doubtful_of_closed(line));
-                asked.sort_unstable();
-                asked.dedup();
-                self.ask_each(state, asked);
-                let goes = |order: &Order| order.line() == Some(line) && is_going(state, order);
-                self.cancelling.extend(open(state, goes));
-                self.retries.look_again();
-            }
+            OrderEvent::Line(LineEvent::LineUp { line }) => self.is_up(state, line),
             OrderEvent::Line(LineEvent::LineDown { line }) => self.mass.forget(line),
-            OrderEvent::Request(RequestEvent::Sent { number, .. })
-                if state.orders().request(number).is_some() =>
-            {
-                self.unanswered.sent(state.time(), number);
-            }
-            OrderEvent::Order(LifecycleEvent::Asked { order, at, .. })
-                if !self.lapsed.is_empty() =>
-            {
-                self.lapsed.sent(at, order);
-            }
             OrderEvent::Remade(RemadeEvent::CancelHeld { order, .. }) => {
                 let replace = state.orders().get(order);
                 if let Some(replace) = replace.and_then(|it| state.deciding(it)) {
                     self.unanswered.decides(state.time(), replace);
                 }
             }
-            OrderEvent::Order(LifecycleEvent::Retried { order, due, .. }) => {
-                self.retries.add(due, order)
+            OrderEvent::Order(ref event) => self.note_order(state, event),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => {}
+        }
+    }
+
+    #[inline]
+    fn note_order(&mut self, state: &OmsState, event: &LifecycleEvent<'_>) {
+        match *event {
+            LifecycleEvent::Asked { order, at, .. } => {
+                if !self.lapsed.is_empty() {
+                    self.lapsed.sent(at, order);
+                }
             }
-            OrderEvent::Order(LifecycleEvent::Pended { order, .. }) => {
+            LifecycleEvent::Retried { order, due, .. } => self.retries.add(due, order),
+            LifecycleEvent::Pended { order, .. } => {
                 // It may have waited before and worked again meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
             }
-            OrderEvent::Order(LifecycleEvent::DoneForDay { order, .. }) => self.rest(order),
-            _ => {}
+            LifecycleEvent::DoneForDay { order, .. } => self.rest(order),
+            LifecycleEvent::Accepted { .. }
+            | LifecycleEvent::Rejected { .. }
+            | LifecycleEvent::Filled { .. }
+            | LifecycleEvent::Replaced { .. }
+            | LifecycleEvent::Ended { .. }
+            | LifecycleEvent::Declined { .. }
+            | LifecycleEvent::Forgotten { .. }
+            | LifecycleEvent::Renewed { .. }
+            | LifecycleEvent::TermsSet { .. }
+            | LifecycleEvent::ReportEntered { .. }
+            | LifecycleEvent::Lapsed { .. }
+            | LifecycleEvent::LapseConfirmed { .. }
+            | LifecycleEvent::LapseCancelled { .. }
+            | LifecycleEvent::Unanswered { .. }
+            | LifecycleEvent::NoAnswer { .. }
+            | LifecycleEvent::NotAtVenue { .. }
+            | LifecycleEvent::ForeignReport { .. }
+            | LifecycleEvent::VenueIdSet { .. } => {}
         }
+    }
+
+    /// A line is up: its venue is asked about orders in doubt, and orders that must go are cancelled.
+    fn is_up(&mut self, state: &OmsState, line: SessionNo) {
+        self.leaving.retain(|leaving| *leaving != line);
+        let all = self.reset.contains(&line);
+        self.reset.retain(|reset| *reset != line);
+        // Where the venue has a mass status, its answer comes first.
+        if !self.mass.waits(line) {
+            let is_asked = |order: &Order| {
+                let is_doubtful = || state.breaks.of(order.number).next().is_some();
+                all || is_unknown(state, order) || is_unconfirmed(state, order) || is_doubtful()
+            };
+            let mut asked = open(state, |order| order.line() == Some(line) && is_asked(order));
+            asked.extend(lost_of_closed(state, line));
+            asked.extend(state.doubtful_of_closed(line));
+            asked.sort_unstable();
+            asked.dedup();
+            self.ask_each(state, asked);
+        }
+        let goes = |order: &Order| order.line() == Some(line) && is_going(state, order);
+        self.cancelling.extend(open(state, goes));
+        self.retries.look_again();
     }
 
     /// The venue reported on an order: if it must be cancelled, try it now.

@@ -4,21 +4,18 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
-
 use crate::decide::venue::VenueId;
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent,
-    PoolEvent, QuoteEvent, RejectedEvent, RemadeEvent, RequestEvent, SetupEvent, SpreadEvent,
-    StrayEvent, UndoEvent, timed_event,
+    ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent, PoolEvent,
+    QuoteEvent, RejectedEvent, RemadeEvent, SetupEvent, SpreadEvent, StrayEvent, timed_event,
 };
 use crate::state::show::reason_text;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::show::price;
 use crate::values::show::text;
-use crate::values::value::{Number, Price, Quantity, Side};
+use crate::values::value::{End, Number, Price, Quantity};
 
 mod breaks;
 mod requests;
@@ -96,208 +93,230 @@ impl History {
     }
 
     fn sentence(&mut self, event: &OrderEvent<'_>) -> Option<String> {
-        match *event {
-            OrderEvent::Request(RequestEvent::Taken { order, .. }) if order == self.order => {
-                Some(self.taken(event))
-            }
-            OrderEvent::Request(RequestEvent::Refused { order, .. })
-                if order == Some(self.order) =>
+        match event {
+            OrderEvent::Request(event) => self.of_request(event),
+            OrderEvent::Order(event) => self.of_life(event),
+            OrderEvent::Line(event) => self.of_line(event),
+            OrderEvent::Pool(event) => self.numbered(event),
+            OrderEvent::Remade(event) => self.remade(event),
+            OrderEvent::Stray(event) => self.of_stray(event),
+            OrderEvent::Condition(event) => self.condition(event),
+            OrderEvent::Parent(event) => self.family(event),
+            OrderEvent::Quote(event) => self.quoted(event),
+            OrderEvent::Rejected(event) => self.rerun(event),
+            OrderEvent::Copy(event) => self.copied(event),
+            OrderEvent::Spread(event) => self.of_legs(event),
+            OrderEvent::Break(event) => self.broken(event),
+            OrderEvent::Undo(event) => self.undone(event),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Inquiry(_) => None,
+        }
+    }
+
+    /// Describes what became of it.
+    fn of_life(&mut self, event: &LifecycleEvent<'_>) -> Option<String> {
+        Some(match *event {
+            LifecycleEvent::Replaced { request, .. }
+            | LifecycleEvent::Declined { request, .. }
+            | LifecycleEvent::Unanswered { request }
+            | LifecycleEvent::NoAnswer { request }
+                if !self.requests.contains(&request) =>
             {
-                self.refused(event)
+                return None;
             }
-            OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
-            | OrderEvent::Request(RequestEvent::CancelTaken { order, .. })
-                if order == self.order =>
+            LifecycleEvent::Accepted { order, .. }
+            | LifecycleEvent::Rejected { order, .. }
+            | LifecycleEvent::Filled { order, .. }
+            | LifecycleEvent::Ended { order, .. }
+            | LifecycleEvent::Pended { order, .. }
+            | LifecycleEvent::Retried { order, .. }
+            | LifecycleEvent::Asked { order, .. }
+            | LifecycleEvent::Forgotten { order, .. }
+            | LifecycleEvent::DoneForDay { order, .. }
+            | LifecycleEvent::Renewed { order, .. }
+            | LifecycleEvent::TermsSet { order, .. }
+            | LifecycleEvent::ReportEntered { order, .. }
+            | LifecycleEvent::Lapsed { order, .. }
+            | LifecycleEvent::LapseConfirmed { order, .. }
+            | LifecycleEvent::LapseCancelled { order, .. }
+            | LifecycleEvent::NotAtVenue { order, .. }
+            | LifecycleEvent::ForeignReport { order, .. }
+            | LifecycleEvent::VenueIdSet { order, .. }
+                if order != self.order =>
             {
-                Some(self.requested(event))
+                return None;
             }
-            OrderEvent::Request(RequestEvent::Sent { number, line }) => {
-                let what = self.what(number)?;
-                self.line = Some(line);
-                Some(format!("{what} sent on {}", self.session(line)))
+            LifecycleEvent::Accepted { venue_id, .. } => {
+                format!("accepted by the venue, OrderID {}", text(venue_id))
             }
-            OrderEvent::Quote(QuoteEvent::Quoted { .. })
-            | OrderEvent::Quote(QuoteEvent::QuotesWithdrawn { .. })
-            | OrderEvent::Quote(QuoteEvent::QuoteSent { .. }) => self.quoted(event),
-            OrderEvent::Request(RequestEvent::Queued { number }) => Some(format!(
-                "{} queued: waiting for a session to the venue",
-                self.what(number)?
-            )),
-            OrderEvent::Order(LifecycleEvent::Accepted {
-                order, venue_id, ..
-            }) if order == self.order => {
-                Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
-            }
-            OrderEvent::Order(LifecycleEvent::Rejected {
-                order,
+            LifecycleEvent::Rejected {
                 ref reason,
                 text: said,
-            }) if order == self.order => {
-                self.line = None;
-                Some(format!("rejected: {}", self.why(reason, said)))
-            }
-            OrderEvent::Order(LifecycleEvent::Retried { .. })
-            | OrderEvent::Pool(PoolEvent::Numbered { .. })
-            | OrderEvent::Request(RequestEvent::Located { .. }) => self.numbered(event),
-            OrderEvent::Order(LifecycleEvent::Filled {
-                order,
-                quantity,
-                price,
                 ..
-            }) if order == self.order => {
+            } => {
+                self.line = None;
+                format!("rejected: {}", self.why(reason, said))
+            }
+            LifecycleEvent::Retried {
+                order,
+                attempt,
+                text: said,
+                ..
+            } => {
+                self.line = None;
+                format!(
+                    "rejected: {}; sent again as {order}-{attempt}",
+                    self.why(&Reason::of(Why::Venue), said)
+                )
+            }
+            LifecycleEvent::Filled {
+                quantity, price, ..
+            } => {
                 self.filled = self.filled.saturating_add(quantity);
                 if self.filled >= self.quantity {
                     self.line = None;
                 }
-                Some(format!("{quantity} filled at {}", self.price(price)))
+                format!("{quantity} filled at {}", self.price(price))
             }
-            OrderEvent::Stray(StrayEvent::StrayFill {
+            LifecycleEvent::DoneForDay { text: b"", .. } => {
+                "done for the day, until the next trading day".into()
+            }
+            LifecycleEvent::DoneForDay { text: said, .. } => format!(
+                "done for the day, until the next trading day: {}",
+                text(said)
+            ),
+            LifecycleEvent::Renewed { by_venue, .. } => match by_venue {
+                false => "working again: a new trading day started".into(),
+                true => "working again: reported by the venue".into(),
+            },
+            LifecycleEvent::Lapsed { .. } => {
+                "expired: its trading day is over, which the venue has not confirmed".into()
+            }
+            LifecycleEvent::Ended {
+                how, text: said, ..
+            }
+            | LifecycleEvent::LapseConfirmed {
+                how, text: said, ..
+            } => {
+                self.line = None;
+                let said = if said.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", text(said))
+                };
+                format!("{}{said}", ended(how))
+            }
+            LifecycleEvent::Pended { how, filled, .. } => format!(
+                "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
+                ended(how)
+            ),
+            LifecycleEvent::Replaced {
+                request,
+                quantity,
+                price,
+                ..
+            } => {
+                self.quantity = quantity;
+                let at = self.price(price);
+                format!("replace {request} accepted: {quantity} at {at}")
+            }
+            LifecycleEvent::TermsSet {
+                request,
+                quantity,
+                price,
+                ..
+            } => {
+                self.quantity = quantity;
+                let at = self.price(price);
+                match request {
+                    Some(request) => format!("replace {request} accepted: {quantity} at {at}"),
+                    None => format!("the venue has replaced it: {quantity} at {at}"),
+                }
+            }
+            LifecycleEvent::Declined {
+                request,
+                ref reason,
+                text: said,
+            } => format!("request {request} rejected: {}", self.why(reason, said)),
+            LifecycleEvent::Asked { line, .. } => {
+                format!("order status requested on {}", self.session(line))
+            }
+            LifecycleEvent::Unanswered { .. } => {
+                "request not answered by the venue in time: whether it has it is unknown".into()
+            }
+            LifecycleEvent::NoAnswer { .. } => {
+                "neither the request nor the status request was answered".into()
+            }
+            LifecycleEvent::ForeignReport {
+                line, text: said, ..
+            } => format!(
+                "{} reported on it, which does not have it: {}; not applied",
+                text(self.state.sessions().name(line)),
+                text(said)
+            ),
+            LifecycleEvent::VenueIdSet { venue_id, .. } => {
+                format!("OrderID {} of the venue from now on", text(venue_id))
+            }
+            LifecycleEvent::LapseCancelled { line, .. } => format!(
+                "{} is up, and its trading day is over: what the venue may still have is cancelled",
+                self.session(line)
+            ),
+            LifecycleEvent::NotAtVenue { .. } => {
+                "the venue does not have it: its state is unknown".into()
+            }
+            LifecycleEvent::ReportEntered { who, why, .. } => {
+                format!("report entered by {}: {}", text(who), text(why))
+            }
+            LifecycleEvent::Forgotten { .. } => {
+                "closed long enough ago: removed from memory".into()
+            }
+        })
+    }
+
+    fn of_stray(&self, event: &StrayEvent<'_>) -> Option<String> {
+        match *event {
+            StrayEvent::StrayFill {
                 id,
                 quantity,
                 price,
                 ..
-            }) if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
-                "{quantity} filled at {} for {}, which is not an open order; the position includes it",
-                self.price(price),
-                text(id)
-            )),
-            OrderEvent::Parent(ParentEvent::ParentAccepted { .. })
-            | OrderEvent::Parent(ParentEvent::ChildOf { .. })
-            | OrderEvent::Parent(ParentEvent::ParentFilled { .. }) => self.family(event),
-            OrderEvent::Order(LifecycleEvent::DoneForDay {
-                order, text: said, ..
-            }) if order == self.order => Some(match said {
-                b"" => "done for the day, until the next trading day".into(),
-                said => format!(
-                    "done for the day, until the next trading day: {}",
-                    text(said)
-                ),
+            } => {
+                let is_its = VenueId::parse(id).is_some_and(|id| id.order == self.order);
+                is_its.then(|| format!(
+                    "{quantity} filled at {} for {}, which is not an open order; the position includes it",
+                    self.price(price),
+                    text(id)
+                ))
+            }
+            StrayEvent::StrayCancelled { order, former, .. } => (order == self.order).then(|| {
+                format!("the venue has it open as {order}-{former} after it was closed here: cancel sent")
             }),
-            OrderEvent::Order(LifecycleEvent::Renewed { order, by_venue })
-                if order == self.order =>
-            {
-                Some(match by_venue {
-                    false => "working again: a new trading day started".into(),
-                    true => "working again: reported by the venue".into(),
-                })
-            }
-            OrderEvent::Order(LifecycleEvent::Ended { .. })
-            | OrderEvent::Order(LifecycleEvent::Lapsed { .. })
-            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { .. })
-            | OrderEvent::Order(LifecycleEvent::Pended { .. })
-            | OrderEvent::Order(LifecycleEvent::Replaced { .. })
-            | OrderEvent::Order(LifecycleEvent::TermsSet { .. })
-            | OrderEvent::Order(LifecycleEvent::Declined { .. }) => self.answered(event),
-            OrderEvent::Order(LifecycleEvent::Asked { .. })
-            | OrderEvent::Remade(RemadeEvent::CancelHeld { .. })
-            | OrderEvent::Remade(RemadeEvent::ReplacedAsNew { .. })
-            | OrderEvent::Remade(RemadeEvent::CancelDropped { .. })
-            | OrderEvent::Stray(StrayEvent::StrayCancelled { .. })
-            | OrderEvent::Order(LifecycleEvent::Unanswered { .. })
-            | OrderEvent::Order(LifecycleEvent::NoAnswer { .. })
-            | OrderEvent::Order(LifecycleEvent::NotAtVenue { .. })
-            | OrderEvent::Order(LifecycleEvent::LapseCancelled { .. })
-            | OrderEvent::Order(LifecycleEvent::VenueIdSet { .. })
-            | OrderEvent::Order(LifecycleEvent::ForeignReport { .. }) => self.doubted(event),
-            OrderEvent::Line(LineEvent::LineDown { line })
-            | OrderEvent::Line(LineEvent::MassAsked { line, .. })
-                if self.line == Some(line) =>
-            {
-                Some(self.of_line(event, line))
-            }
-            OrderEvent::Setup(_)
-            | OrderEvent::Day(_)
-            | OrderEvent::Line(_)
-            | OrderEvent::Limit(_)
-            | OrderEvent::Reload(_)
-            | OrderEvent::Pool(_)
-            | OrderEvent::Request(_)
-            | OrderEvent::Order(_)
-            | OrderEvent::Stray(_)
-            | OrderEvent::Condition(_)
-            | OrderEvent::Quote(_)
-            | OrderEvent::Inquiry(_)
-            | OrderEvent::Rejected(_)
-            | OrderEvent::Copy(_)
-            | OrderEvent::Spread(_)
-            | OrderEvent::Break(_)
-            | OrderEvent::Undo(_) => self.special(event),
         }
     }
 
-    fn doubted(&self, event: &OrderEvent<'_>) -> Option<String> {
-        match *event {
-            OrderEvent::Order(LifecycleEvent::Asked { order, line, .. }) if order == self.order => {
-                Some(format!("order status requested on {}", self.session(line)))
+    fn remade(&self, event: &RemadeEvent) -> Option<String> {
+        let (order, said) = match *event {
+            RemadeEvent::CancelHeld { order, .. } => (
+                order,
+                "the venue reports cancelled: the answer to the replace in flight decides",
+            ),
+            RemadeEvent::ReplacedAsNew { order, .. } => {
+                (order, "the venue has done the replace as a new order")
             }
-            OrderEvent::Order(LifecycleEvent::Unanswered { request })
-                if self.requests.contains(&request) =>
-            {
-                Some(
-                    "request not answered by the venue in time: whether it has it is unknown"
-                        .into(),
-                )
+            RemadeEvent::CancelDropped { order } => {
+                (order, "the venue's cancelled was not the end of the order")
             }
-            OrderEvent::Order(LifecycleEvent::ForeignReport { line, order, text })
-                if order == self.order =>
-            {
-                Some(format!(
-                    "{} reported on it, which does not have it: {}; not applied",
-                    String::from_utf8_lossy(self.state.sessions().name(line)),
-                    String::from_utf8_lossy(text)
-                ))
-            }
-            OrderEvent::Order(LifecycleEvent::NoAnswer { request })
-                if self.requests.contains(&request) =>
-            {
-                Some("neither the request nor the status request was answered".into())
-            }
-            OrderEvent::Remade(RemadeEvent::CancelHeld { order, .. }) if order == self.order => {
-                Some(
-                    "the venue reports cancelled: the answer to the replace in flight decides"
-                        .into(),
-                )
-            }
-            OrderEvent::Remade(RemadeEvent::ReplacedAsNew { order, .. }) if order == self.order => {
-                Some("the venue has done the replace as a new order".into())
-            }
-            OrderEvent::Remade(RemadeEvent::CancelDropped { order }) if order == self.order => {
-                Some("the venue's cancelled was not the end of the order".into())
-            }
-            OrderEvent::Stray(StrayEvent::StrayCancelled { order, former, .. })
-                if order == self.order =>
-            {
-                Some(format!(
-                    "the venue has it open as {order}-{former} after it was closed here: cancel sent"
-                ))
-            }
-            OrderEvent::Order(LifecycleEvent::VenueIdSet { order, venue_id })
-                if order == self.order =>
-            {
-                Some(format!(
-                    "OrderID {} of the venue from now on",
-                    text(venue_id)
-                ))
-            }
-            OrderEvent::Order(LifecycleEvent::LapseCancelled { order, line })
-                if order == self.order =>
-            {
-                Some(format!(
-                    "{} is up, and its trading day is over: what the venue may still have is cancelled",
-                    self.session(line)
-                ))
-            }
-            OrderEvent::Order(LifecycleEvent::NotAtVenue { order }) if order == self.order => {
-                Some("the venue does not have it: its state is unknown".into())
-            }
-            _ => None,
-        }
+        };
+        (order == self.order).then(|| said.into())
     }
 
     /// Describes what became of its quote.
-    fn quoted(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+    fn quoted(&mut self, event: &QuoteEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Quote(QuoteEvent::Quoted { order, id }) => {
+            QuoteEvent::Quoted { order, id } => {
                 let (side, other) = match self.order.checked_sub(order)? {
                     0 => ("bid", order.saturating_add(1)),
                     1 => ("offer", order),
@@ -309,13 +328,13 @@ impl History {
                     text(id)
                 ))
             }
-            OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
+            QuoteEvent::QuotesWithdrawn {
                 session,
                 instrument,
                 quote,
                 kind,
                 ..
-            }) => {
+            } => {
                 let is_its = match quote {
                     Some(quote) => self.quote == Some(quote),
                     None => {
@@ -329,270 +348,213 @@ impl History {
                 };
                 (is_its && self.quote.is_some() && self.line.is_some()).then(|| why.into())
             }
-            OrderEvent::Quote(QuoteEvent::QuoteSent { order, line })
-                if self.quote == Some(order) =>
-            {
+            QuoteEvent::QuoteSent { order, line } if self.quote == Some(order) => {
                 self.line = Some(line);
                 Some(format!("both sides sent on {}", self.session(line)))
             }
-            _ => None,
+            QuoteEvent::QuoteSent { .. } | QuoteEvent::QuoteRefused { .. } => None,
         }
     }
 
-    /// Describes its new number at the venue.
-    fn numbered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+    /// Names its number in a pool.
+    fn numbered(&self, event: &PoolEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Order(LifecycleEvent::Retried {
-                order,
-                attempt,
-                text: said,
-                ..
-            }) if order == self.order => {
-                self.line = None;
-                Some(format!(
-                    "rejected: {}; sent again as {order}-{attempt}",
-                    self.why(&Reason::of(Why::Venue), said)
-                ))
-            }
-            OrderEvent::Request(RequestEvent::Located {
-                order,
-                reqd,
-                broker,
-            }) if order == self.order => {
-                let reqd = match reqd {
-                    0 => "none".into(),
-                    reqd => String::from(char::from(reqd)),
-                };
-                let broker = match broker {
-                    b"" => String::new(),
-                    broker => format!(", LocateBroker {}", text(broker)),
-                };
-                Some(format!("LocateReqd {reqd}{broker}"))
-            }
-            OrderEvent::Pool(PoolEvent::Numbered {
+            PoolEvent::Numbered {
                 order,
                 pool,
                 text: number,
                 ..
-            }) if order == self.order => Some(format!(
-                "order number {} from {}",
-                text(number),
-                name(self.state.pool_names.name(pool), "pool", pool)
-            )),
-            _ => None,
+            } => (order == self.order).then(|| {
+                let pool = name(self.state.pool_names.name(pool), "pool", pool);
+                format!("order number {} from {pool}", text(number))
+            }),
+            PoolEvent::Pool { .. } | PoolEvent::NumbersLow { .. } => None,
         }
     }
 
-    fn taken(&mut self, event: &OrderEvent<'_>) -> String {
-        let OrderEvent::Request(RequestEvent::Taken {
-            session,
-            account,
-            instrument,
-            side,
-            kind,
-            price,
-            stop,
-            quantity,
-            id,
-            ..
-        }) = *event
-        else {
-            return String::new();
-        };
-        (self.instrument, self.quantity, self.filled) = (Some(instrument), quantity, 0);
-        self.client = Some(session);
-        let side = match side {
-            Side::Buy => "buy",
-            Side::Sell => "sell",
-            Side::SellShort => "sell short",
-        };
-        let at = match kind.has_price() {
-            true => format!(" at {}", self.price(price)),
-            false => " at the market".into(),
-        };
-        let stop = match kind.has_stop() {
-            true => format!(", stop {}", self.price(stop)),
-            false => String::new(),
-        };
-        format!(
-            "{} as {} for {}: {side} {quantity} {}{at}{stop}",
-            self.session(session),
-            text(id),
-            name(self.state.accounts().name(account), "account", account),
-            name(
-                self.state.instruments().name(instrument),
-                "instrument",
-                instrument
-            ),
-        )
-    }
-
-    /// Describes what it waits for, and what an operator entered.
-    fn special(&self, event: &OrderEvent<'_>) -> Option<String> {
+    /// Describes what it waits for.
+    fn condition(&self, event: &ConditionEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Condition(ConditionEvent::Held {
-                order,
+            ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order }
+                if order != self.order =>
+            {
+                None
+            }
+            ConditionEvent::Held {
                 field,
                 rises,
                 price,
-            }) if order == self.order => {
+                ..
+            } => {
                 let way = if rises { ">=" } else { "<=" };
                 Some(format!("held until {field} {way} {}", self.price(price)))
             }
-            OrderEvent::Condition(ConditionEvent::Triggered { order }) if order == self.order => {
-                Some("triggered: its condition is met".into())
-            }
-            OrderEvent::Request(RequestEvent::ValidUntil { number, until }) => {
-                let mut stamp = TimestampWriter::new();
-                let until = text(stamp.format(Timestamp(until), Precision::Millis));
-                Some(format!(
-                    "{} not to be sent after {until}",
-                    self.what(number)?
-                ))
-            }
-            OrderEvent::Order(LifecycleEvent::ReportEntered { order, who, why })
-                if order == self.order =>
+            ConditionEvent::Triggered { .. } => Some("triggered: its condition is met".into()),
+            ConditionEvent::Touched { .. } => None,
+        }
+    }
+
+    /// Describes what happened to it elsewhere, and what drop copies say of it.
+    fn copied(&self, event: &CopyEvent<'_>) -> Option<String> {
+        match *event {
+            CopyEvent::External { order, .. }
+            | CopyEvent::Restated { order, .. }
+            | CopyEvent::Copied { order, .. }
+            | CopyEvent::CopyBroken { order, .. }
+                if order != self.order =>
             {
-                Some(format!("report entered by {}: {}", text(who), text(why)))
+                None
             }
-            OrderEvent::Copy(CopyEvent::External { order, venue_id }) if order == self.order => {
-                Some(format!(
-                    "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
-                    text(venue_id)
-                ))
-            }
-            OrderEvent::Copy(CopyEvent::Restated {
-                order,
-                quantity,
-                price,
-            }) if order == self.order => Some(format!(
+            CopyEvent::External { venue_id, .. } => Some(format!(
+                "placed elsewhere, reported by a drop copy of the venue, OrderID {}",
+                text(venue_id)
+            )),
+            CopyEvent::Restated {
+                quantity, price, ..
+            } => Some(format!(
                 "replaced elsewhere: {quantity} at {}",
                 self.price(price)
             )),
-            OrderEvent::Copy(CopyEvent::Copied {
-                order,
-                quantity,
-                price,
-                ..
-            }) if order == self.order => Some(match quantity {
-                0 => "closed in the drop copy of the venue".into(),
-                _ => format!("drop copy: {quantity} filled at {}", self.price(price)),
-            }),
-            OrderEvent::Copy(CopyEvent::CopyBroken { kind, order, .. }) if order == self.order => {
-                Some(format!("break: {kind}"))
+            CopyEvent::Copied { quantity: 0, .. } => {
+                Some("closed in the drop copy of the venue".into())
             }
-            OrderEvent::Spread(SpreadEvent::LegFilled { order, .. })
-            | OrderEvent::Spread(SpreadEvent::LegUndone { order, .. })
-                if order == self.order =>
-            {
-                self.of_leg(event)
-            }
-            OrderEvent::Undo(UndoEvent::Busted { .. })
-            | OrderEvent::Undo(UndoEvent::Corrected { .. })
-            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
-            | OrderEvent::Break(BreakEvent::VenueBroken { .. })
-            | OrderEvent::Break(BreakEvent::TermsSettled { .. })
-            | OrderEvent::Break(BreakEvent::TermsRestated { .. })
-            | OrderEvent::Break(BreakEvent::FillsSettled { .. }) => self.broken(event),
-            OrderEvent::Order(LifecycleEvent::Forgotten { order }) if order == self.order => {
-                Some("closed long enough ago: removed from memory".into())
-            }
-            OrderEvent::Spread(SpreadEvent::LegsMissing { order }) if order == self.order => {
-                Some("the fills of its legs do not add up to those of the spread".into())
-            }
-            OrderEvent::Rejected(RejectedEvent::Rerun {
+            CopyEvent::Copied {
+                quantity, price, ..
+            } => Some(format!(
+                "drop copy: {quantity} filled at {}",
+                self.price(price)
+            )),
+            CopyEvent::CopyBroken { kind, .. } => Some(format!("break: {kind}")),
+            CopyEvent::CopyLine { .. }
+            | CopyEvent::BreakClosed { .. }
+            | CopyEvent::VenueMarket { .. } => None,
+        }
+    }
+
+    /// Describes the order that it resubmits.
+    fn rerun(&self, event: &RejectedEvent<'_>) -> Option<String> {
+        match *event {
+            RejectedEvent::Rerun {
                 order,
                 reject,
                 old,
                 without,
                 who,
                 why,
-            }) if order == self.order => Some(format!(
-                "{}, rejected in report {reject}, resubmitted without {} by {}: {}",
-                text(old),
-                text(without),
-                text(who),
-                text(why)
-            )),
-            _ => None,
+            } => (order == self.order).then(|| {
+                format!(
+                    "{}, rejected in report {reject}, resubmitted without {} by {}: {}",
+                    text(old),
+                    text(without),
+                    text(who),
+                    text(why)
+                )
+            }),
+            RejectedEvent::RejectKept { .. } => None,
         }
     }
 
-    fn of_line(&self, event: &OrderEvent<'_>, line: SessionNo) -> String {
-        let line = self.session(line);
-        match event {
-            OrderEvent::Line(LineEvent::MassAsked { .. }) => {
-                format!("status of all open orders requested on {line}")
-            }
-            _ => format!("{line} disconnected: requests without an answer are in state unknown"),
-        }
-    }
-
-    /// Of the fill of a leg.
-    fn of_leg(&self, event: &OrderEvent<'_>) -> Option<String> {
+    /// Describes what its line does while it works there.
+    fn of_line(&self, event: &LineEvent) -> Option<String> {
         match *event {
-            OrderEvent::Spread(SpreadEvent::LegFilled {
+            LineEvent::LineDown { line } | LineEvent::MassAsked { line, .. }
+                if self.line != Some(line) =>
+            {
+                None
+            }
+            LineEvent::MassAsked { line, .. } => Some(format!(
+                "status of all open orders requested on {}",
+                self.session(line)
+            )),
+            LineEvent::LineDown { line } => Some(format!(
+                "{} disconnected: requests without an answer are in state unknown",
+                self.session(line)
+            )),
+            LineEvent::LineUp { .. }
+            | LineEvent::LinkNumbers { .. }
+            | LineEvent::MassAnswered { .. } => None,
+        }
+    }
+
+    /// Symbol of a leg, and a price of it.
+    fn leg(&self, leg: u8, last: Price) -> Option<(String, String)> {
+        let legs = self.instrument.and_then(|it| self.state.legs(it));
+        let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
+        let symbol = self.state.instruments().name(leg.instrument);
+        let last = price(last, self.state.scale(leg.instrument));
+        Some((
+            name(symbol, "instrument", leg.instrument),
+            format!("{last}"),
+        ))
+    }
+
+    /// Describes the fills of its legs.
+    fn of_legs(&self, event: &SpreadEvent<'_>) -> Option<String> {
+        match *event {
+            SpreadEvent::LegFilled { order, .. }
+            | SpreadEvent::LegUndone { order, .. }
+            | SpreadEvent::LegsMissing { order }
+                if order != self.order =>
+            {
+                None
+            }
+            SpreadEvent::LegFilled {
                 leg,
                 quantity,
-                price: last,
+                price,
                 ..
-            }) => {
-                let legs = self.instrument.and_then(|it| self.state.legs(it));
-                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
-                let symbol = self.state.instruments().name(leg.instrument);
-                Some(format!(
-                    "leg {}: {quantity} filled at {}",
-                    name(symbol, "instrument", leg.instrument),
-                    price(last, self.state.scale(leg.instrument))
-                ))
+            } => {
+                let (leg, last) = self.leg(leg, price)?;
+                Some(format!("leg {leg}: {quantity} filled at {last}"))
             }
-            OrderEvent::Spread(SpreadEvent::LegUndone {
+            SpreadEvent::LegUndone {
                 leg,
                 was_quantity,
                 quantity,
-                price: last,
+                price,
                 ..
-            }) => {
-                let legs = self.instrument.and_then(|it| self.state.legs(it));
-                let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
-                let symbol = self.state.instruments().name(leg.instrument);
-                let symbol = name(symbol, "instrument", leg.instrument);
-                let last = price(last, self.state.scale(leg.instrument));
+            } => {
+                let (leg, last) = self.leg(leg, price)?;
                 Some(match quantity {
-                    0 => format!("leg {symbol}: the venue cancelled the fill of {was_quantity}"),
+                    0 => format!("leg {leg}: the venue cancelled the fill of {was_quantity}"),
                     _ => format!(
-                        "leg {symbol}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
+                        "leg {leg}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
                     ),
                 })
             }
-            _ => None,
+            SpreadEvent::LegsMissing { .. } => {
+                Some("the fills of its legs do not add up to those of the spread".into())
+            }
+            SpreadEvent::SpreadLegs { .. } => None,
         }
     }
 
     /// Describes it as a parent or a child.
-    fn family(&mut self, event: &OrderEvent<'_>) -> Option<String> {
+    fn family(&mut self, event: &ParentEvent) -> Option<String> {
         match *event {
-            OrderEvent::Parent(ParentEvent::ParentAccepted { order }) if order == self.order => {
+            ParentEvent::ParentAccepted { order } if order == self.order => {
                 Some("accepted as a parent order: its child orders are sent for it".into())
             }
-            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) if order == self.order => {
+            ParentEvent::ChildOf { order, parent } if order == self.order => {
                 Some(format!("child order of {parent}"))
             }
-            OrderEvent::Parent(ParentEvent::ChildOf { order, parent }) if parent == self.order => {
+            ParentEvent::ChildOf { order, parent } if parent == self.order => {
                 Some(format!("child order {order} takes over its quantity"))
             }
-            OrderEvent::Parent(ParentEvent::ParentFilled {
+            ParentEvent::ParentFilled {
                 order,
                 child,
                 quantity,
                 price,
                 ..
-            }) if order == self.order => {
+            } if order == self.order => {
                 self.filled = self.filled.saturating_add(quantity);
                 let at = self.price(price);
                 Some(format!("{quantity} filled at {at} by child order {child}"))
             }
-            _ => None,
+            ParentEvent::ParentAccepted { .. }
+            | ParentEvent::ChildOf { .. }
+            | ParentEvent::ParentFilled { .. } => None,
         }
     }
 
@@ -624,6 +586,16 @@ impl History {
             b"" => text(sentence.bytes()),
             said => format!("{} ({})", text(sentence.bytes()), text(said)),
         }
+    }
+}
+
+fn ended(how: End) -> &'static str {
+    match how {
+        End::Filled => "filled",
+        End::Cancelled => "cancelled",
+        End::Rejected => "rejected",
+        End::Expired => "expired",
+        End::DoneForDay => "done for the day",
     }
 }
 

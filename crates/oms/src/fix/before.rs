@@ -20,20 +20,39 @@ pub(crate) struct Before {
 impl Before {
     /// Called before the event is applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        let request = match *event {
-            OrderEvent::Order(LifecycleEvent::Replaced { request, .. })
-            | OrderEvent::Order(LifecycleEvent::Declined { request, .. }) => Some(request),
-            OrderEvent::Order(LifecycleEvent::Ended { request, .. })
-            | OrderEvent::Order(LifecycleEvent::LapseConfirmed { request, .. })
-            | OrderEvent::Order(LifecycleEvent::TermsSet { request, .. }) => request,
-            _ => None,
-        };
         self.request = None;
-        if let OrderEvent::Order(LifecycleEvent::Accepted { order, .. }) = *event {
-            let order = state.orders().get(order);
-            self.is_known = order.is_some_and(|it| !it.venue_id.bytes().is_empty());
+        let OrderEvent::Order(event) = event else {
             return;
-        }
+        };
+        let request = match *event {
+            LifecycleEvent::Replaced { request, .. } | LifecycleEvent::Declined { request, .. } => {
+                Some(request)
+            }
+            LifecycleEvent::Ended { request, .. }
+            | LifecycleEvent::LapseConfirmed { request, .. }
+            | LifecycleEvent::TermsSet { request, .. } => request,
+            LifecycleEvent::Accepted { order, .. } => {
+                let order = state.orders().get(order);
+                self.is_known = order.is_some_and(|it| !it.venue_id.bytes().is_empty());
+                None
+            }
+            LifecycleEvent::Rejected { .. }
+            | LifecycleEvent::Filled { .. }
+            | LifecycleEvent::Pended { .. }
+            | LifecycleEvent::Retried { .. }
+            | LifecycleEvent::Asked { .. }
+            | LifecycleEvent::Forgotten { .. }
+            | LifecycleEvent::DoneForDay { .. }
+            | LifecycleEvent::Renewed { .. }
+            | LifecycleEvent::ReportEntered { .. }
+            | LifecycleEvent::Lapsed { .. }
+            | LifecycleEvent::LapseCancelled { .. }
+            | LifecycleEvent::Unanswered { .. }
+            | LifecycleEvent::NoAnswer { .. }
+            | LifecycleEvent::NotAtVenue { .. }
+            | LifecycleEvent::ForeignReport { .. }
+            | LifecycleEvent::VenueIdSet { .. } => None,
+        };
         if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
             self.id = order.id.clone();
             self.order = order.number;

@@ -7,7 +7,7 @@ use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, t
 
 use super::before::Before;
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
-use super::{quotes, spreads};
+use super::{changed, quotes, spreads};
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, ConditionEvent, CopyEvent, InquiryEvent, LifecycleEvent, OrderEvent, ParentEvent,
@@ -72,47 +72,26 @@ impl Client {
     }
 }
 
-/// Writes the report of an event, if it has one.
-pub(crate) fn report(
+/// Writes the report of what became of an order or of a request for it, if it has one.
+pub(super) fn report(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    event: &LifecycleEvent<'_>,
     before: &Before,
     client: Client,
     outbox: &mut Outbox,
 ) {
     let orders = state.orders();
     match *event {
-        // A request is not reported before it was sent.
-        OrderEvent::Request(RequestEvent::Queued { number }) => {
-            if let Some(order) = orders.get(number) {
-                let text = b"queued: waiting for a session to the venue";
-                execution(state, order, (b'A', text), None, client, outbox);
-            }
-        }
-        OrderEvent::Condition(ConditionEvent::Held { order, .. })
-        | OrderEvent::Condition(ConditionEvent::Triggered { order }) => {
-            if let Some(order) = orders.get(order) {
-                held(state, order, client, outbox);
-            }
-        }
-        OrderEvent::Rejected(RejectedEvent::Rerun { .. }) => rerun(state, event, client, outbox),
-        OrderEvent::Copy(CopyEvent::Restated { order, .. }) => {
-            plain(state, order, (b'5', b"", None), client, outbox);
-        }
         // The venue has it after all: the client knows it as accepted.
-        OrderEvent::Order(LifecycleEvent::Accepted { .. }) if before.is_known => {}
-        OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
-        | OrderEvent::Copy(CopyEvent::External { order, .. })
-        | OrderEvent::Parent(ParentEvent::ParentAccepted { order }) => {
-            if let Some(order) = orders.get(order) {
-                execution(state, order, (b'0', b""), None, client, outbox);
-            }
+        LifecycleEvent::Accepted { .. } if before.is_known => {}
+        LifecycleEvent::Accepted { order, .. } => {
+            plain(state, order, (b'0', b"", None), client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::Rejected {
+        LifecycleEvent::Rejected {
             order,
             ref reason,
             text,
-        }) => {
+        } => {
             if let Some(order) = orders.get(order) {
                 let scale = state.scale(order.instrument);
                 let sentence = reason_text(state, reason, scale);
@@ -125,76 +104,117 @@ pub(crate) fn report(
                 execution(state, order, (b'8', text), Some(extra), client, outbox);
             }
         }
-        OrderEvent::Order(LifecycleEvent::Filled {
+        LifecycleEvent::Filled {
             order,
             quantity,
             price,
             ..
-        })
-        | OrderEvent::Parent(ParentEvent::ParentFilled {
-            order,
-            quantity,
-            price,
-            ..
-        }) => {
-            if let Some(order) = orders.get(order) {
-                let kind = match client.is_old() {
-                    false => b'F',
-                    true if order.filled >= order.quantity => b'2',
-                    true => b'1',
-                };
-                let extra = Extra::Fill(quantity, price);
-                execution(state, order, (kind, b""), Some(extra), client, outbox);
-            }
+        } => filled(state, order, Extra::Fill(quantity, price), client, outbox),
+        LifecycleEvent::Replaced { .. } => {
+            let extra = Some(Extra::Original(&before.id));
+            plain(state, before.order, (b'5', b"", extra), client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::Replaced { .. }) => {
-            if let Some(order) = orders.get(before.order) {
-                let extra = Extra::Original(&before.id);
-                execution(state, order, (b'5', b""), Some(extra), client, outbox);
-            }
-        }
-        OrderEvent::Order(LifecycleEvent::Ended {
+        LifecycleEvent::Ended {
             order, how, text, ..
-        }) => {
-            if let Some(order) = orders.get(order) {
-                let extra = before.original().map(Extra::Original);
-                execution(state, order, (how.byte(), text), extra, client, outbox);
-            }
+        } => {
+            let extra = before.original().map(Extra::Original);
+            plain(state, order, (how.byte(), text, extra), client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::Lapsed { .. })
-        | OrderEvent::Order(LifecycleEvent::DoneForDay { .. })
-        | OrderEvent::Order(LifecycleEvent::Renewed { .. }) => {
-            of_day(state, event, client, outbox);
+        LifecycleEvent::TermsSet { order, .. } => {
+            changed::terms_set(state, order, before, client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::Declined { .. }) => {
-            declined(state, event, before, client, outbox)
-        }
-        OrderEvent::Request(RequestEvent::Refused { .. }) => refused(state, event, client, outbox),
-        _ => {}
-    }
-}
-
-/// The trading day of an order is over, or a new one begins.
-#[cold]
-fn of_day(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
-    match *event {
-        OrderEvent::Order(LifecycleEvent::Lapsed { order }) => {
+        LifecycleEvent::Lapsed { order } => {
             let kind = End::Expired.byte();
             plain(state, order, (kind, DAY_OVER, None), client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::DoneForDay { order, text, .. }) => {
+        LifecycleEvent::DoneForDay { order, text, .. } => {
             plain(state, order, (b'3', text, None), client, outbox);
         }
-        OrderEvent::Order(LifecycleEvent::Renewed { order, .. }) => {
+        LifecycleEvent::Renewed { order, .. } => {
             // GT renewal.
             let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
         }
-        _ => {}
+        LifecycleEvent::Declined {
+            ref reason, text, ..
+        } => declined(state, reason, text, before, client, outbox),
+        LifecycleEvent::Pended { .. }
+        | LifecycleEvent::Retried { .. }
+        | LifecycleEvent::Asked { .. }
+        | LifecycleEvent::Forgotten { .. }
+        | LifecycleEvent::ReportEntered { .. }
+        | LifecycleEvent::LapseConfirmed { .. }
+        | LifecycleEvent::LapseCancelled { .. }
+        | LifecycleEvent::Unanswered { .. }
+        | LifecycleEvent::NoAnswer { .. }
+        | LifecycleEvent::NotAtVenue { .. }
+        | LifecycleEvent::ForeignReport { .. }
+        | LifecycleEvent::VenueIdSet { .. } => {}
+    }
+}
+
+/// An order, or a child of it, was filled.
+fn filled(state: &OmsState, order: Number, fill: Extra<'_>, client: Client, outbox: &mut Outbox) {
+    if let Some(order) = state.orders().get(order) {
+        let kind = match client.is_old() {
+            false => b'F',
+            true if order.filled >= order.quantity => b'2',
+            true => b'1',
+        };
+        execution(state, order, (kind, b""), Some(fill), client, outbox);
+    }
+}
+
+/// A parent was accepted, or a fill of a child counts for it.
+pub(super) fn parent(state: &OmsState, event: &ParentEvent, client: Client, outbox: &mut Outbox) {
+    match *event {
+        ParentEvent::ParentAccepted { order } => {
+            plain(state, order, (b'0', b"", None), client, outbox);
+        }
+        ParentEvent::ParentFilled {
+            order,
+            quantity,
+            price,
+            ..
+        } => filled(state, order, Extra::Fill(quantity, price), client, outbox),
+        ParentEvent::ChildOf { .. } => {}
+    }
+}
+
+/// A venue reports an order that was placed elsewhere, or its replace.
+pub(super) fn copied(state: &OmsState, event: &CopyEvent<'_>, client: Client, outbox: &mut Outbox) {
+    match *event {
+        CopyEvent::External { order, .. } => {
+            plain(state, order, (b'0', b"", None), client, outbox);
+        }
+        CopyEvent::Restated { order, .. } => {
+            plain(state, order, (b'5', b"", None), client, outbox);
+        }
+        CopyEvent::CopyLine { .. }
+        | CopyEvent::Copied { .. }
+        | CopyEvent::CopyBroken { .. }
+        | CopyEvent::BreakClosed { .. }
+        | CopyEvent::VenueMarket { .. } => {}
     }
 }
 
 /// A conditional order is held, or was triggered.
+pub(super) fn condition(
+    state: &OmsState,
+    event: &ConditionEvent<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    match *event {
+        ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order } => {
+            if let Some(order) = state.orders().get(order) {
+                held(state, order, client, outbox);
+            }
+        }
+        ConditionEvent::Touched { .. } => {}
+    }
+}
+
 fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     // Triggered or Activated by System is of FIX 5.0.
     let (kind, text): (u8, &[u8]) = match order.triggered {
@@ -207,13 +227,18 @@ fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
 
 /// A rejected order was placed again: its client learns of an order that it did not send.
 #[cold]
-fn rerun(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
-    let OrderEvent::Rejected(RejectedEvent::Rerun {
+pub(super) fn rerun(
+    state: &OmsState,
+    event: &RejectedEvent<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let RejectedEvent::Rerun {
         order,
         old,
         without,
         ..
-    }) = *event
+    } = *event
     else {
         return;
     };
@@ -228,17 +253,14 @@ fn rerun(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut 
 /// Rejects a replace or cancel.
 fn declined(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    reason: &Reason,
+    text: &[u8],
     before: &Before,
     client: Client,
     outbox: &mut Outbox,
 ) {
     let order = state.orders().get(before.order);
-    if let (
-        OrderEvent::Order(LifecycleEvent::Declined { reason, text, .. }),
-        Some((kind, id)),
-        Some(order),
-    ) = (event, &before.request, order)
+    if let (Some((kind, id)), Some(order)) = (&before.request, order)
         && !id.bytes().is_empty()
     {
         let reject = CancelReject {
@@ -281,7 +303,38 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
         | OrderEvent::Order(LifecycleEvent::Lapsed { order })
         | OrderEvent::Order(LifecycleEvent::Renewed { order, .. }) => Some(order),
         OrderEvent::Order(LifecycleEvent::Replaced { .. }) => Some(before.order),
-        _ => None,
+        OrderEvent::Order(
+            LifecycleEvent::Declined { .. }
+            | LifecycleEvent::Pended { .. }
+            | LifecycleEvent::Retried { .. }
+            | LifecycleEvent::Asked { .. }
+            | LifecycleEvent::Forgotten { .. }
+            | LifecycleEvent::ReportEntered { .. }
+            | LifecycleEvent::LapseConfirmed { .. }
+            | LifecycleEvent::LapseCancelled { .. }
+            | LifecycleEvent::Unanswered { .. }
+            | LifecycleEvent::NoAnswer { .. }
+            | LifecycleEvent::NotAtVenue { .. }
+            | LifecycleEvent::ForeignReport { .. }
+            | LifecycleEvent::VenueIdSet { .. },
+        )
+        | OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_) => None,
     }
 }
 
@@ -305,7 +358,25 @@ pub(crate) fn session_of(
             return Some(session);
         }
         OrderEvent::Quote(QuoteEvent::Quoted { order, .. }) => order,
-        _ => order_of(event, before)?,
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => order_of(event, before)?,
     };
     state.orders().get(order).map(|order| order.session)
 }
@@ -526,15 +597,20 @@ fn cancel_reject(
     let _ = report.finish();
 }
 
-fn refused(state: &OmsState, event: &OrderEvent<'_>, client: Client, outbox: &mut Outbox) {
-    let OrderEvent::Request(RequestEvent::Refused {
+pub(super) fn refused(
+    state: &OmsState,
+    event: &RequestEvent<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let RequestEvent::Refused {
         kind,
         order,
         id,
         original,
         ref reason,
         ..
-    }) = *event
+    } = *event
     else {
         return;
     };

@@ -10,7 +10,7 @@ use super::requests::{byte, required};
 use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, OrderEvent, QuoteEvent};
+use crate::state::event::{InquiryEvent, SentInquiry};
 use crate::state::show::reason_text;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::SessionNo;
@@ -54,31 +54,26 @@ pub(crate) fn inquiry<'a>(
 
 /// Sends an inquiry to a venue over FIX.
 #[cold]
-pub(crate) fn send(state: &OmsState, event: &OrderEvent<'_>, line: SessionId, outbox: &mut Outbox) {
-    let OrderEvent::Inquiry(InquiryEvent::Inquired {
-        inquiry,
-        instrument,
-        side,
-        quantity,
-        ..
-    }) = *event
-    else {
-        return;
-    };
+pub(crate) fn send(
+    state: &OmsState,
+    inquiry: &SentInquiry<'_>,
+    line: SessionId,
+    outbox: &mut Outbox,
+) {
     if canary::is(OmsPlantedFault::InquireTwice) {
         let mut twice = outbox.begin(line, b"R");
-        twice.uint(tag::QUOTE_REQ_ID, inquiry);
+        twice.uint(tag::QUOTE_REQ_ID, inquiry.number);
         let _ = twice.finish();
     }
     let mut out = outbox.begin(line, b"R");
-    out.uint(tag::QUOTE_REQ_ID, inquiry)
+    out.uint(tag::QUOTE_REQ_ID, inquiry.number)
         .uint(tag::NO_RELATED_SYM, 1)
-        .field(tag::SYMBOL, state.instruments().name(instrument));
-    if let Some(side) = side {
+        .field(tag::SYMBOL, state.instruments().name(inquiry.instrument));
+    if let Some(side) = inquiry.side {
         out.char(tag::SIDE, side.byte());
     }
-    if quantity > 0 {
-        out.uint(tag::ORDER_QTY, quantity);
+    if inquiry.quantity > 0 {
+        out.uint(tag::ORDER_QTY, inquiry.quantity);
     }
     // There is room: it was checked before the event.
     let _ = out.finish();
@@ -139,36 +134,40 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
     })
 }
 
-/// Answers a client: its inquiry was taken, or refused by the OMS or the venue.
+/// Answers a client: the OMS refused its inquiry.
 #[cold]
-pub(crate) fn report(
+pub(crate) fn report_refused(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    id: &[u8],
+    reason: &Reason,
     message: Option<&Message<'_>>,
     client: Client,
     outbox: &mut Outbox,
 ) {
+    let symbol = message.and_then(|message| message.get(tag::SYMBOL));
+    let symbol = symbol.filter(|symbol| symbol.len() <= Text::MAX);
+    let text = reason_text(state, reason, 0);
+    let said = (reason, text.bytes());
+    let of = (id, symbol.unwrap_or(b"[N/A]"));
+    refused(state, of, said, client, outbox);
+}
+
+/// Answers a client: its venue took or refused its inquiry, or did not answer.
+#[cold]
+pub(crate) fn report(
+    state: &OmsState,
+    event: &InquiryEvent<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
     match *event {
-        OrderEvent::Quote(QuoteEvent::QuoteRefused { id, ref reason, .. }) => {
-            let symbol = message.and_then(|message| message.get(tag::SYMBOL));
-            let symbol = symbol.filter(|symbol| symbol.len() <= Text::MAX);
-            let text = reason_text(state, reason, 0);
-            let said = (reason, text.bytes());
-            refused(
-                state,
-                (id, symbol.unwrap_or(b"[N/A]")),
-                said,
-                client,
-                outbox,
-            );
-        }
-        OrderEvent::Inquiry(InquiryEvent::InquiryAnswered {
+        InquiryEvent::InquiryAnswered {
             instrument,
             id,
             reason: Some(ref reason),
             text,
             ..
-        }) => {
+        } => {
             let sentence = reason_text(state, reason, 0);
             let text = match text {
                 b"" => sentence.bytes(),
@@ -177,13 +176,13 @@ pub(crate) fn report(
             let symbol = state.instruments().name(instrument);
             refused(state, (id, symbol), (reason, text), client, outbox);
         }
-        OrderEvent::Inquiry(InquiryEvent::InquiryAnswered {
+        InquiryEvent::InquiryAnswered {
             inquiry,
             instrument,
             id,
             reason: None,
             ..
-        }) => {
+        } => {
             let kind: &[u8] = if client.is_old() { b"b" } else { b"AI" };
             let mut answer = outbox.begin(client.session, kind);
             answer
@@ -195,7 +194,7 @@ pub(crate) fn report(
             answer.uint(tag::QUOTE_STATUS, 0);
             finish(state, client, answer);
         }
-        _ => {}
+        InquiryEvent::Inquired { .. } => {}
     }
 }
 

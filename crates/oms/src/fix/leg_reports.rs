@@ -6,34 +6,34 @@ use fixwire_protocol::{Outbox, Precision, Timestamp, tag};
 use super::clients::{Client, put_pool_number};
 use super::spreads::OF_LEG;
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, SpreadEvent};
+use crate::state::event::SpreadEvent;
 use crate::values::show::{average, price};
 
 /// Writes the ExecutionReport(8) of a fill of a leg, or of its bust or correction, in quantities of the leg.
 #[cold]
-pub(super) fn leg_fill(
+pub(super) fn report(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    event: &SpreadEvent<'_>,
     client: Client,
     outbox: &mut Outbox,
 ) {
     let (order, leg, (quantity, last), exec) = match *event {
-        OrderEvent::Spread(SpreadEvent::LegFilled {
+        SpreadEvent::LegFilled {
             order,
             leg,
             quantity,
             price,
             ..
-        }) => (order, leg, (quantity, price), None),
-        OrderEvent::Spread(SpreadEvent::LegUndone {
+        } => (order, leg, (quantity, price), None),
+        SpreadEvent::LegUndone {
             order,
             leg,
             exec,
             quantity,
             price,
             ..
-        }) => (order, leg, (quantity, price), Some(exec)),
-        _ => return,
+        } => (order, leg, (quantity, price), Some(exec)),
+        SpreadEvent::SpreadLegs { .. } | SpreadEvent::LegsMissing { .. } => return,
     };
     // The client has the fill by the ExecID that it got.
     let undone = exec.and_then(|exec| state.spreads.fills.get(order, exec));

@@ -10,9 +10,7 @@ use super::inquiries;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
-use crate::state::event::{
-    InquiryEvent, LifecycleEvent, LineEvent, OrderEvent, QuoteEvent, RequestEvent, StrayEvent,
-};
+use crate::state::event::Outgoing;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::canary::{self, OmsPlantedFault};
@@ -33,13 +31,13 @@ fn venue_id(order: Number, request: Number) -> Digits {
 /// Writes the order, request or status request that an event sends.
 pub(crate) fn send(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    sent: &Outgoing<'_>,
     (line, version): (SessionId, Version),
     outbox: &mut Outbox,
 ) {
     let line = (line, version);
-    match *event {
-        OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
+    match *sent {
+        Outgoing::Request(number) => {
             if let Some(order) = state.orders().get(number) {
                 if canary::is(OmsPlantedFault::TriggerTwice) && order.triggered {
                     new_order(state, order, line, outbox);
@@ -49,27 +47,24 @@ pub(crate) fn send(
                 change(state, order, request, line, outbox);
             }
         }
-        OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => {
+        Outgoing::Quote(order) => {
             let sides = [order, order + 1].into_iter();
             for order in sides.filter_map(|side| state.orders().get(side)) {
                 new_order(state, order, line, outbox);
             }
         }
-        OrderEvent::Inquiry(InquiryEvent::Inquired { .. }) => {
-            inquiries::send(state, event, line.0, outbox)
-        }
-        OrderEvent::Stray(StrayEvent::StrayCancelled {
+        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line.0, outbox),
+        Outgoing::StrayCancel {
             order,
             former,
             request,
-            ..
-        }) => {
+        } => {
             if let Some(order) = state.orders().get(order) {
                 cancel_stray(state, order, former, request, line, outbox);
             }
         }
-        OrderEvent::Line(LineEvent::MassAsked { at, .. }) => ask_for_all(at, line.0, outbox),
-        OrderEvent::Order(LifecycleEvent::Asked { order, .. }) => {
+        Outgoing::MassStatus { at } => ask_for_all(at, line.0, outbox),
+        Outgoing::Status(order) => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
                 {
@@ -78,7 +73,6 @@ pub(crate) fn send(
                 ask(state, order, line, outbox);
             }
         }
-        _ => {}
     }
 }
 

@@ -10,7 +10,6 @@ use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
 use crate::decide::mass::MassCancel;
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, RequestEvent};
 use crate::state::filter::OrderFilter;
 use crate::state::show::reason_text;
 use crate::values::ids::SessionNo;
@@ -43,23 +42,16 @@ pub(crate) fn mass_cancel<'a>(
     })
 }
 
-/// OrderMassCancelReport(r) of an event; nothing when no client message requested it.
+/// OrderMassCancelReport(r): how many orders are being cancelled, or why none is.
 pub(crate) fn report(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    id: &[u8],
+    cancelled: Result<u64, &Reason>,
     message: Option<&Message<'_>>,
     client: Client,
     outbox: &mut Outbox,
 ) {
-    let (id, orders, reason) = match *event {
-        OrderEvent::Request(RequestEvent::MassCancelTaken { id, orders, .. }) if !id.is_empty() => {
-            (id, orders, None)
-        }
-        OrderEvent::Request(RequestEvent::MassCancelRefused { id, ref reason, .. }) => {
-            (id, 0, Some(reason))
-        }
-        _ => return,
-    };
+    let reason = cancelled.err();
     let field = |tag| message.and_then(|message| message.get(tag));
     let kind = field(tag::MASS_CANCEL_REQUEST_TYPE).unwrap_or(b"7");
     let number = digits(state.events());
@@ -75,16 +67,17 @@ pub(crate) fn report(
     if client.version >= Version::Fix50Sp1 {
         report.field(tag::MASS_ACTION_REPORT_ID, number.bytes());
     }
-    if let Some(reason) = reason {
-        let code = match reason.why {
-            Why::Unsupported => 0,
-            Why::Symbol => 1,
-            _ => 99,
-        };
-        report.uint(tag::MASS_CANCEL_REJECT_REASON, code);
-    } else {
-        report.uint(tag::TOTAL_AFFECTED_ORDERS, orders);
-    }
+    match cancelled {
+        Ok(orders) => report.uint(tag::TOTAL_AFFECTED_ORDERS, orders),
+        Err(reason) => {
+            let code = match reason.why {
+                Why::Unsupported => 0,
+                Why::Symbol => 1,
+                _ => 99,
+            };
+            report.uint(tag::MASS_CANCEL_REJECT_REASON, code)
+        }
+    };
     for tag in [tag::SYMBOL, tag::SIDE] {
         if let Some(value) = field(tag).filter(|value| value.len() <= Text::MAX) {
             report.field(tag, value);

@@ -11,7 +11,7 @@ use super::clients::Client;
 use super::requests::{byte, required};
 use crate::decide::quotes::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, QuoteEvent};
+use crate::state::event::QuoteEvent;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::show::reason_text;
@@ -122,7 +122,7 @@ pub(crate) fn cancel<'a>(
 /// Answers a request of a quote: taken, refused, or being cancelled.
 pub(crate) fn report(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    event: &QuoteEvent<'_>,
     message: Option<&Message<'_>>,
     client: Client,
     outbox: &mut Outbox,
@@ -130,15 +130,15 @@ pub(crate) fn report(
     let field = |tag| message.and_then(|message| message.get(tag));
     let named = field(tag::SYMBOL).filter(|symbol| symbol.len() <= Text::MAX);
     match *event {
-        OrderEvent::Quote(QuoteEvent::Quoted { order, .. }) if !client.is_old() => {
+        QuoteEvent::Quoted { order, .. } if !client.is_old() => {
             status(state, order, (QuoteStatus::Pending, b""), client, outbox);
         }
-        OrderEvent::Quote(QuoteEvent::QuoteRefused {
+        QuoteEvent::QuoteRefused {
             id,
             ref reason,
             kind,
             ..
-        }) => {
+        } => {
             let instrument = named.and_then(|symbol| state.instruments().find(symbol));
             let scale = instrument.map_or(0, |instrument| state.scale(instrument));
             let text = reason_text(state, reason, scale);
@@ -156,9 +156,9 @@ pub(crate) fn report(
             }
             finish(state, text.bytes(), client, answer);
         }
-        OrderEvent::Quote(QuoteEvent::QuotesWithdrawn {
+        QuoteEvent::QuotesWithdrawn {
             kind, id, orders, ..
-        }) if kind > 0 => {
+        } if kind > 0 => {
             let status = match kind {
                 b'1' => QuoteStatus::CanceledForSymbol,
                 b'4' => QuoteStatus::CanceledAll,
@@ -170,7 +170,9 @@ pub(crate) fn report(
             let answer = begin((id, named), status, client, outbox);
             finish(state, sentence.bytes(), client, answer);
         }
-        _ => {}
+        QuoteEvent::Quoted { .. }
+        | QuoteEvent::QuotesWithdrawn { .. }
+        | QuoteEvent::QuoteSent { .. } => {}
     }
 }
 

@@ -3,13 +3,10 @@
 use fixwire_protocol::{Message, Outbox};
 
 use super::before::Before;
-use super::clients::{self, Client};
+use super::clients::{self, Client, plain};
 use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::state::OmsState;
-use crate::state::event::{
-    BreakEvent, InquiryEvent, LifecycleEvent, OrderEvent, QuoteEvent, RequestEvent, SpreadEvent,
-    UndoEvent,
-};
+use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 
 /// Writes the report of an event, live or again. `message` is the client message that caused the event; the report of
 /// a rejected new order repeats fields of it.
@@ -20,46 +17,73 @@ pub(crate) fn report(
     client: Client,
     outbox: &mut Outbox,
 ) {
-    match (event, message) {
-        (
-            OrderEvent::Request(RequestEvent::Refused {
-                kind: None, reason, ..
-            }),
-            Some(message),
-        ) => clients::refused_new(state, reason, message, client, outbox),
-        (
-            OrderEvent::Request(RequestEvent::MassCancelTaken { .. })
-            | OrderEvent::Request(RequestEvent::MassCancelRefused { .. }),
-            message,
-        ) => {
-            mass::report(state, event, message, client, outbox);
+    match event {
+        OrderEvent::Request(event) => of_request(state, event, message, client, outbox),
+        OrderEvent::Order(event) => clients::report(state, event, before, client, outbox),
+        OrderEvent::Condition(event) => clients::condition(state, event, client, outbox),
+        OrderEvent::Parent(event) => clients::parent(state, event, client, outbox),
+        OrderEvent::Quote(QuoteEvent::QuoteRefused {
+            kind: b'R',
+            id,
+            reason,
+            ..
+        }) => inquiries::report_refused(state, id, reason, message, client, outbox),
+        OrderEvent::Quote(event) => quotes::report(state, event, message, client, outbox),
+        OrderEvent::Inquiry(event) => inquiries::report(state, event, client, outbox),
+        OrderEvent::Rejected(event) => clients::rerun(state, event, client, outbox),
+        OrderEvent::Copy(event) => clients::copied(state, event, client, outbox),
+        OrderEvent::Spread(event) => leg_reports::report(state, event, client, outbox),
+        OrderEvent::Break(event) => changed::settled(state, event, client, outbox),
+        OrderEvent::Undo(event) => changed::undone(state, event, client, outbox),
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_) => {}
+    }
+}
+
+/// A request was queued, refused, or cancels many orders.
+fn of_request(
+    state: &OmsState,
+    event: &RequestEvent<'_>,
+    message: Option<&Message<'_>>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    match *event {
+        // A request is not reported before it was sent.
+        RequestEvent::Queued { number } => {
+            let text = b"queued: waiting for a session to the venue";
+            plain(state, number, (b'A', text, None), client, outbox);
         }
-        (
-            OrderEvent::Quote(QuoteEvent::QuoteRefused { kind: b'R', .. })
-            | OrderEvent::Inquiry(InquiryEvent::InquiryAnswered { .. }),
-            message,
-        ) => inquiries::report(state, event, message, client, outbox),
-        (
-            OrderEvent::Quote(QuoteEvent::Quoted { .. })
-            | OrderEvent::Quote(QuoteEvent::QuoteRefused { .. })
-            | OrderEvent::Quote(QuoteEvent::QuotesWithdrawn { .. }),
-            message,
-        ) => quotes::report(state, event, message, client, outbox),
-        (
-            OrderEvent::Order(LifecycleEvent::TermsSet { .. })
-            | OrderEvent::Undo(UndoEvent::Busted { .. })
-            | OrderEvent::Undo(UndoEvent::Corrected { .. })
-            | OrderEvent::Undo(UndoEvent::ParentCorrected { .. })
-            | OrderEvent::Break(BreakEvent::TermsSettled { .. })
-            | OrderEvent::Break(BreakEvent::TermsRestated { .. })
-            | OrderEvent::Break(BreakEvent::FillsSettled { .. }),
-            _,
-        ) => changed::report(state, event, before, client, outbox),
-        (
-            OrderEvent::Spread(SpreadEvent::LegFilled { .. })
-            | OrderEvent::Spread(SpreadEvent::LegUndone { .. }),
-            _,
-        ) => leg_reports::leg_fill(state, event, client, outbox),
-        _ => clients::report(state, event, before, client, outbox),
+        RequestEvent::Refused {
+            kind: None,
+            ref reason,
+            ..
+        } => {
+            if let Some(message) = message {
+                clients::refused_new(state, reason, message, client, outbox);
+            }
+        }
+        RequestEvent::Refused { .. } => clients::refused(state, event, client, outbox),
+        RequestEvent::MassCancelTaken { id, orders, .. } => {
+            if !id.is_empty() {
+                mass::report(state, id, Ok(orders), message, client, outbox);
+            }
+        }
+        RequestEvent::MassCancelRefused { id, ref reason, .. } => {
+            mass::report(state, id, Err(reason), message, client, outbox);
+        }
+        RequestEvent::Taken { .. }
+        | RequestEvent::ReplaceTaken { .. }
+        | RequestEvent::CancelTaken { .. }
+        | RequestEvent::Sent { .. }
+        | RequestEvent::Marks { .. }
+        | RequestEvent::Located { .. }
+        | RequestEvent::ValidUntil { .. } => {}
     }
 }

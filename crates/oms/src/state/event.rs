@@ -678,6 +678,63 @@ events! {
     }
 }
 
+/// What an event sends on a line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outgoing<'a> {
+    /// A new order, or a replace or cancel.
+    Request(Number),
+    /// Both sides of a quote, by its bid.
+    Quote(Number),
+    /// A price inquiry.
+    Inquiry(SentInquiry<'a>),
+    /// The status request of an order.
+    Status(Number),
+    /// The status request of all open orders of the line.
+    MassStatus {
+        /// When, in nanoseconds since 1970: MassStatusReqID(584).
+        at: i64,
+    },
+    /// A cancel of an order that the venue has open after its end.
+    StrayCancel {
+        /// The order.
+        order: Number,
+        /// Its number at the venue.
+        former: Number,
+        /// The number of the cancel.
+        request: Number,
+    },
+}
+
+impl Outgoing<'_> {
+    /// The number of its order or request.
+    pub(crate) fn number(&self) -> Number {
+        match *self {
+            Self::Request(number) | Self::Quote(number) | Self::Status(number) => number,
+            Self::Inquiry(inquiry) => inquiry.number,
+            Self::StrayCancel { request, .. } => request,
+            // It is about no order.
+            Self::MassStatus { .. } => 0,
+        }
+    }
+}
+
+/// A price inquiry that is sent to a venue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SentInquiry<'a> {
+    /// Its number.
+    pub number: Number,
+    /// The client session.
+    pub session: SessionNo,
+    /// The instrument.
+    pub instrument: InstrumentNo,
+    /// Side(54).
+    pub side: Option<Side>,
+    /// OrderQty(38); 0 without one.
+    pub quantity: Quantity,
+    /// Its order_no over TMP.
+    pub order_no: &'a [u8],
+}
+
 /// The time of the OMS and the event of a note; `None` when it is not a valid note of this version.
 pub(crate) fn timed_event(mut note: &[u8]) -> Option<(i64, OrderEvent<'_>)> {
     Some((Wire::take(&mut note)?, OrderEvent::of(note)?))

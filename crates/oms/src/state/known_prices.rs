@@ -95,19 +95,36 @@ impl Prices {
     /// Called after an event was applied, while there are conditional orders.
     #[cold]
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
-        match *event {
+        let over = match *event {
             OrderEvent::Condition(ConditionEvent::Held { order, .. }) => {
-                self.deadlines.extend(deadline(state, order))
+                return self.deadlines.extend(deadline(state, order));
             }
             OrderEvent::Order(LifecycleEvent::Ended { order, .. })
             | OrderEvent::Order(LifecycleEvent::LapseConfirmed { order, .. })
             | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
-            | OrderEvent::Condition(ConditionEvent::Triggered { order }) => {
-                if let Some(key) = deadline(state, order) {
-                    self.deadlines.remove(&key);
-                }
-            }
-            _ => {}
+            | OrderEvent::Condition(ConditionEvent::Triggered { order }) => order,
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_)
+            | OrderEvent::Undo(_) => return,
+        };
+        if let Some(key) = deadline(state, over) {
+            self.deadlines.remove(&key);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::reports::{CODES, TmpOutcome};
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::ReportOutcome;
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, OrderEvent};
+use crate::state::event::SentInquiry;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::Sentence;
@@ -22,41 +22,28 @@ use crate::values::value::Number;
 #[cold]
 pub(crate) fn inquiry(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    inquiry: &SentInquiry<'_>,
     marks: &LineMarks,
 ) -> Option<RequestFrame> {
-    let OrderEvent::Inquiry(InquiryEvent::Inquired { instrument, .. }) = *event else {
-        return None;
-    };
-    if state.instruments().name(instrument).len() <= SHORT_SYMBOL {
-        frame::<SHORT_SYMBOL>(state, event, marks)
+    if state.instruments().name(inquiry.instrument).len() <= SHORT_SYMBOL {
+        frame::<SHORT_SYMBOL>(state, inquiry, marks)
     } else {
-        frame::<LONG_SYMBOL>(state, event, marks)
+        frame::<LONG_SYMBOL>(state, inquiry, marks)
     }
 }
 
 fn frame<const SYMBOL: usize>(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    inquiry: &SentInquiry<'_>,
     marks: &LineMarks,
 ) -> Option<RequestFrame> {
-    let OrderEvent::Inquiry(InquiryEvent::Inquired {
-        inquiry,
-        instrument,
-        session,
-        order_no,
-        ..
-    }) = *event
-    else {
-        return None;
-    };
-    let of_user = state.sessions.get(session)?.marks;
+    let of_user = state.sessions.get(inquiry.session)?.marks;
     let said = of_user.or(marks.of_requests);
-    let symbol = TmpSymbol::Text(state.instruments().name(instrument));
+    let symbol = TmpSymbol::Text(state.instruments().name(inquiry.instrument));
     let (symbol_type, symbol) = symbol.field::<SYMBOL>().ok()?;
     let body = PriceInquiry::<SYMBOL> {
-        order_no: order_no.try_into().ok()?,
-        ord_id: ord_id(inquiry),
+        order_no: inquiry.order_no.try_into().ok()?,
+        ord_id: ord_id(inquiry.number),
         fcm_id: marks.fcm_id,
         symbol_type,
         symbol,

@@ -16,7 +16,7 @@ use fixwire_tmp::{
 };
 
 use crate::state::OmsState;
-use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
+use crate::state::event::Outgoing;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::rules::{LineGroup, RiskRules};
 use crate::values::value::Number;
@@ -212,26 +212,22 @@ impl TmpLines {
 
     /// Queues the request that an event sends; false when it cannot be written as TMP.
     #[inline(never)]
-    pub(crate) fn send(
-        &mut self,
-        state: &OmsState,
-        event: &OrderEvent<'_>,
-        index: SessionNo,
-    ) -> bool {
+    pub(crate) fn send(&mut self, state: &OmsState, sent: &Outgoing<'_>, index: SessionNo) -> bool {
         let mut lines = self.lines.iter_mut();
         let Some(line) = lines.find(|line| line.index == Some(index)) else {
             return true;
         };
-        let frame = orders::request(state, event, &line.marks, &self.scales);
+        let frame = orders::request(state, sent, &line.marks, &self.scales);
         let is_written = frame.is_some();
-        match *event {
-            OrderEvent::Request(RequestEvent::Sent { number, .. }) if !is_written => {
-                self.unsent.push_back(number)
+        if !is_written {
+            match *sent {
+                Outgoing::Request(number) => self.unsent.push_back(number),
+                Outgoing::Quote(bid) => self.unsent.extend([bid, bid + 1]),
+                Outgoing::Inquiry(_)
+                | Outgoing::Status(_)
+                | Outgoing::MassStatus { .. }
+                | Outgoing::StrayCancel { .. } => {}
             }
-            OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) if !is_written => {
-                self.unsent.extend([order, order + 1]);
-            }
-            _ => {}
         }
         if line.queue.len() < QUEUE_MOST {
             line.queue.extend(frame);

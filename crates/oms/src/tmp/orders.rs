@@ -9,7 +9,7 @@ use fixwire_tmp::{
 use super::ids::{ord_id, user_define};
 use super::inquiries::inquiry;
 use crate::state::OmsState;
-use crate::state::event::{InquiryEvent, LifecycleEvent, OrderEvent, QuoteEvent, RequestEvent};
+use crate::state::event::Outgoing;
 use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::{InstrumentNo, Table};
@@ -96,29 +96,25 @@ impl RequestTerms {
 /// values. `scales` has the decimals of prices on the wire, by instrument.
 pub(crate) fn request(
     state: &OmsState,
-    event: &OrderEvent<'_>,
+    sent: &Outgoing<'_>,
     marks: &LineMarks,
     scales: &Table<InstrumentNo, u8>,
 ) -> Option<RequestFrame> {
-    let (order, asked) = match *event {
-        OrderEvent::Request(RequestEvent::Sent { number, .. }) => {
-            match state.orders().get(number) {
-                Some(order) => (order, new_order(order)),
-                None => {
-                    let (request, order) = state.orders().request(number)?;
-                    (order, change(order, request))
-                }
+    let (order, asked) = match *sent {
+        Outgoing::Request(number) => match state.orders().get(number) {
+            Some(order) => (order, new_order(order)),
+            None => {
+                let (request, order) = state.orders().request(number)?;
+                (order, change(order, request))
             }
-        }
-        OrderEvent::Order(LifecycleEvent::Asked { order, .. }) => {
+        },
+        Outgoing::Status(order) => {
             let order = state.orders().get(order)?;
             (order, query(order))
         }
-        OrderEvent::Quote(QuoteEvent::QuoteSent { order, .. }) => {
-            return quote(state, order, (marks, scales));
-        }
-        OrderEvent::Inquiry(InquiryEvent::Inquired { .. }) => return inquiry(state, event, marks),
-        _ => return None,
+        Outgoing::Quote(order) => return quote(state, order, (marks, scales)),
+        Outgoing::Inquiry(ref asked) => return inquiry(state, asked, marks),
+        Outgoing::MassStatus { .. } | Outgoing::StrayCancel { .. } => return None,
     };
     let symbol = state.instruments().name(order.instrument);
     if symbol.len() <= SHORT_SYMBOL {

@@ -4,68 +4,77 @@ use alloc::format;
 use alloc::string::String;
 
 use super::{History, text};
-use crate::state::event::{BreakEvent, OrderEvent, UndoEvent};
+use crate::state::event::{BreakEvent, UndoEvent};
 
 impl History {
-    /// Describes what the venue took back, what it says and does not agree with it, and what an operator decided.
-    pub(super) fn broken(&self, event: &OrderEvent<'_>) -> Option<String> {
+    /// Describes what the venue took back.
+    pub(super) fn undone(&self, event: &UndoEvent<'_>) -> Option<String> {
         match *event {
-            OrderEvent::Undo(UndoEvent::Busted {
-                order,
-                quantity,
-                price,
-                ..
-            }) if order == self.order => Some(format!(
+            UndoEvent::Busted { order, .. }
+            | UndoEvent::Corrected { order, .. }
+            | UndoEvent::ParentCorrected { order, .. }
+                if order != self.order =>
+            {
+                None
+            }
+            UndoEvent::Busted {
+                quantity, price, ..
+            } => Some(format!(
                 "busted by the venue: {quantity} at {} is no fill any more",
                 self.price(price)
             )),
-            OrderEvent::Undo(UndoEvent::Corrected {
-                order,
+            UndoEvent::Corrected {
                 was_quantity,
                 was_price,
                 quantity,
                 price,
                 ..
-            })
-            | OrderEvent::Undo(UndoEvent::ParentCorrected {
-                order,
+            }
+            | UndoEvent::ParentCorrected {
                 was_quantity,
                 was_price,
                 quantity,
                 price,
                 ..
-            }) if order == self.order => Some(format!(
+            } => Some(format!(
                 "corrected by the venue: {was_quantity} at {} is {quantity} at {}",
                 self.price(was_price),
                 self.price(price)
             )),
-            OrderEvent::Break(BreakEvent::VenueBroken {
-                kind,
-                order,
-                ours,
-                venue,
-                ..
-            }) if order == self.order => Some(format!(
+        }
+    }
+
+    /// Describes what the venue says and does not agree with it, and what an operator decided.
+    pub(super) fn broken(&self, event: &BreakEvent<'_>) -> Option<String> {
+        match *event {
+            BreakEvent::VenueBroken { order, .. }
+            | BreakEvent::TermsSettled { order, .. }
+            | BreakEvent::TermsRestated { order, .. }
+            | BreakEvent::FillsSettled { order, .. }
+                if order != self.order =>
+            {
+                None
+            }
+            BreakEvent::VenueBroken {
+                kind, ours, venue, ..
+            } => Some(format!(
                 "break: {kind}: {} here, the venue says {}",
                 text(ours),
                 text(venue)
             )),
-            OrderEvent::Break(BreakEvent::TermsSettled {
-                order,
-                quantity,
-                price,
-            }) if order == self.order => Some(format!(
+            BreakEvent::TermsSettled {
+                quantity, price, ..
+            } => Some(format!(
                 "settled by an operator: {quantity} at {}",
                 self.price(price)
             )),
-            OrderEvent::Break(BreakEvent::TermsRestated {
-                order,
+            BreakEvent::TermsRestated {
                 quantity,
                 price,
                 reason,
                 text: said,
                 ..
-            }) if order == self.order => {
+            } => {
                 let said = match said {
                     b"" => String::new(),
                     said => format!(": {}", text(said)),
@@ -75,12 +84,12 @@ impl History {
                     self.price(price)
                 ))
             }
-            OrderEvent::Break(BreakEvent::FillsSettled { order, filled, .. })
-                if order == self.order =>
-            {
+            BreakEvent::FillsSettled { filled, .. } => {
                 Some(format!("settled by an operator: {filled} filled"))
             }
-            _ => None,
+            BreakEvent::BreakAlarmed { .. }
+            | BreakEvent::SettleAsked { .. }
+            | BreakEvent::BreakSettled { .. } => None,
         }
     }
 }

@@ -1,44 +1,85 @@
-//! History of an order: what becomes of its requests.
+//! History of an order: its requests, and what is sent of them.
 
 use alloc::format;
 use alloc::string::String;
 
-use super::History;
-use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent};
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+
+use super::{History, name};
+use crate::state::event::RequestEvent;
 use crate::values::show::text;
-use crate::values::value::{End, RequestKind};
+use crate::values::value::{RequestKind, Side};
 
 impl History {
-    pub(super) fn refused(&self, event: &OrderEvent<'_>) -> Option<String> {
-        let OrderEvent::Request(RequestEvent::Refused {
-            kind,
-            id,
-            ref reason,
-            ..
-        }) = *event
-        else {
-            return None;
-        };
-        let kind = match kind? {
-            RequestKind::Cancel => "cancel",
-            RequestKind::Replace => "replace",
-        };
-        Some(format!(
-            "{kind} {} rejected: {}",
-            text(id),
-            self.why(reason, b"")
-        ))
-    }
-
-    pub(super) fn requested(&mut self, event: &OrderEvent<'_>) -> String {
-        match *event {
-            OrderEvent::Request(RequestEvent::ReplaceTaken {
+    pub(super) fn of_request(&mut self, event: &RequestEvent<'_>) -> Option<String> {
+        Some(match *event {
+            RequestEvent::Taken { order, .. }
+            | RequestEvent::ReplaceTaken { order, .. }
+            | RequestEvent::CancelTaken { order, .. }
+            | RequestEvent::Located { order, .. }
+                if order != self.order =>
+            {
+                return None;
+            }
+            RequestEvent::Taken {
+                session,
+                account,
+                instrument,
+                side,
+                kind,
+                price,
+                stop,
+                quantity,
+                id,
+                ..
+            } => {
+                (self.instrument, self.quantity, self.filled) = (Some(instrument), quantity, 0);
+                self.client = Some(session);
+                let side = match side {
+                    Side::Buy => "buy",
+                    Side::Sell => "sell",
+                    Side::SellShort => "sell short",
+                };
+                let at = match kind.has_price() {
+                    true => format!(" at {}", self.price(price)),
+                    false => " at the market".into(),
+                };
+                let stop = match kind.has_stop() {
+                    true => format!(", stop {}", self.price(stop)),
+                    false => String::new(),
+                };
+                format!(
+                    "{} as {} for {}: {side} {quantity} {}{at}{stop}",
+                    self.session(session),
+                    text(id),
+                    name(self.state.accounts().name(account), "account", account),
+                    name(
+                        self.state.instruments().name(instrument),
+                        "instrument",
+                        instrument
+                    ),
+                )
+            }
+            RequestEvent::Refused {
+                kind: Some(kind),
+                order,
+                id,
+                ref reason,
+                ..
+            } if order == Some(self.order) => {
+                let kind = match kind {
+                    RequestKind::Cancel => "cancel",
+                    RequestKind::Replace => "replace",
+                };
+                format!("{kind} {} rejected: {}", text(id), self.why(reason, b""))
+            }
+            RequestEvent::ReplaceTaken {
                 request,
                 quantity,
                 price,
                 id,
                 ..
-            }) => {
+            } => {
                 self.requests.push(request);
                 let at = self.price(price);
                 format!(
@@ -46,88 +87,42 @@ impl History {
                     text(id)
                 )
             }
-            OrderEvent::Request(RequestEvent::CancelTaken { request, id, .. }) => {
+            RequestEvent::CancelTaken { request, id, .. } => {
                 self.requests.push(request);
                 match id {
                     b"" => format!("cancel {request} requested by the OMS"),
                     id => format!("cancel {request} requested as {}", text(id)),
                 }
             }
-            _ => String::new(),
-        }
-    }
-
-    pub(super) fn answered(&mut self, event: &OrderEvent<'_>) -> Option<String> {
-        let ended = |how| match how {
-            End::Filled => "filled",
-            End::Cancelled => "cancelled",
-            End::Rejected => "rejected",
-            End::Expired => "expired",
-            End::DoneForDay => "done for the day",
-        };
-        match *event {
-            OrderEvent::Order(LifecycleEvent::Lapsed { order }) if order == self.order => {
-                Some("expired: its trading day is over, which the venue has not confirmed".into())
+            RequestEvent::Sent { number, line } => {
+                let what = self.what(number)?;
+                self.line = Some(line);
+                format!("{what} sent on {}", self.session(line))
             }
-            OrderEvent::Order(LifecycleEvent::Ended {
-                order,
-                how,
-                text: said,
-                ..
-            })
-            | OrderEvent::Order(LifecycleEvent::LapseConfirmed {
-                order,
-                how,
-                text: said,
-                ..
-            }) if order == self.order => {
-                self.line = None;
-                let said = if said.is_empty() {
-                    String::new()
-                } else {
-                    format!(": {}", text(said))
+            RequestEvent::Queued { number } => format!(
+                "{} queued: waiting for a session to the venue",
+                self.what(number)?
+            ),
+            RequestEvent::Located { reqd, broker, .. } => {
+                let reqd = match reqd {
+                    0 => "none".into(),
+                    reqd => String::from(char::from(reqd)),
                 };
-                Some(format!("{}{said}", ended(how)))
+                let broker = match broker {
+                    b"" => String::new(),
+                    broker => format!(", LocateBroker {}", text(broker)),
+                };
+                format!("LocateReqd {reqd}{broker}")
             }
-            OrderEvent::Order(LifecycleEvent::Pended {
-                order, how, filled, ..
-            }) if order == self.order => Some(format!(
-                "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
-                ended(how)
-            )),
-            OrderEvent::Order(LifecycleEvent::Replaced {
-                request,
-                quantity,
-                price,
-                ..
-            }) if self.requests.contains(&request) => {
-                self.quantity = quantity;
-                let at = self.price(price);
-                Some(format!("replace {request} accepted: {quantity} at {at}"))
+            RequestEvent::ValidUntil { number, until } => {
+                let mut stamp = TimestampWriter::new();
+                let until = text(stamp.format(Timestamp(until), Precision::Millis));
+                format!("{} not to be sent after {until}", self.what(number)?)
             }
-            OrderEvent::Order(LifecycleEvent::TermsSet {
-                order,
-                request,
-                quantity,
-                price,
-                ..
-            }) if order == self.order => {
-                self.quantity = quantity;
-                let at = self.price(price);
-                Some(match request {
-                    Some(request) => format!("replace {request} accepted: {quantity} at {at}"),
-                    None => format!("the venue has replaced it: {quantity} at {at}"),
-                })
-            }
-            OrderEvent::Order(LifecycleEvent::Declined {
-                request,
-                ref reason,
-                text: said,
-            }) if self.requests.contains(&request) => Some(format!(
-                "request {request} rejected: {}",
-                self.why(reason, said)
-            )),
-            _ => None,
-        }
+            RequestEvent::Refused { .. }
+            | RequestEvent::MassCancelTaken { .. }
+            | RequestEvent::MassCancelRefused { .. }
+            | RequestEvent::Marks { .. } => return None,
+        })
     }
 }

@@ -137,7 +137,40 @@ impl OwnOrders {
             | OrderEvent::Order(LifecycleEvent::Declined { request, .. }) => {
                 state.orders().request(request)?.1.number
             }
-            _ => return None,
+            OrderEvent::Order(
+                LifecycleEvent::Accepted { .. }
+                | LifecycleEvent::Pended { .. }
+                | LifecycleEvent::Retried { .. }
+                | LifecycleEvent::Asked { .. }
+                | LifecycleEvent::Forgotten { .. }
+                | LifecycleEvent::DoneForDay { .. }
+                | LifecycleEvent::Renewed { .. }
+                | LifecycleEvent::ReportEntered { .. }
+                | LifecycleEvent::Lapsed { .. }
+                | LifecycleEvent::LapseCancelled { .. }
+                | LifecycleEvent::Unanswered { .. }
+                | LifecycleEvent::NoAnswer { .. }
+                | LifecycleEvent::NotAtVenue { .. }
+                | LifecycleEvent::ForeignReport { .. }
+                | LifecycleEvent::VenueIdSet { .. },
+            )
+            | OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_) => return None,
         };
         if let Some(order) = state.orders().get(number) {
             Self::each(state, order, |level| {
