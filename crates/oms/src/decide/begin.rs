@@ -4,22 +4,19 @@ use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_ledger::Wire as _;
+
 use crate::decide::core::{Core, Sink};
-use crate::decide::queue::Lines;
 use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
 };
-use crate::state::pools::Pools;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
-use crate::values::ids::{InstrumentNo, Table};
 use crate::values::limits::RiskControl;
-use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName, matches};
+use crate::values::rules::{LegRule, RiskRules, ScopeName};
 use crate::values::scope::Scope;
-use crate::values::units::tick_scale;
 use crate::values::value::Number;
-use fixwire_ledger::Wire as _;
 
 /// Passes on at most so many events, and records whether there were more.
 struct Steps<'a, S> {
@@ -404,97 +401,5 @@ impl Core {
             ScopeName::Instrument(name) => Scope::Instrument(instrument(name)?),
             ScopeName::Holding(of, name) => Scope::Holding(account(of)?, instrument(name)?),
         })
-    }
-
-    /// Looks up the settings by the numbers of the state.
-    fn index(&mut self) {
-        let group_of = self.index_rules();
-        self.lines = Lines::new(&self.state, &self.rules.groups, group_of);
-        self.own.rebuild(&self.state);
-        self.prices.rebuild(&self.state);
-    }
-
-    /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
-    pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, Option<usize>> {
-        let (state, rules) = (&self.state, &self.rules);
-        self.instruments = Table::of(None, state.instruments().len());
-        for rule in &rules.instruments {
-            if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
-                // In the units of the state, which may have more digits.
-                let scale = state.scale(index);
-                let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
-                self.instruments[index] = Some(InstrumentRule {
-                    scale,
-                    tick: rule.tick.saturating_mul(factor),
-                    reference: rule.reference.map(|it| it.saturating_mul(factor)),
-                    ..rule.clone()
-                });
-            }
-        }
-        for index in state.instruments().numbers() {
-            let (least, prices) = (self.least_hold(index), self.leg_prices(index));
-            if let Some(Some(rule)) = self.instruments.get_mut(index)
-                && let Some((sum, total)) = prices
-            {
-                (rule.least_hold, rule.collar_base) = (least, total);
-                rule.reference = rule.reference.or(Some(sum));
-            }
-        }
-        let (state, rules) = (&self.state, &self.rules);
-        let restrictions = state.instruments().iter().map(|symbol| {
-            let rules = rules.restricted.iter();
-            let rules = rules.filter(|rule| matches(&rule.symbol, symbol));
-            rules.cloned().collect()
-        });
-        self.restrictions = restrictions.collect();
-        let symbols = state.instruments().iter();
-        let group_of = symbols.map(|symbol| rules.group_of(symbol));
-        let group_of = group_of.collect();
-        self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
-            let scale = |(index, symbol): (InstrumentNo, &[u8])| {
-                let mut rules = rules.instruments.iter();
-                let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
-                // One that the file no longer has can still have orders.
-                rule.map_or(state.scale(index), tick_scale)
-            };
-            state
-                .instruments()
-                .numbers()
-                .zip(state.instruments().iter())
-                .map(scale)
-                .collect()
-        } else {
-            Table::default()
-        };
-        self.users = Table::of(None, state.sessions().len());
-        for user in &rules.users {
-            if let Some(index) = state.sessions().find(user.session.as_bytes()) {
-                self.users[index] = Some(user.clone());
-            }
-        }
-        self.pools = self.pools_by_number();
-        group_of
-    }
-
-    fn pools_by_number(&self) -> Pools {
-        let (state, rules) = (&self.state, &self.rules);
-        if rules.pools.is_empty() {
-            return Pools::default();
-        }
-        let find = |name: &Option<String>| state.pool_names.find(name.as_ref()?.as_bytes());
-        let form = |name: &[u8]| {
-            let rule = rules.pools.iter().find(|rule| rule.name.as_bytes() == name);
-            rule.map(|rule| rule.form.clone())
-        };
-        let users = self.users.iter().map(Option::as_ref);
-        Pools {
-            forms: state.pool_names.iter().map(form).collect(),
-            of_session: users.map(|user| find(&user?.number_pool)).collect(),
-            of_group: rules
-                .groups
-                .iter()
-                .map(|it| find(&it.number_pool))
-                .collect(),
-        }
     }
 }

@@ -5,13 +5,14 @@ use alloc::format;
 use crate::decide::core::{Core, Sink};
 use crate::decide::risk;
 use crate::state::event::{LimitEvent, OrderEvent, SetupEvent};
+use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Restricted;
 use crate::values::scope::Scope;
 use crate::values::show::figure;
-use crate::values::value::{Market, Side, Trading};
+use crate::values::value::{Market, Number, Side, Trading};
 
 impl Core {
     /// RC3: restricted lists.
@@ -133,5 +134,12 @@ impl Core {
             why,
         });
         self.emit(at, &event, sink);
+    }
+
+    /// [`guard`](Core::guard) of the scopes of an order.
+    pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
+        let order = self.state().orders().get(order);
+        let party = order.map(Order::party);
+        party.is_some_and(|party| self.guard(at, party, sink))
     }
 }

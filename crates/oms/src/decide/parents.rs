@@ -5,6 +5,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::work::must_go;
+use crate::state::OmsState;
 use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent, ParentEvent, UndoEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
@@ -14,7 +15,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::UserRule;
-use crate::values::value::{End, Number, OrderType, Price, Quantity, RequestKind, TimeInForce};
+use crate::values::value::{End, Number, OrderType, Price, Quantity, TimeInForce};
 
 /// A child does not fit its parent: the field that does not.
 fn unfit(tag: u32, parent: Number) -> Reason {
@@ -79,6 +80,138 @@ fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
         | LifecycleEvent::ForeignReport { .. }
         | LifecycleEvent::VenueIdSet { .. } => false,
     }
+}
+
+/// The parent of the order that an event has closed.
+#[cold]
+pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
+    let is_closed = |order: &Order| match *event {
+        OrderEvent::Order(ref event) => is_closed_by(order, event),
+        OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
+        | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. }) => {
+            order.number == number
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => false,
+    };
+    // If it has closed an order, that is the last one.
+    let last = state.orders().last_ended();
+    let last = last.and_then(|last| state.orders().get(last));
+    let closed = last.filter(|last| is_closed(last))?;
+    state.families.parent_of(closed.number)
+}
+
+/// What counts for the parent of an order after an event of the order: a fill, or that it was cancelled or corrected.
+#[cold]
+pub(crate) fn counts_for_parent(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+) -> Option<(Number, OrderEvent<'static>)> {
+    match *event {
+        OrderEvent::Order(LifecycleEvent::Filled {
+            order: child,
+            quantity,
+            price,
+            at,
+            ..
+        }) => {
+            let order = state.families.parent_of(child)?;
+            let event = ParentEvent::ParentFilled {
+                order,
+                child,
+                quantity,
+                price,
+                at,
+            };
+            Some((order, OrderEvent::Parent(event)))
+        }
+        OrderEvent::Undo(ref event) => {
+            let (order, event) = undo_for_parent(state, event)?;
+            Some((order, OrderEvent::Undo(event)))
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_) => None,
+    }
+}
+
+fn undo_for_parent(
+    state: &OmsState,
+    event: &UndoEvent<'_>,
+) -> Option<(Number, UndoEvent<'static>)> {
+    let (child, exec, was, now, open, at) = match *event {
+        UndoEvent::Busted {
+            order,
+            exec,
+            quantity,
+            price,
+            open,
+            at,
+            ..
+        } => (order, exec, (quantity, price), (0, 0), open, at),
+        UndoEvent::Corrected {
+            order,
+            exec,
+            was_quantity,
+            was_price,
+            quantity,
+            price,
+            open,
+            at,
+            ..
+        } => {
+            let was = (was_quantity, was_price);
+            (order, exec, was, (quantity, price), open, at)
+        }
+        // It is that of the parent.
+        UndoEvent::ParentCorrected { .. } => return None,
+    };
+    let order = state.families.parent_of(child)?;
+    let fill = state.orders().fill(child, exec);
+    let event = UndoEvent::ParentCorrected {
+        order,
+        child,
+        // The event of the parent came right after that of the child.
+        report: fill.map_or(0, |fill| fill.report + 1),
+        was_quantity: was.0,
+        was_price: was.1,
+        quantity: now.0,
+        price: now.1,
+        open,
+        at,
+    };
+    Some((order, event))
 }
 
 impl Core {
@@ -234,147 +367,6 @@ impl Core {
         Ok(())
     }
 
-    /// A new order is held, or is a parent: it is not sent now.
-    #[cold]
-    pub(crate) fn keep(&mut self, at: i64, order: Number, is_parent: bool, sink: &mut impl Sink) {
-        if is_parent {
-            self.emit(
-                at,
-                &OrderEvent::Parent(ParentEvent::ParentAccepted { order }),
-                sink,
-            );
-        } else {
-            self.look_at_price(at, order, sink);
-        }
-    }
-
-    /// What an event means for a parent: called after each event while there are parents.
-    #[cold]
-    pub(crate) fn follow(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
-        let families = &self.state.families;
-        let orders = self.state.orders();
-        let is_closed = |order: &Order| match *event {
-            OrderEvent::Order(ref event) => is_closed_by(order, event),
-            OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
-            | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. }) => {
-                order.number == number
-            }
-            OrderEvent::Setup(_)
-            | OrderEvent::Day(_)
-            | OrderEvent::Line(_)
-            | OrderEvent::Limit(_)
-            | OrderEvent::Reload(_)
-            | OrderEvent::Pool(_)
-            | OrderEvent::Request(_)
-            | OrderEvent::Remade(_)
-            | OrderEvent::Stray(_)
-            | OrderEvent::Condition(_)
-            | OrderEvent::Parent(_)
-            | OrderEvent::Quote(_)
-            | OrderEvent::Inquiry(_)
-            | OrderEvent::Rejected(_)
-            | OrderEvent::Copy(_)
-            | OrderEvent::Spread(_)
-            | OrderEvent::Break(_)
-            | OrderEvent::Undo(_) => false,
-        };
-        // If it has closed an order, that is the last one.
-        let last = orders.last_ended().and_then(|last| orders.get(last));
-        let closed = last.filter(|last| is_closed(last));
-        if let Some(parent) = closed.and_then(|child| families.parent_of(child.number)) {
-            self.work.settle(parent);
-        }
-        if let OrderEvent::Undo(event) = event {
-            return self.follow_undo(at, event, sink);
-        }
-        let OrderEvent::Order(LifecycleEvent::Filled {
-            order: child,
-            quantity,
-            price,
-            at: venue_at,
-            ..
-        }) = *event
-        else {
-            return;
-        };
-        let Some(order) = families.parent_of(child) else {
-            return;
-        };
-        let event = OrderEvent::Parent(ParentEvent::ParentFilled {
-            order,
-            child,
-            quantity,
-            price,
-            at: venue_at,
-        });
-        self.emit(at, &event, sink);
-        self.decline_filled(at, order, None, sink);
-        if !self.state.is_open(order) {
-            self.work.cancel_children(&self.state, order);
-        }
-    }
-
-    /// A fill of a child was cancelled or corrected: that of its parent follows.
-    #[cold]
-    fn follow_undo(&mut self, at: i64, event: &UndoEvent<'_>, sink: &mut impl Sink) {
-        let (child, exec, was, now, open, venue_at) = match *event {
-            UndoEvent::Busted {
-                order,
-                exec,
-                quantity,
-                price,
-                open,
-                at,
-                ..
-            } => (order, exec, (quantity, price), (0, 0), open, at),
-            UndoEvent::Corrected {
-                order,
-                exec,
-                was_quantity,
-                was_price,
-                quantity,
-                price,
-                open,
-                at,
-                ..
-            } => {
-                let was = (was_quantity, was_price);
-                (order, exec, was, (quantity, price), open, at)
-            }
-            // It is that of the parent.
-            UndoEvent::ParentCorrected { .. } => return,
-        };
-        let Some(order) = self.state.families.parent_of(child) else {
-            return;
-        };
-        let fill = self.state.orders().fill(child, exec);
-        let event = OrderEvent::Undo(UndoEvent::ParentCorrected {
-            order,
-            child,
-            // The event of the parent came right after that of the child.
-            report: fill.map_or(0, |fill| fill.report + 1),
-            was_quantity: was.0,
-            was_price: was.1,
-            quantity: now.0,
-            price: now.1,
-            open,
-            at: venue_at,
-        });
-        self.emit(at, &event, sink);
-        self.decline_filled(at, order, None, sink);
-        if !self.state.is_open(order) {
-            self.work.cancel_children(&self.state, order);
-        }
-    }
-
-    /// The client cancels a parent: its children are cancelled first.
-    #[cold]
-    pub(crate) fn cancel_parent(&mut self, at: i64, parent: Number, sink: &mut impl Sink) {
-        if !self.work.cancel_children(&self.state, parent) {
-            self.end_parent(at, parent, End::Cancelled, b"", sink);
-        }
-    }
-
     /// Closes a parent that has no open child and must not go on.
     pub(crate) fn settle_parent(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state.orders();
@@ -394,28 +386,5 @@ impl Core {
         } else if is_over {
             self.end_parent(at, number, End::Expired, b"end of the trading day", sink);
         }
-    }
-
-    /// Closes a parent; a pending cancel of the client is done with it.
-    pub(crate) fn end_parent(
-        &mut self,
-        at: i64,
-        order: Number,
-        how: End,
-        text: &[u8],
-        sink: &mut impl Sink,
-    ) {
-        let orders = self.state.orders();
-        let request = orders.get(order).and_then(|it| orders.request_of(it));
-        let request = request.filter(|it| it.kind == RequestKind::Cancel);
-        let event = OrderEvent::Order(LifecycleEvent::Ended {
-            order,
-            how,
-            request: request.map(|request| request.number),
-            at: 0,
-            text,
-        });
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
     }
 }

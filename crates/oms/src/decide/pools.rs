@@ -73,23 +73,29 @@ impl Core {
         self.look_at_pool(at, pool, sink);
     }
 
-    /// Gives an order that is about to be sent a number of its pool, a new one each time it is sent. False when
-    /// the pool is empty; then the order is rejected.
-    pub(crate) fn give_number(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
+    /// Gives an order that is about to be sent a number of its pool, a new one each time it is sent.
+    ///
+    /// # Errors
+    ///
+    /// The pool is empty.
+    pub(crate) fn give_number(
+        &mut self,
+        at: i64,
+        order: Number,
+        sink: &mut impl Sink,
+    ) -> Result<(), Reason> {
         let Some(known) = self.state.orders().get(order) else {
-            return false;
+            return Ok(());
         };
         let pool = self.pool_of(known.session, known.instrument);
         let Some(pool) = pool.filter(|_| !known.own_number) else {
-            return true;
+            return Ok(());
         };
         let Some((number, text)) = self.next_number(pool) else {
-            let reason = Reason {
+            return Err(Reason {
                 value: pool.place().into(),
                 ..Reason::of(Why::NoNumber)
-            };
-            self.reject_unsent_for(at, order, reason, sink);
-            return false;
+            });
         };
         let event = OrderEvent::Pool(PoolEvent::Numbered {
             order,
@@ -100,7 +106,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         self.look_at_pool(at, pool, sink);
-        true
+        Ok(())
     }
 
     pub(crate) fn next_number(&self, pool: PoolNo) -> Option<(u64, Written)> {

@@ -293,7 +293,8 @@ impl Core {
         if !self.pools.is_empty() {
             let last = if self.speaks_tmp(line) { bid } else { bid + 1 };
             for number in bid..=last {
-                if !self.give_number(at, number, sink) {
+                if let Err(reason) = self.give_number(at, number, sink) {
+                    self.reject_unsent_for(at, number, reason, sink);
                     return self.reject_sides(at, bid, Reason::of(Why::OtherSide), sink);
                 }
             }

@@ -1,17 +1,16 @@
 //! Requests of clients that are refused before anything is done for them.
 
+use fixwire_protocol::{Tag, tag};
+
 use crate::decide::core::{Change, Core, NewOrder, Sink};
 use crate::decide::mass::MassCancel;
 use crate::decide::quotes::NewQuote;
-use crate::state::event::{OrderEvent, QuoteEvent, RejectedEvent, RequestEvent};
+use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
-use crate::values::ids::{Party, SessionNo};
+use crate::values::ids::SessionNo;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
-use crate::values::value::{Number, RequestKind};
-
-use fixwire_protocol::{Tag, tag};
 
 impl Reason {
     /// A field of a request would not reach the venue.
@@ -61,69 +60,9 @@ impl Change<'_> {
 }
 
 impl Core {
-    /// Handles a new order of a client that says nothing of a locate.
-    pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        self.new_located(at, new, Locate::NONE, sink);
-    }
-
-    /// Notes what an order says of its locate.
-    #[cold]
-    pub(crate) fn located(
-        &mut self,
-        at: i64,
-        order: Number,
-        locate: Locate<'_>,
-        sink: &mut impl Sink,
-    ) {
-        let Locate { reqd, broker } = locate;
-        let event = OrderEvent::Request(RequestEvent::Located {
-            order,
-            reqd,
-            broker,
-        });
-        self.emit(at, &event, sink);
-    }
-
     /// Refuses a new order.
     fn refuse_new(&mut self, at: i64, new: &NewOrder<'_>, reason: Reason, sink: &mut impl Sink) {
         self.refuse_located(at, new, Locate::NONE, reason, sink);
-    }
-
-    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
-    /// short sale is located.
-    pub(crate) fn refuse_located(
-        &mut self,
-        at: i64,
-        new: &NewOrder<'_>,
-        locate: Locate<'_>,
-        reason: Reason,
-        sink: &mut impl Sink,
-    ) {
-        let is_kept = match (locate.reqd, locate.broker) {
-            (0, b"") => true,
-            (b'N', b"") => new.is_located,
-            _ => false,
-        };
-        let kept = self.kept(at, new, reason).filter(|_| is_kept);
-        let event = OrderEvent::Request(RequestEvent::Refused {
-            session: new.session,
-            kind: None,
-            order: None,
-            id: new.id,
-            original: b"",
-            used: reason.why != Why::Duplicate,
-            reason,
-        });
-        self.emit(at, &event, sink);
-        if let Some(terms) = kept {
-            let id = new.id;
-            self.emit(
-                at,
-                &OrderEvent::Rejected(RejectedEvent::RejectKept { terms, id }),
-                sink,
-            );
-        }
-        self.guard(at, Party::of_session(new.session), sink);
     }
 
     /// Refuses a new order with a field that would not reach the venue.
@@ -152,30 +91,6 @@ impl Core {
         let order = order.map(|order| order.number);
         let reason = self.of_field((change.session, change.id), tag);
         self.refuse_change_of(at, change, order, reason, sink);
-    }
-
-    /// Refuses a replace or cancel of an order, if that was found.
-    pub(crate) fn refuse_change_of(
-        &mut self,
-        at: i64,
-        change: &Change<'_>,
-        order: Option<Number>,
-        reason: Reason,
-        sink: &mut impl Sink,
-    ) {
-        let event = OrderEvent::Request(RequestEvent::Refused {
-            session: change.session,
-            kind: Some(change.kind),
-            order,
-            id: change.id,
-            original: change.original,
-            used: reason.why != Why::Duplicate,
-            reason,
-        });
-        self.emit(at, &event, sink);
-        if change.kind == RequestKind::Replace {
-            self.guard(at, Party::of_session(change.session), sink);
-        }
     }
 
     /// Refuses a mass cancel with a field that would not count.

@@ -8,19 +8,18 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_ledger::NestedEvents;
 use fixwire_protocol::OperatorCommand;
 
 use crate::decide::core::{Core, Sink};
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
-use crate::state::orders::own::OwnOrders;
 use crate::state::reload::short;
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
 use crate::values::value::Text;
 use crate::values::words::cut;
-use fixwire_ledger::NestedEvents;
 
 /// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
 pub const RELOAD: &[u8] = b"reload";
@@ -293,16 +292,5 @@ impl Core {
             }
         });
         said.collect()
-    }
-
-    /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
-    /// prices stay.
-    pub(crate) fn index_again(&mut self, scales: &Table<InstrumentNo, u8>) {
-        let group_of = self.index_rules();
-        self.lines.follow(&self.state, &self.rules.groups, group_of);
-        self.own = OwnOrders::new(self.rules.rejects_self_trades);
-        self.own.rebuild(&self.state);
-        self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
-        self.prices.rescale(&self.state, scales);
     }
 }

@@ -17,15 +17,12 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Nanos, Timestamp};
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::rejects::VenueReject;
-use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::decide::work::{Work, open};
 use crate::state::OmsState;
 use crate::state::event::{DayEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
-use crate::state::roll::{DAY_OVER, Roll, RollCause, is_live, is_unconfirmed, open_at_venues};
-use crate::values::rules::RejectCode;
+use crate::state::roll::{DAY_OVER, Roll, RollCause, is_live, open_at_venues};
 use crate::values::show::counted;
 use crate::values::value::{End, Number};
 use crate::values::words::Words;
@@ -282,92 +279,5 @@ impl Core {
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
-    }
-
-    /// Closes an order whose trading day is over: a reject of the venue says that it does not have it any more.
-    pub(crate) fn rejected_at_end(
-        &mut self,
-        at: i64,
-        number: Number,
-        reject: &VenueReject<'_>,
-        sink: &mut impl Sink,
-    ) {
-        // Too late, unknown order; over TMP no such order, cancelled, not in the book.
-        let is_gone = matches!(
-            reject.code,
-            Some(RejectCode::Cancel(0 | 1) | RejectCode::Tmp(40_005 | 40_007 | 40_010))
-        );
-        let is_closed = matches!(reject.status, b'C' | b'4' | b'8');
-        if (is_gone || is_closed) && self.is_unconfirmed(number) {
-            self.end(at, number, End::Expired, None, (0, reject.text), sink);
-        }
-    }
-
-    /// Closes an order whose trading day is over: OrdStatus(39) of a report says that it has ended.
-    pub(crate) fn reported_at_end(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) -> Option<ReportOutcome> {
-        let how = match report.status {
-            b'4' => End::Cancelled,
-            b'C' | b'8' => End::Expired,
-            _ => return None,
-        };
-        let order = self.state.orders().get(report.id.order);
-        let is_its = report.kind != ReportKind::Rejected
-            && order.is_some_and(|it| it.pended.is_none() && is_unconfirmed(&self.state, it));
-        is_its.then(|| self.ended(at, report, how, sink))
-    }
-
-    fn is_unconfirmed(&self, number: Number) -> bool {
-        let order = self.state.orders().get(number);
-        order.is_some_and(|order| is_unconfirmed(&self.state, order))
-    }
-
-    /// Whether its client knows it as expired.
-    pub(crate) fn has_lapsed(&self, number: Number) -> bool {
-        let order = self.state.orders().get(number);
-        order.is_some_and(|order| order.state == OrderState::Lapsed)
-    }
-
-    /// Closes an order, other than by a fill.
-    pub(crate) fn end(
-        &mut self,
-        at: i64,
-        order: Number,
-        how: End,
-        request: Option<Number>,
-        (venue_at, text): (i64, &[u8]),
-        sink: &mut impl Sink,
-    ) {
-        if self.rests(order, how) {
-            return self.rest(at, order, (venue_at, text), sink);
-        }
-        if request.is_none() {
-            self.decline_of(at, order, sink);
-        }
-        // Its client knows it as expired: only a request of the client is answered.
-        let asked = request.and_then(|it| self.state().orders().request(it));
-        let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
-        let event = if !is_asked && self.has_lapsed(order) {
-            OrderEvent::Order(LifecycleEvent::LapseConfirmed {
-                order,
-                how,
-                request,
-                at: venue_at,
-                text,
-            })
-        } else {
-            OrderEvent::Order(LifecycleEvent::Ended {
-                order,
-                how,
-                request,
-                at: venue_at,
-                text,
-            })
-        };
-        self.emit(at, &event, sink);
     }
 }

@@ -1,34 +1,16 @@
-//! Sends orders and requests, queues them, or rejects them.
+//! Sends orders and requests, queues them, or rejects them; cancels of the OMS.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
-use crate::decide::risk;
 use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
-use crate::state::quotes::QuoteSide;
-use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::state::orders::{Order, Request};
+use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
-use crate::values::value::{Number, RequestKind};
+use crate::values::rules::StatusRule;
+use crate::values::value::{End, Number, RequestKind};
 
 impl Core {
-    /// Whether a session leads to a venue.
-    #[must_use]
-    pub fn is_line(&self, session: SessionNo) -> bool {
-        self.lines.has(session)
-    }
-
-    /// Whether the venue of an instrument does not support replace.
-    pub(crate) fn cannot_replace(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
-        group.is_some_and(|group| self.lines.groups[group].cannot_replace)
-    }
-
-    /// Whether the venue of an instrument does not support stop orders: the OMS holds them.
-    pub(crate) fn cannot_stop(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
-        group.is_some_and(|group| self.lines.groups[group].cannot_stop)
-    }
-
     /// Keeps the sequence numbers of a line that speaks TMP.
     pub(crate) fn set_link_numbers(
         &mut self,
@@ -88,33 +70,16 @@ impl Core {
         line: SessionNo,
         sink: &mut impl Sink,
     ) {
-        if self.pools.is_empty() || self.give_number(at, number, sink) {
-            self.emit(
-                at,
-                &OrderEvent::Request(RequestEvent::Sent { number, line }),
-                sink,
-            );
+        if !self.pools.is_empty()
+            && let Err(reason) = self.give_number(at, number, sink)
+        {
+            return self.reject_unsent_for(at, number, reason, sink);
         }
-    }
-
-    pub(crate) fn reject_unsent(&mut self, at: i64, order: Number, why: Why, sink: &mut impl Sink) {
-        self.reject_unsent_for(at, order, Reason::of(why), sink);
-    }
-
-    pub(crate) fn reject_unsent_for(
-        &mut self,
-        at: i64,
-        order: Number,
-        reason: Reason,
-        sink: &mut impl Sink,
-    ) {
-        let event = OrderEvent::Order(LifecycleEvent::Rejected {
-            order,
-            reason,
-            text: b"",
-        });
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
+        self.emit(
+            at,
+            &OrderEvent::Request(RequestEvent::Sent { number, line }),
+            sink,
+        );
     }
 
     /// Sends a request on the session of its order, or queues it.
@@ -218,77 +183,100 @@ impl Core {
             .filter(|when| *when < i64::MAX)
     }
 
-    /// Sends a queued message, or rejects it when it timed out.
-    pub(crate) fn send_waiting(
-        &mut self,
-        at: i64,
-        (number, line): (Number, Option<SessionNo>),
-        sink: &mut impl Sink,
-    ) {
-        if self.lines.lost.front() == Some(&number) {
-            self.lines.lost.pop_front();
-        }
-        let orders = self.state.orders();
-        let known = orders.get(number);
-        if known.is_some_and(|order| order.quote_side != QuoteSide::None) {
-            return self.send_waiting_side(at, number, line, sink);
-        }
-        let is_order = known.is_some();
-        let order = match orders.request(number) {
-            Some((request, order)) if request.kind == RequestKind::Replace => Some(order),
-            Some(_) => None,
-            None => orders.get(number),
+    /// Cancels an order without a client message.
+    pub(crate) fn cancel_now(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
+            return;
         };
-        if let Some(why) = order.and_then(|order| risk::stops(&self.state, order)) {
-            // Since it was taken.
-            if is_order {
-                self.reject_unsent(at, number, why, sink);
-            } else {
-                self.decline(at, number, why, b"", sink);
+        if order.state == OrderState::Parent {
+            if self.state.open_children(number).next().is_none() {
+                self.end_parent(at, number, End::Cancelled, b"", sink);
             }
             return;
         }
-        match line {
-            Some(line) if is_order => self.send_on(at, number, line, sink),
-            Some(line) => self.emit(
-                at,
-                &OrderEvent::Request(RequestEvent::Sent { number, line }),
-                sink,
-            ),
-            None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
-            None => {
-                self.decline(at, number, Why::Stale, b"", sink);
+        if order.state.is_unsent() {
+            let event = OrderEvent::Order(LifecycleEvent::Ended {
+                order: number,
+                how: End::Cancelled,
+                request: None,
+                at: 0,
+                text: b"cancelled before it was sent to the venue",
+            });
+            self.emit(at, &event, sink);
+            return self.forget(at, sink);
+        }
+        // A queued replace must not be sent before the cancel.
+        let unsent = orders.request_of(order);
+        let unsent = unsent
+            .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
+            .map(|request| request.number);
+        if let Some(request) = unsent {
+            self.decline(at, request, Why::TooLate, b"", sink);
+            return self.cancel_now(at, number, sink);
+        }
+        if !self.state().is_line_ready(order) {
+            return;
+        }
+        // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
+        if let Some(request) = orders.request_of(order) {
+            if !self.gives_way(request, order, true) {
+                return;
             }
+            self.give_way(at, number, sink);
+        }
+        let request = self.state.last + 1;
+        let (order, id) = (number, b"");
+        self.emit(
+            at,
+            &OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }),
+            sink,
+        );
+        self.send_request(at, request, sink);
+    }
+
+    /// Whether a request gives way to a cancel of its client, or of the OMS: the kill switch does not wait for the venue's
+    /// answer to a client.
+    pub(crate) fn gives_way(&self, request: &Request, order: &Order, to_oms: bool) -> bool {
+        let is_own_cancel = request.kind == RequestKind::Cancel && request.id.bytes().is_empty();
+        let may = match request.state {
+            OrderState::Unknown | OrderState::Sent if to_oms => !is_own_cancel,
+            OrderState::Unknown => true,
+            _ => false,
+        };
+        may && self.state.is_line_ready(order)
+    }
+
+    /// Answers the pending request of an order, over which another cancel is sent.
+    #[cold]
+    #[inline]
+    pub(crate) fn give_way(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state.orders();
+        let request = orders.get(order).and_then(|order| orders.request_of(order));
+        if let Some(request) = request.map(|request| request.number) {
+            let event = OrderEvent::Order(LifecycleEvent::Declined {
+                request,
+                reason: Reason::of(Why::GaveWay),
+                text: b"",
+            });
+            self.emit(at, &event, sink);
         }
     }
 
-    /// Executes a request for an order that was never sent.
-    pub(crate) fn change_unsent(&mut self, at: i64, request: Number, sink: &mut impl Sink) {
-        let Some((asked, order)) = self.state.orders().request(request) else {
-            return;
+    /// Asks the venue of an order for its status, when its line group passes requests of clients on; whether it does.
+    pub(crate) fn pass_on_status(&mut self, number: Number) -> bool {
+        let Some(order) = self.state.orders().get(number) else {
+            return false;
         };
-        let is_parent = order.state == OrderState::Parent;
-        let (order, text) = (
-            order.number,
-            &b"cancelled before it was sent to the venue"[..],
-        );
-        let event = match asked.kind {
-            RequestKind::Cancel if is_parent => return self.cancel_parent(at, order, sink),
-            RequestKind::Cancel => OrderEvent::Order(LifecycleEvent::Ended {
-                order,
-                how: crate::End::Cancelled,
-                request: Some(request),
-                at: 0,
-                text,
-            }),
-            RequestKind::Replace => OrderEvent::Order(LifecycleEvent::Replaced {
-                request,
-                quantity: asked.quantity,
-                price: asked.price,
-                at: 0,
-            }),
-        };
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
+        let is_there = order.state.is_open()
+            && !order.state.is_unsent()
+            && order.state != OrderState::Parent
+            && self.state.is_line_ready(order);
+        let group = order.line().and_then(|line| self.group_of(line));
+        let passes = is_there && group.is_some_and(|it| it.status == StatusRule::PassOn);
+        if passes {
+            self.work.ask_once(number);
+        }
+        passes
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks of many events: done in steps, restarted after a crash.
+//! Tasks beside inputs, in the order of [`Task`]: done in steps, restarted after a crash.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::retries::Again;
+use crate::decide::risk;
 use crate::decide::venue::VenueId;
 use crate::decide::venue::unanswered::{Unanswered, lost_of_closed};
 use crate::state::OmsState;
@@ -19,11 +21,12 @@ use crate::state::orders::Order;
 use crate::state::orders::lapsed::LapsedOrders;
 use crate::state::orders::retries::{Retries, retry_of};
 use crate::state::orders::transition::OrderState;
+use crate::state::quotes::QuoteSide;
 use crate::state::roll::{Roll, ends_with_day, is_unconfirmed};
 use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::scope::Scope;
-use crate::values::value::{End, Number, Presence, RequestKind, Trading};
+use crate::values::value::{Number, Presence, RequestKind, Trading};
 
 /// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -71,6 +74,33 @@ pub(crate) struct Work {
     pub lapsed: LapsedOrders,
     /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
     pub(crate) on_reserve: bool,
+}
+
+/// What is done beside inputs, the most urgent first: one step of the OMS is one of these.
+#[derive(Debug)]
+enum Task {
+    /// A child of a parent was closed: the parent ends when nothing keeps it open.
+    Settle(Number),
+    /// An order that must go is cancelled.
+    Cancel(Number),
+    /// An order expires with the trading day that is being closed.
+    Expire(Number),
+    /// An order that is done for the day works again on the next one.
+    Renew(Number),
+    /// A conditional order whose condition is met is sent, or rejected.
+    Trigger,
+    /// An order that a venue rejected is sent again.
+    SendAgain(Again),
+    /// A queued order or request is sent on a session, or rejected without one: it timed out.
+    SendQueued(Number, Option<SessionNo>),
+    /// The venue of a line is asked for all open orders.
+    AskForAll(SessionNo),
+    /// The venue of an order is asked for its status.
+    Ask(Number),
+    /// The next step to a new trading day.
+    Roll,
+    /// Closed orders are removed from memory.
+    Forget,
 }
 
 /// Open orders that match, by number.
@@ -337,134 +367,78 @@ impl Core {
     #[must_use]
     #[inline]
     pub fn has_work(&mut self, at: i64) -> bool {
-        if self.next_retry(at).is_some()
-            || self.next_waiting(at).is_some()
-            || self.next_asked(at).is_some()
-            || self.next_mass_asked(at).is_some()
-            || self.has_triggers()
-        {
-            return true;
+        self.next_task(at).is_some()
+    }
+
+    /// What is done next.
+    #[inline]
+    fn next_task(&mut self, at: i64) -> Option<Task> {
+        if let Some(parent) = self.work.settling.front() {
+            return Some(Task::Settle(*parent));
         }
-        let work = &self.work;
-        let waits = work.cancelling.is_empty()
-            && work.expiring.is_empty()
-            && work.settling.is_empty()
-            && work.renewing.is_empty();
-        !waits || self.is_roll_due(at) || self.forgettable().is_some()
+        if let Some(order) = self.work.cancelling.front() {
+            return Some(Task::Cancel(*order));
+        }
+        if let Some(order) = self.work.expiring.front() {
+            return Some(Task::Expire(*order));
+        }
+        if let Some(order) = self.work.renewing.front() {
+            return Some(Task::Renew(*order));
+        }
+        if self.has_triggers() {
+            return Some(Task::Trigger);
+        }
+        if let Some(again) = self.next_retry(at) {
+            return Some(Task::SendAgain(again));
+        }
+        if let Some((number, line)) = self.next_waiting(at) {
+            return Some(Task::SendQueued(number, line));
+        }
+        if let Some(line) = self.next_mass_asked(at) {
+            return Some(Task::AskForAll(line));
+        }
+        if let Some(order) = self.next_asked(at) {
+            return Some(Task::Ask(order));
+        }
+        if self.is_roll_due(at) {
+            return Some(Task::Roll);
+        }
+        self.forgettable().map(|_| Task::Forget)
     }
 
     /// Does one step: a few events.
     pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
-        if let Some(parent) = self.work.settling.pop_front() {
-            self.settle_parent(at, parent, sink);
-        // Orders to be cancelled come before others.
-        } else if let Some(number) = self.work.cancelling.pop_front() {
-            self.cancel_now(at, number, sink);
-        } else if let Some(order) = self.work.expiring.pop_front() {
-            self.expire(at, order, sink);
-        } else if let Some(order) = self.work.renewing.pop_front() {
-            self.renew(at, order, false, sink);
-        } else if self.has_triggers() {
-            self.trigger_next(at, sink);
-        } else if let Some(retry) = self.next_retry(at) {
-            self.send_again(at, retry, sink);
-        } else if let Some(waiting) = self.next_waiting(at) {
-            self.send_waiting(at, waiting, sink);
-        } else if let Some(line) = self.next_mass_asked(at) {
-            self.ask_for_all(at, line, sink);
-        } else if let Some(order) = self.next_asked(at) {
-            self.work.asking.pop_front();
-            self.ask(at, order, sink);
-        } else if self.is_roll_due(at) {
-            self.roll_step(at, sink);
-        } else {
-            self.forget(at, sink);
-        }
-    }
-
-    /// The oldest closed order that may be removed: none of its requests is pending, and the other side of its quote is
-    /// closed too.
-    #[inline]
-    pub(crate) fn forgettable(&self) -> Option<Number> {
-        let orders = self.state().orders();
-        if orders.ended_count() <= self.rules().remembered {
-            return None;
-        }
-        let is_settled = |number: &Number| {
-            let Some(order) = orders.get(*number) else {
-                return false;
-            };
-            let other = order.other_side();
-            orders.request_of(order).is_none() && other.is_none_or(|it| !self.state().is_open(it))
-        };
-        orders.forgettable().take(64).find(is_settled)
-    }
-
-    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
-    pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
-        // Further ones wait until the OMS is idle.
-        for _ in 0..2 {
-            let Some(order) = self.forgettable() else {
-                return;
-            };
-            self.emit(
-                at,
-                &OrderEvent::Order(LifecycleEvent::Forgotten { order }),
-                sink,
-            );
-        }
-    }
-
-    /// Cancels an order without a client message.
-    pub(crate) fn cancel_now(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let orders = self.state().orders();
-        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
-            return;
-        };
-        if order.state == OrderState::Parent {
-            if self.state.open_children(number).next().is_none() {
-                self.end_parent(at, number, End::Cancelled, b"", sink);
+        match self.next_task(at) {
+            Some(Task::Settle(parent)) => {
+                self.work.settling.pop_front();
+                self.settle_parent(at, parent, sink);
             }
-            return;
-        }
-        if order.state.is_unsent() {
-            let event = OrderEvent::Order(LifecycleEvent::Ended {
-                order: number,
-                how: End::Cancelled,
-                request: None,
-                at: 0,
-                text: b"cancelled before it was sent to the venue",
-            });
-            self.emit(at, &event, sink);
-            return self.forget(at, sink);
-        }
-        // A queued replace must not be sent before the cancel.
-        let unsent = orders.request_of(order);
-        let unsent = unsent
-            .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
-            .map(|request| request.number);
-        if let Some(request) = unsent {
-            self.decline(at, request, Why::TooLate, b"", sink);
-            return self.cancel_now(at, number, sink);
-        }
-        if !self.state().is_line_ready(order) {
-            return;
-        }
-        // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
-        if let Some(request) = orders.request_of(order) {
-            if !self.gives_way(request, order, true) {
-                return;
+            Some(Task::Cancel(order)) => {
+                self.work.cancelling.pop_front();
+                self.cancel_now(at, order, sink);
             }
-            self.give_way(at, number, sink);
+            Some(Task::Expire(order)) => {
+                self.work.expiring.pop_front();
+                self.expire(at, order, sink);
+            }
+            Some(Task::Renew(order)) => {
+                self.work.renewing.pop_front();
+                self.renew(at, order, false, sink);
+            }
+            Some(Task::Trigger) => {
+                self.trigger_next(at, sink);
+            }
+            Some(Task::SendAgain(again)) => self.send_again(at, again, sink),
+            Some(Task::SendQueued(number, line)) => self.send_queued(at, number, line, sink),
+            Some(Task::AskForAll(line)) => self.ask_for_all(at, line, sink),
+            Some(Task::Ask(order)) => {
+                self.work.asking.pop_front();
+                self.ask(at, order, sink);
+            }
+            Some(Task::Roll) => self.roll_step(at, sink),
+            Some(Task::Forget) => self.forget(at, sink),
+            None => {}
         }
-        let request = self.state.last + 1;
-        let (order, id) = (number, b"");
-        self.emit(
-            at,
-            &OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }),
-            sink,
-        );
-        self.send_request(at, request, sink);
     }
 
     /// Whether status requests are still to be sent.
@@ -682,5 +656,50 @@ impl Core {
                 && !is_going(&self.state, order)
                 && order.state != OrderState::Lapsed
         })
+    }
+
+    /// Sends a queued order or request on a session; without one it is rejected: it timed out.
+    fn send_queued(
+        &mut self,
+        at: i64,
+        number: Number,
+        line: Option<SessionNo>,
+        sink: &mut impl Sink,
+    ) {
+        if self.lines.lost.front() == Some(&number) {
+            self.lines.lost.pop_front();
+        }
+        let orders = self.state.orders();
+        let known = orders.get(number);
+        if known.is_some_and(|order| order.quote_side != QuoteSide::None) {
+            return self.send_waiting_side(at, number, line, sink);
+        }
+        let is_order = known.is_some();
+        let order = match orders.request(number) {
+            Some((request, order)) if request.kind == RequestKind::Replace => Some(order),
+            Some(_) => None,
+            None => orders.get(number),
+        };
+        if let Some(why) = order.and_then(|order| risk::stops(&self.state, order)) {
+            // Since it was taken.
+            if is_order {
+                self.reject_unsent(at, number, why, sink);
+            } else {
+                self.decline(at, number, why, b"", sink);
+            }
+            return;
+        }
+        match line {
+            Some(line) if is_order => self.send_on(at, number, line, sink),
+            Some(line) => self.emit(
+                at,
+                &OrderEvent::Request(RequestEvent::Sent { number, line }),
+                sink,
+            ),
+            None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
+            None => {
+                self.decline(at, number, Why::Stale, b"", sink);
+            }
+        }
     }
 }

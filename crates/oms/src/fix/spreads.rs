@@ -4,7 +4,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::tag;
 use fixwire_protocol::{Body, Decimal, Message};
 
-use crate::decide::spreads::FillOfLeg;
+use crate::decide::venue::spreads::FillOfLeg;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::value::Side;

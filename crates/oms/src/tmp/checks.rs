@@ -7,17 +7,11 @@ use crate::decide::core::Core;
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::quotes::QuoteSide;
-use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::values::ids::InstrumentNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Price, Quantity, Side};
 
 impl Core {
-    /// Whether a line speaks TMP.
-    pub(crate) fn speaks_tmp(&self, line: SessionNo) -> bool {
-        let line = self.lines.line(line);
-        line.is_some_and(|line| self.lines.groups[line.group].over_tmp)
-    }
-
     /// Whether orders of an instrument go over TMP.
     fn is_over_tmp(&self, instrument: InstrumentNo) -> bool {
         let group = self.lines.group(instrument);

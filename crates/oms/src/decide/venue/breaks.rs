@@ -5,11 +5,12 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
+use crate::state::copies::{CopyBreak, FillTerms};
 use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::OrderState;
-use crate::values::show::text;
+use crate::values::show::{price, text};
 use crate::values::slab::mixed;
 use crate::values::units::{MOST, half_even};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
@@ -288,6 +289,52 @@ impl Core {
                 order.map_or_else(String::new, |it| text(it.venue_id.bytes())),
             );
         }
+    }
+
+    /// The open breaks.
+    pub(crate) fn breaks(&self) -> String {
+        let mut list = String::from(
+            "break\twhat\torder\tsession\taccount\tsymbol\there\tvenue says\tvenue's ids",
+        );
+        for (number, found) in self.state().copies.breaks() {
+            let _ = write!(list, "\n{number}\t{}", self.break_line(found));
+        }
+        self.list_breaks(&mut list);
+        self.list_strays(&mut list);
+        list
+    }
+
+    fn break_line(&self, found: &CopyBreak) -> String {
+        let state = self.state();
+        let order = state.orders().get(found.key.0);
+        let scale = order.map_or(0, |order| state.scale(order.instrument));
+        let said = |fill: Option<FillTerms>| match fill {
+            None => "-".to_string(),
+            Some((0, _)) => "closed".to_string(),
+            Some((quantity, at)) => format!("{quantity} at {}", price(at, scale)),
+        };
+        let ours = match found.kind {
+            BreakKind::NotClosed => "open".to_string(),
+            _ => said(found.what.ours),
+        };
+        let order_text = match found.key.0 {
+            0 => String::new(),
+            order => order.to_string(),
+        };
+        format!(
+            "{}\t{order_text}\t{}\t{}\t{}\t{ours}\t{}\t{}",
+            found.kind,
+            found
+                .what
+                .line
+                .map_or_else(String::new, |it| text(state.sessions().name(it))),
+            order.map_or_else(String::new, |it| text(state.accounts().name(it.account))),
+            order.map_or_else(String::new, |it| text(
+                state.instruments().name(it.instrument)
+            )),
+            said(found.what.copy),
+            text(found.text.bytes()),
+        )
     }
 }
 

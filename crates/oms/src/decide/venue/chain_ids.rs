@@ -2,10 +2,11 @@
 //! ours by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
-use crate::decide::venue::{ReportOutcome, VenueId, VenueReport, short};
+use crate::decide::venue::{VenueId, VenueReport, short};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::value::{Number, RequestKind};
@@ -40,21 +41,6 @@ impl Core {
         }
     }
 
-    /// A report whose ClOrdID(11) names no order in memory.
-    #[cold]
-    pub(crate) fn report_by_other_id(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        self.index_venue_ids(report);
-        match self.other_id(report) {
-            Some(id) => self.hear(at, &VenueReport { id, ..*report }, sink),
-            None => self.report_of_none(at, report, sink),
-        }
-    }
-
     /// The order of a report, by its ClOrdID(11) or otherwise.
     pub(crate) fn reported_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let order = self.state().orders().get(report.id.order);
@@ -62,7 +48,7 @@ impl Core {
         number.or_else(|| self.other_id(report).map(|id| id.order))
     }
 
-    fn other_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
+    pub(crate) fn other_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
         let orders = self.state().orders();
         let original = report
             .original
@@ -80,7 +66,7 @@ impl Core {
 
     /// Makes the index by OrderID(37) if a report needs it.
     #[cold]
-    fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
+    pub(crate) fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
         if report.id.order == 0 && !matches!(report.venue_id, b"" | b"NONE") {
             let room = self.rules().orders + self.rules().remembered;
             self.venue_ids.make(&self.state, room);
@@ -164,6 +150,13 @@ impl Core {
             order: order.number,
             request: request.number,
         })
+    }
+
+    /// Whether an id is that of an order, not of a request.
+    pub(crate) fn is_sent_as(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
+        order.map_or(id.order, Order::attempt) == id.request || is_past
     }
 }
 

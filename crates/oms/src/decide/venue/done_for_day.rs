@@ -7,29 +7,6 @@ use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number};
 
 impl Core {
-    /// Whether an order in this final state works again on the next trading day.
-    pub(crate) fn rests(&self, order: Number, how: End) -> bool {
-        let order = self.state().orders().get(order);
-        let next = self.state().day() + 1;
-        how == End::DoneForDay && order.is_some_and(|order| order.outlives(next))
-    }
-
-    /// Done for the day at the venue. The venue still answers requests for it.
-    pub(crate) fn rest(
-        &mut self,
-        at: i64,
-        order: Number,
-        (venue_at, text): (i64, &[u8]),
-        sink: &mut impl Sink,
-    ) {
-        let event = OrderEvent::Order(LifecycleEvent::DoneForDay {
-            order,
-            at: venue_at,
-            text,
-        });
-        self.emit(at, &event, sink);
-    }
-
     /// The venue filled an order, or reported it as working.
     pub(crate) fn works(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let order = self.state().orders().get(report.id.order);

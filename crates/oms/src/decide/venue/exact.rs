@@ -1,11 +1,14 @@
-//! Prices of fills are kept as venues say them: an instrument gets more decimals when a fill needs them.
+//! Quantities and prices of fills. Prices are kept as venues say them: an instrument gets more decimals when a fill needs
+//! them.
 
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::VenueReport;
 use crate::state::event::{OrderEvent, SetupEvent};
 use crate::values::ids::{InstrumentNo, Table};
-use crate::values::units::{MOST, decimals};
+use crate::values::units::{MOST, decimals, rounded, whole};
+use crate::values::value::{Price, Quantity};
 
 /// Prices may grow by this factor before they are too large.
 const ROOM: u64 = 16;
@@ -84,5 +87,15 @@ impl Core {
             most.is_some_and(|most| most <= MOST / ROOM)
         };
         (before..=decimals(price)).rev().find(|scale| fits(*scale))
+    }
+
+    pub(crate) fn execution(
+        &self,
+        report: &VenueReport<'_>,
+        instrument: InstrumentNo,
+    ) -> Option<(Quantity, Price)> {
+        let quantity = whole(report.last_quantity?).ok()?;
+        let price = rounded(report.last_price?, self.state().scale(instrument))?;
+        (quantity > 0).then_some((quantity, price))
     }
 }

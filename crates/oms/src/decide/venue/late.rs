@@ -1,4 +1,4 @@
-//! Reports of replaces that come late or out of order.
+//! Reports of replaces, also late and out of order.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -130,6 +130,63 @@ impl Core {
         };
         self.emit(at, &event, sink);
         self.forget(at, sink);
+        ReportOutcome::Taken
+    }
+
+    pub(crate) fn replaced(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        instrument: InstrumentNo,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
+            return self.live_after_end(at, report, sink);
+        }
+        if !self.state().late.is_empty()
+            && let Some(heard) = self.replaced_late(at, report, instrument, sink)
+        {
+            return heard;
+        }
+        let Some((request, order)) = self.state().orders().request(report.id.request) else {
+            // It is a duplicate, or unsolicited, or the client's request was already rejected.
+            let order = self.state().orders().get(report.id.order);
+            let holds = order.is_some_and(|order| report.id.request <= order.current);
+            return if report.id.order == report.id.request || !holds {
+                ReportOutcome::Unreadable
+            } else {
+                ReportOutcome::Known
+            };
+        };
+        if request.kind != RequestKind::Replace || order.number != report.id.order {
+            return ReportOutcome::Unreadable;
+        }
+        let (number, state, filled) = (request.number, order.state, order.filled);
+        let scale = self.state().scale(instrument);
+        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let price = report.price.and_then(|it| scaled(it, scale).ok());
+        // Other terms than those that were asked for are a break; over TMP the exchange sets them.
+        let is_set = self.speaks_tmp(report.line);
+        let cum = report.filled.and_then(|it| whole(it).ok());
+        let is_amended =
+            |it: &Quantity| request.quantity < *it && (*it == filled || Some(*it) == cum);
+        let quantity = quantity.filter(|it| is_set || is_amended(it));
+        let price = price.filter(|_| is_set);
+        let quantity = quantity.unwrap_or(request.quantity);
+        let event = OrderEvent::Order(LifecycleEvent::Replaced {
+            request: number,
+            quantity,
+            price: price.unwrap_or(request.price),
+            at: report.at,
+        });
+        let all = filled >= quantity;
+        if state.after(Transition::Replace { all }).is_none() {
+            return self.decline(at, number, Why::TooLate, report.text, sink);
+        }
+        // A replace implies that the venue accepted the order.
+        self.accepted(at, report, sink);
+        self.emit(at, &event, sink);
+        self.take_venue_id(at, report, sink);
         ReportOutcome::Taken
     }
 }

@@ -25,15 +25,14 @@ pub(crate) mod undo;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
-use crate::state::event::{LifecycleEvent, OrderEvent, StrayEvent};
-use crate::state::orders::Order;
-use crate::state::orders::transition::{OrderState, Transition};
-use crate::state::spreads::leg_exec;
-use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
+use crate::state::event::{LifecycleEvent, OrderEvent};
+use crate::state::orders::transition::OrderState;
+use crate::state::roll::is_unconfirmed;
+use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::Why;
-use crate::values::units::rounded;
-use crate::values::units::{scaled, whole};
-use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
+use crate::values::units::whole;
+use crate::values::value::{Effect, End, Number, RequestKind, Side};
+
 pub use crate::values::venue_id::VenueId;
 
 /// An ExecutionReport(8) of a venue.
@@ -210,30 +209,6 @@ impl Core {
         heard
     }
 
-    #[inline]
-    pub(crate) fn accepted(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        let order = report.id.order;
-        let state = self.state().orders().get(order).map(|order| order.state);
-        if state
-            .and_then(|state| state.after(Transition::Accept))
-            .is_none()
-        {
-            return ReportOutcome::Known;
-        }
-        let event = OrderEvent::Order(LifecycleEvent::Accepted {
-            order,
-            venue_id: short(report.venue_id),
-            at: report.at,
-        });
-        self.emit(at, &event, sink);
-        ReportOutcome::Taken
-    }
-
     fn filled(
         &mut self,
         at: i64,
@@ -270,99 +245,6 @@ impl Core {
         }
         self.decline_filled(at, order, answered, sink);
         self.guard_order(at, order, sink);
-        ReportOutcome::Taken
-    }
-
-    /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
-    pub(crate) fn decline_filled(
-        &mut self,
-        at: i64,
-        order: Number,
-        answered: Option<Number>,
-        sink: &mut impl Sink,
-    ) {
-        let orders = self.state().orders();
-        let known = orders.get(order).filter(|order| !order.state.is_open());
-        let request = known.and_then(|order| orders.request_of(order));
-        let request = request.filter(|request| {
-            request.state == OrderState::Queued || answered == Some(request.number)
-        });
-        if let Some(request) = request.map(|request| request.number) {
-            self.decline(at, request, Why::TooLate, b"", sink);
-        }
-    }
-
-    /// [`guard`](Self::guard) of the scopes of an order.
-    pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
-        let order = self.state().orders().get(order);
-        let party = order.map(Order::party);
-        party.is_some_and(|party| self.guard(at, party, sink))
-    }
-
-    pub(crate) fn execution(
-        &self,
-        report: &VenueReport<'_>,
-        instrument: InstrumentNo,
-    ) -> Option<(Quantity, Price)> {
-        let quantity = whole(report.last_quantity?).ok()?;
-        let price = rounded(report.last_price?, self.state().scale(instrument))?;
-        (quantity > 0).then_some((quantity, price))
-    }
-
-    pub(crate) fn replaced(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        instrument: InstrumentNo,
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        if self.is_replaced_after_end(report.id) && !self.speaks_tmp(report.line) {
-            return self.live_after_end(at, report, sink);
-        }
-        if !self.state().late.is_empty()
-            && let Some(heard) = self.replaced_late(at, report, instrument, sink)
-        {
-            return heard;
-        }
-        let Some((request, order)) = self.state().orders().request(report.id.request) else {
-            // It is a duplicate, or unsolicited, or the client's request was already rejected.
-            let order = self.state().orders().get(report.id.order);
-            let holds = order.is_some_and(|order| report.id.request <= order.current);
-            return if report.id.order == report.id.request || !holds {
-                ReportOutcome::Unreadable
-            } else {
-                ReportOutcome::Known
-            };
-        };
-        if request.kind != RequestKind::Replace || order.number != report.id.order {
-            return ReportOutcome::Unreadable;
-        }
-        let (number, state, filled) = (request.number, order.state, order.filled);
-        let scale = self.state().scale(instrument);
-        let quantity = report.quantity.and_then(|it| whole(it).ok());
-        let price = report.price.and_then(|it| scaled(it, scale).ok());
-        // Other terms than those that were asked for are a break; over TMP the exchange sets them.
-        let is_set = self.speaks_tmp(report.line);
-        let cum = report.filled.and_then(|it| whole(it).ok());
-        let is_amended =
-            |it: &Quantity| request.quantity < *it && (*it == filled || Some(*it) == cum);
-        let quantity = quantity.filter(|it| is_set || is_amended(it));
-        let price = price.filter(|_| is_set);
-        let quantity = quantity.unwrap_or(request.quantity);
-        let event = OrderEvent::Order(LifecycleEvent::Replaced {
-            request: number,
-            quantity,
-            price: price.unwrap_or(request.price),
-            at: report.at,
-        });
-        let all = filled >= quantity;
-        if state.after(Transition::Replace { all }).is_none() {
-            return self.decline(at, number, Why::TooLate, report.text, sink);
-        }
-        // A replace implies that the venue accepted the order.
-        self.accepted(at, report, sink);
-        self.emit(at, &event, sink);
-        self.take_venue_id(at, report, sink);
         ReportOutcome::Taken
     }
 
@@ -431,26 +313,6 @@ impl Core {
         }
         self.end(at, number, how, request, (report.at, report.text), sink);
         ReportOutcome::Taken
-    }
-
-    /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
-    /// venue says so.
-    #[inline]
-    pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let Some(order) = self.state().orders().get(number) else {
-            return;
-        };
-        let Some(pended) = &order.pended else {
-            return;
-        };
-        if order.filled < pended.filled || !order.state.is_open() {
-            return;
-        }
-        // It may have been answered meanwhile.
-        let request = pended.request;
-        let request = request.filter(|it| self.state().orders().request(*it).is_some());
-        let (how, venue_at) = (pended.how, pended.at);
-        self.end(at, number, how, request, (venue_at, b""), sink);
     }
 
     /// Handles the answer to our status request.
@@ -535,35 +397,6 @@ impl Core {
         is_missing.then_some(ReportOutcome::FillsMissing(number))
     }
 
-    /// Applies a fill of an unknown order: fills are never dropped.
-    pub(crate) fn report_of_none(
-        &mut self,
-        at: i64,
-        report: &VenueReport<'_>,
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        match report.kind {
-            ReportKind::Fill => {}
-            ReportKind::Bust if !self.state().strays.is_empty() => {
-                return self.stray_busted(at, report, sink);
-            }
-            _ => return ReportOutcome::Unknown,
-        }
-        let state = self.state();
-        let account = state.accounts().find(report.account);
-        let instrument = state.instruments().find(report.symbol);
-        let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
-        else {
-            return ReportOutcome::Unknown;
-        };
-        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
-        let effect = match has_effect {
-            true => report.effect,
-            false => Some(Effect::Netting),
-        };
-        self.stray(at, report, (account, instrument), (side, effect), sink)
-    }
-
     /// Handles a report for a number that the venue had rejected.
     fn report_of_past(
         &mut self,
@@ -595,50 +428,37 @@ impl Core {
         }
     }
 
-    fn stray(
+    /// A report whose ClOrdID(11) names no order in memory.
+    #[cold]
+    pub(crate) fn report_by_other_id(
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (account, instrument): (AccountNo, InstrumentNo),
-        (side, effect): (Side, Option<Effect>),
         sink: &mut impl Sink,
     ) -> ReportOutcome {
-        self.widen(at, instrument, report.last_price, sink);
-        let Some((quantity, price)) = self.execution(report, instrument) else {
-            return ReportOutcome::Unreadable;
+        self.index_venue_ids(report);
+        match self.other_id(report) {
+            Some(id) => self.hear(at, &VenueReport { id, ..*report }, sink),
+            None => self.report_of_none(at, report, sink),
+        }
+    }
+
+    /// Closes an order whose trading day is over: OrdStatus(39) of a report says that it has ended.
+    pub(crate) fn reported_at_end(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> Option<ReportOutcome> {
+        let how = match report.status {
+            b'4' => End::Cancelled,
+            b'C' | b'8' => End::Expired,
+            _ => return None,
         };
-        let mut exec = report.exec;
-        if !self.state().spreads.is_empty() {
-            if self.state().spreads.legs(instrument).is_some() {
-                // It has no position: the reports of its legs have.
-                return ReportOutcome::Unknown;
-            }
-            if self.state().spreads.is_leg(instrument) {
-                exec = leg_exec(exec, instrument);
-            }
-        }
-        // Over FIX an ExecID of yesterday may be that of another fill today.
-        let speaks_tmp = self.speaks_tmp(report.line);
-        let had = |exec| speaks_tmp && self.state().had_stray(exec);
-        let is_known = |exec| had(exec) || self.state().has_stray(exec);
-        // It was an order of the leg alone, or of the spread.
-        if is_known(report.exec) || is_known(exec) {
-            return ReportOutcome::Known;
-        }
-        let event = OrderEvent::Stray(StrayEvent::StrayFill {
-            line: report.line,
-            account,
-            instrument,
-            side,
-            effect,
-            exec,
-            quantity,
-            price,
-            id: short(report.text_id),
-        });
-        self.emit(at, &event, sink);
-        self.guard(at, Party::new(report.line, account, instrument), sink);
-        ReportOutcome::Taken
+        let order = self.state.orders().get(report.id.order);
+        let is_its = report.kind != ReportKind::Rejected
+            && order.is_some_and(|it| it.pended.is_none() && is_unconfirmed(&self.state, it));
+        is_its.then(|| self.ended(at, report, how, sink))
     }
 }
 

@@ -5,9 +5,8 @@ use fixwire_protocol::tag;
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueId, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
-use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
-use crate::values::canary::{self, OmsPlantedFault};
+use crate::state::roll::is_unconfirmed;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::RejectCode;
 use crate::values::show::Sentence;
@@ -116,13 +115,6 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether an id is that of an order, not of a request.
-    pub(crate) fn is_sent_as(&self, id: VenueId) -> bool {
-        let order = self.state().orders().get(id.order);
-        let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
-        order.map_or(id.order, Order::attempt) == id.request || is_past
-    }
-
     /// Whether a status request had this id, which is that of its order.
     pub(crate) fn was_asked(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
@@ -215,46 +207,6 @@ impl Core {
         }
     }
 
-    /// Rejects a request: refused by the venue, or no longer possible.
-    pub fn decline(
-        &mut self,
-        at: i64,
-        request: Number,
-        why: Why,
-        text: &[u8],
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        self.decline_for(at, request, Reason::of(why), text, sink)
-    }
-
-    fn decline_for(
-        &mut self,
-        at: i64,
-        request: Number,
-        reason: Reason,
-        text: &[u8],
-        sink: &mut impl Sink,
-    ) -> ReportOutcome {
-        let found = self.state().orders().request(request);
-        let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
-        let Some((number, is_ours)) = found else {
-            return ReportOutcome::Known;
-        };
-        let event = OrderEvent::Order(LifecycleEvent::Declined {
-            request,
-            reason,
-            text,
-        });
-        self.emit(at, &event, sink);
-        if is_ours {
-            // An immediate retry would be rejected again.
-            self.work.look_later(at, number);
-        } else {
-            self.work.look_again(&self.state, number);
-        }
-        ReportOutcome::Taken
-    }
-
     /// The venue rejected a message at session or business level: a new order or a request.
     pub fn refused(
         &mut self,
@@ -283,12 +235,27 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Rejects the pending request of an order that was closed otherwise.
-    pub(crate) fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let orders = self.state().orders();
-        let request = orders.get(order).and_then(|order| orders.request_of(order));
-        if let Some(request) = request.map(|request| request.number) {
-            self.decline(at, request, Why::TooLate, b"", sink);
+    /// Closes an order whose trading day is over: a reject of the venue says that it does not have it any more.
+    pub(crate) fn rejected_at_end(
+        &mut self,
+        at: i64,
+        number: Number,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) {
+        // Too late, unknown order; over TMP no such order, cancelled, not in the book.
+        let is_gone = matches!(
+            reject.code,
+            Some(RejectCode::Cancel(0 | 1) | RejectCode::Tmp(40_005 | 40_007 | 40_010))
+        );
+        let is_closed = matches!(reject.status, b'C' | b'4' | b'8');
+        if (is_gone || is_closed) && self.is_unconfirmed(number) {
+            self.end(at, number, End::Expired, None, (0, reject.text), sink);
         }
+    }
+
+    fn is_unconfirmed(&self, number: Number) -> bool {
+        let order = self.state.orders().get(number);
+        order.is_some_and(|order| is_unconfirmed(&self.state, order))
     }
 }

@@ -1,6 +1,10 @@
-//! Trades of spreads that a venue cancels or corrects: what becomes of their legs.
+//! What venues report of the legs of spreads: their fills, and trades that a venue cancels or corrects.
 //!
 //! ```text
+//!   report of order 17, Symbol(55) = JUN-MAR   > a fill of the spread, in sets
+//!   report of order 17, Symbol(55) = JUN       > a fill of the leg JUN: its position
+//!   legs in the report of the fill             > the same, of each leg
+//!
 //!   legs in the report of the fill:   bust of the spread (442 = 3) > the spread's fill, and that of each leg
 //!   legs in reports of their own:     bust of the spread > its fill;  bust of a leg (442 = 2) > that leg
 //! ```
@@ -11,8 +15,9 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use fixwire_protocol::{Decimal, Nanos};
+
 use crate::decide::core::{Core, Sink};
-use crate::decide::spreads::FillOfLeg;
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::OmsState;
@@ -20,9 +25,26 @@ use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
 use crate::state::tally::{Trade, TradeSide};
+use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::whole;
-use crate::values::value::{BreakKind, Number, Price, Quantity};
+use crate::values::value::{BreakKind, Number, Price, Quantity, Side};
+
+/// How long the fills of legs may differ from those of the spread, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// A leg of a fill, as the report of the fill says it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FillOfLeg<'a> {
+    /// Its symbol; empty for that of the leg in this place.
+    pub symbol: &'a [u8],
+    /// Its side, when it is given.
+    pub side: Option<Side>,
+    /// Its price.
+    pub price: Option<Decimal>,
+    /// Its quantity; without one that of the fill times its ratio.
+    pub quantity: Option<Decimal>,
+}
 
 /// A fill of a leg, its hash, and what it becomes.
 type Undone = (u64, LegFill, (Quantity, Price));
@@ -249,5 +271,200 @@ impl Core {
             )
         };
         self.raise(at, report, found, sink);
+    }
+
+    /// Handles a report whose symbol is not that of its order: one of a leg, or `None`. No order is removed from memory.
+    #[cold]
+    pub(crate) fn report_of_leg(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        in_fill: bool,
+        sink: &mut impl Sink,
+    ) -> Option<ReportOutcome> {
+        let number = report.id.order;
+        let (leg, of) = self.leg_of(number, report.symbol)?;
+        match report.kind {
+            ReportKind::Fill | ReportKind::Bust | ReportKind::Correct => {}
+            ReportKind::Restated => return Some(ReportOutcome::Unreadable),
+            // The order is what the reports of the spread say.
+            _ => return Some(ReportOutcome::Known),
+        }
+        let order = self.state.orders().get(number)?;
+        if !self.may_report(report.line, order) {
+            return Some(self.foreign(at, report, sink));
+        }
+        let is_other = report
+            .side
+            .is_some_and(|side| side.is_buy() != of.side_in(order.side).is_buy());
+        if report.kind != ReportKind::Fill {
+            let heard = match is_other {
+                true => ReportOutcome::Unreadable,
+                false => self.undo_leg(at, report, (leg, of), sink),
+            };
+            return Some(heard);
+        }
+        if is_other || order.is_past(report.id.request) || order.state.is_unsent() {
+            // The position is what the venue says.
+            let account = self.state.accounts().name(order.account).to_vec();
+            let account = match report.account {
+                b"" => account.as_slice(),
+                account => account,
+            };
+            let stray = VenueReport { account, ..*report };
+            return Some(self.report_of_none(at, &stray, sink));
+        }
+        let heard = self.leg_fill(at, report, (leg, of.instrument, in_fill), sink);
+        self.work.look_again(&self.state, number);
+        Some(heard)
+    }
+
+    fn leg_fill(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (leg, instrument, in_fill): (u8, InstrumentNo, bool),
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        self.widen(at, instrument, report.last_price, sink);
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return ReportOutcome::Unreadable;
+        };
+        let order = report.id.order;
+        let exec = leg_exec(report.exec, instrument);
+        let source = self.state.spreads.get(order).map(|of| of.source);
+        let is_other_way = match source {
+            Some(LegSource::Fills) => !in_fill,
+            Some(LegSource::Reports) => in_fill,
+            _ => false,
+        };
+        let is_known = self.state.orders().has_fill(order, exec);
+        if is_other_way || (is_known && !canary::is(OmsPlantedFault::LegTwice)) {
+            return ReportOutcome::Known;
+        }
+        // The venue has filled the order, whichever report comes first.
+        self.accepted(at, report, sink);
+        let event = OrderEvent::Spread(SpreadEvent::LegFilled {
+            order,
+            leg,
+            in_fill,
+            exec,
+            quantity,
+            price,
+            at: report.at,
+        });
+        self.emit(at, &event, sink);
+        if self.has_copies() {
+            self.compare(at, (order, exec), b"", sink);
+        }
+        let of = self.state.orders().get(order);
+        if let Some((session, account)) = of.map(|it| (it.session, it.account)) {
+            self.guard(at, Party::new(session, account, instrument), sink);
+        }
+        ReportOutcome::Taken
+    }
+
+    /// Applies the report of a fill of a spread, which has its legs.
+    #[cold]
+    pub(crate) fn report_with_legs(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        said: &[FillOfLeg<'_>],
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        let heard = self.hear(at, report, sink);
+        if heard == ReportOutcome::Broken {
+            self.forget(at, sink);
+            return heard;
+        }
+        let of_legs = self.legs_of_fill(at, report, said, sink);
+        self.forget(at, sink);
+        match heard {
+            ReportOutcome::Taken | ReportOutcome::FillsMissing(_) => heard,
+            _ => of_legs,
+        }
+    }
+
+    /// The legs in the report of a fill of a spread.
+    #[cold]
+    pub(crate) fn legs_of_fill(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        said: &[FillOfLeg<'_>],
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        let mut heard = ReportOutcome::Known;
+        for (place, leg) in said.iter().enumerate() {
+            let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
+                continue;
+            };
+            let of_leg = VenueReport {
+                symbol: &symbol,
+                side: leg.side,
+                last_quantity: quantity,
+                last_price: leg.price,
+                ..*report
+            };
+            let next = match self.report_of_leg(at, &of_leg, true, sink) {
+                Some(heard) => heard,
+                // Of an order that is not in memory.
+                None => self.report_of_none(at, &of_leg, sink),
+            };
+            if heard == ReportOutcome::Known {
+                heard = next;
+            }
+        }
+        heard
+    }
+
+    /// Symbol and quantity of a leg in the report of a fill.
+    pub(crate) fn leg_said(
+        &self,
+        report: &VenueReport<'_>,
+        place: usize,
+        said: &FillOfLeg<'_>,
+    ) -> Option<(alloc::vec::Vec<u8>, Option<Decimal>)> {
+        let state = &self.state;
+        let order = state.orders().get(report.id.order);
+        let spread = match order.and_then(|it| state.spreads.legs(it.instrument)) {
+            Some(legs) => Some(legs),
+            None => state
+                .instruments()
+                .find(report.symbol)
+                .and_then(|it| state.spreads.legs(it)),
+        };
+        let names = state.instruments();
+        let leg = spread.and_then(|legs| match said.symbol {
+            b"" => legs.get(place),
+            symbol => legs.iter().find(|it| names.name(it.instrument) == symbol),
+        });
+        let symbol = match (said.symbol, leg) {
+            (b"", leg) => names.name(leg?.instrument),
+            (symbol, _) => symbol,
+        };
+        let times = |sets: Decimal| {
+            let ratio = i64::from(leg?.ratio);
+            let sets = sets.normalized();
+            Decimal::new(sets.mantissa.checked_mul(ratio)?, sets.scale)
+        };
+        let quantity = said.quantity.or_else(|| times(report.last_quantity?));
+        Some((symbol.to_vec(), quantity))
+    }
+
+    /// Raises the event of the next order whose legs have differed from its fills for too long; returns when one has.
+    pub(crate) fn due_legs(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        let (since, order) = self.state.spreads.oldest()?;
+        let left = since.saturating_add(PATIENCE).saturating_sub(at);
+        if left > 0 {
+            return Some(Nanos(left.unsigned_abs()));
+        }
+        self.emit(
+            at,
+            &OrderEvent::Spread(SpreadEvent::LegsMissing { order }),
+            sink,
+        );
+        Some(Nanos(0))
     }
 }

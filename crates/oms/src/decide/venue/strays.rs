@@ -1,17 +1,18 @@
-//! Fills of orders that are not known here: settled, cancelled by the venue, confirmed by a drop copy, listed.
+//! Fills of orders that are not known here: applied, settled, cancelled by the venue, confirmed by a drop copy, listed.
 
 use alloc::string::String;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::{ReportOutcome, VenueReport};
+use crate::decide::venue::short;
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::OmsState;
-use crate::state::event::{BreakEvent, OrderEvent};
+use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
 use crate::state::spreads::leg_exec;
 use crate::state::tally::TradeSide;
-use crate::values::ids::{InstrumentNo, Party};
-use crate::values::show::price;
-use crate::values::show::text;
+use crate::values::ids::{AccountNo, InstrumentNo, Party};
+use crate::values::show::{price, text};
+use crate::values::value::{Effect, Side};
 
 impl OmsState {
     /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.
@@ -99,5 +100,80 @@ impl Core {
                 text(stray.id.bytes()),
             );
         }
+    }
+
+    /// Applies a fill of an unknown order: fills are never dropped.
+    pub(crate) fn report_of_none(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        match report.kind {
+            ReportKind::Fill => {}
+            ReportKind::Bust if !self.state().strays.is_empty() => {
+                return self.stray_busted(at, report, sink);
+            }
+            _ => return ReportOutcome::Unknown,
+        }
+        let state = self.state();
+        let account = state.accounts().find(report.account);
+        let instrument = state.instruments().find(report.symbol);
+        let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
+        else {
+            return ReportOutcome::Unknown;
+        };
+        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
+        let effect = match has_effect {
+            true => report.effect,
+            false => Some(Effect::Netting),
+        };
+        self.stray(at, report, (account, instrument), (side, effect), sink)
+    }
+
+    pub(crate) fn stray(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        (account, instrument): (AccountNo, InstrumentNo),
+        (side, effect): (Side, Option<Effect>),
+        sink: &mut impl Sink,
+    ) -> ReportOutcome {
+        self.widen(at, instrument, report.last_price, sink);
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return ReportOutcome::Unreadable;
+        };
+        let mut exec = report.exec;
+        if !self.state().spreads.is_empty() {
+            if self.state().spreads.legs(instrument).is_some() {
+                // It has no position: the reports of its legs have.
+                return ReportOutcome::Unknown;
+            }
+            if self.state().spreads.is_leg(instrument) {
+                exec = leg_exec(exec, instrument);
+            }
+        }
+        // Over FIX an ExecID of yesterday may be that of another fill today.
+        let speaks_tmp = self.speaks_tmp(report.line);
+        let had = |exec| speaks_tmp && self.state().had_stray(exec);
+        let is_known = |exec| had(exec) || self.state().has_stray(exec);
+        // It was an order of the leg alone, or of the spread.
+        if is_known(report.exec) || is_known(exec) {
+            return ReportOutcome::Known;
+        }
+        let event = OrderEvent::Stray(StrayEvent::StrayFill {
+            line: report.line,
+            account,
+            instrument,
+            side,
+            effect,
+            exec,
+            quantity,
+            price,
+            id: short(report.text_id),
+        });
+        self.emit(at, &event, sink);
+        self.guard(at, Party::new(report.line, account, instrument), sink);
+        ReportOutcome::Taken
     }
 }

@@ -20,8 +20,8 @@ use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::ids::SessionNo;
-use crate::values::reason::{Reason, Why};
-use crate::values::value::{Number, RequestKind};
+use crate::values::reason::Why;
+use crate::values::value::Number;
 
 /// How long a venue may take for an answer, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -177,34 +177,6 @@ impl Core {
             // The OMS tries again; what is closed cannot change any more.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
-        }
-    }
-
-    /// Whether a request gives way to a cancel of its client, or of the OMS: the kill switch does not wait for the venue's
-    /// answer to a client.
-    pub(crate) fn gives_way(&self, request: &Request, order: &Order, to_oms: bool) -> bool {
-        let is_own_cancel = request.kind == RequestKind::Cancel && request.id.bytes().is_empty();
-        let may = match request.state {
-            OrderState::Unknown | OrderState::Sent if to_oms => !is_own_cancel,
-            OrderState::Unknown => true,
-            _ => false,
-        };
-        may && self.state.is_line_ready(order)
-    }
-
-    /// Answers the pending request of an order, over which another cancel is sent.
-    #[cold]
-    #[inline]
-    pub(crate) fn give_way(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let orders = self.state.orders();
-        let request = orders.get(order).and_then(|order| orders.request_of(order));
-        if let Some(request) = request.map(|request| request.number) {
-            let event = OrderEvent::Order(LifecycleEvent::Declined {
-                request,
-                reason: Reason::of(Why::GaveWay),
-                text: b"",
-            });
-            self.emit(at, &event, sink);
         }
     }
 }

@@ -1,0 +1,217 @@
+//! Settings by the numbers of the state: of a session, an instrument, a line.
+
+use alloc::string::String;
+
+use crate::decide::core::Core;
+use crate::decide::queue::Lines;
+use crate::decide::work::is_unknown;
+use crate::state::orders::own::OwnOrders;
+use crate::state::pools::Pools;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::{InstrumentRule, LineGroup, Rights, StatusRule, UserRule, matches};
+use crate::values::units::tick_scale;
+
+impl Core {
+    pub(crate) fn rule(&self, instrument: InstrumentNo) -> Result<&InstrumentRule, Reason> {
+        let rule = self.instruments.get(instrument);
+        let rule = rule.and_then(Option::as_ref);
+        rule.ok_or(Reason::of(Why::Symbol))
+    }
+
+    pub(crate) fn user(&self, session: SessionNo) -> Result<&UserRule, Reason> {
+        let user = self.users.get(session).and_then(Option::as_ref);
+        user.ok_or(Reason::of(Why::NotAllowed))
+    }
+
+    /// Whether a session has a right for all orders of an account, or for all its orders.
+    pub(crate) fn may_with_all(
+        &self,
+        session: SessionNo,
+        account: Option<AccountNo>,
+        right: fn(&Rights) -> bool,
+    ) -> bool {
+        let Ok(user) = self.user(session) else {
+            return false;
+        };
+        let Some(account) = account.filter(|_| user.rights.len() > 1) else {
+            return user.may_always(right);
+        };
+        // Sub-accounts are included.
+        let accounts = self.state.accounts();
+        let is_its = |of: &AccountNo| {
+            let mut owners = core::iter::successors(Some(*of), |&of| self.state.parent(of));
+            owners.any(|owner| owner == account)
+        };
+        let mut meant = accounts.numbers().filter(is_its);
+        meant.all(|of| user.may(accounts.name(of), right))
+    }
+
+    /// Whether a session may request the status of the order with this ClOrdID(11).
+    pub(crate) fn may_ask(&self, session: SessionNo, id: &[u8]) -> bool {
+        let Ok(user) = self.user(session) else {
+            return false;
+        };
+        let state = &self.state;
+        let order = state.used(session, id);
+        match order.and_then(|order| state.orders().get(order)) {
+            Some(order) => user.may(state.accounts().name(order.account), |it| it.status),
+            // An unknown order reveals nothing about an account.
+            None => user.rights.iter().any(|it| it.status),
+        }
+    }
+
+    /// Whether a session leads to a venue.
+    #[must_use]
+    pub fn is_line(&self, session: SessionNo) -> bool {
+        self.lines.has(session)
+    }
+
+    /// Whether the venue of an instrument does not support replace.
+    pub(crate) fn cannot_replace(&self, instrument: InstrumentNo) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].cannot_replace)
+    }
+
+    /// Whether the venue of an instrument does not support stop orders: the OMS holds them.
+    pub(crate) fn cannot_stop(&self, instrument: InstrumentNo) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].cannot_stop)
+    }
+
+    /// Whether a line speaks TMP.
+    pub(crate) fn speaks_tmp(&self, line: SessionNo) -> bool {
+        let line = self.lines.line(line);
+        line.is_some_and(|line| self.lines.groups[line.group].over_tmp)
+    }
+
+    pub(crate) fn group_of(&self, line: SessionNo) -> Option<&LineGroup> {
+        let group = self.lines.line(line)?.group;
+        self.rules.groups.get(group)
+    }
+
+    /// Whether the venue of a line may be asked for the status of orders.
+    pub(crate) fn answers_status(&self, line: SessionNo) -> bool {
+        let group = self.group_of(line);
+        group.is_none_or(|group| group.status != StatusRule::Never)
+    }
+
+    /// Whether the venue of a line is asked for all open orders at each logon.
+    pub(crate) fn answers_mass_status(&self, line: SessionNo) -> bool {
+        let group = self.group_of(line);
+        group.is_some_and(|it| it.mass_status && !it.over_tmp && it.status != StatusRule::Never)
+    }
+
+    /// Orders of a line that is up whose state is unknown, and about which its venue is not asked.
+    pub(crate) fn not_asked(&self, line: SessionNo) -> usize {
+        if self.answers_status(line) {
+            return 0;
+        }
+        let orders = self.state.orders().iter();
+        let unknown = orders.filter(|it| it.line() == Some(line) && is_unknown(&self.state, it));
+        unknown.count()
+    }
+
+    /// Looks up the settings by the numbers of the state.
+    pub(crate) fn index(&mut self) {
+        let group_of = self.index_rules();
+        self.lines = Lines::new(&self.state, &self.rules.groups, group_of);
+        self.own.rebuild(&self.state);
+        self.prices.rebuild(&self.state);
+    }
+
+    /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
+    pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, Option<usize>> {
+        let (state, rules) = (&self.state, &self.rules);
+        self.instruments = Table::of(None, state.instruments().len());
+        for rule in &rules.instruments {
+            if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
+                // In the units of the state, which may have more digits.
+                let scale = state.scale(index);
+                let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
+                self.instruments[index] = Some(InstrumentRule {
+                    scale,
+                    tick: rule.tick.saturating_mul(factor),
+                    reference: rule.reference.map(|it| it.saturating_mul(factor)),
+                    ..rule.clone()
+                });
+            }
+        }
+        for index in state.instruments().numbers() {
+            let (least, prices) = (self.least_hold(index), self.leg_prices(index));
+            if let Some(Some(rule)) = self.instruments.get_mut(index)
+                && let Some((sum, total)) = prices
+            {
+                (rule.least_hold, rule.collar_base) = (least, total);
+                rule.reference = rule.reference.or(Some(sum));
+            }
+        }
+        let (state, rules) = (&self.state, &self.rules);
+        let restrictions = state.instruments().iter().map(|symbol| {
+            let rules = rules.restricted.iter();
+            let rules = rules.filter(|rule| matches(&rule.symbol, symbol));
+            rules.cloned().collect()
+        });
+        self.restrictions = restrictions.collect();
+        let symbols = state.instruments().iter();
+        let group_of = symbols.map(|symbol| rules.group_of(symbol));
+        let group_of = group_of.collect();
+        self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
+            let scale = |(index, symbol): (InstrumentNo, &[u8])| {
+                let mut rules = rules.instruments.iter();
+                let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
+                // One that the file no longer has can still have orders.
+                rule.map_or(state.scale(index), tick_scale)
+            };
+            state
+                .instruments()
+                .numbers()
+                .zip(state.instruments().iter())
+                .map(scale)
+                .collect()
+        } else {
+            Table::default()
+        };
+        self.users = Table::of(None, state.sessions().len());
+        for user in &rules.users {
+            if let Some(index) = state.sessions().find(user.session.as_bytes()) {
+                self.users[index] = Some(user.clone());
+            }
+        }
+        self.pools = self.pools_by_number();
+        group_of
+    }
+
+    pub(crate) fn pools_by_number(&self) -> Pools {
+        let (state, rules) = (&self.state, &self.rules);
+        if rules.pools.is_empty() {
+            return Pools::default();
+        }
+        let find = |name: &Option<String>| state.pool_names.find(name.as_ref()?.as_bytes());
+        let form = |name: &[u8]| {
+            let rule = rules.pools.iter().find(|rule| rule.name.as_bytes() == name);
+            rule.map(|rule| rule.form.clone())
+        };
+        let users = self.users.iter().map(Option::as_ref);
+        Pools {
+            forms: state.pool_names.iter().map(form).collect(),
+            of_session: users.map(|user| find(&user?.number_pool)).collect(),
+            of_group: rules
+                .groups
+                .iter()
+                .map(|it| find(&it.number_pool))
+                .collect(),
+        }
+    }
+
+    /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
+    /// prices stay.
+    pub(crate) fn index_again(&mut self, scales: &Table<InstrumentNo, u8>) {
+        let group_of = self.index_rules();
+        self.lines.follow(&self.state, &self.rules.groups, group_of);
+        self.own = OwnOrders::new(self.rules.rejects_self_trades);
+        self.own.rebuild(&self.state);
+        self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
+        self.prices.rescale(&self.state, scales);
+    }
+}
