@@ -53,6 +53,7 @@ pub use state::spreads::{OrderLegs, SpreadLeg};
 pub use state::tally::{Position, Tally};
 pub use tmp::{OmsTmpLine, tmp_order_number};
 pub use values::canary;
+pub use values::contract;
 pub use values::day::{DayFinder, DaySpan, clock};
 pub use values::field_table;
 pub use values::form::NumberForm;

@@ -3,6 +3,7 @@
 use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
+use crate::values::contract::Treatment;
 use crate::values::field_table::{
     self, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report, is_usual_request,
     passes, report_bit, request_bit,
@@ -97,11 +98,11 @@ impl Oms {
 
     /// Whether a user or its line group names a tag as one to drop.
     fn drops(&self, index: SessionNo, group: Option<usize>, tag: Tag) -> bool {
-        let user = self.core.user(index).ok().map(|user| &user.drop);
+        let user = self.core.user(index).ok().map(|user| &user.contract);
         let group = group.and_then(|group| self.rules().groups.get(group));
-        let lists = [user, group.map(|group| &group.drop)];
-        let mut lists = lists.into_iter().flatten();
-        lists.any(|list| list.binary_search(&tag).is_ok())
+        let contracts = [user, group.map(|group| &group.contract)];
+        let mut contracts = contracts.into_iter().flatten();
+        contracts.any(|contract| contract.of(tag) == Some(Treatment::Drop))
     }
 
     fn is_carried(
@@ -121,7 +122,13 @@ impl Oms {
         match row.class {
             FieldClass::Checked(condition) => self.meets(index, message, (condition, tag, value)),
             FieldClass::Session | FieldClass::Carried | FieldClass::Set | FieldClass::Used => true,
-            FieldClass::Refused | FieldClass::Never | FieldClass::Counted => false,
+            FieldClass::Passed
+            | FieldClass::Named
+            | FieldClass::Instruction
+            | FieldClass::Listed
+            | FieldClass::Refused
+            | FieldClass::Never
+            | FieldClass::Counted => false,
         }
     }
 

@@ -7,8 +7,10 @@ use alloc::vec::Vec;
 use fixwire_text::ReloadEffect::{Applied, Restart};
 use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 
+use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
+use crate::values::contract::ContractKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule};
 
 /// The longest time that orders wait for a line, in nanoseconds.
@@ -131,9 +133,25 @@ impl TableRule for LineGroup {
                 errors.collect::<Vec<_>>().join("; ")
             }), "", Applied;
         /// as of a user, for requests to these lines
+        carry: Own("list",
+            |reader, group, value| reader.contract(&mut group.contract, ContractKey::Carry, value),
+            |group| contracts::shown(&group.contract, ContractKey::Carry)), "", Applied;
+        /// as of a user, for requests to these lines
+        set: Own("table",
+            |reader, group, value| reader.contract(&mut group.contract, ContractKey::Set, value),
+            |group| contracts::shown(&group.contract, ContractKey::Set)), "", Applied;
+        /// as of a user, for requests to these lines
+        map: Own("tables",
+            |reader, group, value| reader.contract(&mut group.contract, ContractKey::Map, value),
+            |group| contracts::shown(&group.contract, ContractKey::Map)), "", Applied;
+        /// as of a user, for requests to these lines
         drop: Own("list",
-            |reader, group, value| reader.drop(value).map(|it| group.drop = it),
-            |group| super::drops::tags(&group.drop)), "", Applied;
+            |reader, group, value| reader.contract(&mut group.contract, ContractKey::Drop, value),
+            |group| contracts::shown(&group.contract, ContractKey::Drop)), "", Applied;
+        /// as of a user, for requests to these lines
+        refuse: Own("list",
+            |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
+            |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
         /// on a client's OrderStatusRequest(H) for an open order: `from the book`: the OMS answers, and asks the venue
         /// only when in doubt. `pass on`: it answers, asks the venue, and answers again. `no`: [the venue is never
         /// asked](#status-requests-to-venues)

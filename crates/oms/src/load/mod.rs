@@ -16,9 +16,9 @@ use crate::state::SCOPES;
 use crate::values::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
 use registry::{Read, TableRule};
 
+mod contracts;
 mod copies;
 pub(crate) mod differences;
-mod drops;
 mod errors;
 mod files;
 mod lines;

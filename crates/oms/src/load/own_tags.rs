@@ -54,18 +54,19 @@ fn own_tag(own: &mut OwnTags, value: TomlValue<'_>) -> Result<(), Diagnostic> {
 }
 
 impl Reader<'_> {
-    /// Checks that no pool and no `drop` has one of the own tags; when both are read.
+    /// Checks that no pool and no contract has one of the own tags; when both are read.
     pub(super) fn check_own_tags(&mut self) {
         let mut own = self.rules.own_tags;
         for name in OwnTags::NAMES {
             let tag = own.named(name).map_or(0, |tag| *tag);
             let is_of_pool = self.rules.pools.iter().any(|pool| pool.tag == tag);
-            let users = self.rules.users.iter().map(|user| &user.drop);
-            let groups = self.rules.groups.iter().map(|group| &group.drop);
-            let is_dropped = users.chain(groups).any(|drop| drop.contains(&tag));
-            if tag > 0 && (is_of_pool || is_dropped) {
+            let users = self.rules.users.iter().map(|user| &user.contract);
+            let groups = self.rules.groups.iter().map(|group| &group.contract);
+            let is_named = users.chain(groups).any(|it| it.of(tag).is_some());
+            if tag > 0 && (is_of_pool || is_named) {
                 let what = format!("tag {tag} of own_tags {name} has another use");
-                let hint = "a number_pool has it as its tag, or drop names it";
+                let hint =
+                    "a number_pool has it as its tag, or carry, set, map, drop or refuse names it";
                 self.wrong(0, what, hint);
             }
         }

@@ -9,8 +9,10 @@ use core::num::NonZeroUsize;
 use fixwire_text::ReloadEffect::Confirmed;
 use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys, number};
 
+use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
+use crate::values::contract::ContractKey;
 use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
 
@@ -143,10 +145,26 @@ impl TableRule for UserRule {
             |user| or_none(user.on_disconnect.map(time))), "", Confirmed;
         /// `true`: its reports have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
         report_numbers: Flag(report_numbers), "", Confirmed;
+        /// `[48, 9303]`: tags that go on to the venue with their values; see [fields](#fields-of-requests)
+        carry: Own("list",
+            |reader, user, value| reader.contract(&mut user.contract, ContractKey::Carry, value),
+            |user| contracts::shown(&user.contract, ContractKey::Carry)), "", Confirmed;
+        /// `{47 = "A"}`: tags that have this value for the venue
+        set: Own("table",
+            |reader, user, value| reader.contract(&mut user.contract, ContractKey::Set, value),
+            |user| contracts::shown(&user.contract, ContractKey::Set)), "", Confirmed;
+        /// `map.47 = {A = "P"}`: what values become for the venue; others are rejected
+        map: Own("tables",
+            |reader, user, value| reader.contract(&mut user.contract, ContractKey::Map, value),
+            |user| contracts::shown(&user.contract, ContractKey::Map)), "", Confirmed;
         /// `[58, 453]`: tags that its requests may [lose](#fields-of-requests); none by default
         drop: Own("list",
-            |reader, user, value| reader.drop(value).map(|it| user.drop = it),
-            |user| super::drops::tags(&user.drop)), "", Confirmed;
+            |reader, user, value| reader.contract(&mut user.contract, ContractKey::Drop, value),
+            |user| contracts::shown(&user.contract, ContractKey::Drop)), "", Confirmed;
+        /// `[58]`: tags that its requests must not have
+        refuse: Own("list",
+            |reader, user, value| reader.contract(&mut user.contract, ContractKey::Refuse, value),
+            |user| contracts::shown(&user.contract, ContractKey::Refuse)), "", Confirmed;
         /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
         /// refused without a link
         cm_id: With("number", marks.cm_id,

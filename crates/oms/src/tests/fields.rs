@@ -7,9 +7,10 @@ use std::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
+use crate::values::contract::ContractKey;
 use crate::values::field_table::{
     FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
-    why_not_dropped,
+    why_not,
 };
 
 const TOP: &str = "<!-- Made from crates/oms/src/values/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
@@ -164,7 +165,10 @@ fn what_is_refused_may_be_dropped_or_not() {
                     other.tags.contains(tag) && !matches!(other.class, FieldClass::Never)
                 };
                 let is_used = REQUEST_FIELDS.iter().any(|row| is_used(&row));
-                assert!(why_not_dropped(*tag).is_some() || is_used, "{tag}");
+                assert!(
+                    why_not(ContractKey::Drop, *tag).is_some() || is_used,
+                    "{tag}"
+                );
             }
         }
     }

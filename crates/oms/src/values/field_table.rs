@@ -5,6 +5,8 @@
 
 use fixwire_protocol::{Field, Tag};
 
+use super::contract::{ContractKey, Treatment};
+
 mod reports;
 mod requests;
 mod tags;
@@ -44,7 +46,16 @@ pub enum FieldClass {
     Used,
     /// It is accepted when a condition holds, otherwise refused.
     Checked(FieldCondition),
-    /// It is refused, unless a user or a line group names it in `drop`.
+    /// It is passed on as it came in, unless a user or a line group says otherwise.
+    Passed,
+    /// It is refused, unless a user or a line group names it.
+    Named,
+    /// It is refused, unless a user or a line group names it in `carry` or `map`: without it the order would trade in
+    /// another way.
+    Instruction,
+    /// It is refused, unless a user or a line group names its value in `map`: other values would trade in another way.
+    Listed,
+    /// It is refused, unless a user or a line group names it in `drop` or `set`.
     Refused,
     /// It is refused, whatever the settings say: without it the order would trade in another way.
     Never,
@@ -104,6 +115,11 @@ impl FieldCondition {
         }
     }
 
+    /// Whether settings may name a field that does not meet the condition.
+    pub(crate) fn may_be_named(self) -> bool {
+        matches!(self, Self::Identity | Self::Destination | Self::Spread)
+    }
+
     /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way without it.
     fn may_be_dropped(self) -> bool {
         matches!(
@@ -131,6 +147,10 @@ impl FieldClass {
             Self::Set => "set",
             Self::Used => "used",
             Self::Checked(_) => "checked",
+            Self::Passed => "passed on",
+            Self::Named => "named",
+            Self::Instruction => "instruction",
+            Self::Listed => "listed",
             Self::Refused => "refused",
             Self::Never => "refused, never dropped",
             Self::Counted => "not passed on",
@@ -141,7 +161,13 @@ impl FieldClass {
         match self {
             Self::Session | Self::Carried | Self::Set | Self::Used => true,
             Self::Checked(condition) => condition.is_read_with_values(),
-            Self::Refused | Self::Never | Self::Counted => false,
+            Self::Passed
+            | Self::Named
+            | Self::Instruction
+            | Self::Listed
+            | Self::Refused
+            | Self::Never
+            | Self::Counted => false,
         }
     }
 }
@@ -299,19 +325,81 @@ fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
     place.map_or(0, |place| 1 << place)
 }
 
-/// Why `drop` may not name a tag; `None` when it may.
+/// The requests whose fields contracts carry.
+pub(crate) const CARRYING: Messages = requests::D | requests::G | requests::F;
+
+/// What becomes of a field of a request that no contract names; `None` for one that the OMS reads or writes itself.
 #[must_use]
-pub fn why_not_dropped(tag: Tag) -> Option<&'static str> {
-    let mut rows = REQUEST_FIELDS.iter().filter(|row| row.tags.contains(&tag));
-    rows.find_map(|row| match row.class {
-        FieldClass::Never => {
-            Some("without it orders would trade in another way than their clients asked for")
+pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'static>> {
+    match request_field(tag, message).map(|row| row.class) {
+        Some(
+            FieldClass::Session
+            | FieldClass::Carried
+            | FieldClass::Set
+            | FieldClass::Used
+            | FieldClass::Checked(_),
+        ) => None,
+        Some(FieldClass::Passed) => Some(Treatment::Carry),
+        Some(
+            FieldClass::Named
+            | FieldClass::Instruction
+            | FieldClass::Listed
+            | FieldClass::Refused
+            | FieldClass::Never
+            | FieldClass::Counted,
+        )
+        | None => Some(Treatment::Refuse),
+    }
+}
+
+/// Why a key of a contract may not name a tag; `None` when it may.
+#[must_use]
+pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
+    const TRADES: &str =
+        "without it orders would trade in another way than their clients asked for";
+    const SESSION: &str = "it belongs to the session layer";
+    let may_carry = matches!(
+        key,
+        ContractKey::Carry | ContractKey::Set | ContractKey::Map
+    );
+    let messages = if may_carry { CARRYING } else { Messages::MAX };
+    let rows = REQUEST_FIELDS.iter();
+    let rows = rows.filter(|row| row.messages & messages != 0 && row.tags.contains(&tag));
+    // The first row of orders decides what they carry; what one request has is not lost in others.
+    let mut rows = rows.take(if may_carry { 1 } else { usize::MAX });
+    rows.find_map(|row| match (row.class, key) {
+        (FieldClass::Session, _) => Some(SESSION),
+        (FieldClass::Checked(condition), ContractKey::Drop) if condition.may_be_dropped() => None,
+        (FieldClass::Checked(condition), _) if may_carry && condition.may_be_named() => None,
+        (
+            FieldClass::Carried | FieldClass::Set | FieldClass::Used | FieldClass::Checked(_),
+            ContractKey::Drop,
+        ) => Some("requests have it: it is not lost"),
+        (FieldClass::Carried | FieldClass::Set | FieldClass::Used | FieldClass::Checked(_), _) => {
+            Some("the OMS reads or writes it itself")
         }
-        FieldClass::Session => Some("it belongs to the session layer"),
-        FieldClass::Checked(condition) if condition.may_be_dropped() => None,
-        FieldClass::Carried | FieldClass::Set | FieldClass::Used | FieldClass::Checked(_) => {
-            Some("requests have it: it is not lost")
+        (FieldClass::Never | FieldClass::Instruction | FieldClass::Listed, ContractKey::Drop) => {
+            Some(TRADES)
         }
-        FieldClass::Refused | FieldClass::Counted => None,
+        (FieldClass::Never, ContractKey::Carry | ContractKey::Set | ContractKey::Map) => {
+            Some("it decides how an order trades, and no control of the OMS knows it")
+        }
+        (FieldClass::Refused, ContractKey::Carry | ContractKey::Map) => Some(row.reason),
+        (FieldClass::Instruction | FieldClass::Listed, ContractKey::Set) => {
+            Some("clients say how their orders trade")
+        }
+        (FieldClass::Listed, ContractKey::Carry) => {
+            Some("some of its values trade in another way: name those that do not in map")
+        }
+        (
+            FieldClass::Passed
+            | FieldClass::Named
+            | FieldClass::Instruction
+            | FieldClass::Listed
+            | FieldClass::Refused
+            | FieldClass::Never
+            | FieldClass::Counted,
+            _,
+        ) => None,
     })
 }

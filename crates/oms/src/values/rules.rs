@@ -4,8 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
-use fixwire_protocol::Tag;
-
+use crate::values::contract::Contract;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;
@@ -91,8 +90,8 @@ pub struct UserRule {
     pub validity: Option<i64>,
     /// The language of its texts beside English.
     pub language: Option<String>,
-    /// Tags of fields that its requests may have though they do not reach the venue, in their order.
-    pub drop: Vec<Tag>,
+    /// What becomes of fields of its requests.
+    pub contract: Contract,
     /// What its orders over TMP say beside their terms.
     pub marks: UserMarks,
 }
@@ -190,8 +189,8 @@ pub struct LineGroup {
     pub errors: Vec<ErrorRule>,
     /// The number pool for orders of users without their own pool.
     pub number_pool: Option<String>,
-    /// Tags of fields that requests may have though they do not reach the venue, in their order.
-    pub drop: Vec<Tag>,
+    /// What becomes of fields of requests to its lines.
+    pub contract: Contract,
     /// Whether the venue is asked for the status of orders.
     pub status: StatusRule,
     /// The venue is asked for all open orders of a line at each logon, with OrderMassStatusRequest(AF).

@@ -1,7 +1,8 @@
 //! `drop`, own tags, and locates.
 
 use fixwire_engine::protocol::dictionary::Version;
-use fixwire_oms::field_table::why_not_dropped;
+use fixwire_oms::contract::ContractKey;
+use fixwire_oms::field_table::why_not;
 
 use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
 use crate::desk::Input;
@@ -51,7 +52,7 @@ fn some_fields_are_never_dropped() {
     for tag in [
         18, 110, 111, 152, 210, 388, 423, 1138, 211, 835, 836, 837, 838, 1094,
     ] {
-        let why = why_not_dropped(tag);
+        let why = why_not(ContractKey::Drop, tag);
         assert!(why.is_some_and(|why| why.contains("another way")), "{tag}");
         for (user, group) in [
             (format!("drop = [{tag}]"), String::new()),
@@ -72,12 +73,12 @@ fn some_fields_are_never_dropped() {
         }
     }
     for tag in [11, 38, 40, 44, 54, 55, 59, 60, 99, 21, 35, 49] {
-        assert!(why_not_dropped(tag).is_some(), "{tag}");
+        assert!(why_not(ContractKey::Drop, tag).is_some(), "{tag}");
     }
     for tag in [
         15, 47, 50, 57, 58, 78, 100, 109, 115, 167, 207, 376, 453, 528, 6000,
     ] {
-        assert_eq!(why_not_dropped(tag), None, "{tag}");
+        assert_eq!(why_not(ContractKey::Drop, tag), None, "{tag}");
     }
 }
 
@@ -159,6 +160,89 @@ fn own_tags_and_drops_that_cannot_be_are_refused() {
         let found = mistake(drop, "");
         assert!(found.starts_with(what), "{drop}: {found}");
     }
+}
+
+#[test]
+fn contracts_that_contradict_the_table_or_themselves_are_refused() {
+    for (keys, what) in [
+        (
+            "carry = [44]",
+            "carry cannot name tag 44: the OMS reads or writes it itself",
+        ),
+        (
+            "carry = [34]",
+            "carry cannot name tag 34: it belongs to the session layer",
+        ),
+        (
+            "carry = [111]",
+            "carry cannot name tag 111: it decides how an order trades",
+        ),
+        ("carry = [15]", "carry cannot name tag 15: "),
+        ("carry = 58", "carry must be a list of tags"),
+        ("refuse = [\"58\"]", "refuse must be a list of tags"),
+        (
+            "refuse = [11]",
+            "refuse cannot name tag 11: the OMS reads or writes it itself",
+        ),
+        (
+            "set = {11 = \"A\"}",
+            "set cannot name tag 11: the OMS reads or writes it itself",
+        ),
+        (
+            "set = {110 = \"A\"}",
+            "set cannot name tag 110: it decides how an order trades",
+        ),
+        (
+            "set = {453 = \"1\"}",
+            "set cannot name tag 453: it counts the entries of a group",
+        ),
+        (
+            "set = {447 = \"D\"}",
+            "set cannot name tag 447: it is part of a group",
+        ),
+        (
+            "set = {355 = \"A\"}",
+            "set cannot name tag 355: its length is a field of its own",
+        ),
+        ("set = {6000 = 1}", "6000 must be a text of 1 to 255 bytes"),
+        (
+            "set = {6000 = \"a\\u0001b\"}",
+            "the value of 6000 has a control character",
+        ),
+        ("set = {A = \"x\"}", "A in set is not a tag"),
+        ("set = [6000]", "set must be a table of tags"),
+        (
+            "map.354 = {A = \"B\"}",
+            "map cannot name tag 354: its length is a field of its own",
+        ),
+        ("map.6000 = {}", "map.6000 has no values"),
+        ("map.6000 = \"A\"", "6000 must be a table of tags"),
+        (
+            "map.54 = {1 = \"2\"}",
+            "map cannot name tag 54: the OMS reads or writes it itself",
+        ),
+        (
+            "drop = [6000]\ncarry = [6000]",
+            "tag 6000 is in carry and in drop",
+        ),
+        ("drop = [6000, 6000]", "drop names tag 6000 twice"),
+        (
+            "map.6000 = {A = \"B\"}\nset = {6000 = \"C\"}",
+            "tag 6000 is in set and in map",
+        ),
+    ] {
+        for (user, group) in [(keys, ""), ("", keys)] {
+            let found = mistake(user, group);
+            assert!(found.starts_with(what), "{keys}: {found}");
+        }
+    }
+    assert_eq!(
+        mistake(
+            "set = {6000 = \"A\"}\nmap.6001 = {A = \"B\"}",
+            "carry = [6000]"
+        ),
+        ""
+    );
 }
 
 #[test]

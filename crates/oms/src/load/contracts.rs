@@ -1,0 +1,229 @@
+//! `carry`, `set`, `map`, `drop` and `refuse`: what becomes of fields of requests, for a user or a line group.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{GroupDef, Version};
+use fixwire_protocol::{Dictionary, Tag};
+use fixwire_text::{Diagnostic, TomlTable, TomlValue};
+
+use super::Reader;
+use crate::values::contract::{Contract, ContractKey, FieldRule, MapTable};
+use crate::values::field_table::{REQUESTS, why_not};
+
+/// The versions that clients speak.
+const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
+
+/// What a key says, for the differences of a reload.
+pub(super) fn shown(contract: &Contract, key: ContractKey) -> String {
+    let between = match key {
+        ContractKey::Map => "; ",
+        ContractKey::Carry | ContractKey::Set | ContractKey::Drop | ContractKey::Refuse => " ",
+    };
+    contract.text(key, |tag| tag.to_string(), between)
+}
+
+impl Reader<'_> {
+    /// Reads a key into a contract.
+    pub(super) fn contract(
+        &mut self,
+        contract: &mut Contract,
+        key: ContractKey,
+        value: TomlValue<'_>,
+    ) -> Result<(), Diagnostic> {
+        match key {
+            ContractKey::Carry => self.tags(contract, FieldRule::Carry, value),
+            ContractKey::Drop => self.tags(contract, FieldRule::Drop, value),
+            ContractKey::Refuse => self.tags(contract, FieldRule::Refuse, value),
+            ContractKey::Set => {
+                for value in table(value, "set = {47 = \"A\"}")?.entries() {
+                    let rule = set_value(value).map(|value| FieldRule::Set(value.into()));
+                    self.field(contract, key, value, rule);
+                }
+                Ok(())
+            }
+            ContractKey::Map => {
+                for value in table(value, "map.47 = {A = \"P\"}")?.entries() {
+                    self.field(contract, key, value, map_table(value).map(FieldRule::Map));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// `drop = [58, 453]`: the tags, and those of the groups that they count.
+    fn tags(
+        &mut self,
+        contract: &mut Contract,
+        rule: FieldRule,
+        value: TomlValue<'_>,
+    ) -> Result<(), Diagnostic> {
+        let key = rule.key();
+        let what = format!("{} must be a list of tags", key.name());
+        let hint = format!("write the tags of the fields: {} = [58, 376]", key.name());
+        let Some(items) = value.numbers() else {
+            return Err(value.wrong(what, hint));
+        };
+        let mut tags = Vec::new();
+        for (at, tag) in items {
+            let tag = tag.and_then(|tag| Tag::try_from(tag).ok());
+            match tag.filter(|tag| MOST.contains(tag)) {
+                None => self.wrong(at, &*what, &*hint),
+                Some(tag) => {
+                    if self.name_tag(contract, at, tag, rule.clone()) {
+                        tags.push(tag);
+                    }
+                }
+            }
+        }
+        for member in members(&tags, key) {
+            // What the settings say of the field itself counts.
+            let _ = contract.add(member, rule.clone(), true);
+        }
+        Ok(())
+    }
+
+    /// A field of `set` or `map`, by its tag.
+    fn field(
+        &mut self,
+        contract: &mut Contract,
+        key: ContractKey,
+        value: TomlValue<'_>,
+        rule: Result<FieldRule, Diagnostic>,
+    ) {
+        let tag = fixwire_text::number(value.key).and_then(|tag| Tag::try_from(tag).ok());
+        let Some(tag) = tag.filter(|tag| MOST.contains(tag)) else {
+            let what = format!("{} in {} is not a tag", value.key, key.name());
+            return self.wrong(value.at, what, "write the number of the field");
+        };
+        if let Some(why) = why_not_single(tag, key) {
+            let what = format!("{} cannot name tag {tag}: {why}", key.name());
+            let hint = "carry, drop and refuse may name it";
+            return self.wrong(value.at, what, hint);
+        }
+        if let Some(rule) = self.keep(rule) {
+            self.name_tag(contract, value.at, tag, rule);
+        }
+    }
+
+    /// Adds a tag to a contract, if the table of fields and the rest of the contract let it.
+    fn name_tag(&mut self, contract: &mut Contract, at: usize, tag: Tag, rule: FieldRule) -> bool {
+        let key = rule.key().name();
+        if let Some(why) = why_not(rule.key(), tag) {
+            let what = format!("{key} cannot name tag {tag}: {why}");
+            let hint = "docs/reference/oms-fields.md lists which tags it may name";
+            self.wrong(at, what, hint);
+            return false;
+        }
+        match contract.add(tag, rule, false) {
+            Ok(()) => true,
+            Err(other) if other.name() == key => {
+                self.wrong(at, format!("{key} names tag {tag} twice"), "name it once");
+                false
+            }
+            Err(other) => {
+                let what = format!("tag {tag} is in {} and in {key}", other.name());
+                self.wrong(at, what, "a field has one treatment: leave one of the two");
+                false
+            }
+        }
+    }
+}
+
+/// Tags that settings may name.
+const MOST: core::ops::RangeInclusive<Tag> = 1..=99_999;
+
+fn table<'d>(value: TomlValue<'d>, example: &str) -> Result<TomlTable<'d>, Diagnostic> {
+    value.table().map_err(|_| {
+        let what = format!("{} must be a table of tags", value.key);
+        value.wrong(what, format!("write the tags and their values: {example}"))
+    })
+}
+
+/// A value as a field may have it.
+fn set_value<'d>(value: TomlValue<'d>) -> Result<&'d [u8], Diagnostic> {
+    let text = value.text()?;
+    if text.chars().any(char::is_control) {
+        let what = format!("the value of {} has a control character", value.key);
+        return Err(value.wrong(what, "fields end with SOH: write the text alone"));
+    }
+    Ok(text.as_bytes())
+}
+
+/// `{A = "P", B = "A"}`.
+fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
+    let mut map = MapTable::default();
+    for to in table(value, "map.47 = {A = \"P\"}")?.entries() {
+        let from = to.key;
+        if from.is_empty() || from.chars().any(char::is_control) {
+            let what = format!("a value in map.{} is no value of a field", value.key);
+            return Err(to.wrong(what, "write the client's value, without control characters"));
+        }
+        map.add(from.as_bytes(), set_value(to)?);
+    }
+    if map.is_empty() {
+        let what = format!("map.{} has no values", value.key);
+        return Err(value.wrong(what, "write each value and what it becomes: {A = \"P\"}"));
+    }
+    Ok(map)
+}
+
+/// Why a field has no value that stands alone; `None` when it has one.
+fn why_not_single(tag: Tag, key: ContractKey) -> Option<&'static str> {
+    let (mut is_alone, mut is_member) = (false, false);
+    for dictionary in VERSIONS.map(Dictionary::built_in) {
+        let field = dictionary.field(tag);
+        if field.is_some_and(|field| field.partner.is_some()) {
+            return Some("its length is a field of its own");
+        }
+        for msg_type in ["D", "G", "F"] {
+            let message = dictionary.message(msg_type.as_bytes());
+            let parts = message.into_iter().chain([dictionary.header()]);
+            for member in parts.flat_map(|part| part.members()) {
+                if member.tag == tag {
+                    if member.group.is_some() {
+                        return Some("it counts the entries of a group");
+                    }
+                    is_alone = true;
+                }
+                is_member |= member.group.as_ref().is_some_and(|it| has(it, tag));
+            }
+        }
+    }
+    let has_no_place = key == ContractKey::Set && is_member && !is_alone;
+    has_no_place.then_some("it is part of a group")
+}
+
+fn has(group: &GroupDef, tag: Tag) -> bool {
+    let mut members = group.members().iter();
+    members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has(it, tag)))
+}
+
+/// The fields of the groups that these tags count, but for those that the key may not name.
+fn members(counts: &[Tag], key: ContractKey) -> Vec<Tag> {
+    fn add(group: &GroupDef, key: ContractKey, all: &mut Vec<Tag>) {
+        for member in group.members() {
+            if why_not(key, member.tag).is_none() {
+                all.push(member.tag);
+            }
+            if let Some(group) = &member.group {
+                add(group, key, all);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    if counts.is_empty() {
+        return all;
+    }
+    for version in VERSIONS {
+        let dictionary = Dictionary::built_in(version);
+        for msg_type in REQUESTS {
+            let groups = counts
+                .iter()
+                .filter_map(|count| dictionary.group(msg_type.as_bytes(), *count));
+            groups.for_each(|group| add(group, key, &mut all));
+        }
+    }
+    all
+}

@@ -1,0 +1,230 @@
+//! Contracts: what becomes of fields that the OMS has no use for itself, as a user or a line group names them by tag.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+use fixwire_protocol::Tag;
+
+/// A key of `[[user]]` and `[[line_group]]` that names fields.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ContractKey {
+    /// `carry`: the venue gets the client's value.
+    Carry,
+    /// `set`: the venue gets a value of the settings, also where the client sent none.
+    Set,
+    /// `map`: the venue gets the value that a table has for that of the client.
+    Map,
+    /// `drop`: the venue does not get the field.
+    Drop,
+    /// `refuse`: a request with the field is rejected.
+    Refuse,
+}
+
+impl ContractKey {
+    /// All, in the order of the page.
+    pub const ALL: [Self; 5] = [Self::Carry, Self::Set, Self::Map, Self::Drop, Self::Refuse];
+
+    /// The key in the settings.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Carry => "carry",
+            Self::Set => "set",
+            Self::Map => "map",
+            Self::Drop => "drop",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
+/// What a contract says of a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Treatment<'a> {
+    /// It goes on with its value.
+    Carry,
+    /// It has this value.
+    Set(&'a [u8]),
+    /// Its value is replaced by that of a table.
+    Map(&'a MapTable),
+    /// It is left out, and counted.
+    Drop,
+    /// The message is rejected.
+    Refuse,
+}
+
+/// What a contract makes of the value of a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Passage<'a> {
+    /// It has this value from now on.
+    Value(&'a [u8]),
+    /// It is left out, and counted.
+    Dropped,
+    /// The message is rejected.
+    Refused,
+}
+
+impl<'a> Treatment<'a> {
+    /// What becomes of a value; a table without the value refuses it.
+    #[must_use]
+    pub fn pass(self, value: &'a [u8]) -> Passage<'a> {
+        match self {
+            Self::Carry => Passage::Value(value),
+            Self::Set(value) => Passage::Value(value),
+            Self::Map(table) => table.of(value).map_or(Passage::Refused, Passage::Value),
+            Self::Drop => Passage::Dropped,
+            Self::Refuse => Passage::Refused,
+        }
+    }
+}
+
+/// Values and what they become, in the order of the values.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct MapTable(Vec<(Box<[u8]>, Box<[u8]>)>);
+
+impl MapTable {
+    /// What a value becomes.
+    #[must_use]
+    pub fn of(&self, value: &[u8]) -> Option<&[u8]> {
+        let found = self.0.binary_search_by(|(from, _)| (**from).cmp(value));
+        found.ok().map(|at| &*self.0[at].1)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, from: &[u8], to: &[u8]) {
+        let at = self.0.partition_point(|(known, _)| **known < *from);
+        self.0.insert(at, (from.into(), to.into()));
+    }
+}
+
+/// What a key says of its tag.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum FieldRule {
+    Carry,
+    Set(Box<[u8]>),
+    Map(MapTable),
+    Drop,
+    Refuse,
+}
+
+impl FieldRule {
+    pub(crate) fn key(&self) -> ContractKey {
+        match self {
+            Self::Carry => ContractKey::Carry,
+            Self::Set(_) => ContractKey::Set,
+            Self::Map(_) => ContractKey::Map,
+            Self::Drop => ContractKey::Drop,
+            Self::Refuse => ContractKey::Refuse,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Entry {
+    tag: Tag,
+    rule: FieldRule,
+    /// The settings name the group that has the field, not the field.
+    is_member: bool,
+}
+
+/// The fields that a user or a line group names, by tag. Most name none.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Contract(Vec<Entry>);
+
+impl Contract {
+    /// Whether it names no field.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What it says of a field; `None` where it does not name it.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, tag: Tag) -> Option<Treatment<'_>> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(match &self.entry(tag)?.rule {
+            FieldRule::Carry => Treatment::Carry,
+            FieldRule::Set(value) => Treatment::Set(value),
+            FieldRule::Map(table) => Treatment::Map(table),
+            FieldRule::Drop => Treatment::Drop,
+            FieldRule::Refuse => Treatment::Refuse,
+        })
+    }
+
+    /// The fields of `set` with their values, by tag: messages have them also where the client sent none.
+    pub fn sets(&self) -> impl Iterator<Item = (Tag, &[u8])> {
+        self.0.iter().filter_map(|entry| match &entry.rule {
+            FieldRule::Set(value) => Some((entry.tag, &**value)),
+            FieldRule::Carry | FieldRule::Map(_) | FieldRule::Drop | FieldRule::Refuse => None,
+        })
+    }
+
+    /// The tags that a key names, with those of the groups that it names.
+    pub fn tags(&self, key: ContractKey) -> impl Iterator<Item = Tag> {
+        let entries = self.0.iter().filter(move |entry| entry.rule.key() == key);
+        entries.map(|entry| entry.tag)
+    }
+
+    /// What a key says, as text: the tags, and of `set` and `map` the values.
+    #[must_use]
+    pub fn text(&self, key: ContractKey, name: impl Fn(Tag) -> String, between: &str) -> String {
+        let mut text = String::new();
+        for entry in self.0.iter().filter(|entry| entry.rule.key() == key) {
+            let sign = if text.is_empty() { "" } else { between };
+            let _ = write!(text, "{sign}{}", name(entry.tag));
+            match &entry.rule {
+                FieldRule::Set(value) => {
+                    let _ = write!(text, "={}", String::from_utf8_lossy(value));
+                }
+                FieldRule::Map(MapTable(values)) => {
+                    for (at, (from, to)) in values.iter().enumerate() {
+                        let sign = if at == 0 { ":" } else { "" };
+                        let (from, to) =
+                            (String::from_utf8_lossy(from), String::from_utf8_lossy(to));
+                        let _ = write!(text, "{sign} {from}={to}");
+                    }
+                }
+                FieldRule::Carry | FieldRule::Drop | FieldRule::Refuse => {}
+            }
+        }
+        text
+    }
+
+    /// Adds what a key says of a tag.
+    ///
+    /// # Errors
+    ///
+    /// The key that names it already. What the settings say of a field counts before what they say of its group.
+    pub(crate) fn add(
+        &mut self,
+        tag: Tag,
+        rule: FieldRule,
+        is_member: bool,
+    ) -> Result<(), ContractKey> {
+        let entry = Entry {
+            tag,
+            rule,
+            is_member,
+        };
+        match self.0.binary_search_by_key(&tag, |entry| entry.tag) {
+            Err(at) => self.0.insert(at, entry),
+            Ok(_) if is_member => {}
+            Ok(at) if self.0[at].is_member => self.0[at] = entry,
+            Ok(at) => return Err(self.0[at].rule.key()),
+        }
+        Ok(())
+    }
+
+    fn entry(&self, tag: Tag) -> Option<&Entry> {
+        let found = self.0.binary_search_by_key(&tag, |entry| entry.tag);
+        found.ok().map(|at| &self.0[at])
+    }
+}
