@@ -91,9 +91,10 @@ impl PriceBand {
 /// | `Continuous` | yes | yes | at once |
 /// | `AuctionCall` | yes, but nothing immediate | yes | in [`Book::uncross`] |
 /// | `Halted`, `Closed` | no | yes | no |
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum BookState {
     /// Continuous trading.
+    #[default]
     Continuous,
     /// Auction call: orders are collected.
     AuctionCall,

@@ -45,7 +45,7 @@ impl Default for ExchangeConfig {
 }
 
 /// One instrument.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct InstrumentConfig {
     /// Symbol(55).
     pub symbol: String,
@@ -237,25 +237,24 @@ impl InstrumentConfig {
     }
 }
 
+/// The names of states in settings files and commands.
+pub(crate) const STATES: [(&str, BookState); 4] = [
+    ("continuous", BookState::Continuous),
+    ("auction", BookState::AuctionCall),
+    ("halted", BookState::Halted),
+    ("closed", BookState::Closed),
+];
+
 /// The name of a state in settings files and commands.
 #[must_use]
 pub fn state_name(state: BookState) -> &'static str {
-    match state {
-        BookState::Continuous => "continuous",
-        BookState::AuctionCall => "auction",
-        BookState::Halted => "halted",
-        BookState::Closed => "closed",
-    }
+    let mut known = STATES.iter().filter(|it| it.1 == state);
+    known.next().map_or("", |it| it.0)
 }
 
 /// The state with this name; `None` when the name is unknown.
 #[must_use]
 pub fn state_of(name: &str) -> Option<BookState> {
-    let all = [
-        BookState::Continuous,
-        BookState::AuctionCall,
-        BookState::Halted,
-        BookState::Closed,
-    ];
-    all.into_iter().find(|state| state_name(*state) == name)
+    let known = STATES.iter().find(|it| it.0 == name);
+    known.map(|it| it.1)
 }

@@ -27,6 +27,7 @@ mod fields;
 mod instrument;
 mod ledger;
 mod leg_config;
+mod load;
 mod market;
 mod orders;
 mod outgoing;
@@ -51,4 +52,5 @@ pub use faults::{
 pub use fixwire_book::BookState;
 pub use ledger::state_form;
 pub use leg_config::{LegConfig, parse_legs};
+pub use load::{load, setting_tables};
 pub use script::{OrderScript, check_step};

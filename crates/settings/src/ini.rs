@@ -15,6 +15,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use fixwire_engine::regular;
+pub use fixwire_text::Span;
 
 use super::dialect::Dialect;
 use super::document::Document;
@@ -26,15 +27,6 @@ pub const MAX_FILE: u64 = 2 << 20;
 
 /// Maximum number of sections in a file.
 pub const MAX_SECTIONS: usize = 4096;
-
-/// A span of the text: bytes from `start` up to but not including `end`.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Span {
-    /// First byte.
-    pub start: usize,
-    /// One past the last byte.
-    pub end: usize,
-}
 
 /// A file that was read.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use fixwire_engine::regular;
 use fixwire_protocol::dictionary::Version;
+use fixwire_text::{Diagnostic, Span};
 
-use super::ini::{Source, Span};
+use super::ini::Source;
 use super::keys::Id;
 use super::problem::{LoadError, Problem, SettingsFault, SettingsReport};
 use super::resolved::{SessionSettings, Settings};
@@ -91,6 +92,22 @@ impl Source {
 }
 
 impl Problem {
+    /// A mistake in one of the file's further tables, or in a file that they name.
+    #[must_use]
+    pub fn of(source: &Source, mistake: &Diagnostic) -> Self {
+        let start = mistake.at;
+        let (line, column) = fixwire_text::place(&source.text, start);
+        let span = match mistake.end {
+            Some(end) if end > start => Span { start, end },
+            _ => source.word(line, column),
+        };
+        let file = mistake.file.as_ref();
+        let file = file.map(|(file, line)| format!("{file}:{line}: "));
+        let help = Some(mistake.hint.as_str()).filter(|hint| !hint.is_empty());
+        let title = format!("{}{}", file.unwrap_or_default(), mistake.what);
+        Self::found(span, &title, help)
+    }
+
     /// An error at a position of the file. Its text may quote the file.
     #[must_use]
     pub fn found(span: Span, title: &str, help: Option<&str>) -> Self {

@@ -115,15 +115,6 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     document
 }
 
-impl From<std::ops::Range<usize>> for Span {
-    fn from(range: std::ops::Range<usize>) -> Self {
-        Self {
-            start: range.start,
-            end: range.end,
-        }
-    }
-}
-
 /// The span of existing characters.
 fn within(text: &str, span: Span) -> Span {
     let mut start = span.start.min(text.len());

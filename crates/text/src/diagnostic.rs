@@ -2,12 +2,30 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::ops::Range;
+
+/// A place in a text: bytes from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+impl From<Range<usize>> for Span {
+    fn from(Range { start, end }: Range<usize>) -> Self {
+        Self { start, end }
+    }
+}
 
 /// A mistake in a settings file, or in a file that it names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Diagnostic {
     /// Byte offset in the settings; for a mistake in another file, the offset of that file's name.
     pub at: usize,
+    /// Byte offset after the mistake, where it is known.
+    pub end: Option<usize>,
     /// The other file and the line in it, from 1.
     pub file: Option<(String, usize)>,
     /// The mistake.
@@ -21,9 +39,18 @@ impl Diagnostic {
     pub fn new(at: usize, what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             at,
+            end: None,
             file: None,
             what: what.into(),
             hint: hint.into(),
+        }
+    }
+
+    /// A mistake in a part of the settings.
+    pub fn of(span: Span, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            end: Some(span.end),
+            ..Self::new(span.start, what, hint)
         }
     }
 

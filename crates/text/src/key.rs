@@ -4,6 +4,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::Diagnostic;
+use crate::toml::{TomlTable, TomlValue, tables};
 use crate::units::duration_text;
 
 /// A setting: how it is written, read, shown and explained. `R` is the function that reads it.
@@ -50,6 +54,85 @@ impl<T, R> SettingKey<T, R> {
             reload: self.reload,
             help: self.help,
         }
+    }
+
+    /// The mistake that a table does not have it.
+    pub fn missing(&self, table: TomlTable<'_>) -> Diagnostic {
+        let what = format!("{} is missing", self.name);
+        Diagnostic::of(
+            table.span(),
+            what,
+            format!("add {} = ... ({})", self.name, self.form),
+        )
+    }
+}
+
+/// Who reads tables by registries of their keys: what the functions that read values share.
+pub trait TableReader: Sized {
+    /// The mistakes found so far.
+    fn mistakes(&mut self) -> &mut Vec<Diagnostic>;
+
+    /// The value, or `None` after noting the mistake in it.
+    fn keep<V>(&mut self, read: Result<V, Diagnostic>) -> Option<V> {
+        read.map_err(|mistake| self.mistakes().push(mistake)).ok()
+    }
+
+    /// Reads the keys of a table into a rule, in the order of the registry; missing ones have their defaults.
+    fn read_keys<T, R>(&mut self, keys: &[SettingKey<T, R>], rule: &mut T, table: TomlTable<'_>)
+    where
+        R: Fn(&mut Self, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>,
+    {
+        self.read_keys_or(keys, rule, table, |key| key.missing(table));
+    }
+
+    /// The same, with a mistake of the caller's for a missing key.
+    fn read_keys_or<T, R>(
+        &mut self,
+        keys: &[SettingKey<T, R>],
+        rule: &mut T,
+        table: TomlTable<'_>,
+        missing: impl Fn(&SettingKey<T, R>) -> Diagnostic,
+    ) where
+        R: Fn(&mut Self, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>,
+    {
+        let nothing = DeTable::new();
+        let unknown = table.unknown(keys.iter().map(|key| key.name));
+        self.mistakes().extend(unknown);
+        for key in keys {
+            let done = match (table.get(key.name), key.default) {
+                (Some(value), _) => (key.read)(self, rule, value),
+                (None, "") => Ok(()),
+                (None, REQUIRED) => Err(missing(key)),
+                (None, default) => match DeValue::parse(default) {
+                    Ok(value) => {
+                        let value = TomlValue::detached(key.name, value.get_ref(), &nothing);
+                        (key.read)(self, rule, value)
+                    }
+                    Err(error) => Err(Diagnostic::new(table.at, error.message(), "")),
+                },
+            };
+            self.keep(done);
+        }
+    }
+
+    /// Reads a list of tables such as `[[user]]`: the tables, and the rules that they describe.
+    fn read_list<'d, T: Default, R>(
+        &mut self,
+        keys: &[SettingKey<T, R>],
+        root: TomlTable<'d>,
+        name: &str,
+    ) -> (Vec<TomlTable<'d>>, Vec<T>)
+    where
+        R: Fn(&mut Self, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>,
+    {
+        let tables = tables(root.get(name), name, self.mistakes());
+        let rules = tables.iter().map(|table| {
+            let mut rule = T::default();
+            self.read_keys(keys, &mut rule, *table);
+            rule
+        });
+        let rules = rules.collect();
+        (tables, rules)
     }
 }
 
@@ -137,7 +220,7 @@ shown!(String, u8, u16, u32, u64, usize);
 
 /// Makes a list of [`SettingKey`]s. An entry is its help, then `name: Value(...), default, effect of a reload;`. A value
 /// is the field that it is written to, with what its type needs; `With` a form, the field and how it is read, `Own` a form,
-/// how it is read and how it is shown. The file of `File` is read by whoever reads the table.
+/// how it is read and how it is shown; `Plain` a form and how it is read, where no reload compares it. The file of `File` is read by whoever reads the table.
 #[macro_export]
 macro_rules! keys {
     ($( $(#[doc = $help:literal])+ $name:ident: $value:ident($($args:tt)*), $default:expr, $reload:expr; )*) => {
@@ -151,8 +234,10 @@ macro_rules! keys {
             show: $crate::keys!(@show $value $($args)*),
         } ),*]
     };
-    // A key that is a word of Rust.
+    // Keys that are words of Rust.
     (@name do_) => { "do" };
+    (@name match_) => { "match" };
+    (@name type_) => { "type" };
     (@name $name:ident) => { stringify!($name) };
     (@form Flag $($args:tt)*) => { "true or false" };
     (@form Text $($args:tt)*) => { "text" };
@@ -162,6 +247,7 @@ macro_rules! keys {
     (@form File) => { "CSV file" };
     (@form With $form:literal, $($args:tt)*) => { $form };
     (@form Own $form:literal, $($args:tt)*) => { $form };
+    (@form Plain $form:literal, $($args:tt)*) => { $form };
     (@read Flag $($field:ident).+) => {
         |_, rule, value| value.flag().map(|read| rule.$($field).+ = read)
     };
@@ -185,10 +271,12 @@ macro_rules! keys {
     (@read File) => { |_, _, value| value.text().map(|_| ()) };
     (@read With $form:literal, $($field:ident).+, $read:expr) => { $read };
     (@read Own $form:literal, $read:expr, $show:expr) => { $read };
+    (@read Plain $form:literal, $read:expr) => { $read };
     (@show Time $($field:ident).+, $($args:tt)*) => {
         |rule| $crate::time_text(Option::from(rule.$($field).+))
     };
     (@show File) => { |_| ::alloc::string::String::new() };
+    (@show Plain $($args:tt)*) => { |_| ::alloc::string::String::new() };
     (@show With $form:literal, $($field:ident).+, $read:expr) => {
         |rule| $crate::ShownValue::shown(&rule.$($field).+)
     };

@@ -30,8 +30,10 @@ mod names;
 mod toml;
 mod units;
 
-pub use self::toml::{TomlTable, TomlValue, tables};
-pub use diagnostic::{Diagnostic, place};
-pub use key::{KeyInfo, REQUIRED, ReloadEffect, SettingKey, ShownValue, page_rows, time_text};
+pub use self::toml::{TomlFile, TomlTable, TomlValue, tables};
+pub use diagnostic::{Diagnostic, Span, place};
+pub use key::{
+    KeyInfo, REQUIRED, ReloadEffect, SettingKey, ShownValue, TableReader, page_rows, time_text,
+};
 pub use names::{distance, listed, nearest};
 pub use units::{bytes, duration, duration_text, number};

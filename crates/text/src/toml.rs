@@ -1,25 +1,51 @@
 //! Tables of TOML, whose values are read by their type.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Span};
 use crate::names::{listed, nearest};
 use crate::units;
 
 /// Maximum length of a text, in bytes.
 const TEXT_MAX: usize = 255;
 
+/// A file of TOML.
+#[derive(Debug, Default)]
+pub struct TomlFile<'d>(DeTable<'d>);
+
+impl<'d> TomlFile<'d> {
+    /// Parses a text.
+    ///
+    /// # Errors
+    ///
+    /// It is not TOML.
+    pub fn parse(text: &'d str) -> Result<Self, Diagnostic> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let span = error.span().map(Span::from).unwrap_or_default();
+            Diagnostic::of(span, error.message().replace('\n', ", "), "")
+        });
+        table.map(|table| Self(table.into_inner()))
+    }
+
+    /// All its tables.
+    #[must_use]
+    pub fn root(&self) -> TomlTable<'_> {
+        TomlTable::of_file(&self.0)
+    }
+}
+
 /// A table of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct TomlTable<'d> {
     /// Byte offset of the table in the file.
     pub at: usize,
+    end: usize,
     keys: &'d DeTable<'d>,
 }
 
@@ -28,8 +54,11 @@ pub struct TomlTable<'d> {
 pub struct TomlValue<'d> {
     /// The key.
     pub key: &'d str,
+    /// The key's place in the file.
+    pub key_span: Span,
     /// Byte offset of the value in the file.
     pub at: usize,
+    end: usize,
     /// The table.
     pub table: TomlTable<'d>,
     value: &'d DeValue<'d>,
@@ -39,19 +68,31 @@ impl<'d> TomlTable<'d> {
     /// The tables of a file.
     #[must_use]
     pub fn of_file(keys: &'d DeTable<'d>) -> Self {
-        Self { at: 0, keys }
+        let (at, end) = (0, 0);
+        Self { at, end, keys }
+    }
+
+    /// The table's place in the file: of `[[user]]`, its line.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span::from(self.at..self.end)
+    }
+
+    /// All keys with their values, in the order of the alphabet.
+    pub fn entries(&self) -> impl Iterator<Item = TomlValue<'d>> + use<'d> {
+        let table = *self;
+        table.keys.iter().map(move |(key, value)| {
+            let (key, key_span) = (key.get_ref(), Span::from(key.span()));
+            TomlValue::new(key, key_span, value, table)
+        })
     }
 
     /// The value of a key.
     #[must_use]
-    pub fn get(&self, key: &'d str) -> Option<TomlValue<'d>> {
-        let value = self.keys.get(key)?;
-        Some(TomlValue {
-            key,
-            at: value.span().start,
-            table: *self,
-            value: value.get_ref(),
-        })
+    pub fn get(&self, key: &str) -> Option<TomlValue<'d>> {
+        let (key, value) = self.keys.get_key_value(key)?;
+        let key_span = Span::from(key.span());
+        Some(TomlValue::new(key.get_ref(), key_span, value, *self))
     }
 
     /// The values of all keys, by name.
@@ -74,29 +115,22 @@ impl<'d> TomlTable<'d> {
     /// Byte offset of the value of a key; 0 without it.
     #[must_use]
     pub fn place(&self, key: &str) -> usize {
-        self.keys.get(key).map_or(0, |value| value.span().start)
+        self.get(key).map_or(0, |value| value.at)
     }
 
     /// All keys that are not known, as mistakes.
     pub fn unknown(&self, known: impl Iterator<Item = &'static str>) -> Vec<Diagnostic> {
         let mut names: Vec<&str> = known.collect();
         names.sort_unstable();
-        let unknown = |key: &Spanned<Cow<'_, str>>| {
-            let name: &str = key.get_ref();
-            if names.contains(&name) {
-                return None;
-            }
+        let unknown = self.entries().filter(|it| !names.contains(&it.key));
+        let unknown = unknown.map(|TomlValue { key, key_span, .. }| {
             let mut hint = format!("the keys are {}", names.join(", "));
-            if let Some(nearest) = nearest(name, names.iter().copied()) {
+            if let Some(nearest) = nearest(key, names.iter().copied()) {
                 hint += &format!("; did you mean {nearest}?");
             }
-            let what = format!("unknown key {name}");
-            Some(Diagnostic::new(key.span().start, what, hint))
-        };
-        self.keys
-            .iter()
-            .filter_map(|(key, _)| unknown(key))
-            .collect()
+            Diagnostic::of(key_span, format!("unknown key {key}"), hint)
+        });
+        unknown.collect()
     }
 }
 
@@ -109,38 +143,63 @@ pub fn tables<'d>(
     let Some(list) = list else {
         return Vec::new();
     };
-    let DeValue::Array(items) = list.value else {
+    let Some(items) = list.items() else {
         let what = format!("[[{name}]] needs double brackets");
         mistakes.push(list.wrong(what, ""));
         return Vec::new();
     };
-    let mut tables = Vec::new();
-    for item in items.iter() {
-        let at = item.span().start;
-        match item.get_ref() {
-            DeValue::Table(keys) => tables.push(TomlTable { at, keys }),
-            _ => mistakes.push(Diagnostic::new(at, "a table is expected here", "")),
-        }
-    }
-    tables
+    let tables = items.filter_map(|item| item.table().map_err(|it| mistakes.push(it)).ok());
+    tables.collect()
 }
 
 impl<'d> TomlValue<'d> {
+    fn new(
+        key: &'d str,
+        key_span: Span,
+        value: &'d Spanned<DeValue<'d>>,
+        table: TomlTable<'d>,
+    ) -> Self {
+        let Span { start, end } = Span::from(value.span());
+        Self {
+            key,
+            key_span,
+            at: start,
+            end,
+            table,
+            value: value.get_ref(),
+        }
+    }
+
     /// A value that stands in no file, such as a default.
     #[must_use]
     pub fn detached(key: &'d str, value: &'d DeValue<'d>, none: &'d DeTable<'d>) -> Self {
-        let table = TomlTable { at: 0, keys: none };
         Self {
             key,
+            key_span: Span::default(),
             at: 0,
-            table,
+            end: 0,
+            table: TomlTable::of_file(none),
             value,
         }
     }
 
+    /// The value's place in the file.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        Span::from(self.at..self.end)
+    }
+
     /// A mistake in the value.
     pub fn wrong(&self, what: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(self.at, what, hint)
+        Diagnostic::of(self.span(), what, hint)
+    }
+
+    /// The items of a list, each under the list's key.
+    #[must_use]
+    pub fn items(&self) -> Option<impl ExactSizeIterator<Item = TomlValue<'d>> + use<'d>> {
+        let list = *self;
+        let items = list.value.as_array()?.iter();
+        Some(items.map(move |item| Self::new(list.key, list.key_span, item, list.table)))
     }
 
     /// A table.
@@ -150,8 +209,34 @@ impl<'d> TomlValue<'d> {
     /// As all that read a value: it is of another type or out of its range.
     pub fn table(&self) -> Result<TomlTable<'d>, Diagnostic> {
         match self.value {
-            DeValue::Table(keys) => Ok(TomlTable { at: self.at, keys }),
-            _ => Err(self.wrong("a table is expected here", "")),
+            DeValue::Table(keys) => {
+                let Span { start: at, end } = self.span();
+                Ok(TomlTable { at, end, keys })
+            }
+            _ => {
+                let (what, hint) = (
+                    format!("{} must be a table", self.key),
+                    "write KEY = VALUE lines in it",
+                );
+                Err(self.wrong(what, hint))
+            }
+        }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn string(&self) -> Option<&'d str> {
+        self.value.as_str()
+    }
+
+    /// The digits of a number, written with or without quotes; any other text as it is.
+    #[must_use]
+    pub fn digits(&self) -> Option<&'d str> {
+        match self.value {
+            DeValue::String(text) => Some(text),
+            DeValue::Float(number) => Some(number.as_str()),
+            DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str()),
+            _ => None,
         }
     }
 
@@ -161,11 +246,16 @@ impl<'d> TomlValue<'d> {
     ///
     /// It is not one.
     pub fn text(&self) -> Result<&'d str, Diagnostic> {
-        let text = self.value.as_str();
-        let text = text.filter(|text| (1..=TEXT_MAX).contains(&text.len()));
-        text.ok_or_else(|| {
+        let text = self.string();
+        let fits = text.filter(|text| (1..=TEXT_MAX).contains(&text.len()));
+        fits.ok_or_else(|| {
             let what = format!("{} must be a text of 1 to {TEXT_MAX} bytes", self.key);
-            self.wrong(what, "")
+            let hint = if text.is_none() {
+                "write it in quotes"
+            } else {
+                ""
+            };
+            self.wrong(what, hint)
         })
     }
 
@@ -193,20 +283,15 @@ impl<'d> TomlValue<'d> {
         &self,
         mistakes: &mut Vec<Diagnostic>,
     ) -> Result<Vec<(usize, String)>, Diagnostic> {
-        let key = self.key;
-        let DeValue::Array(items) = self.value else {
-            let what = format!("{key} must be a list of strings, such as [\"A*\"]");
-            return Err(self.wrong(what, ""));
+        let wrong = |value: &Self| {
+            let what = format!("{} must be a list of strings", self.key);
+            value.wrong(what, format!("write {} = [\"...\", \"...\"]", self.key))
         };
         let mut texts = Vec::new();
-        for item in items.iter() {
-            let at = item.span().start;
-            match item.get_ref().as_str() {
-                Some(text) => texts.push((at, text.into())),
-                None => {
-                    let what = format!("{key} must be a list of strings");
-                    mistakes.push(Diagnostic::new(at, what, ""));
-                }
+        for item in self.items().ok_or_else(|| wrong(self))? {
+            match item.string() {
+                Some(text) => texts.push((item.at, text.into())),
+                None => mistakes.push(wrong(&item)),
             }
         }
         Ok(texts)
@@ -215,15 +300,17 @@ impl<'d> TomlValue<'d> {
     /// A list of whole numbers, each with its byte offset; `None` for an item of another type. `None` when it is no list.
     #[must_use]
     pub fn numbers(&self) -> Option<Vec<(usize, Option<u64>)>> {
-        let items = self.value.as_array()?.iter();
-        let items = items.map(|item| (item.span().start, whole(item.get_ref())));
-        Some(items.collect())
+        let items = self.items()?;
+        Some(items.map(|item| (item.at, item.whole())).collect())
     }
 
     /// A whole number without quotes, if it is one.
     #[must_use]
     pub fn whole(&self) -> Option<u64> {
-        whole(self.value)
+        match self.value {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            _ => None,
+        }
     }
 
     /// A number from 0 to `most`.
@@ -232,10 +319,41 @@ impl<'d> TomlValue<'d> {
     ///
     /// It is not one.
     pub fn number(&self, most: usize) -> Result<usize, Diagnostic> {
-        let number = self.whole().and_then(|it| usize::try_from(it).ok());
-        number.filter(|number| *number <= most).ok_or_else(|| {
-            let what = format!("{} must be a number from 0 to {most}", self.key);
+        let number = self.number_within(0..=most as u64)?;
+        Ok(number as usize)
+    }
+
+    /// A number within bounds.
+    ///
+    /// # Errors
+    ///
+    /// It is not one.
+    pub fn number_within(&self, bounds: RangeInclusive<u64>) -> Result<u64, Diagnostic> {
+        let number = self.whole().filter(|number| bounds.contains(number));
+        number.ok_or_else(|| {
+            let (least, most) = (bounds.start(), bounds.end());
+            let what = format!("{} must be a number from {least} to {most}", self.key);
             self.wrong(what, "")
+        })
+    }
+
+    /// A number of bytes within bounds: `65536`, or with a unit in quotes.
+    ///
+    /// # Errors
+    ///
+    /// It is not one.
+    pub fn bytes(&self, bounds: RangeInclusive<u64>) -> Result<u64, Diagnostic> {
+        let bytes = self.whole().or_else(|| units::bytes(self.string()?));
+        bytes.filter(|bytes| bounds.contains(bytes)).ok_or_else(|| {
+            let (least, most) = (
+                units::bytes_text(*bounds.start()),
+                units::bytes_text(*bounds.end()),
+            );
+            let what = format!(
+                "{} must be a number of bytes from {least} to {most}",
+                self.key
+            );
+            self.wrong(what, "write 65536, \"64K\", \"16M\" or \"1G\"")
         })
     }
 
@@ -257,10 +375,13 @@ impl<'d> TomlValue<'d> {
     ///
     /// It is none of the words.
     pub fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, Diagnostic> {
-        let text = self.text()?;
+        let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let Some(text) = self.string() else {
+            let what = format!("{} must be {}", self.key, listed(&names));
+            return Err(self.wrong(what, "write it in quotes"));
+        };
         let known = words.iter().find(|(word, _)| *word == text);
         known.map(|(_, value)| *value).ok_or_else(|| {
-            let names: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
             let what = format!("{} = \"{text}\" is not known", self.key);
             self.wrong(what, format!("write {}", listed(&names)))
         })
@@ -274,13 +395,5 @@ impl<'d> TomlValue<'d> {
     pub fn duration(&self, least: u64, most: u64, hint: &str) -> Result<u64, Diagnostic> {
         let read = |text: &str| units::duration(text).filter(|it| (least..=most).contains(it));
         self.parsed(read, "is not a time", hint)
-    }
-}
-
-/// A decimal number without quotes or sign.
-fn whole(value: &DeValue<'_>) -> Option<u64> {
-    match value {
-        DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-        _ => None,
     }
 }

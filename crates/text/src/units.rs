@@ -75,6 +75,18 @@ pub fn bytes(text: &str) -> Option<u64> {
     number(digits.trim_end())?.checked_mul(scale)
 }
 
+/// A number of bytes with its largest unit: `64K`, `1000`.
+pub(crate) fn bytes_text(bytes: u64) -> String {
+    let units = [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)];
+    let unit = units
+        .iter()
+        .find(|(_, scale)| bytes > 0 && bytes.is_multiple_of(*scale));
+    unit.map_or_else(
+        || format!("{bytes}"),
+        |(unit, scale)| format!("{}{unit}", bytes / scale),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,7 +141,10 @@ mod tests {
             ("1g", 1 << 30),
         ] {
             assert_eq!(bytes(text), Some(wanted), "{text}");
+            assert_eq!(bytes(&bytes_text(wanted)), Some(wanted), "{text}");
         }
+        assert_eq!(bytes_text(64 << 30), "64G");
+        assert_eq!(bytes_text(1000), "1000");
         for text in ["", "B", "K", "-1", "64X", "99999999999999999999"] {
             assert_eq!(bytes(text), None, "{text}");
         }

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
 
 use fixwire::schedule::TimeZone;
-use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
+use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source};
 use fixwire_oms::load::Diagnostic;
 use fixwire_oms::rules::{DayBegins, RiskRules};
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
@@ -102,7 +102,7 @@ fn check_zone(begins: &DayBegins) -> Result<(), Diagnostic> {
 
 /// Errors with their positions in the file.
 pub fn found(source: &Source, settings: &Settings, errors: &[Diagnostic]) -> LoadError {
-    let problems = errors.iter().map(|error| problem(source, error));
+    let problems = errors.iter().map(|error| Problem::of(source, error));
     settings.found(problems.collect())
 }
 
@@ -116,16 +116,6 @@ fn build() -> String {
     let mut hasher = DefaultHasher::new();
     hasher.write(&program);
     format!("fixwire {version} {:016x}", hasher.finish())
-}
-
-fn problem(source: &Source, error: &Diagnostic) -> Problem {
-    let (line, column) = fixwire_text::place(&source.text, error.at);
-    let span: Span = source.word(line, column);
-    let file = error.file.as_ref();
-    let file = file.map(|(file, line)| format!("{file}:{line}: "));
-    let help = Some(&error.hint).filter(|hint| !hint.is_empty());
-    let title = format!("{}{}", file.unwrap_or_default(), error.what);
-    Problem::found(span, &title, help.map(|help| &**help))
 }
 
 /// A listener that prints a line for each event.

@@ -10,8 +10,8 @@ use fixwire_protocol::time::{Precision, TimestampWriter as SourceText};
 use fixwire_stamps::Stamp;
 use fixwire_stamps::analysis::kind_name;
 use fixwire_stamps::file;
+use fixwire_text::TomlFile;
 use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
 
@@ -152,14 +152,9 @@ fn since(from: u64, time: u64) -> String {
 
 /// The stamps file of the settings, which the OMS has already validated.
 fn named(settings: &str) -> Option<String> {
-    let document = DeTable::parse(settings).ok()?;
-    let DeValue::Table(oms) = document.get_ref().get("oms")?.get_ref() else {
-        return None;
-    };
-    let DeValue::String(stamps) = oms.get("stamps")?.get_ref() else {
-        return None;
-    };
-    Some(stamps.clone().into_owned())
+    let file = TomlFile::parse(settings).ok()?;
+    let stamps = file.root().get("oms")?.table().ok()?.get("stamps")?;
+    stamps.string().map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -130,14 +130,14 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
     );
     for (title, place) in [
         ("quantity is not a decimal number", "sim.toml:26:12"),
-        ("unknown key `sides`", "sim.toml:27:1"),
+        ("unknown key sides", "sim.toml:27:1"),
         (
             "unknown step \"fil 40\": the steps are pending, ack, fill",
             "sim.toml:30:3",
         ),
         ("wait 5: write it as wait 200ms", "sim.toml:31:3"),
-        ("the script has no name", "sim.toml:33:1"),
-        ("symbol is not text", "sim.toml:34:10"),
+        ("name is missing", "sim.toml:33:1"),
+        ("symbol must be a text", "sim.toml:34:10"),
         ("steps is not a list", "sim.toml:35:9"),
         ("unknown session NOBODY", "sim.toml:36:11"),
     ] {

@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
-use toml::de::DeTable;
+use fixwire_text::{TomlFile, place};
 
 use super::context::GatewayContext;
 use super::conversions::Conversions;
@@ -15,14 +15,14 @@ use crate::rules::{Errors, MAX_BYTES, RuleProblem, TableFile, nearest};
 /// [`Gateway::load`](super::Gateway::load) reports errors in the table `[conversion]`.
 #[must_use]
 pub fn conversion_files(text: &str) -> Vec<TableFile> {
-    let errors = Errors::new(text);
-    let table = parsed(text);
-    let entries = entries(&table).map(|entries| entries.iter());
-    let files = entries.into_iter().flatten().filter_map(|(pair, value)| {
-        let (line, column) = errors.place(value.span().start);
+    let file = parsed(text);
+    let table = file.root().get("conversion").and_then(|it| it.table().ok());
+    let entries = table.into_iter().flat_map(|table| table.entries());
+    let files = entries.filter_map(|entry| {
+        let (line, column) = place(text, entry.at);
         Some(TableFile {
-            name: pair.get_ref().to_string(),
-            file: value.get_ref().as_str()?.to_string(),
+            name: entry.key.into(),
+            file: entry.string()?.into(),
             line,
             column,
         })
@@ -31,35 +31,30 @@ pub fn conversion_files(text: &str) -> Vec<TableFile> {
 }
 
 /// Parses TOML. Invalid TOML has no tables: the reader of rules reports the error.
-fn parsed(text: &str) -> DeTable<'_> {
-    match DeTable::parse(text) {
-        Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
-        _ => DeTable::new(),
+pub(super) fn parsed(text: &str) -> TomlFile<'_> {
+    match TomlFile::parse(text) {
+        Ok(file) if text.len() <= MAX_BYTES => file,
+        _ => TomlFile::default(),
     }
-}
-
-fn entries<'d>(table: &'d DeTable<'d>) -> Option<&'d DeTable<'d>> {
-    table.get("conversion")?.get_ref().as_table()
 }
 
 /// Makes conversions by the file's tables and the built-in ones.
 pub(super) fn read(
-    text: &str,
+    file: &TomlFile<'_>,
     errors: &mut Errors<'_>,
     context: &GatewayContext<'_>,
 ) -> Conversions {
-    let table = parsed(text);
     let mut conversions = Conversions::default();
-    let Some(all) = table.get("conversion") else {
+    let Some(all) = file.root().get("conversion") else {
         return conversions;
     };
-    let Some(all) = all.get_ref().as_table() else {
+    let Ok(all) = all.table() else {
         let wanted = "the table [conversion]";
-        errors.add(all.span().start, RuleProblem::WrongType { wanted }, None);
+        errors.add(all.at, RuleProblem::WrongType { wanted }, None);
         return conversions;
     };
-    for (pair, value) in all {
-        let (name, at) = (pair.get_ref(), pair.span().start);
+    for entry in all.entries() {
+        let (name, at) = (entry.key, entry.key_span.start);
         let (from, to) = match versions(name) {
             Ok(versions) => versions,
             Err(hint) => {
@@ -68,21 +63,23 @@ pub(super) fn read(
                 continue;
             }
         };
-        let Some(file) = value.get_ref().as_str() else {
+        let Some(file) = entry.string() else {
             let wanted = "the path of a file";
-            errors.add(value.span().start, RuleProblem::WrongType { wanted }, None);
+            errors.add(entry.at, RuleProblem::WrongType { wanted }, None);
             continue;
         };
         let mut texts = context.conversions.iter();
-        let Some((_, text)) = texts.find(|(known, _)| known == name) else {
-            let problem = RuleProblem::UnknownTable(name.to_string());
-            errors.add(at, problem, None);
+        let Some((_, text)) = texts.find(|(known, _)| *known == name) else {
+            errors.add(at, RuleProblem::UnknownTable(name.into()), None);
             continue;
         };
         if let Err(error) = conversions.replace(from, to, at, text) {
             let (line, what) = (error.line, error.problem.to_string());
-            let problem = RuleProblem::Table { line, what };
-            errors.add(value.span().start, problem, Some(file.into()));
+            errors.add(
+                entry.at,
+                RuleProblem::Table { line, what },
+                Some(file.into()),
+            );
         }
     }
     conversions

@@ -120,8 +120,9 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         let (what, limit) = ("sessions", MAX_SESSIONS);
         errors.add(0, RuleProblem::TooMany { what, limit }, None);
     }
-    let options = options::read(text, &mut errors, context);
-    let made = conversion_files::read(text, &mut errors, context);
+    let file = conversion_files::parsed(text);
+    let options = options::read(&file, &mut errors, context);
+    let made = conversion_files::read(&file, &mut errors, context);
     let mut found = errors.into_errors();
     let rules = match rules {
         Ok(rules) if found.is_empty() => rules,

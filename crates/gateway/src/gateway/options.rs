@@ -1,20 +1,22 @@
-//! `Options`: the tables `[gateway]` and `[target.SESSION]` of the file.
+//! `Options`: the tables `[gateway]`, `[target.SESSION]` and `[client.SESSION]` of the file.
+//!
+//! Each key is declared once, in the registry of its table: reading, known keys, what a reload does with it and the tables
+//! of the page come from there (`UPDATE=1 cargo test -p fixwire-gateway --lib page` writes them).
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
 
 use fixwire_protocol::Nanos;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::ReloadEffect::{self, Applied, Restart};
+use fixwire_text::{
+    Diagnostic, SettingKey, Span, TableReader, TomlFile, TomlTable, TomlValue, duration, keys,
+};
 
 use super::context::GatewayContext;
 use super::notes::{MAX_ORDERS, MAX_SESSIONS};
 use crate::orders::{OrdersConfig, Rewriting, When};
-use crate::rules::{Errors, MAX_BYTES, RuleProblem, nearest};
-
-mod units;
+use crate::rules::{Errors, nearest};
 
 /// The tables of the file.
 const TABLES: [&str; 12] = [
@@ -31,24 +33,104 @@ const TABLES: [&str; 12] = [
     "operator",
     "target",
 ];
-pub(super) const GATEWAY: [&str; 11] = [
-    "match",
-    "unmatched",
-    "script_operations",
-    "ids",
-    "id_prefix",
-    "id_length",
-    "max_id",
-    "max_orders",
-    "forget_after_days",
-    "max_held",
-    "max_remembered",
+
+const IDS: [(&str, Option<When>); 3] = [
+    ("always", Some(When::Always)),
+    ("collision", Some(When::OnCollision)),
+    ("pass", None),
 ];
-pub(super) const TARGET: [&str; 5] = ["away", "time_to_live", "ids", "id_prefix", "id_length"];
 
-pub(super) const CLIENT: [&str; 3] = ["max_orders", "max_held", "max_remembered"];
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+const NANOS_PER_DAY: u64 = 86_400 * NANOS_PER_SECOND;
 
-const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
+type Done = Result<(), Diagnostic>;
+type Keys<T> = &'static [SettingKey<T, fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Done>];
+
+const GATEWAY: Keys<Options> = keys! {
+    /// or `"all"`: how many rules apply to a message ([rules](gateway-rules.md#first-or-all))
+    match_: Plain("word", |_, _, _| Ok(())), "\"first\"", Applied;
+    /// or `"drop"`: a message that no rule decides
+    unmatched: Plain("word", |_, options, value| {
+        let words = [("reject", true), ("drop", false)];
+        value.choice(&words).map(|it| options.reject_unmatched = it)
+    }), "\"reject\"", Applied;
+    /// maximum operations of one run of a [script](gateway-rules.md#scripts), 100 to 1000000
+    script_operations: Plain("number", |_, _, _| Ok(())), "10000", Applied;
+    /// the longest id accepted from a client, 8 to 255
+    max_id: Plain("number",
+        |_, options, value| value.number_within(8..=255).map(|it| options.orders.max_id = it as usize)), "64", Restart;
+    /// or `"always"`: when ids are [rewritten](gateway-orders.md#rewriting); `"pass"`: never, and the gateway keeps no order
+    /// state, so `return` does not find its client and routing loops are not detected by id
+    ids: Plain("word", |_, options, value| options.ids.when(value)), "\"collision\"", Restart;
+    /// prefix of a rewritten id; up to 8 characters
+    id_prefix: Plain("text", |_, options, value| options.ids.prefix(value)), "\"FW\"", Restart;
+    /// the longest id that a venue accepts; `max_id` without it
+    id_length: Plain("number", |_, options, value| options.ids.length(value, options.orders.max_id)), "", Restart;
+    /// maximum number of known ids; about 370 bytes each
+    max_orders: Plain("number", |_, options, value| {
+        let number = value.number_within(1..=MAX_ORDERS.into());
+        number.map(|it| options.orders.max_orders = it as u32)
+    }), "100000", Restart;
+    /// an open order without a report for this long may be dropped when there is no room; without it, never
+    forget_after_days: Plain("number", |_, options, value| {
+        let days = value.number_within(1..=10_000);
+        days.map(|days| options.orders.forget_quiet = Some(Nanos(days * NANOS_PER_DAY)))
+    }), "", Restart;
+    /// maximum memory of [held messages](#held-messages) in bytes, `"64K"` to `"64G"`
+    max_held: Plain("bytes",
+        |_, options, value| value.bytes(64 << 10..=64 << 30).map(|it| options.max_held = it)), "\"64M\"", Restart;
+    /// maximum memory of [remembered fields](#remembered-fields) in bytes, `"64K"` to `"16G"`
+    max_remembered: Plain("bytes",
+        |_, options, value| value.bytes(64 << 10..=16 << 30).map(|it| options.max_remembered = it)), "\"16M\"", Restart;
+};
+
+const TARGET: Keys<TargetTable> = keys! {
+    /// or `"reject"`, or the name of a session
+    away: Plain("word", |reader, target, value| reader.away(value).map(|it| target.away = it)), "\"hold\"", Applied;
+    /// how long the [gateway holds](#time-to-live) a message, with `away = "hold"`; without it, for ever
+    time_to_live: Plain("time", |_, target, value| time(value).map(|it| target.time_to_live = Some(it))), "", Applied;
+    /// this and the next two: as in `[gateway]` without them
+    ids: Plain("word", |_, target, value| target.ids.when(value)), "", Applied;
+    /// prefix of a rewritten id
+    id_prefix: Plain("text", |_, target, value| target.ids.prefix(value)), "", Applied;
+    /// the longest id that the venue accepts
+    id_length: Plain("number", |reader, target, value| target.ids.length(value, reader.max_id)), "", Applied;
+};
+
+const CLIENT: Keys<Client> = keys! {
+    /// maximum ids of this client's open orders, up to that of `[gateway]`; without it, a [share](#room-for-each-client)
+    max_orders: Plain("number", |reader, client, value| {
+        let number = value.number_within(1..=reader.max_orders);
+        number.map(|it| client.max_orders = Some(it))
+    }), "", Applied;
+    /// maximum bytes of this client's waiting messages, up to that of `[gateway]`; without it, a share
+    max_held: Plain("bytes",
+        |reader, client, value| value.bytes(4096..=reader.max_held).map(|it| client.max_held = Some(it))), "", Applied;
+    /// maximum bytes remembered for this client's orders, up to that of `[gateway]`; without it, a share
+    max_remembered: Plain("bytes",
+        |reader, client, value| value.bytes(4096..=reader.max_remembered).map(|it| client.max_remembered = Some(it))), "", Applied;
+};
+
+/// The tables of the options with their keys.
+#[cfg(test)]
+pub(super) fn setting_tables() -> [(&'static str, Vec<fixwire_text::KeyInfo>); 3] {
+    fn of<T, R>(keys: &[SettingKey<T, R>]) -> Vec<fixwire_text::KeyInfo> {
+        keys.iter().map(SettingKey::info).collect()
+    }
+    [
+        ("[gateway]", of(GATEWAY)),
+        ("[target.VENUE]", of(TARGET)),
+        ("[client.ANNA]", of(CLIENT)),
+    ]
+}
+
+/// The keys of `[gateway]` that only a start reads.
+pub(super) fn restart_keys() -> Vec<&'static str> {
+    let keys = GATEWAY
+        .iter()
+        .filter(|key| key.reload == ReloadEffect::Restart);
+    keys.map(|key| key.name).collect()
+}
 
 /// The handling of a message for a session that is not logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -66,6 +148,8 @@ pub(super) struct Options {
     /// Whether the source of a message that no rule decides receives a reject.
     pub reject_unmatched: bool,
     pub orders: OrdersConfig,
+    /// The form of ids, and whether orders are tracked.
+    ids: IdKeys,
     /// Maximum memory of held messages, in bytes.
     pub max_held: u64,
     /// Maximum memory of remembered values, in bytes.
@@ -96,267 +180,227 @@ pub(super) struct Target {
     pub ids: Option<Rewriting>,
 }
 
-/// The keys about the form of ids, as the file has them.
-#[derive(Clone, Copy)]
-struct Ids<'d> {
-    follows: bool,
-    when: When,
-    prefix: &'d str,
-    length: u64,
+/// `[target.SESSION]`
+struct TargetTable {
+    away: Away,
+    time_to_live: Option<Nanos>,
+    ids: IdKeys,
 }
 
-type Item<'d> = Spanned<DeValue<'d>>;
+/// The keys about the form of ids.
+#[derive(Clone)]
+struct IdKeys {
+    follows: bool,
+    when: When,
+    prefix: String,
+    /// The longest id; `None` for `max_id`.
+    length: Option<usize>,
+}
 
-struct Reader<'r, 't, 'c> {
-    errors: &'r mut Errors<'t>,
+impl IdKeys {
+    fn when(&mut self, value: TomlValue<'_>) -> Done {
+        let when = value.choice(&IDS)?;
+        self.follows = when.is_some();
+        self.when = when.unwrap_or(self.when);
+        Ok(())
+    }
+
+    fn prefix(&mut self, value: TomlValue<'_>) -> Done {
+        let wrong = || value.wrong("id_prefix must be a text of 1 to 8 characters", "");
+        let prefix = value.string().filter(|prefix| !prefix.is_empty());
+        self.prefix = prefix.ok_or_else(wrong)?.into();
+        Ok(())
+    }
+
+    fn length(&mut self, value: TomlValue<'_>, max_id: usize) -> Done {
+        self.length = Some(value.number_within(7..=max_id as u64)? as usize);
+        Ok(())
+    }
+
+    /// The form of ids that a table gives.
+    fn rewriting(&self, table: TomlTable<'_>, max_id: usize) -> Result<Rewriting, Diagnostic> {
+        let length = self.length.unwrap_or(max_id);
+        Rewriting::new(self.when, self.prefix.as_bytes(), length).map_err(|error| {
+            let said = table.get("id_prefix").or(table.get("id_length"));
+            let span = said.map_or(table.span(), |value| value.span());
+            let what = "id_prefix must be up to 8 visible characters without '=', and at least 6 shorter than id_length";
+            Diagnostic::of(span, what, error.to_string())
+        })
+    }
+}
+
+struct Reader<'c> {
+    errors: Vec<Diagnostic>,
     context: &'c GatewayContext<'c>,
+    /// The limits of `[gateway]`.
+    max_id: usize,
+    max_orders: u64,
+    max_held: u64,
+    max_remembered: u64,
+}
+
+impl TableReader for Reader<'_> {
+    fn mistakes(&mut self) -> &mut Vec<Diagnostic> {
+        &mut self.errors
+    }
 }
 
 /// Reads the options. Invalid TOML has none: the reader of rules reports the error.
-pub(super) fn read(text: &str, errors: &mut Errors<'_>, context: &GatewayContext<'_>) -> Options {
-    let table = match DeTable::parse(text) {
-        Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
-        _ => DeTable::new(),
+pub(super) fn read(
+    file: &TomlFile<'_>,
+    errors: &mut Errors<'_>,
+    context: &GatewayContext<'_>,
+) -> Options {
+    let root = file.root();
+    let mut options = Options::new(context);
+    let mut reader = Reader {
+        errors: root.unknown(TABLES.into_iter()),
+        context,
+        max_id: 0,
+        max_orders: 0,
+        max_held: 0,
+        max_remembered: 0,
     };
-    let mut reader = Reader { errors, context };
-    reader.known(&table, &TABLES);
-    let empty = DeTable::new();
-    let gateway = table
-        .get("gateway")
-        .and_then(|value| value.get_ref().as_table());
-    let (mut options, ids) = reader.gateway(gateway.unwrap_or(&empty));
-    if let Some(targets) = table.get("target") {
-        reader.targets(targets, ids, &mut options);
+    // The reader of rules says that it is no table.
+    let table = root.get("gateway").and_then(|value| value.table().ok());
+    let nothing = TomlFile::default();
+    let table = table.unwrap_or(nothing.root());
+    reader.read_keys(GATEWAY, &mut options, table);
+    let rewriting = options.ids.rewriting(table, options.orders.max_id);
+    options.orders.rewriting = reader.keep(rewriting).unwrap_or_default();
+    reader.max_id = options.orders.max_id;
+    reader.max_orders = options.orders.max_orders.into();
+    (reader.max_held, reader.max_remembered) = (options.max_held, options.max_remembered);
+    let follows = options.ids.follows;
+    options
+        .targets
+        .iter_mut()
+        .for_each(|it| it.follows = follows);
+    reader.targets(root, &mut options);
+    for (place, name) in reader.named(root, "client") {
+        let mut client = Client::default();
+        let table = name.table();
+        if let Some(table) = reader.keep(table) {
+            reader.read_keys(CLIENT, &mut client, table);
+        }
+        if let Some(place) = place {
+            options.clients[place] = client;
+        }
     }
-    if let Some(clients) = table.get("client") {
-        reader.clients(clients, &mut options);
+    for mistake in reader.errors {
+        errors.mistake(mistake);
     }
     options
 }
 
-impl Reader<'_, '_, '_> {
-    fn wrong<T>(&mut self, at: &Item<'_>, wanted: &'static str) -> Option<T> {
-        let problem = RuleProblem::WrongType { wanted };
-        self.errors.add(at.span().start, problem, None);
-        None
-    }
-
-    fn known(&mut self, table: &DeTable<'_>, keys: &[&'static str]) {
-        for (key, _) in table {
-            let name: &str = key.get_ref();
-            if !keys.contains(&name) {
-                let hint = nearest(name, keys.iter().copied());
-                let hint = hint.unwrap_or_else(|| format!("there are {}", keys.join(", ")));
-                let problem = RuleProblem::UnknownKey(name.to_string());
-                self.errors.add(key.span().start, problem, Some(hint));
-            }
-        }
-    }
-
-    fn gateway<'d>(&mut self, table: &'d DeTable<'d>) -> (Options, Ids<'d>) {
-        self.known(table, &GATEWAY);
-        let unmatched = "\"reject\" or \"drop\"";
-        let reject_unmatched =
-            self.word(table, "unmatched", unmatched, &["reject", "drop"]) != Some(1);
-        let orders = self.number(
-            table,
-            "max_orders",
-            "a number from 1 to 16777216",
-            1,
-            MAX_ORDERS.into(),
-        );
-        let max_id = self
-            .number(table, "max_id", "a number from 8 to 255", 8, 255)
-            .unwrap_or(64);
-        let days = self.number(
-            table,
-            "forget_after_days",
-            "a number from 1 to 10000",
-            1,
-            10_000,
-        );
-        let ids = Ids {
+impl Options {
+    /// The options of a file without any.
+    fn new(context: &GatewayContext<'_>) -> Self {
+        let target = Target {
+            away: Away::Hold,
+            time_to_live: None,
             follows: true,
-            when: When::OnCollision,
-            prefix: "FW",
-            length: max_id,
+            ids: None,
         };
-        let (ids, rewriting) = self.ids(table, ids, max_id);
-        let max_held = self.measure(
-            table,
-            "max_held",
-            "a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
-            units::bytes,
-            64 << 10..=64 << 30,
-        );
-        let max_remembered = self.measure(
-            table,
-            "max_remembered",
-            "a number of bytes such as 65536, 64K, 16M or 1G, 64K to 16G",
-            units::bytes,
-            64 << 10..=16 << 30,
-        );
-        let options = Options {
-            reject_unmatched,
+        Self {
+            reject_unmatched: true,
             orders: OrdersConfig {
-                max_orders: orders.unwrap_or(100_000) as u32,
+                max_orders: 100_000,
                 max_sessions: MAX_SESSIONS as u32,
-                max_id: max_id as usize,
-                rewriting,
-                forget_quiet: days.map(|days| Nanos(days * NANOS_PER_DAY)),
-                hash_key: self.context.hash_key,
+                max_id: 64,
+                rewriting: Rewriting::default(),
+                forget_quiet: None,
+                hash_key: context.hash_key,
             },
-            max_held: max_held.unwrap_or(64 << 20),
-            max_remembered: max_remembered.unwrap_or(16 << 20),
-            targets: alloc::vec![
-                Target {
-                    away: Away::Hold,
-                    time_to_live: None,
-                    follows: ids.follows,
-                    ids: None,
-                };
-                self.context.sessions.len()
-            ],
-            clients: alloc::vec![Client::default(); self.context.sessions.len()],
-        };
-        (options, ids)
+            ids: IdKeys {
+                follows: true,
+                when: When::OnCollision,
+                prefix: String::new(),
+                length: None,
+            },
+            max_held: 64 << 20,
+            max_remembered: 16 << 20,
+            targets: alloc::vec![target; context.sessions.len()],
+            clients: alloc::vec![Client::default(); context.sessions.len()],
+        }
     }
+}
 
-    /// Reads the keys about ids of a table; missing keys are as in `all`.
-    fn ids<'d>(
+/// A time to live.
+fn time(value: TomlValue<'_>) -> Result<Nanos, Diagnostic> {
+    let time = match value.whole() {
+        Some(seconds) => seconds.checked_mul(NANOS_PER_SECOND),
+        None => value.string().and_then(duration),
+    };
+    let time = time.filter(|time| (1..=10_000 * NANOS_PER_DAY).contains(time));
+    time.map(Nanos).ok_or_else(|| {
+        let what = format!("{} must be a time of up to 10000 days", value.key);
+        value.wrong(what, "write 10 (seconds), \"500ms\", \"30s\" or \"1h30m\"")
+    })
+}
+
+impl Reader<'_> {
+    /// The entries of a table whose keys are names of sessions, each with its session's index.
+    fn named<'d>(
         &mut self,
-        table: &'d DeTable<'d>,
-        all: Ids<'d>,
-        max_id: u64,
-    ) -> (Ids<'d>, Rewriting) {
-        let wanted = "\"always\", \"collision\" or \"pass\"";
-        let (follows, when) =
-            match self.word(table, "ids", wanted, &["always", "collision", "pass"]) {
-                Some(0) => (true, When::Always),
-                Some(1) => (true, When::OnCollision),
-                Some(_) => (false, all.when),
-                None => (all.follows, all.when),
-            };
-        let prefix = match table.get("id_prefix") {
-            Some(value) => match value.get_ref().as_str() {
-                Some(prefix) if !prefix.is_empty() => prefix,
-                _ => {
-                    let _: Option<()> = self.wrong(value, "a text of 1 to 8 characters");
-                    all.prefix
-                }
-            },
-            None => all.prefix,
+        root: TomlTable<'d>,
+        name: &str,
+    ) -> Vec<(Option<usize>, TomlValue<'d>)> {
+        let table = root.get(name).map(|value| value.table());
+        let Some(table) = table.and_then(|table| self.keep(table)) else {
+            return Vec::new();
         };
-        let length = self.number(table, "id_length", "a number from 7 to max_id", 7, max_id);
-        let ids = Ids {
-            follows,
-            when,
-            prefix,
-            length: length.unwrap_or(all.length),
-        };
-        let rewriting = Rewriting::new(when, prefix.as_bytes(), ids.length as usize);
-        if let Err(error) = rewriting {
-            let said = table.get("id_prefix").or(table.get("id_length"));
-            let at = said.map_or(0, |value| value.span().start);
-            let wanted = "up to 8 visible characters without '=', and at least 6 shorter than \
-                          id_length";
-            let hint = Some(error.to_string());
-            self.errors.add(at, RuleProblem::WrongType { wanted }, hint);
-        }
-        (ids, rewriting.unwrap_or_default())
+        let entries = table.entries().map(|entry| {
+            let place = self.session(entry.key, entry.key_span);
+            (self.keep(place), entry)
+        });
+        entries.collect()
     }
 
-    fn clients(&mut self, value: &Item<'_>, options: &mut Options) {
-        let wanted = "tables such as [client.ANNA]";
-        let Some(clients) = value.get_ref().as_table() else {
-            let _: Option<()> = self.wrong(value, wanted);
-            return;
-        };
-        for (name, value) in clients {
-            let place = self.session(name.get_ref(), name.span().start);
-            let Some(table) = value.get_ref().as_table() else {
-                let _: Option<()> = self.wrong(value, wanted);
+    fn targets(&mut self, root: TomlTable<'_>, options: &mut Options) {
+        let targets = self.named(root, "target");
+        for (place, value) in &targets {
+            let Some(table) = self.keep(value.table()) else {
                 continue;
             };
-            self.known(table, &CLIENT);
-            let orders = u64::from(options.orders.max_orders);
-            let wanted = "a number from 1 to max_orders of [gateway]";
-            let client = Client {
-                max_orders: self.number(table, "max_orders", wanted, 1, orders),
-                max_held: self.share(table, "max_held", options.max_held),
-                max_remembered: self.share(table, "max_remembered", options.max_remembered),
+            let mut target = TargetTable {
+                away: Away::Hold,
+                time_to_live: None,
+                ids: options.ids.clone(),
             };
-            if let Some(place) = place {
-                options.clients[place] = client;
+            self.read_keys(TARGET, &mut target, table);
+            let has_ids = ["ids", "id_prefix", "id_length"]
+                .iter()
+                .any(|key| table.has(key));
+            let ids = has_ids.then(|| target.ids.rewriting(table, self.max_id));
+            let ids = ids.map(|ids| self.keep(ids).unwrap_or_default());
+            if let (Some(value), true) = (table.get("time_to_live"), target.away != Away::Hold) {
+                let what = "time_to_live must be used with away = \"hold\"";
+                let hint = "only held messages have a time to live";
+                self.errors.push(value.wrong(what, hint));
             }
-        }
-    }
-
-    /// A client's share, in bytes, of the limit that `[gateway]` has under the same key.
-    fn share(&mut self, table: &DeTable<'_>, key: &str, most: u64) -> Option<u64> {
-        let wanted = "a number of bytes such as 65536, 64K or 16M, up to that of [gateway]";
-        self.measure(table, key, wanted, units::bytes, 4096..=most)
-    }
-
-    fn targets(&mut self, value: &Item<'_>, all: Ids<'_>, options: &mut Options) {
-        let wanted = "tables such as [target.VENUE]";
-        let Some(targets) = value.get_ref().as_table() else {
-            let _: Option<()> = self.wrong(value, wanted);
-            return;
-        };
-        for (name, value) in targets {
-            let place = self.session(name.get_ref(), name.span().start);
-            let Some(table) = value.get_ref().as_table() else {
-                let _: Option<()> = self.wrong(value, wanted);
-                continue;
-            };
-            self.known(table, &TARGET);
-            let own = ["ids", "id_prefix", "id_length"];
-            let own = own.iter().any(|key| table.contains_key(*key));
-            let own = own.then(|| self.ids(table, all, options.orders.max_id as u64));
-            let away = table.get("away").and_then(|value| self.away(value));
-            let time_to_live = self.measure(
-                table,
-                "time_to_live",
-                "a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
-                units::time,
-                1..=10_000 * NANOS_PER_DAY,
-            );
-            if let (Some(value), Some(Away::Reject | Away::To(_))) =
-                (table.get("time_to_live"), away)
-            {
-                let hint = Some("only held messages have a time to live".to_string());
-                let wanted = "used with away = \"hold\"";
-                let problem = RuleProblem::WrongType { wanted };
-                self.errors.add(value.span().start, problem, hint);
-            }
-            if let Some(place) = place {
-                let away = away.unwrap_or(Away::Hold);
+            if let Some(place) = *place {
                 options.targets[place] = Target {
-                    away,
-                    time_to_live: time_to_live.map(Nanos),
-                    follows: own.map_or(all.follows, |(ids, _)| ids.follows),
-                    ids: own.map(|(_, rewriting)| rewriting),
+                    away: target.away,
+                    time_to_live: target.time_to_live,
+                    follows: target.ids.follows,
+                    ids,
                 };
             }
         }
         // A chain longer than there are sessions comes back to one of its own.
-        for (name, value) in targets {
-            let first = self.place(name.get_ref());
-            let mut at = first;
+        for (first, value) in &targets {
+            let mut at = *first;
             for _ in 0..options.targets.len() {
                 at = match at.map(|at| options.targets[at].away) {
                     Some(Away::To(next)) => Some(next),
                     _ => break,
                 };
-                if at == first {
-                    let away = value
-                        .get_ref()
-                        .as_table()
-                        .and_then(|table| table.get("away"));
-                    let at = away.map_or(name.span().start, |value| value.span().start);
-                    let problem = RuleProblem::AwayLoop(name.get_ref().to_string());
-                    self.errors.add(at, problem, None);
+                if at == *first {
+                    let away = value.table().ok().and_then(|table| table.get("away"));
+                    let span = away.map_or(value.key_span, |away| away.span());
+                    let what = format!("messages for '{}' would be routed back to it", value.key);
+                    self.errors.push(Diagnostic::of(span, what, ""));
                     break;
                 }
             }
@@ -370,69 +414,26 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    fn away(&mut self, value: &Item<'_>) -> Option<Away> {
-        match value.get_ref().as_str() {
-            Some("hold") => Some(Away::Hold),
-            Some("reject") => Some(Away::Reject),
-            Some(name) => self.session(name, value.span().start).map(Away::To),
-            None => self.wrong(value, "\"hold\", \"reject\" or the name of a session"),
+    fn away(&mut self, value: TomlValue<'_>) -> Result<Away, Diagnostic> {
+        match value.string() {
+            Some("hold") => Ok(Away::Hold),
+            Some("reject") => Ok(Away::Reject),
+            Some(name) => self.session(name, value.span()).map(Away::To),
+            None => {
+                let what = "away must be \"hold\", \"reject\" or the name of a session";
+                Err(value.wrong(what, ""))
+            }
         }
     }
 
-    fn place(&self, name: &str) -> Option<usize> {
+    fn session(&self, name: &str, span: Span) -> Result<usize, Diagnostic> {
         let mut sessions = self.context.sessions.iter();
-        sessions.position(|session| session.name == name)
-    }
-
-    fn session(&mut self, name: &str, at: usize) -> Option<usize> {
-        let place = self.place(name);
-        if place.is_none() {
+        let place = sessions.position(|session| session.name == name);
+        place.ok_or_else(|| {
             let names = self.context.sessions.iter().map(|session| session.name);
             let hint = nearest(name, names.chain(["hold", "reject"]));
-            let problem = RuleProblem::UnknownSession(String::from(name));
-            self.errors.add(at, problem, hint);
-        }
-        place
-    }
-
-    /// Index of the given word in a list.
-    fn word(
-        &mut self,
-        table: &DeTable<'_>,
-        key: &str,
-        wanted: &'static str,
-        words: &[&str],
-    ) -> Option<usize> {
-        let value = table.get(key)?;
-        let found = value
-            .get_ref()
-            .as_str()
-            .and_then(|text| words.iter().position(|one| *one == text));
-        found.or_else(|| self.wrong(value, wanted))
-    }
-
-    fn number(
-        &mut self,
-        table: &DeTable<'_>,
-        key: &str,
-        wanted: &'static str,
-        least: u64,
-        most: u64,
-    ) -> Option<u64> {
-        self.measure(table, key, wanted, units::number, least..=most)
-    }
-
-    /// A value within bounds.
-    fn measure(
-        &mut self,
-        table: &DeTable<'_>,
-        key: &str,
-        wanted: &'static str,
-        read: fn(&DeValue<'_>) -> Option<u64>,
-        bounds: RangeInclusive<u64>,
-    ) -> Option<u64> {
-        let value = table.get(key)?;
-        let number = read(value.get_ref()).filter(|number| bounds.contains(number));
-        number.or_else(|| self.wrong(value, wanted))
+            let what = format!("unknown session '{name}'");
+            Diagnostic::of(span, what, hint.unwrap_or_default())
+        })
     }
 }

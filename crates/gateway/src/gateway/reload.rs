@@ -7,6 +7,7 @@ use core::{fmt, mem};
 use fixwire_protocol::Mono;
 
 use super::load::{BYTES, FIELDS, Parts, read, shares};
+use super::options::restart_keys;
 use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
 use crate::rules::{RuleError, RuleScratch, Rules};
@@ -116,13 +117,13 @@ impl fmt::Debug for Reload {
 
 impl fmt::Display for NotReloaded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Sessions => "changing sessions requires a restart",
+        match self {
+            Self::Sessions => f.write_str("changing sessions requires a restart"),
             Self::Limits => {
-                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days, max_held and \
-                 max_remembered of [gateway] require a restart"
+                let keys = restart_keys().join(", ");
+                write!(f, "a change of {keys} of [gateway] requires a restart")
             }
-        })
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use core::hash::Hasher;
 
 use fixwire_protocol::OperatorRight;
 use fixwire_text::ReloadEffect::{Applied, Confirmed};
-use fixwire_text::{REQUIRED, SettingKey, TomlTable, duration, keys, number, place, tables};
+use fixwire_text::{
+    REQUIRED, SettingKey, TomlFile, TomlTable, duration, keys, number, place, tables,
+};
 use siphasher::sip::SipHasher13;
-use toml::de::DeTable;
 
 use crate::state::SCOPES;
 use crate::values::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
@@ -48,15 +49,8 @@ pub fn load(
     sessions: &[&str],
     open: &mut dyn FnMut(&str) -> Result<String, String>,
 ) -> Result<RiskRules, Vec<Diagnostic>> {
-    let table = match DeTable::parse(text) {
-        Ok(table) => table.into_inner(),
-        Err(error) => {
-            let at = error.span().map_or(0, |span| span.start);
-            let what = error.message().replace('\n', ", ");
-            return Err(Vec::from([Diagnostic::new(at, what, "")]));
-        }
-    };
-    let file = TomlTable::of_file(&table);
+    let file = TomlFile::parse(text).map_err(|mistake| Vec::from([mistake]))?;
+    let file = file.root();
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());
     let mut reader = Reader {

@@ -99,7 +99,8 @@ impl TableRule for RiskRules {
         texts: File(), "", Applied;
     };
 
-    fn missing(table: TomlTable<'_>, key: &str) -> Diagnostic {
+    fn missing(table: TomlTable<'_>, key: &SettingKey<Self, Read<Self>>) -> Diagnostic {
+        let key = key.name;
         let hint = match key {
             "day_begins" => "write when a trading day begins, with its time zone: day_begins = \"17:05 America/New_York\"; \
                              day_begins = \"00:00 UTC\" is the day of a file without it".into(),

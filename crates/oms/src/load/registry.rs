@@ -5,15 +5,13 @@
 //! `UPDATE=1 cargo test -p fixwire-oms --lib keys` then rewrites the table of `docs/reference/oms.md`. An entry says what a
 //! reload does with the key: `Applied`, `Confirmed` by a second operator where two must arm, or `Restart`.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_text::{
-    Diagnostic, KeyInfo, REQUIRED, ReloadEffect, SettingKey, TomlTable, TomlValue, tables,
+    Diagnostic, KeyInfo, ReloadEffect, SettingKey, TableReader, TomlTable, TomlValue, tables,
     time_text,
 };
-use toml::de::{DeTable, DeValue};
 
 use super::Reader;
 use crate::values::own_tags::OwnTags;
@@ -41,8 +39,8 @@ pub(crate) trait TableRule: Default + PartialEq + 'static {
     }
 
     /// The mistake that a required key is missing.
-    fn missing(table: TomlTable<'_>, key: &str) -> Diagnostic {
-        Diagnostic::new(table.at, format!("{key} is missing"), "")
+    fn missing(table: TomlTable<'_>, key: &SettingKey<Self, Read<Self>>) -> Diagnostic {
+        key.missing(table)
     }
 }
 
@@ -80,24 +78,13 @@ impl Reader<'_> {
 
     /// Reads the keys of a table into a rule, in the order of the registry; missing ones have their defaults.
     pub(super) fn read<T: TableRule>(&mut self, rule: &mut T, table: TomlTable<'_>) {
-        let nothing = DeTable::new();
-        let unknown = table.unknown(T::KEYS.iter().map(|key| key.name));
-        self.errors.extend(unknown);
-        for key in T::KEYS {
-            let done = match (table.get(key.name), key.default) {
-                (Some(value), _) => (key.read)(self, rule, value),
-                (None, "") => Ok(()),
-                (None, REQUIRED) => Err(T::missing(table, key.name)),
-                (None, default) => match DeValue::parse(default) {
-                    Ok(value) => {
-                        let value = TomlValue::detached(key.name, value.get_ref(), &nothing);
-                        (key.read)(self, rule, value)
-                    }
-                    Err(error) => Err(Diagnostic::new(table.at, error.message(), "")),
-                },
-            };
-            self.keep(done);
-        }
+        self.read_keys_or(T::KEYS, rule, table, |key| T::missing(table, key));
+    }
+}
+
+impl TableReader for Reader<'_> {
+    fn mistakes(&mut self) -> &mut Vec<Diagnostic> {
+        &mut self.errors
     }
 }
 

@@ -2,12 +2,10 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::ops::Range;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{Diagnostic, Span, TomlFile, TomlTable, TomlValue};
 
-use super::problem::{RuleError, RuleProblem, nearest};
+use super::problem::{RuleError, RuleProblem};
 
 /// Maximum length of a file, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -122,6 +120,12 @@ impl<'t> Errors<'t> {
         }
     }
 
+    /// Adds a mistake in a table.
+    pub fn mistake(&mut self, mistake: Diagnostic) {
+        let hint = Some(mistake.hint).filter(|hint| !hint.is_empty());
+        self.add(mistake.at, RuleProblem::Option(mistake.what), hint);
+    }
+
     /// The number of errors.
     pub(super) fn len(&self) -> usize {
         self.found.len()
@@ -189,12 +193,10 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
         errors.add(0, RuleProblem::TooMany { what, limit }, None);
         return File::default();
     }
-    let table = match DeTable::parse(text) {
-        Ok(table) => table.into_inner(),
-        Err(error) => {
-            let at = error.span().map_or(0, |span| span.start);
-            let message = error.message().replace('\n', ", ");
-            errors.add(at, RuleProblem::Toml(message), None);
+    let file = match TomlFile::parse(text) {
+        Ok(file) => file,
+        Err(mistake) => {
+            errors.add(mistake.at, RuleProblem::Toml(mistake.what), None);
             return File::default();
         }
     };
@@ -203,8 +205,8 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
         errors,
         file: File::default(),
     };
-    for (name, value) in &table {
-        match name.get_ref().as_ref() {
+    for value in file.root().entries() {
+        match value.key {
             "gateway" => reader.gateway(value),
             "group" => reader.groups(value),
             "script" => reader.scripts(value),
@@ -216,8 +218,6 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
     }
     reader.file
 }
-
-type Item<'d> = Spanned<DeValue<'d>>;
 
 struct Reader<'r, 't> {
     text: &'t str,
@@ -231,37 +231,34 @@ impl Reader<'_, '_> {
         None
     }
 
-    fn table<'d>(&mut self, value: &'d Item<'d>, wanted: &'static str) -> Option<&'d DeTable<'d>> {
-        match value.get_ref() {
-            DeValue::Table(table) => Some(table),
-            _ => self.wrong(value.span().start, wanted),
+    fn table<'d>(&mut self, value: TomlValue<'d>, wanted: &'static str) -> Option<TomlTable<'d>> {
+        value.table().ok().or_else(|| self.wrong(value.at, wanted))
+    }
+
+    fn string(&mut self, value: TomlValue<'_>) -> Option<SourceText> {
+        match value.string() {
+            Some(string) => Some(self.place(string, value.span())),
+            None => self.wrong(value.at, "a text"),
         }
     }
 
-    fn string(&mut self, value: &Item<'_>) -> Option<SourceText> {
-        match value.get_ref() {
-            DeValue::String(string) => Some(self.place(string, value.span())),
-            _ => self.wrong(value.span().start, "a text"),
-        }
-    }
-
-    fn strings(&mut self, value: &Item<'_>) -> Vec<SourceText> {
-        let DeValue::Array(items) = value.get_ref() else {
-            let _: Option<()> = self.wrong(value.span().start, "a list of texts");
+    fn strings(&mut self, value: TomlValue<'_>) -> Vec<SourceText> {
+        let Some(items) = value.items() else {
+            let _: Option<()> = self.wrong(value.at, "a list of texts");
             return Vec::new();
         };
         if items.len() > MAX_LIST {
             let (what, limit) = ("texts in a list", MAX_LIST);
             let problem = RuleProblem::TooMany { what, limit };
-            self.errors.add(value.span().start, problem, None);
+            self.errors.add(value.at, problem, None);
         }
-        let texts = items.iter().take(MAX_LIST);
+        let texts = items.take(MAX_LIST);
         texts.filter_map(|item| self.string(item)).collect()
     }
 
     /// The text with its position, which is exact if the text has no escapes.
-    fn place(&self, value: &str, span: Range<usize>) -> SourceText {
-        let raw = self.text.get(span.clone()).unwrap_or_default();
+    fn place(&self, value: &str, span: Span) -> SourceText {
+        let raw = self.text.get(span.start..span.end).unwrap_or_default();
         let quotes = ["'''", "\"\"\"", "'", "\"", ""];
         let quote = quotes
             .into_iter()
@@ -284,37 +281,31 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn gateway(&mut self, value: &Item<'_>) {
+    fn gateway(&mut self, value: TomlValue<'_>) {
         let Some(table) = self.table(value, "the table [gateway]") else {
             return;
         };
         // Other parts of the gateway have their own keys here.
-        if let Some(value) = table.get("match") {
-            match value.get_ref().as_str() {
-                Some("first") => {}
-                Some("all") => self.file.every_rule = true,
-                _ => {
-                    let _: Option<()> = self.wrong(value.span().start, "\"first\" or \"all\"");
-                }
+        match table.get("match").map(|value| (value.string(), value.at)) {
+            None | Some((Some("first"), _)) => {}
+            Some((Some("all"), _)) => self.file.every_rule = true,
+            Some((_, at)) => {
+                let _: Option<()> = self.wrong(at, "\"first\" or \"all\"");
             }
         }
         if let Some(value) = table.get("script_operations") {
-            let number = match value.get_ref() {
-                DeValue::Integer(number) => number.as_str().parse().ok(),
-                _ => None,
-            };
-            let number = number.filter(|number| (100..=1_000_000).contains(number));
+            let number = value.whole().filter(|it| (100..=1_000_000).contains(it));
             let wanted = "a number from 100 to 1000000";
-            self.file.operations = number.or_else(|| self.wrong(value.span().start, wanted));
+            self.file.operations = number.or_else(|| self.wrong(value.at, wanted));
         }
     }
 
-    fn scripts(&mut self, value: &Item<'_>) {
+    fn scripts(&mut self, value: TomlValue<'_>) {
         let Some(table) = self.table(value, "the table [script]") else {
             return;
         };
-        for (name, value) in table {
-            let name = self.place(name.get_ref(), name.span());
+        for value in table.entries() {
+            let name = self.place(value.key, value.key_span);
             if let Some(text) = self.string(value) {
                 if text.value.len() > MAX_SCRIPT {
                     let (what, limit) = ("bytes of a script", MAX_SCRIPT);
@@ -327,103 +318,110 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn groups(&mut self, value: &Item<'_>) {
+    fn groups(&mut self, value: TomlValue<'_>) {
         let Some(table) = self.table(value, "the table [group]") else {
             return;
         };
-        for (name, value) in table {
-            let name = self.place(name.get_ref(), name.span());
+        for value in table.entries() {
+            let name = self.place(value.key, value.key_span);
             let members = self.strings(value);
             self.file.groups.push(SessionGroup { name, members });
         }
     }
 
-    fn tables(&mut self, value: &Item<'_>) {
+    fn tables(&mut self, value: TomlValue<'_>) {
         let Some(tables) = self.table(value, "tables such as [table.venues]") else {
             return;
         };
-        for (name, value) in tables {
+        for value in tables.entries() {
             let wanted = "a table such as [table.venues]";
             let Some(table) = self.table(value, wanted) else {
                 continue;
             };
-            for (key, _) in table {
-                self.known(key, &["file"]);
+            self.entry(value.at, table, &["file"], &[]);
+            if !table.has("file") {
+                let problem = RuleProblem::MissingKey("file");
+                self.errors.add(value.key_span.start, problem, None);
             }
-            let file = match table.get("file") {
-                Some(file) => self.string(file),
-                None => {
-                    let at = name.span().start;
-                    self.errors.add(at, RuleProblem::MissingKey("file"), None);
-                    None
-                }
-            };
-            if let Some(file) = file {
-                let name = self.place(name.get_ref(), name.span());
+            if let Some(file) = self.optional(table, "file") {
+                let name = self.place(value.key, value.key_span);
                 self.file.tables.push(TableEntry { name, file });
             }
         }
     }
 
-    fn rules(&mut self, value: &Item<'_>) {
-        let DeValue::Array(rules) = value.get_ref() else {
-            let _: Option<()> = self.wrong(value.span().start, "tables of the form [[rule]]");
-            return;
-        };
-        for (count, rule) in rules.iter().enumerate() {
-            if self.too_many(count, rule) {
-                return;
-            }
-            let Some(table) = self.table(rule, "a table of the form [[rule]]") else {
-                continue;
-            };
-            self.rule(rule.span().start, table);
-        }
+    fn rules(&mut self, value: TomlValue<'_>) {
+        let needed = ["from", "do"];
+        let wanted = [
+            "tables of the form [[rule]]",
+            "a table of the form [[rule]]",
+        ];
+        self.list(
+            value,
+            wanted,
+            &["name", "from", "when", "do"],
+            &needed,
+            |reader, table| {
+                let entry = RuleEntry {
+                    start: table.at,
+                    name: reader.optional(table, "name"),
+                    from: reader.listed(table, "from"),
+                    when: reader.optional(table, "when"),
+                    actions: reader.listed(table, "do"),
+                };
+                reader.file.rules.push(entry);
+            },
+        );
     }
 
-    fn events(&mut self, value: &Item<'_>) {
-        let DeValue::Array(events) = value.get_ref() else {
-            let _: Option<()> = self.wrong(value.span().start, "tables of the form [[on]]");
-            return;
-        };
-        for (count, event) in events.iter().enumerate() {
-            if self.too_many(count, event) {
-                return;
-            }
-            let Some(table) = self.table(event, "a table of the form [[on]]") else {
-                continue;
-            };
-            let start = event.span().start;
-            let keys = ["event", "name", "session", "when", "do"];
-            self.entry(start, table, &keys, &["event", "session", "do"]);
-            let text = |reader: &mut Self, key| reader.optional(table, key);
+    fn events(&mut self, value: TomlValue<'_>) {
+        let needed = ["event", "session", "do"];
+        let wanted = ["tables of the form [[on]]", "a table of the form [[on]]"];
+        let keys = ["event", "name", "session", "when", "do"];
+        self.list(value, wanted, &keys, &needed, |reader, table| {
             let entry = EventEntry {
-                start,
-                event: text(self, "event"),
-                name: text(self, "name"),
-                sessions: self.listed(table, "session"),
-                when: text(self, "when"),
-                actions: self.listed(table, "do"),
+                start: table.at,
+                event: reader.optional(table, "event"),
+                name: reader.optional(table, "name"),
+                sessions: reader.listed(table, "session"),
+                when: reader.optional(table, "when"),
+                actions: reader.listed(table, "do"),
             };
-            self.file.events.push(entry);
+            reader.file.events.push(entry);
+        });
+    }
+
+    /// Reads a list of tables, up to the maximum number of rules.
+    fn list(
+        &mut self,
+        value: TomlValue<'_>,
+        [wanted, wanted_item]: [&'static str; 2],
+        keys: &[&'static str],
+        needed: &[&'static str],
+        read: impl Fn(&mut Self, TomlTable<'_>),
+    ) {
+        let Some(items) = value.items() else {
+            let _: Option<()> = self.wrong(value.at, wanted);
+            return;
+        };
+        for (count, item) in items.enumerate() {
+            if count == MAX_RULES {
+                let (what, limit) = ("rules", MAX_RULES);
+                let problem = RuleProblem::TooMany { what, limit };
+                return self.errors.add(item.at, problem, None);
+            }
+            if let Some(table) = self.table(item, wanted_item) {
+                self.entry(table.at, table, keys, needed);
+                read(self, table);
+            }
         }
     }
 
-    /// Checks a number against its limit, and records an error above it.
-    fn too_many(&mut self, count: usize, item: &Item<'_>) -> bool {
-        if count == MAX_RULES {
-            let (what, limit) = ("rules", MAX_RULES);
-            let problem = RuleProblem::TooMany { what, limit };
-            self.errors.add(item.span().start, problem, None);
-        }
-        count == MAX_RULES
-    }
-
-    fn optional(&mut self, table: &DeTable<'_>, key: &str) -> Option<SourceText> {
+    fn optional(&mut self, table: TomlTable<'_>, key: &str) -> Option<SourceText> {
         table.get(key).and_then(|value| self.string(value))
     }
 
-    fn listed(&mut self, table: &DeTable<'_>, key: &str) -> Vec<SourceText> {
+    fn listed(&mut self, table: TomlTable<'_>, key: &str) -> Vec<SourceText> {
         let texts = table.get(key).map(|value| self.strings(value));
         texts.unwrap_or_default()
     }
@@ -432,12 +430,12 @@ impl Reader<'_, '_> {
     fn entry(
         &mut self,
         start: usize,
-        table: &DeTable<'_>,
+        table: TomlTable<'_>,
         keys: &[&'static str],
         needed: &[&'static str],
     ) {
-        for (key, _) in table {
-            self.known(key, keys);
+        for mistake in table.unknown(keys.iter().copied()) {
+            self.errors.mistake(mistake);
         }
         for &key in needed {
             let problem = |missing| match key {
@@ -447,35 +445,11 @@ impl Reader<'_, '_> {
             };
             match table.get(key) {
                 None => self.errors.add(start, problem(true), None),
-                Some(value) => {
-                    let list = value.get_ref().as_array();
-                    if list.is_some_and(|list| list.is_empty()) {
-                        self.errors.add(value.span().start, problem(false), None);
-                    }
+                Some(value) if value.items().is_some_and(|list| list.len() == 0) => {
+                    self.errors.add(value.at, problem(false), None);
                 }
+                Some(_) => {}
             }
-        }
-    }
-
-    fn rule(&mut self, start: usize, table: &DeTable<'_>) {
-        let keys = ["name", "from", "when", "do"];
-        self.entry(start, table, &keys, &["from", "do"]);
-        let entry = RuleEntry {
-            start,
-            name: self.optional(table, "name"),
-            from: self.listed(table, "from"),
-            when: self.optional(table, "when"),
-            actions: self.listed(table, "do"),
-        };
-        self.file.rules.push(entry);
-    }
-
-    fn known(&mut self, key: &Spanned<impl AsRef<str>>, keys: &[&'static str]) {
-        let name = key.get_ref().as_ref();
-        if !keys.contains(&name) {
-            let hint = nearest(name, keys.iter().copied());
-            let problem = RuleProblem::UnknownKey(name.into());
-            self.errors.add(key.span().start, problem, hint);
         }
     }
 }

@@ -29,8 +29,8 @@ pub enum RuleProblem {
         /// The limit.
         limit: usize,
     },
-    /// An unknown key.
-    UnknownKey(String),
+    /// A mistake in a table: in its keys, or in an option.
+    Option(String),
     /// A required key is missing.
     MissingKey(&'static str),
     /// A value of the wrong type.
@@ -174,8 +174,6 @@ pub enum RuleProblem {
     },
     /// Copies for this session would be lost while it is not logged on: its sequence numbers reset.
     VoidWhenHeld(String),
-    /// Messages for a session that is not logged on would be rerouted in a loop through this one.
-    AwayLoop(String),
     /// Two sessions whose peers have the same CompID, so DeliverToCompID is ambiguous.
     SameCompId {
         /// One session.
@@ -219,7 +217,7 @@ impl fmt::Display for RuleProblem {
         match self {
             Self::Toml(text) => write!(f, "invalid TOML: {text}"),
             Self::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
-            Self::UnknownKey(key) => write!(f, "unknown key '{key}'"),
+            Self::Option(what) => f.write_str(what),
             Self::MissingKey(key) => write!(f, "'{key}' is missing"),
             Self::WrongType { wanted } => write!(f, "this must be {wanted}"),
             Self::Unexpected { found, wanted } => write!(f, "found {found}, expected {wanted}"),
@@ -305,7 +303,6 @@ impl fmt::Display for RuleProblem {
                 f,
                 "copies that wait for '{name}' would be lost when its sequence numbers reset"
             ),
-            Self::AwayLoop(name) => write!(f, "messages for '{name}' would be routed back to it"),
             Self::SameCompId { one, other } => {
                 write!(f, "the peers of '{one}' and '{other}' have the same CompID")
             }

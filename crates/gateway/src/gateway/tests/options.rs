@@ -15,44 +15,46 @@ fn every_mistake_has_its_place_and_a_hint() {
     for (text, wanted) in [
         (
             "[gatewya]\n",
-            "1:2: unknown key 'gatewya' (did you mean 'gateway'?)",
+            "1:2: unknown key gatewya (the keys are client, conversion, default, gateway, group, on, operator, rule, script, \
+             session, table, target; did you mean gateway?)",
         ),
         (
             "[gateway]\nunmatchd = 'drop'\n",
-            "2:1: unknown key 'unmatchd' (did you mean 'unmatched'?)",
+            "2:1: unknown key unmatchd (the keys are forget_after_days, id_length, id_prefix, ids, match, max_held, max_id, \
+             max_orders, max_remembered, script_operations, unmatched; did you mean unmatched?)",
         ),
         (
             "[gateway]\nunmatched = 'no'\n",
-            "2:13: this must be \"reject\" or \"drop\"",
+            "2:13: unmatched = \"no\" is not known (write reject, or drop)",
         ),
         (
             "[gateway]\nids = 1\n",
-            "2:7: this must be \"always\", \"collision\" or \"pass\"",
+            "2:7: ids must be always, collision, or pass (write it in quotes)",
         ),
         (
             "[gateway]\nmax_id = 300\n",
-            "2:10: this must be a number from 8 to 255",
+            "2:10: max_id must be a number from 8 to 255",
         ),
         (
             "[gateway]\nmax_orders = 0\n",
-            "2:14: this must be a number from 1 to 16777216",
+            "2:14: max_orders must be a number from 1 to 16777216",
         ),
         (
             "[gateway]\nforget_after_days = 'x'\n",
-            "2:21: this must be a number from 1 to 10000",
+            "2:21: forget_after_days must be a number from 1 to 10000",
         ),
         (
             "[gateway]\nid_prefix = ''\n",
-            "2:13: this must be a text of 1 to 8 characters",
+            "2:13: id_prefix must be a text of 1 to 8 characters",
         ),
         (
             "[gateway]\nid_prefix = 'a b'\n",
-            "2:13: this must be up to 8 visible characters without '=', and at least 6 shorter \
+            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 shorter \
              than id_length (prefix must be at most 8 visible characters, without '=')",
         ),
         (
             "[gateway]\nid_prefix = 'FWXYZ'\nid_length = 9\n",
-            "2:13: this must be up to 8 visible characters without '=', and at least 6 shorter \
+            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 shorter \
              than id_length (id_length is too short for the prefix, or greater than max_id)",
         ),
         (
@@ -61,7 +63,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\nway = 'hold'\n",
-            "2:1: unknown key 'way' (did you mean 'away'?)",
+            "2:1: unknown key way (the keys are away, id_length, id_prefix, ids, time_to_live; did you mean away?)",
         ),
         (
             "[target.VENUE]\naway = 'hodl'\n",
@@ -69,11 +71,11 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 1\n",
-            "2:8: this must be \"hold\", \"reject\" or the name of a session",
+            "2:8: away must be \"hold\", \"reject\" or the name of a session",
         ),
         (
             "[target]\nVENUE = 1\n",
-            "2:9: this must be tables such as [target.VENUE]",
+            "2:9: VENUE must be a table (write KEY = VALUE lines in it)",
         ),
         (
             "[target.VENUE]\naway = 'VENUE'\n",
@@ -81,23 +83,23 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[gateway]\nmax_held = '64B'\n",
-            "2:12: this must be a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
+            "2:12: max_held must be a number of bytes from 64K to 64G (write 65536, \"64K\", \"16M\" or \"1G\")",
         ),
         (
             "[gateway]\nmax_held = 65535\n",
-            "2:12: this must be a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
+            "2:12: max_held must be a number of bytes from 64K to 64G (write 65536, \"64K\", \"16M\" or \"1G\")",
         ),
         (
             "[target.VENUE]\ntime_to_live = '1d'\n",
-            "2:16: this must be a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
+            "2:16: time_to_live must be a time of up to 10000 days (write 10 (seconds), \"500ms\", \"30s\" or \"1h30m\")",
         ),
         (
             "[target.VENUE]\ntime_to_live = 0\n",
-            "2:16: this must be a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
+            "2:16: time_to_live must be a time of up to 10000 days (write 10 (seconds), \"500ms\", \"30s\" or \"1h30m\")",
         ),
         (
             "[target.VENUE]\naway = 'reject'\ntime_to_live = 10\n",
-            "3:16: this must be used with away = \"hold\" (only held messages have a time to live)",
+            "3:16: time_to_live must be used with away = \"hold\" (only held messages have a time to live)",
         ),
     ] {
         assert_eq!(errors(&format!("{text}{rule}")), [wanted], "{text}");

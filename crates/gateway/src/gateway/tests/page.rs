@@ -1,7 +1,8 @@
 //! The page of the gateway: each of its examples is true.
 
-use super::super::options::{CLIENT, GATEWAY, TARGET};
+use super::super::options::setting_tables;
 use super::*;
+use fixwire_text::page_rows;
 
 const PAGE: &str = include_str!("../../../../../docs/reference/gateway.md");
 
@@ -91,34 +92,38 @@ fn every_example_comes_true() {
 }
 
 #[test]
-fn the_tables_name_every_option_and_its_default() {
-    let tables = PAGE
-        .split("| key | default | |\n| --- | --- | --- |\n")
-        .skip(1);
-    let tables: Vec<Vec<(&str, &str)>> = tables
-        .map(|table| {
-            let rows = table.lines().take_while(|line| line.starts_with('|'));
-            let cells = rows.map(|row| {
-                let mut cells = row.split('|').map(|cell| cell.trim().trim_matches('`'));
-                let (_, key, default) = (cells.next(), cells.next(), cells.next());
-                (key.unwrap(), default.unwrap())
-            });
-            cells.collect()
-        })
-        .collect();
-    let keys = |table: &[(&'static str, &str)]| {
-        let keys = table.iter().map(|(key, _)| *key);
-        keys.collect::<Vec<_>>()
-    };
-    assert_eq!(keys(&tables[0]), GATEWAY);
-    assert_eq!(keys(&tables[1]), TARGET);
-    assert_eq!(keys(&tables[2]), CLIENT);
-    // What the tables call the default makes the same gateway as nothing.
-    let said = tables[0]
-        .iter()
-        .filter(|(_, default)| !["never", "max_id"].contains(default));
-    let said = said.map(|(key, default)| format!("{key} = {default}\n"));
+fn the_table_of_options_is_the_registry() {
+    const PATH: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/gateway.md"
+    );
+    let page = std::fs::read_to_string(PATH).unwrap();
+    let header = "| table | key | value | default | a change needs | |\n| --- | --- | --- | --- | --- | --- |\n";
+    let start = page.find("| table | key |").unwrap();
+    let end = start + page[start..].find("\n\n").unwrap() + 1;
+    let rows = setting_tables().map(|(table, keys)| page_rows(&format!("`{table}`"), &keys));
+    let made = format!(
+        "{}{header}{}{}",
+        &page[..start],
+        rows.concat(),
+        &page[end..]
+    );
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(PATH, &made).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(PATH).unwrap() == made,
+        "docs/reference/gateway.md is behind the registry of keys: run with UPDATE=1"
+    );
+}
+
+#[test]
+fn a_default_is_what_a_missing_key_means() {
+    let (_, keys) = setting_tables().into_iter().next().unwrap();
+    let said = keys.iter().filter(|key| !key.default.is_empty());
+    let said = said.map(|key| format!("{} = {}\n", key.name, key.default));
     let said: String = said.collect();
+    assert_eq!(said.lines().count(), 9);
     let with = Rig::new(&format!(
         "[gateway]\n{said}{PLAIN}[target.VENUE]\naway = \"hold\"\n"
     ));

@@ -349,7 +349,9 @@ fn what_can_never_be_found_is_a_mistake_of_the_file() {
     for size in ["'63K'", "'17G'", "-1"] {
         assert_eq!(
             errors(&format!("[gateway]\nmax_remembered = {size}\n{RULES}")),
-            ["2:18: this must be a number of bytes such as 65536, 64K, 16M or 1G, 64K to 16G"]
+            [
+                "2:18: max_remembered must be a number of bytes from 64K to 16G (write 65536, \"64K\", \"16M\" or \"1G\")"
+            ]
         );
     }
 }

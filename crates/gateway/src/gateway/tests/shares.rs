@@ -140,11 +140,11 @@ fn wrong_shares_are_mistakes_of_the_file() {
         ("[client.NOBODY]\nmax_orders = 5", "NOBODY"),
         (
             "[client.ANNA]\nmax_orders = 101",
-            "a number from 1 to max_orders of [gateway]",
+            "max_orders must be a number from 1 to 100",
         ),
         (
             "[client.ANNA]\nmax_held = '1G'",
-            "a number of bytes such as 65536, 64K or 16M, up to that of [gateway]",
+            "max_held must be a number of bytes from 4K to 64M",
         ),
         ("[client.ANNA]\nmax_order = 5", "max_order"),
     ] {

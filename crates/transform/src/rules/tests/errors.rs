@@ -54,7 +54,7 @@ do = []
         "3:30: unknown session '@other' (a group names sessions and patterns, no other groups)",
         "3:40: no session matches 'Z*'",
         "4:8: unknown table 'venus' (did you mean 'venues'?)",
-        "8:1: unknown key 'form' (did you mean 'from'?)",
+        "8:1: unknown key form (the keys are do, from, name, when; did you mean from?)",
         "9:10: unknown group of sessions 'client' (did you mean 'clients'?)",
         "9:21: unknown session 'ALPAH' (did you mean 'ALPHA'?)",
         "10:9: unknown field 'OrdQty' (did you mean 'OrderQty'?)",

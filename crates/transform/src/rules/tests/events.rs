@@ -57,7 +57,7 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "event = 'logon'\nfrom = ['ALPHA']\nsession = ['ALPHA']\ndo = ['count x']\n",
-            "6:1: unknown key 'from'",
+            "6:1: unknown key from (the keys are do, event, name, session, when)",
         ),
         (
             "event = 'failed'\nsession = ['BETA1']\ndo = ['count x']\n",

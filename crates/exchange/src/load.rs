@@ -1,0 +1,352 @@
+//! Reads the tables of an exchange in a settings file, or reports every mistake in them.
+//!
+//! Each key is declared once, in the registry of its table: reading, known keys and the table of the page come from there
+//! (`UPDATE=1 cargo test -p fixwire-exchange --lib page` writes it).
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Decimal;
+use fixwire_text::ReloadEffect::{FirstStart, Restart};
+use fixwire_text::{
+    Diagnostic, KeyInfo, REQUIRED, SettingKey, TableReader, TomlFile, TomlTable, TomlValue, keys,
+};
+
+use crate::config::{ConfigTable, ExchangeConfig, InstrumentConfig, STATES};
+use crate::faults::{check_fault_names, check_session};
+use crate::leg_config::parse_legs;
+use crate::script::{OrderScript, check_step};
+
+struct Reader<'a> {
+    errors: Vec<Diagnostic>,
+    /// Sessions and TMP lines that a fault or script may name.
+    sessions: &'a [&'a str],
+    lines: &'a [&'a str],
+}
+
+impl TableReader for Reader<'_> {
+    fn mistakes(&mut self) -> &mut Vec<Diagnostic> {
+        &mut self.errors
+    }
+}
+
+type Done = Result<(), Diagnostic>;
+type Keys<T> = &'static [SettingKey<T, fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Done>];
+
+/// A fault in the words of the command.
+#[derive(Default)]
+struct FaultWords {
+    kind: String,
+    rest: String,
+}
+
+const EXCHANGE: Keys<ExchangeConfig> = keys! {
+    /// maximum open orders per book; the exchange rejects further orders
+    max_orders: Plain("number", |_, config, value| limit(value).map(|it| config.orders_max = it)), "100000", Restart;
+    /// number of closed orders whose status is kept and whose ClOrdIDs are rejected as duplicates; the oldest are forgotten
+    /// first
+    max_remembered: Plain("number", |_, config, value| limit(value).map(|it| config.remembered_max = it)), "100000", Restart;
+};
+
+const INSTRUMENT: Keys<InstrumentConfig> = keys! {
+    /// Symbol(55), at most 32 characters
+    symbol: Text(symbol), REQUIRED, Restart;
+    /// prices are multiples of it
+    tick: Plain("decimal", |_, it, value| decimal(value).map(|read| it.tick = read)), REQUIRED, Restart;
+    /// quantities are multiples of it
+    lot: Plain("decimal", |_, it, value| decimal(value).map(|read| it.lot = read)), "1", Restart;
+    /// the price band: orders with a limit or stop price below are rejected
+    low: Plain("decimal", |_, it, value| decimal(value).map(|read| it.low = Some(read))), "", Restart;
+    /// the same for prices above
+    high: Plain("decimal", |_, it, value| decimal(value).map(|read| it.high = Some(read))), "", Restart;
+    /// reference price of an auction before the first trade
+    reference: Plain("decimal", |_, it, value| decimal(value).map(|read| it.reference = Some(read))), "", Restart;
+    /// `continuous`, `auction`, `halted` or `closed`
+    state: Plain("word", |_, it, value| value.choice(&STATES).map(|read| it.state = read)), "\"continuous\"", FirstStart;
+    /// legs of a [spread](#spreads): `"buy 1 JUN sell 1 MAR"`
+    legs: Plain("text", |_, it, value| {
+        let legs = parse_legs(value.text()?).map_err(|what| value.wrong(what, ""));
+        legs.map(|read| it.legs = Some(read))
+    }), "", Restart;
+};
+
+const SCRIPT: Keys<OrderScript> = keys! {
+    /// what operators call the [script](#scripts)
+    name: Text(name), REQUIRED, Restart;
+    /// its steps
+    steps: Plain("list", steps), REQUIRED, Restart;
+    /// the name or TargetCompID of the session, or the TMP line, whose orders match; without it all match, as for the keys below
+    session: Plain("text", |reader, script, value| {
+        let name = value.text()?;
+        let known = check_session(name, reader.sessions, reader.lines);
+        script.session = Some(name.into());
+        known.map_err(|what| value.wrong(what, ""))
+    }), "", Restart;
+    /// Symbol(55)
+    symbol: Plain("text", |_, it, value| value.text().map(|read| it.symbol = Some(read.into()))), "", Restart;
+    /// `buy`, `sell` (2, 5 or 6), or Side(54) itself
+    side: Plain("text", |_, it, value| value.text().map(|read| it.side = Some(read.into()))), "", Restart;
+    /// Account(1)
+    account: Plain("text", |_, it, value| value.text().map(|read| it.account = Some(read.into()))), "", Restart;
+    /// OrderQty(38)
+    quantity: Plain("decimal", |_, it, value| decimal(value).map(|read| it.quantity = Some(read))), "", Restart;
+    /// Price(44)
+    price: Plain("decimal", |_, it, value| decimal(value).map(|read| it.price = Some(read))), "", Restart;
+};
+
+const FAULT: Keys<FaultWords> = keys! {
+    /// the [fault](#faults), active from the start
+    kind: Plain("drop, duplicate, delay, reorder, repeat, change, stall, reject, checksum, gap, logout or disconnect; for a link also refuse, silence or cut",
+        |_, fault, value| word(value).map(|it| fault.kind = it.into())), REQUIRED, Restart;
+    /// number of messages
+    count: Plain("number", fault_word), "", Restart;
+    /// milliseconds
+    ms: Plain("number", fault_word), "", Restart;
+    /// chance that a message has the fault
+    percent: Plain("number", fault_word), "", Restart;
+    /// of the random numbers for `percent`
+    seed: Plain("number", fault_word), "", Restart;
+    /// the session or TMP line
+    session: Plain("text", fault_word), "", Restart;
+    /// values of `change`
+    set: Plain("list", fault_sets), "", Restart;
+    /// the status of a rejection
+    status: Plain("number", fault_word), "", Restart;
+    /// MsgType, or the name of a TMP message
+    type_: Plain("text", fault_word), "", Restart;
+};
+
+/// The tables of an exchange with their keys.
+#[must_use]
+pub fn setting_tables() -> [(&'static str, Vec<KeyInfo>); 4] {
+    fn of<T, R>(keys: &[SettingKey<T, R>]) -> Vec<KeyInfo> {
+        keys.iter().map(SettingKey::info).collect()
+    }
+    [
+        ("[exchange]", of(EXCHANGE)),
+        ("[[instrument]]", of(INSTRUMENT)),
+        ("[[script]]", of(SCRIPT)),
+        ("[[fault]]", of(FAULT)),
+    ]
+}
+
+/// Reads the exchange of a settings file with these sessions and TMP lines.
+///
+/// # Errors
+///
+/// Every mistake, with its place.
+pub fn load(
+    text: &str,
+    sessions: &[&str],
+    lines: &[&str],
+) -> Result<ExchangeConfig, Vec<Diagnostic>> {
+    let file = TomlFile::parse(text).map_err(|mistake| Vec::from([mistake]))?;
+    let root = file.root();
+    let mut reader = Reader {
+        errors: Vec::new(),
+        sessions,
+        lines,
+    };
+    let mut config = ExchangeConfig::default();
+    let table = root.get("exchange").map(|value| value.table());
+    let table = table.and_then(|table| reader.keep(table));
+    if let Some(table) = table {
+        reader.read_keys(EXCHANGE, &mut config, table);
+    }
+    let (instruments, scripts);
+    (instruments, config.instruments) = reader.read_list(INSTRUMENT, root, "instrument");
+    (scripts, config.scripts) = reader.read_list(SCRIPT, root, "script");
+    config.faults = reader.faults(root);
+    if reader.errors.is_empty() {
+        let problems = config.problems().into_iter().map(|problem| {
+            let table = match problem.table {
+                ConfigTable::Exchange => table.unwrap_or(root),
+                ConfigTable::Instrument(at) => instruments[at],
+                ConfigTable::Script(at) => scripts[at],
+            };
+            let value = table.get(problem.key);
+            let entry = problem.entry.and_then(|at| value?.items()?.nth(at));
+            let span = entry.or(value).map(|value| value.span());
+            Diagnostic::of(span.unwrap_or(table.span()), problem.what, "")
+        });
+        reader.errors.extend(problems);
+    }
+    reader.errors.sort_by_key(|mistake| mistake.at);
+    match reader.errors.is_empty() {
+        true => Ok(config),
+        false => Err(reader.errors),
+    }
+}
+
+impl Reader<'_> {
+    /// The faults, each in the words of the command.
+    fn faults(&mut self, root: TomlTable<'_>) -> Vec<String> {
+        let (tables, faults) = self.read_list(FAULT, root, "fault");
+        let words = tables.iter().zip(faults).map(|(table, fault)| {
+            let words = format!("{}{}", fault.kind, fault.rest);
+            let known = check_fault_names(&words, self.sessions, self.lines);
+            if let (Err(what), false) = (known, fault.kind.is_empty()) {
+                self.errors.push(Diagnostic::of(table.span(), what, ""));
+            }
+            words
+        });
+        words.collect()
+    }
+}
+
+fn limit(value: TomlValue<'_>) -> Result<u32, Diagnostic> {
+    value.number(u32::MAX as usize).map(|number| number as u32)
+}
+
+/// A number from its digits, so that it stays exact.
+fn decimal(value: TomlValue<'_>) -> Result<Decimal, Diagnostic> {
+    let read = value
+        .digits()
+        .and_then(|it| Decimal::parse(it.as_bytes()).ok());
+    read.ok_or_else(|| {
+        let what = format!("{} is not a decimal number", value.key);
+        value.wrong(what, "give a number such as 0.01, in quotes or without")
+    })
+}
+
+fn steps(reader: &mut Reader<'_>, script: &mut OrderScript, value: TomlValue<'_>) -> Done {
+    for step in value.items().into_iter().flatten() {
+        let words = step.string().unwrap_or_default();
+        reader.keep(check_step(words).map_err(|what| step.wrong(what, "")));
+        script.steps.push(words.into());
+    }
+    let hint = "write steps = [\"ack\", \"fill rest\"]";
+    let wrong = || value.wrong("steps is not a list", hint);
+    value.items().map(drop).ok_or_else(wrong)
+}
+
+/// A value that can be part of a command.
+fn word(value: TomlValue<'_>) -> Result<&str, Diagnostic> {
+    let is_word = |text: &&str| !text.is_empty() && !text.contains(char::is_whitespace);
+    value.digits().filter(is_word).ok_or_else(|| {
+        let what = format!("{} is neither a word nor a number", value.key);
+        value.wrong(what, "give a number, or a word in quotes")
+    })
+}
+
+fn fault_word(_: &mut Reader<'_>, fault: &mut FaultWords, value: TomlValue<'_>) -> Done {
+    fault.rest += &format!(" {}={}", value.key, word(value)?);
+    Ok(())
+}
+
+fn fault_sets(reader: &mut Reader<'_>, fault: &mut FaultWords, value: TomlValue<'_>) -> Done {
+    let Some(items) = value.items() else {
+        return fault_word(reader, fault, value);
+    };
+    for item in items {
+        let done = fault_word(reader, fault, item);
+        reader.keep(done);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_text::page_rows;
+    use std::string::ToString;
+
+    const PAGE: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/exchange.md"
+    );
+
+    #[test]
+    fn the_table_of_the_page_is_the_registry() {
+        let page = std::fs::read_to_string(PAGE).unwrap();
+        let header = "| table | key | value | default | a change needs | |\n| --- | --- | --- | --- | --- | --- |\n";
+        let start = page.find("| table | key |").unwrap();
+        let end = start + page[start..].find("\n\n").unwrap() + 1;
+        let rows = setting_tables().map(|(table, keys)| page_rows(&format!("`{table}`"), &keys));
+        let made = format!(
+            "{}{header}{}{}",
+            &page[..start],
+            rows.concat(),
+            &page[end..]
+        );
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(PAGE, &made).unwrap();
+        }
+        assert!(
+            std::fs::read_to_string(PAGE).unwrap() == made,
+            "docs/reference/exchange.md is behind the registry of keys: run with UPDATE=1"
+        );
+    }
+
+    #[test]
+    fn a_default_is_what_a_missing_key_means() {
+        let needed = "[[instrument]]\nsymbol = 'VOD'\ntick = 0.01\n";
+        let without = load(needed, &[], &[]).unwrap();
+        let said = "[exchange]\nmax_orders = 100000\nmax_remembered = 100000\n";
+        let with = load(
+            &format!("{said}{needed}lot = 1\nstate = 'continuous'\n"),
+            &[],
+            &[],
+        );
+        assert_eq!(format!("{without:?}"), format!("{:?}", with.unwrap()));
+    }
+
+    #[test]
+    fn a_mistake_says_what_to_write() {
+        let said = |text: &str| {
+            let mistakes = load(text, &["OMS"], &[]).unwrap_err();
+            mistakes
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
+        for (text, wanted) in [
+            (
+                "exchange = 1",
+                "exchange must be a table; write KEY = VALUE lines in it",
+            ),
+            (
+                "[exchange]\nmax_order = 1",
+                "unknown key max_order; the keys are max_orders, max_remembered; did you mean max_orders?",
+            ),
+            (
+                "[exchange]\nmax_orders = 'x'",
+                "max_orders must be a number from 0 to 4294967295",
+            ),
+            ("[instrument]\n", "[[instrument]] needs double brackets"),
+            (
+                "[[instrument]]\ntick = 1",
+                "symbol is missing; add symbol = ... (text)",
+            ),
+            (
+                "[[instrument]]\nsymbol = 5\ntick = 1",
+                "symbol must be a text of 1 to 255 bytes; write it in quotes",
+            ),
+            (
+                "[[instrument]]\nsymbol = 'A'\ntick = 'x'",
+                "tick is not a decimal number; give a number such as 0.01, in quotes or without",
+            ),
+            (
+                "[[instrument]]\nsymbol = 'A'\ntick = 1\nstate = 'open'",
+                "state = \"open\" is not known; write continuous, auction, halted, or closed",
+            ),
+            (
+                "[[fault]]\nkind = 'drop'\nset = [' ']",
+                "set is neither a word nor a number; give a number, or a word in quotes",
+            ),
+            (
+                "[[fault]]\ntype = 8",
+                "kind is missing; add kind = ... (drop, duplicate, ",
+            ),
+            (
+                "[[script]]\nname = 'a'\nsteps = 'ack'",
+                "steps is not a list; write steps = [\"ack\", \"fill rest\"]",
+            ),
+            ("", "an exchange needs at least one [[instrument]]"),
+        ] {
+            assert!(said(text).contains(wanted), "{text}: {}", said(text));
+        }
+    }
+}
