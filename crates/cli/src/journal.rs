@@ -361,8 +361,8 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         tell(
             "error",
             &format!(
-                "checkpoint {bad}; the next start uses the one before it, or all notes if none \
-                 was retired"
+                "checkpoint {bad}; the next start uses the previous checkpoint, or replays all \
+                 notes if the journal still has every note"
             ),
         );
     }

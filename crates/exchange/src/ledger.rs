@@ -8,7 +8,7 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-/// Version of the state and of the notes.
+/// Version of the market's state, and of the journal notes that change it.
 const VERSION: u32 = 1;
 
 /// Name and version of the state that an exchange keeps in its journal.

@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) ends: bool,
 }
 
-/// Fields of an ExecutionReport beside those of the order.
+/// What an ExecutionReport says in addition to the fields of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,

@@ -5,7 +5,7 @@
 //! assertion  = [ selector ":" ] figure ( "<" | "<=" ) number unit
 //! selector   = subject | pace | subject pace      for example fixwire, 2000/s, closed loop, fixwire 2000/s
 //! figure     = "p" percentile | "mean" | "worst"  for example p50, p99.9
-//! unit       = "ns" | "us" | "ms" | "s" | "x"     x: times the floor of the same run
+//! unit       = "ns" | "us" | "ms" | "s" | "x"     x: a multiple of the floor of the same run
 //! ```
 //!
 //! An assertion applies to each row that its selector matches; without a selector to every row except the floors,
@@ -145,9 +145,9 @@ impl FromStr for Assertion {
             None => (false, limit),
         };
         let figure = figure_of(figure.trim())
-            .ok_or_else(|| wrong("the figure is none of p0 to p100, mean, worst"))?;
+            .ok_or_else(|| wrong("the figure must be p0 to p100, mean or worst"))?;
         let (limit, relative) = limit_of(limit.trim())
-            .ok_or_else(|| wrong("the limit is not a number above 0 with ns, us, ms, s or x"))?;
+            .ok_or_else(|| wrong("the limit must be a number above 0 with a unit: ns, us, ms, s, or x for a multiple of TCP"))?;
         let (subject, pace) = selector_of(selector.trim());
         Ok(Self {
             text: text.to_owned(),

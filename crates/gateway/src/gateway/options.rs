@@ -156,11 +156,12 @@ pub(super) struct Options {
     pub max_remembered: u64,
     /// The options of each session as a target.
     pub targets: Vec<Target>,
-    /// The shares of each session as a client.
+    /// For each session, the limits of `[client.NAME]`.
     pub clients: Vec<Client>,
 }
 
-/// The shares of a session as a client; `None` where not configured.
+/// Limits of a client session: its shares of the gateway's `max_orders`, `max_held` and `max_remembered`. `None` where
+/// the file has no `[client.NAME]` key.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
     pub max_orders: Option<u64>,

@@ -41,15 +41,15 @@ struct Measured {
     live: usize,
     /// Memory before the engine starts.
     before: u64,
-    /// Memory with all orders open; when orders end, after the first tenth.
+    /// Memory with all orders open; in the run whose orders end, memory after the first tenth of the orders.
     first: u64,
     /// Memory at the end.
     last: u64,
-    /// Number of ClOrdIDs of the day at that time, and at the end.
+    /// Number of ClOrdIDs of the day when `first` was measured, and when `last` was.
     ids: [u64; 2],
 }
 
-/// The figures for this number of live orders.
+/// Memory with this number of live orders.
 #[derive(Clone, Debug, Serialize)]
 struct Row {
     lines: LineProtocol,
@@ -60,16 +60,16 @@ struct Row {
     copy_bytes_an_order: f64,
 }
 
-/// The figures for orders that end.
+/// Growth of memory while orders end.
 #[derive(Clone, Debug, Serialize)]
 struct Churn {
     lines: LineProtocol,
     orders: u32,
     live: u32,
-    /// Memory after a tenth of them, and at the end.
+    /// Memory in bytes after the first tenth of the orders, and at the end.
     own: [u64; 2],
     ids: [u64; 2],
-    /// Growth for each ClOrdID in between, bytes.
+    /// Bytes by which memory grew for each ClOrdID between these two measurements.
     bytes_an_id: f64,
 }
 

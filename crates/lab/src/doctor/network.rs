@@ -16,7 +16,9 @@ pub fn busy_poll(of: &Observed) -> Observation {
         return seen;
     };
     if interface == "lo" {
-        return Observation::not_asked("--interface of a card: lo cannot be polled");
+        return Observation::not_asked(
+            "--interface with a network card: busy polling does not apply to lo",
+        );
     }
     for name in ["napi_defer_hard_irqs", "gro_flush_timeout", "threaded"] {
         let value = of.now.number(&format!("sys/class/net/{interface}/{name}"));

@@ -264,7 +264,7 @@ impl GapTotals {
     }
 }
 
-/// For each percentile of the tables, the share of the slower orders that gaps touched.
+/// For each percentile of the tables: of the orders slower than it, the share that gaps of the machine delayed.
 pub type Touched = [f64; 6];
 
 /// The percentiles; the last is the slowest order.
@@ -272,9 +272,9 @@ const BEYOND: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
 
 /// Assigns the gaps of both ends to the orders in progress at that time.
 ///
-/// A gap touches an order when it makes up more than half of the order's time above the median. So does an earlier gap
-/// that delayed the previous order, for as long as this order had to wait for that one. Gaps of at most `least`
-/// nanoseconds are ignored.
+/// A gap counts as the cause of a slow order when it makes up more than half of the order's time above the median. When
+/// a gap delayed the previous order and this order had to wait for the previous order, the length of this wait counts
+/// as a gap too. Gaps of at most `least` nanoseconds are ignored.
 pub fn touched(outcome: &RunOutcome, gaps: &[Vec<TimeGap>; 2], least: u64) -> Touched {
     let answered = || {
         let orders = outcome.orders.iter();

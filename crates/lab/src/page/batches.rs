@@ -142,8 +142,8 @@ fn write_saturation(part: &OmsPart<'_>, to: &mut impl Write) -> fmt::Result {
     };
     writeln!(
         to,
-        "<p>{} orders at once over {}: {} a second, answered and reported; of that time the client worked {:.0} %, the \
-         venue on its thread {:.0} %.</p>",
+        "<p>{} orders sent at once over {}: the OMS answered and reported {} a second. The client was busy for {:.0} % of \
+         this time, the venue, on its own thread, for {:.0} %.</p>",
         thousands(saturation.orders as u64),
         part.lines.called(),
         thousands(saturation.orders_a_second as u64),

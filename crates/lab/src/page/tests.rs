@@ -174,7 +174,9 @@ fn batches_over_two_protocols_have_a_table_for_each() {
         assert_eq!(page.matches(caption).count(), 1, "{caption}");
     }
     assert!(page.contains("its journal, FIX 4.4 and TAIFEX TMP lines, venue"));
-    assert!(page.contains("1,000 orders at once over FIX: 107,805 a second"));
+    assert!(page.contains(
+        "1,000 orders sent at once over FIX: the OMS answered and reported 107,805 a second"
+    ));
 }
 
 #[test]

@@ -195,7 +195,7 @@ impl Core {
         let id = format!("RERUN-{order}");
         if self.state().used(terms.session, id.as_bytes()).is_some() {
             return Err(format!(
-                "the client has used the ClOrdID {id}: try again after its next order"
+                "the client already uses {id}, the ClOrdID that this rerun would get: rerun after the client's next order"
             ));
         }
         let event = OrderEvent::Request(RequestEvent::Taken {

@@ -235,16 +235,24 @@ impl Reader<'_> {
                         if (other.cannot_replace, other.cannot_stop)
                             != (group.cannot_replace, group.cannot_stop) =>
                     {
-                        let what =
-                            format!("cannot of {} and its helper {helper} differ", group.name);
-                        (what, "a helper leads to the same venue: write the same")
+                        let what = format!(
+                            "{} and its helper {helper} have different `cannot`",
+                            group.name
+                        );
+                        (
+                            what,
+                            "a helper leads to the same venue: set the same `cannot` in both groups",
+                        )
                     }
                     Some(other) if other.number_pool != group.number_pool => {
                         let what = format!(
-                            "number_pool of {} and its helper {helper} differ",
+                            "{} and its helper {helper} have different number pools",
                             group.name
                         );
-                        (what, "a helper leads to the same venue: write the same")
+                        (
+                            what,
+                            "a helper leads to the same venue: set the same number_pool in both groups",
+                        )
                     }
                     Some(_) => continue,
                 };

@@ -384,7 +384,7 @@ events! {
         /// replace decides.
         67 CancelHeld {
             order: Number = "The order.",
-            of_replace: bool = "Whether it says so under the id of the replace.",
+            of_replace: bool = "Whether the report has the ClOrdID of the replace.",
             filled: Quantity = "CumQty(14).",
             at: i64 = "TransactTime(60).",
         }

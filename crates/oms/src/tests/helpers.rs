@@ -217,7 +217,7 @@ fn helpers_lead_to_the_same_venue() {
     has(found("[\"SIM\"]", ""), "SIM cannot be its own helper");
     has(
         found("[\"OTHER\"]", "cannot = [\"stop\"]\n"),
-        "cannot of SIM and its helper OTHER differ",
+        "SIM and its helper OTHER have different `cannot`",
     );
     has(found("7", ""), "helpers must be a list of strings");
 }

@@ -78,7 +78,7 @@ pub(super) fn problems(
         let long = symbols.filter(|it| it.symbol.len() > SHORT_SYMBOL);
         for it in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
             found.push(format!(
-                "symbol {} is longer than the 20 bytes that R06 has for it: route it to a line_group that is not in drop_copy_in {name}, as {} is",
+                "symbol {} has more than 20 bytes, and does not fit into R06: route it to a line_group that is not in drop_copy_in {name} (now it goes to {})",
                 it.symbol, rule.name
             ));
         }

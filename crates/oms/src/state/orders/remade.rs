@@ -20,7 +20,7 @@ pub(crate) enum RemadeStep {
         filled: Quantity,
         /// TransactTime(60), in nanoseconds since 1970; 0 for none.
         at: i64,
-        /// It was said under the id of the replace.
+        /// The report had the ClOrdID of the replace.
         of_replace: bool,
     },
     /// New under the replace's id: Canceled of the order under its former number is part of it.

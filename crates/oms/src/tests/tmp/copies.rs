@@ -453,7 +453,7 @@ fn settings_that_do_not_fit_are_refused() {
     assert_eq!(
         Oms::tmp_problems(&rules, &lines_of(&rules, 3)),
         [
-            "symbol A-SYMBOL-OF-MORE-THAN-20 is longer than the 20 bytes that R06 has for it: route it to a line_group that is not in drop_copy_in T2, as FUT is"
+            "symbol A-SYMBOL-OF-MORE-THAN-20 has more than 20 bytes, and does not fit into R06: route it to a line_group that is not in drop_copy_in T2 (now it goes to FUT)"
         ]
     );
     let links = "[[link]]\nname = \"T1\"\n[[link]]\nname = \"T2\"\n[[link]]\nname = \"T3\"\n";
