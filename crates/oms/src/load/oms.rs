@@ -28,8 +28,9 @@ impl TableRule for RiskRules {
     const TABLE: &'static str = "oms";
     const NAME: &'static str = "";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// `one person`, or `two people`: two operators request the same `limit`, arm, or [reload](#reloading-settings) of
-        /// limits and users. Whoever stopped a scope is neither of the two who arm it, or set it from killed to reducing
+        /// `one person`, or `two people`: two operators request the same `limit`, arm, or [reload](#reloading-settings)
+        /// of limits and users. The operator who stopped a scope cannot be one of the two who arm it or set it from
+        /// killed to reducing
         arming: Own("words",
             |_, rules, value| value.choice(&ARMING).map(|it| rules.two_arm = it),
             |rules| word(&ARMING, rules.two_arm)), "\"one person\"", Confirmed;
