@@ -20,11 +20,11 @@ impl TableRule for DropCopyRule {
     const NAME: &'static str = "session";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
         /// a session (at most 8) that gets every ExecutionReport of accepted orders of these accounts, with
-        /// CopyMsgIndicator(797) from FIX 4.4 on, and may request them again
+        /// CopyMsgIndicator(797) from FIX 4.4 on; the session may request the reports again
         session: Text(session), REQUIRED, Confirmed;
         /// the accounts: names, or `A*` for a prefix
         accounts: List(accounts), "[\"*\"]", Confirmed;
-        /// as of a user
+        /// `true`: reports to the session have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
         report_numbers: Flag(report_numbers), "", Confirmed;
     };
 }
@@ -41,7 +41,7 @@ impl TableRule for CopySourceRule {
                 reader.check_source(value.table.at, &copy.session);
                 Ok(())
             }), REQUIRED, Restart;
-        /// required: the groups whose lines it has copies of
+        /// required: the line groups whose reports are copied to this session
         line_groups: With("list", lines,
             |reader, copy, value| {
                 for (at, name) in value.texts(&mut reader.errors)? {
@@ -53,7 +53,7 @@ impl TableRule for CopySourceRule {
                 }
                 Ok(())
             }), "", Restart;
-        /// over TMP the target_id to subscribe to
+        /// over TMP: the `target_id` to which the OMS subscribes
         target: With("number", target,
             |reader, copy, value| {
                 let target = value.number(u8::MAX.into())? as u8;

@@ -44,7 +44,7 @@ impl TableRule for ErrorRule {
         tmp_code: Own("number", |_, rule, value| code(rule, value, RejectCode::Tmp), code_text), "", Applied;
         /// the venue's Text(58); `busy*` for a prefix
         text: Text(text), "", Applied;
-        /// `reject`, `retry`, or `another line`: the order is sent again
+        /// `reject`; `retry`: send the order again; `another line`: send it again over another line
         do_: Own("words",
             |_, rule, value| {
                 rule.remedy = match value.text()? {
@@ -59,7 +59,7 @@ impl TableRule for ErrorRule {
                 Ok(())
             },
             |rule| format!("{:?}", rule.remedy).to_lowercase()), "\"reject\"", Applied;
-        /// how often it is sent again, 1 to 10
+        /// how often the OMS sends the order again, 1 to 10
         times: With("number", times,
             |_, rule, value| {
                 let times = value.number(MOST)?;
@@ -69,7 +69,7 @@ impl TableRule for ErrorRule {
                     .then_some(())
                     .ok_or_else(|| value.wrong(what(), ""))
             }), "1", Applied;
-        /// how long after the reject it is sent again, at most `60s`
+        /// how long after the reject the OMS sends the order again, at most `60s`
         after: Time(after, 0, LATEST, "write how long after the reject an order is sent again (at most 60s): 200ms"), "\"0s\"", Applied;
         /// Text(58) for the client instead of the venue's
         say: With("text", say,
@@ -82,7 +82,7 @@ impl TableRule for ErrorRule {
                     .then_some(())
                     .ok_or_else(|| value.wrong(what(), ""))
             }), "", Applied;
-        /// the state of an order that is not sent again: `rejected`, `cancelled` or `expired`
+        /// final state of an order that the OMS does not send again: `rejected`, `cancelled` or `expired`
         state: Own("word",
             |_, rule, value| {
                 rule.state = Some(match value.text()? {

@@ -26,9 +26,9 @@ impl TableRule for LineGroup {
     const TABLE: &'static str = "line_group";
     const NAME: &'static str = "name";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// what routes and drop copies call it
+        /// name of the group in routes and drop copies
         name: Text(name), REQUIRED, Restart;
-        /// sessions to one venue; orders go round robin over logged on ones
+        /// sessions to one venue; the OMS sends orders round robin over those that are logged on
         lines: Own("list",
             |reader, group, value| {
                 for (at, line) in value.texts(&mut reader.errors)? {
@@ -41,11 +41,11 @@ impl TableRule for LineGroup {
                 let protocol = if group.over_tmp { " over TMP" } else { "" };
                 format!("{}{protocol}", group.lines.join(" "))
             }), REQUIRED, Restart;
-        /// `["OTHER"]`: groups that send for it, in this order ([helper lines](#helper-lines))
+        /// `["OTHER"]`: groups that send orders for this group, in this order ([helper lines](#helper-lines))
         helpers: With("list", helpers,
             // Groups may follow: they are read once all groups are known.
             |reader, _, value| value.texts(&mut reader.errors).map(|_| ())), "", Restart;
-        /// `["replace"]`: the venue cannot replace; `["stop"]`: it has no stop orders, the OMS
+        /// `["replace"]`: the venue cannot replace orders; `["stop"]`: the venue has no stop orders, so the OMS
         /// [holds](#conditional-orders) them
         cannot: Own("list",
             |reader, group, value| {
@@ -82,7 +82,7 @@ impl TableRule for LineGroup {
                     format!("{count} in {span} kept for cancels {kept}")
                 }))
             }), "", Applied;
-        /// how many messages of `flow` are reserved for cancels
+        /// number of messages of `flow` that only cancels may use
         kept_for_cancels: Own("number",
             |_, group, value| {
                 let kept = value.number(KEPT_MAX)?;
@@ -98,9 +98,11 @@ impl TableRule for LineGroup {
                 }
             },
             |_| String::new()), "", Applied;
-        /// `5s`: how long orders and replaces wait for a line, at most `3600s`; without it they are rejected
+        /// `5s`: how long orders and replaces wait for a line, at most `3600s`; without this key the OMS rejects them
+        /// at once
         queue: Time(queue, 1, MOST_QUEUE, "write how long an order may wait (at most 3600s): 5s, 500ms"), "", Applied;
-        /// `account` or `symbol`: its orders stay on a line while that is logged on and has room
+        /// `account` or `symbol`: orders of one account or symbol go over the same line, while this line is logged on
+        /// and has room
         affinity: Own("word",
             |_, group, value| {
                 group.affinity = Some(match value.text()? {
@@ -120,9 +122,10 @@ impl TableRule for LineGroup {
                 let pool = reader.number_pool(value);
                 pool.map(|it| group.number_pool = Some(it))
             }), "", Applied;
-        /// `true`: ask for the [state of trading](#markets) at each logon
+        /// `true`: the OMS asks for the [state of trading](#markets) at each logon of a line
         market_status: Flag(market_status), "", Applied;
-        /// the tables `[[line_group.error]]` that follow it: the reaction to the venue's [rejects](#rejects-of-venues)
+        /// the tables `[[line_group.error]]` after this group: what the OMS does after the venue's
+        /// [rejects](#rejects-of-venues)
         error: Own("tables",
             |reader, group, value| {
                 group.errors = reader.error_rules(value);
@@ -153,8 +156,8 @@ impl TableRule for LineGroup {
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
         /// on a client's OrderStatusRequest(H) for an open order: `from the book`: the OMS answers, and asks the venue
-        /// only when in doubt. `pass on`: it answers, asks the venue, and answers again. `no`: [the venue is never
-        /// asked](#status-requests-to-venues)
+        /// only when the state is in doubt. `pass on`: the OMS answers, asks the venue, and answers again. `no`: [the
+        /// OMS never asks the venue asked](#status-requests-to-venues)
         status_request: Own("words",
             |_, group, value| {
                 group.status = value.choice(&STATUS)?;
@@ -172,7 +175,7 @@ impl TableRule for LineGroup {
             }), "\"from the book\"", Applied;
         /// `true`: [OrderMassStatusRequest(AF)](#status-requests-to-venues) at each logon of a line, from FIX 4.3 on
         mass_status: Flag(mass_status), "", Applied;
-        /// the ExDestination(100) that orders for these lines may have; the venue does not get it
+        /// the ExDestination(100) that orders for these lines may have; the OMS does not send the field to the venue
         ex_destination: Text(ex_destination), "", Applied;
     };
 }

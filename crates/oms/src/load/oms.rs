@@ -38,12 +38,14 @@ impl TableRule for RiskRules {
         self_trade: Own("word",
             |_, rules, value| value.choice(&SELF_TRADE).map(|it| rules.rejects_self_trades = it),
             |rules| word(&SELF_TRADE, rules.rejects_self_trades)), "\"allow\"", Confirmed;
-        /// for RC8 and orders without a limit price: `file`, the symbol's `reference`; `last`, the last price of the market
-        /// data; `best`, the offer for a buy, the bid for a sell. While unknown: the file's
+        /// for RC8 and orders without a limit price: `file`, the symbol's `reference`; `last`, the last price of the
+        /// market data; `best`, the offer for a buy, the bid for a sell. While the price is unknown, the symbol's
+        /// `reference` applies
         reference_price: Own("word",
             |_, rules, value| value.choice(&ReferencePrice::NAMES).map(|it| rules.reference_price = it),
             |rules| rules.reference_price.name().into()), "\"file\"", Confirmed;
-        /// start of [the trading day](#the-day), `17:05 America/New_York`, `00:00 UTC`; from noon on, of the next date's day
+        /// start of [the trading day](#the-day): `17:05 America/New_York`, `00:00 UTC`. A day that starts at noon or
+        /// later has the date of the next day
         day_begins: Own("time and zone",
             |_, rules, value| day_begins(value).map(|it| rules.day_begins = it),
             |rules| rules.day_begins.text()), REQUIRED, Applied;
@@ -68,16 +70,16 @@ impl TableRule for RiskRules {
             }), "", Applied;
         /// how long a fill and its [drop copy](#drop-copies-of-venues) wait for each other, at most `3600s`
         copy_within: Time(copy_within, 1, HOUR, "write how long a fill waits for its copy (at most 3600s): 500ms, 5s"), "\"5s\"", Applied;
-        /// ended orders kept for late fills
+        /// number of ended orders that stay in memory for late fills
         remembered: Number(remembered, ORDERS_MAX), "10000", Applied;
-        /// open orders that have memory from the start
+        /// number of open orders for which the OMS allocates memory at the start
         orders: Number(orders, ORDERS_MAX), "100000", Restart;
         /// ApplID(1180) of [numbered reports](#report-recovery), at most 16 bytes
         appl_id: With("text", appl_id,
             |_, rules, value| appl_id(value).map(|it| rules.appl_id = it)), "\"OMS\"", Restart;
-        /// file beside the settings ([stamps](#stamps))
+        /// file in the folder of the settings ([stamps](#stamps))
         stamps: Text(stamps), "", Restart;
-        /// the table `[oms.own_tags]`: [own tags](#own-tags)
+        /// the table `[oms.own_tags]` ([own tags](#own-tags))
         own_tags: Own("table",
             |reader, rules, value| {
                 let table = value.table()?;
@@ -85,10 +87,11 @@ impl TableRule for RiskRules {
                 Ok(())
             },
             |rules| format!("{:?}", rules.own_tags.shown())), "", Restart;
-        /// CSV beside the file: `symbol,tick`, and `decimals`, `lot`, `multiplier`, `rate`, `reference`, `flow_group`
-        /// ([markets](#markets)), [`legs`](#spreads), `positions`: `netting`, without PositionEffect(77); or `effect`: 77
-        /// must be O or C, long and short positions are separate, and `reducing` lets only C pass. [Over
-        /// TMP](#lines-over-tmp) both may have 77, with more values
+        /// CSV file in the folder of the settings: `symbol,tick`, and optionally `decimals`, `lot`, `multiplier`,
+        /// `rate`, `reference`, `flow_group` ([markets](#markets)), [`legs`](#spreads) and `positions`. `positions` is
+        /// `netting`: orders have no PositionEffect(77); or `effect`: 77 must be O or C, long and short positions are
+        /// separate, and a `reducing` scope accepts only C. [Over TMP](#lines-over-tmp) orders of both may have 77,
+        /// with more values
         instruments: File(), REQUIRED, Applied;
         /// CSV: `scope,control,limit`
         limits: File(), REQUIRED, Confirmed;

@@ -19,13 +19,13 @@ impl TableRule for OwnTags {
         condition: With("tag", condition, |_, own, value| own_tag(own, value)), "", Restart;
         /// OrderID(37) of the parent of a child order
         parent: With("tag", parent, |_, own, value| own_tag(own, value)), "", Restart;
-        /// how much a replace takes away from the quantity, instead of OrderQty(38)
+        /// the quantity that a replace takes away, instead of a new OrderQty(38)
         reduce_by: With("tag", reduce_by, |_, own, value| own_tag(own, value)), "", Restart;
         /// which reports are [requested again](#report-recovery)
         report_filter: With("tag", report_filter, |_, own, value| own_tag(own, value)), "", Restart;
         /// when the client sent a request, for the [stamps](#stamps)
         send_time: With("tag", send_time, |_, own, value| own_tag(own, value)), "", Restart;
-        /// how many milliseconds after its receipt an order may be [sent](#validity)
+        /// milliseconds after the receipt of an order until which it may be [sent](#validity)
         validity: With("tag", validity, |_, own, value| own_tag(own, value)), "", Restart;
     };
 }

@@ -24,9 +24,9 @@ impl TableRule for PoolRule {
     const NAME: &'static str = "name";
     // The form of the numbers comes before their bounds.
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// what users and line groups call it
+        /// name of the pool in users and line groups
         name: Text(name), REQUIRED, Applied;
-        /// what its [order numbers](#order-numbers) begin with
+        /// prefix of the pool's [order numbers](#order-numbers)
         prefix: Own("text",
             |_, _, value| {
                 let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'=';
@@ -35,7 +35,7 @@ impl TableRule for PoolRule {
                 value.parsed(read, what, "")
             },
             |_| String::new()), "", Applied;
-        /// their alphabet, lowest digit first, such as `0-9A-Za-z`
+        /// digits of the numbers, the lowest first, such as `0-9A-Za-z`
         digits: Own("text",
             |_, _, value| {
                 let hint = "write letters and digits, each once, the lowest first: 0-9A-Za-z";
@@ -43,7 +43,7 @@ impl TableRule for PoolRule {
                 digits.map(|_| ())
             },
             |_| String::new()), "\"0-9\"", Applied;
-        /// required: how many digits they have
+        /// required: number of digits of each number
         width: Own("number",
             |_, pool, value| {
                 let width = value.number(20)?;
@@ -55,10 +55,10 @@ impl TableRule for PoolRule {
                 Ok(())
             },
             |pool| pool.form.width().to_string()), "", Applied;
-        /// the first one with all its digits, without the prefix; all by default
+        /// the first number with all its digits, without the prefix; by default the lowest
         first: With("text", first,
             |_, pool, value| bound(pool, value).map(|it| pool.first = it)), "", Applied;
-        /// the last one, likewise
+        /// the last number with all its digits, without the prefix; by default the highest
         last: With("text", last,
             |_, pool, value| {
                 pool.last = bound(pool, value)?;
@@ -66,7 +66,7 @@ impl TableRule for PoolRule {
                 let wrong = || value.wrong("last is before first", "");
                 is_right.then_some(()).ok_or_else(wrong)
             }), "", Applied;
-        /// the field that carries them: 526 (SecondaryClOrdID), 37, 198, or one from 5000 to 39999
+        /// the field that carries the numbers: 526 (SecondaryClOrdID), 37, 198, or a tag from 5000 to 39999
         tag: With("tag", tag,
             |_, pool, value| {
                 let tag = value.number(99_999)? as u32;
@@ -77,7 +77,7 @@ impl TableRule for PoolRule {
                 let hint = "write 526 (SecondaryClOrdID), 37, 198, or a tag from 5000 to 39999";
                 Err(value.wrong(format!("tag = {tag} is already used in orders"), hint))
             }), "526", Applied;
-        /// `true`: starts again with each trading day
+        /// `true`: the pool starts again with each trading day
         each_day: Flag(each_day), "", Applied;
     };
 

@@ -52,14 +52,14 @@ impl TableRule for UserRule {
     const TABLE: &'static str = "user";
     const NAME: &'static str = "session";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// a client's session; [several tables](#rights-by-account), one for each set of accounts
+        /// session of a client; a client may have [several tables](#rights-by-account), one for each set of accounts
         session: With("session", session,
             |reader, user, value| {
                 user.session = value.text()?.into();
                 reader.check_session(value.table.at, &user.session);
                 Ok(())
             }), REQUIRED, Confirmed;
-        /// accounts it may use: names, or `A*` for a prefix
+        /// accounts that the user may use: names, or `A*` for a prefix
         accounts: Own("list",
             |reader, user, value| {
                 let patterns = value.texts(&mut reader.errors)?.into_iter();
@@ -102,8 +102,8 @@ impl TableRule for UserRule {
         /// [flow control](#flow-control)
         rate: Own("rate",
             |_, user, value| {
-                let hint = "write how many in what time (at most 60s), and after how many rejected ones it is logged out: \
-                            100 in 1s, or 100 in 1s, logout after 10";
+                let hint = "write the number of requests and a time (at most 60s), and optionally the number of rejects after which the session \
+                            is logged out: 100 in 1s, or 100 in 1s, logout after 10";
                 let rate = value.parsed(rate, "is not a rate of requests", hint);
                 rate.map(|it| user.rate = Some(it))
             },
@@ -113,37 +113,39 @@ impl TableRule for UserRule {
                     None => rate.to_string(),
                 }))
             }), "", Confirmed;
-        /// its orders and replaces are not sent [later than this](#validity), at most `86400s`
+        /// time after which the OMS does not send an order or replace of the user [any more](#validity), at most
+        /// `86400s`
         validity: Time(validity, 1, MOST_VALIDITY, "write how long an order may wait (at most 86400s): 500ms, 5s"), "", Confirmed;
-        /// `zh`: its texts have a [translation](#languages)
+        /// `zh`: reports to the user have a [translation](#languages) of Text(58)
         language: With("text", language,
             |reader, user, value| {
                 let language = value.text()?;
                 user.language = Some(language.into());
                 reader.check_language(value)
             }), "", Confirmed;
-        /// the pool of its [order numbers](#order-numbers)
+        /// pool of the user's [order numbers](#order-numbers)
         number_pool: With("pool", number_pool,
             |reader, user, value| {
                 let pool = reader.number_pool(value);
                 pool.map(|it| user.number_pool = Some(it))
             }), "", Confirmed;
-        /// `true`: it may choose its order numbers from the pool
+        /// `true`: the user may choose order numbers from the pool
         own_numbers: Flag(own_numbers), "", Confirmed;
-        /// `100`: maximum of its held [conditional orders](#conditional-orders); none by default
+        /// `100`: maximum number of held [conditional orders](#conditional-orders) of the user; none by default
         conditional: Number(conditional, 1_000_000), "", Confirmed;
-        /// `100`: maximum of its open [parent orders](#parent-and-child-orders); none by default
+        /// `100`: maximum number of open [parent orders](#parent-and-child-orders) of the user; none by default
         parents: Number(parents, 1_000_000), "", Confirmed;
-        /// `cancel`, or `cancel after 5s` (at most `60s`): cancel its open orders that long after a logout
+        /// `cancel`, or `cancel after 5s` (at most `60s`): the OMS cancels the user's open orders at, or this long
+        /// after, a logout
         on_logout: Own("words",
             |_, user, value| cancel_after(value).map(|it| user.on_logout = Some(it)),
             |user| or_none(user.on_logout.map(time))), "", Confirmed;
-        /// the same after a disconnect, and after a start of the OMS (with `cancel` after 10 s, for a client that was
-        /// logged on)
+        /// the same for a disconnect, and for a start of the OMS when the client was logged on before (with `cancel` 10
+        /// s after the start)
         on_disconnect: Own("words",
             |_, user, value| cancel_after(value).map(|it| user.on_disconnect = Some(it)),
             |user| or_none(user.on_disconnect.map(time))), "", Confirmed;
-        /// `true`: its reports have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
+        /// `true`: reports to the user have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
         report_numbers: Flag(report_numbers), "", Confirmed;
         /// `[48, 9303]`: tags that go on to the venue with their values; see [fields](#fields-of-requests)
         carry: Own("list",
@@ -177,8 +179,8 @@ impl TableRule for UserRule {
                     .then(|| value.wrong("cm_id is 0", hint))
                     .map_or(Ok(()), Err)
             }), "", Confirmed;
-        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
-        /// refused without a link
+        /// for the user's orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's
+        /// [value](tmp.md#in-a-settings-file); needs a TMP link
         order_source: Own("letter",
             |_, user, value| {
                 let read = |text: &str| one_of(text, |byte| b"DAMWPVG".contains(&byte));
@@ -186,8 +188,8 @@ impl TableRule for UserRule {
                 source.map(|it| user.marks.order_source = Some(it))
             },
             |user| mark_text(user.marks.order_source.as_slice())), "", Confirmed;
-        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
-        /// refused without a link
+        /// for the user's orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's
+        /// [value](tmp.md#in-a-settings-file); needs a TMP link
         info_source: Own("text",
             |_, user, value| {
                 let read = |text: &str| {
@@ -198,8 +200,8 @@ impl TableRule for UserRule {
                 mark(value, values, read).map(|it| user.marks.info_source = Some(it))
             },
             |user| mark_text(user.marks.info_source.as_slice().as_flattened())), "", Confirmed;
-        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
-        /// refused without a link
+        /// for the user's orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's
+        /// [value](tmp.md#in-a-settings-file); needs a TMP link
         investor_flag: Own("letter",
             |_, user, value| {
                 let read = |text: &str| one_of(text, |byte| byte.is_ascii_graphic());
@@ -207,8 +209,8 @@ impl TableRule for UserRule {
                 flag.map(|it| user.marks.investor_flag = Some(it))
             },
             |user| mark_text(user.marks.investor_flag.as_slice())), "", Confirmed;
-        /// for its orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's [value](tmp.md#in-a-settings-file);
-        /// refused without a link
+        /// for the user's orders [over TMP](tmp.md#lines-of-an-oms), instead of the link's
+        /// [value](tmp.md#in-a-settings-file); needs a TMP link
         position_effect: Own("words",
             |_, user, value| {
                 let read = |text: &str| {
