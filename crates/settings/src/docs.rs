@@ -236,16 +236,16 @@ TargetCompID=CLIENT
 
 `[DEFAULT]` applies to every session that does not override it. Keys, section names and words such as
 `acceptor` are not case-sensitive; leading and trailing spaces of keys and values are ignored; a key may
-appear once in a section. `fixwire check FILE.cfg` prints each value of each session and where it comes
-from. One table lists [all keys](#all-keys) of all engines.
+appear once in a section. `fixwire check FILE.cfg` prints each value of each session and where the
+value comes from. A table lists [all keys](#all-keys) of all engines.
 
-A relative path is relative to the folder of the settings file, in every key: `FileStorePath=store` of
-`/etc/fix/broker.cfg` is `/etc/fix/store`, wherever the engine is started. This is so for the files of all engines;
-QuickFIX (C++), /J, /Go and /n take it from the working folder. When the folder of the settings file has no journal but
+A relative path starts from the folder of the settings file, in every key: `FileStorePath=store` in
+`/etc/fix/broker.cfg` is `/etc/fix/store`, wherever the engine is started. The same holds for files of other engines,
+although in QuickFIX (C++), /J, /Go and /n a relative path starts from the working folder. When the folder of the settings file has no journal but
 the working folder has one under that name, or the store of another engine, `check` and `run` stop and name both.
 
 In fixwire's own files an unknown key is an error; the error suggests the most similar known key. Keys for
-your application start with `X-`; fixwire keeps them and does not interpret them.
+your application start with `X-`; fixwire keeps these keys and does not interpret them.
 
 ## TOML
 
@@ -282,21 +282,21 @@ So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[excha
 `fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
 has others, and the result is read back and compared before it is kept. Variables stay variables. Comments
-and keys without effect are dropped; the command lists those keys. Only the owner can read the new file, since
-it contains the secrets of the old one; the command never overwrites an existing file. Relative paths stay as they
-are: a new file in another folder names other files, and the command warns. `-` instead of a name
+and keys without effect are dropped; the command lists the dropped keys. Only the owner can read the new file, since
+it contains the secrets of the old file. The command never overwrites an existing file. Relative paths do not
+change: when the new file is in another folder, they name other files, and the command warns. `-` instead of a name
 prints the result with its secrets hidden.
 
 ## Files of other engines
 
-Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is
+Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Name the engine
 with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. Without
 either, fixwire guesses; `check` and `run` print the guess and the defaults that follow from it:
 
 * A file with a key that only fixwire has is fixwire's own.
-* A file belongs to another engine when two or more of its keys exist only in that engine, and more than in
-  any other engine. Keys that this page lists under the same name do not count, so they never change the
-  defaults of a file; neither do keys that several engines have.
+* A file belongs to another engine when two or more of its keys exist only in that engine, and it has more keys
+  of that engine than of any other. Keys that fixwire has under the same name do not count, so they never change
+  the defaults of a file. Keys that several engines have do not count either.
 * A file without `ConnectionType` and with a key that only QuickFIX/Go has is read as QuickFIX/Go's, which has
   no `ConnectionType`.
 * Everything else is fixwire's own.
@@ -307,7 +307,7 @@ The engine decides
   `check` prints such a default next to fixwire's own. QuickFIX/Go uses a dictionary only if one is
   configured, and has no `ConnectionType`: a session with a host to connect to is an initiator, one with a
   port to listen on an acceptor.
-* how lines are read. In all of them the last of two equal keys wins, and an unknown key is for the
+* how lines are read. In files of all four engines the last of two equal keys wins, and an unknown key is for the
   application. QuickFIX and QuickFIX/n skip lines without `=`, unknown sections and a second `[DEFAULT]`; in
   QuickFIX/J and QuickFIX/Go a second `[DEFAULT]` adds to the first.
 * which variables are replaced (see below).
@@ -315,8 +315,8 @@ The engine decides
   only TLS setting of a QuickFIX file, and the certificate is missing, the acceptor accepts plain text, with a
   warning. A certificate that exists switches TLS on; `SocketUseSSL` overrides both.
 
-These engines ignore an unknown key, so fixwire keeps it for the application, with a warning that suggests a
-similar known key. When the engine was guessed and the key looks like a typing error in a known one
+QuickFIX and its relatives ignore an unknown key. So fixwire keeps the key for the application, with a warning that
+suggests a similar known key. When the engine was guessed and the key looks like a typing error in a known one
 (`NonStopSesion`), it is an error: correct it, or set `Dialect`. Keys of the sample
 applications (SAMPLES of QuickFIX/J's Executor) give a warning in any file.
 
@@ -338,8 +338,8 @@ most 64 KiB, without the newline at its end. In a file of QuickFIX/J `${name}` i
 too (there it is a Java system property); with `ExpandVariables=Y` also `$NAME`, `${NAME}` and `$(NAME)`, as
 in QuickFIX. A variable that is not set is an error.
 
-So a password need not be in the file: `Password=${file:/run/secrets/venue}`. Values of secrets are never
-shown in `check`, in errors or in logs. A secret in a file that every user of the machine can read gives a
+So the settings file need not have a password: `Password=${file:/run/secrets/venue}`. `check`, errors and logs
+never show the values of secrets. A secret in a file that every user of the machine can read gives a
 warning.
 ";
 
@@ -354,11 +354,11 @@ const OF_A_LINK: &str = "
 
 In `[[link]]` of a TOML file, once for each link that carries frames of another protocol than FIX: the lines of an
 [OMS](oms.md) and the members of a [simulated exchange](exchange.md) that speak [TMP](tmp.md#in-a-settings-file). The
-other tables of the file name a link as they name a session. A link that accepts connections has its address and port
-for itself, and no TLS; it has no session schedule.
+other tables of the file name a link in the same way as a session. A link that accepts connections does not share its
+address and port, and has no TLS. A link has no session schedule.
 
-How a link is connected, these keys say as in a session, in the link or in `[default]`: CONNECTION. `HeartBtInt` is
-for a simulated exchange only, at most 255 seconds and 30 without it.
+These keys of a session, in the link or in `[default]`, define the connection of a link: CONNECTION. `HeartBtInt` is
+for a simulated exchange only: at most 255 seconds, by default 30.
 
 | key | value | default | in | |
 | --- | --- | --- | --- | --- |
@@ -367,8 +367,8 @@ for a simulated exchange only, at most 255 seconds and 30 without it.
 const TABLE: &str = "
 ## All keys
 
-Each key of each engine, with its default there; how fixwire treats it; the unit of a bare number; and
-fixwire's default, which applies in its own files and where an engine has no default.
+This table has each key of each engine, with the engine's default; the unit of a number without a unit; what fixwire
+does with the key; and fixwire's default, which applies in fixwire's own files and when an engine has no default.
 
 | key | engines | default there | unit | here | default here |
 | --- | --- | --- | --- | --- | --- |
@@ -377,8 +377,8 @@ fixwire's default, which applies in its own files and where an engine has no def
 const ELSEWHERE: &str = "
 ## Keys of other engines without effect here
 
-A key is an error where ignoring it would weaken security, lose data or change what the session does;
-where it only selects a log or a detail, it gives a warning.
+A key of this table is an error if ignoring the key would weaken security, lose data or change what the session does.
+If the key only selects a log or a detail, it gives a warning.
 
 | answer | why | keys |
 | --- | --- | --- |
@@ -387,8 +387,8 @@ where it only selects a log or a detail, it gives a warning.
 const ANTENNA: &str = "
 ## Properties of FIX Antenna
 
-A file whose name ends in `.properties`, or that is read with `--dialect antenna`, is one of FIX Antenna,
-for Java or .NET. `fixwire check fixengine.properties` prints the resulting settings, and
+fixwire reads a file whose name ends in `.properties`, or that is read with `--dialect antenna`, as a file of
+FIX Antenna for Java or .NET. `fixwire check fixengine.properties` prints the resulting settings, and
 `fixwire config convert fixengine.properties broker.toml` converts it to a file of fixwire's own.
 
 ```properties
@@ -402,7 +402,8 @@ sessions.venue.port = 5001
 ```
 
 `sessionIDs` lists the sessions. A property that begins with `sessions.` and the session's name applies to that
-session; one with `sessions.default.` or without a prefix applies to all, and `sessions.default.` wins. Names
+session. A property with `sessions.default.` or without a prefix applies to all sessions; of the two,
+`sessions.default.` wins. Names
 are not case-sensitive. Lines are read as Java reads them: `=`, `:` or a blank after the name, `#` and `!` before comments, `\\`
 at the end of a line that continues and before escaped characters. FIX Antenna for .NET reads a
 `\\` literally; the command lists such lines. `;` and `'` start comments too, and quotes around a value are
@@ -412,8 +413,8 @@ removed, as .NET does.
 variables that override properties there (`FANET_…`) are ignored: write them into the file.
 
 Without `sessionType` a session is an initiator when it has a `host`. An unknown property is an error, unless it
-starts with `X-`; an empty value is ignored. A property that cannot be ignored is an error: remove it, or replace
-it in the converted file. `tradePeriodBegin` and `tradePeriodEnd` limit when a session may be logged on, and its
+starts with `X-`; a property with an empty value is ignored. A property that cannot be ignored is an error: remove the
+property, or replace it in the converted file. `tradePeriodBegin` and `tradePeriodEnd` limit when a session may be logged on, and its
 sequence numbers continue; to reset them with each trading session use `StartTime` and `EndTime`.
 
 | property | default there | here |

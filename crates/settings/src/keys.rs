@@ -57,9 +57,9 @@ keys! {
     TargetLocationID ["TargetLocationID": "JGN"], ValueKind::Text, None, Session;
     /// Distinguishes sessions with the same identity. Never sent.
     SessionQualifier ["SessionQualifier": "CJGN"], ValueKind::Text, None, Session;
-    /// Name of the session in the rules and tables of a gateway; unique. The journal and the logs still use
-    /// the session's identity; a gateway stores orders under this name. Absent: the identity,
-    /// `FIX.4.2:BROKER->CLIENT`.
+    /// Name of the session in the rules and tables of a gateway; it must be unique. The journal and the logs use the
+    /// session's identity, not this name; a gateway stores orders under this name. Without this key the name is the
+    /// identity, such as `FIX.4.2:BROKER->CLIENT`.
     SessionName [], ValueKind::Name, None, Session;
     /// DefaultApplVerID(1137), required with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`. The
     /// dictionary of `FIX.Latest` is not built in: name its file in `AppDataDictionary`.
@@ -67,38 +67,38 @@ keys! {
     /// An `initiator` connects to its counterparty, an `acceptor` listens for it.
     ConnectionType ["ConnectionType": "CJN"], ROLES, None, Session;
 
-    /// HeartBtInt(108) in seconds: a Heartbeat is sent after this long without an outgoing message.
+    /// HeartBtInt(108) in seconds: the session sends a Heartbeat when it has sent no other message for this time.
     /// Required for an initiator; an acceptor uses the value of the peer's Logon. 0 disables Heartbeats.
     HeartBtInt ["HeartBtInt": "CJGN"], ValueKind::Int { min: 0, max: 3600, unit: "seconds" }, None, Session;
     /// Start of the session, every day or on `StartDay`: sequence numbers reset, and logon is allowed until
     /// `EndTime`. Without `StartTime` and `EndTime` the session never ends. A time may name its own time
     /// zone. See [schedules.md](schedules.md).
     StartTime ["StartTime": "CJGN"], ValueKind::TimeOfDay, None, Session;
-    /// End of the session. Equal to `StartTime`, the session lasts a whole day, or a whole week.
+    /// End of the session. When `EndTime` equals `StartTime`, the session lasts a whole day, or a whole week.
     EndTime ["EndTime": "CJGN"], ValueKind::TimeOfDay, None, Session;
     /// Day on which a weekly session starts; requires `EndDay`.
     StartDay ["StartDay": "CJGN"], ValueKind::Day, None, Session;
     /// Day on which a weekly session ends; requires `StartDay`.
     EndDay ["EndDay": "CJGN"], ValueKind::Day, None, Session;
-    /// Days on which a daily session starts, in the time zone of `StartTime`. Absent: every day.
+    /// Days on which a daily session starts, in the time zone of `StartTime`. Without this key it starts every day.
     Weekdays ["Weekdays": "JGN"], ValueKind::Days, None, Session;
-    /// Time zone of all times that do not name their own: a name such as `Europe/London`, an offset such as
-    /// `+08:00`, or `Local` for the zone of the machine. Names of Windows (`Eastern Standard Time`) are taken in files of
-    /// QuickFIX/n. Absent: UTC.
+    /// Time zone of all times that do not name their own: a name such as `Europe/London`, an offset such as `+08:00`,
+    /// or `Local` for the zone of the machine. Files of QuickFIX/n may have zone names of Windows (`Eastern Standard
+    /// Time`). Without this key the zone is UTC.
     TimeZone ["TimeZone": "JGN"], ValueKind::Text, None, Session;
     /// Times are in the time zone of the machine: the same as `TimeZone=Local`.
     UseLocalTime ["UseLocalTime": "CN"], ValueKind::Bool, Some("N"), Session;
-    /// The session never ends; `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` are ignored.
-    /// Absent: `Y` without a `StartTime`.
+    /// The session never ends; `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` are ignored. Without this
+    /// key: `Y` without a `StartTime`.
     NonStopSession ["NonStopSession": "CJN"], ValueKind::Bool, None, Session;
-    /// Earliest time, within the session, at which logon is allowed. Absent: `StartTime`.
+    /// Earliest time, within the session, at which logon is allowed. Without this key it is `StartTime`.
     LogonTime ["LogonTime": "C"], ValueKind::TimeOfDay, None, Session;
-    /// Time, within the session, after which logon is no longer allowed. Absent: `EndTime`. Sequence
+    /// Time, within the session, after which logon is no longer allowed. Without this key it is `EndTime`. Sequence
     /// numbers continue at the next logon.
     LogoutTime ["LogoutTime": "C"], ValueKind::TimeOfDay, None, Session;
-    /// Day of `LogonTime`. Absent: `StartDay`; without `StartDay`, every day.
+    /// Day of `LogonTime`. Without this key it is `StartDay`; without `StartDay`, every day.
     LogonDay ["LogonDay": "C"], ValueKind::Day, None, Session;
-    /// Day of `LogoutTime`. Absent: `EndDay`; without `EndDay`, every day.
+    /// Day of `LogoutTime`. Without this key it is `EndDay`; without `EndDay`, every day.
     LogoutDay ["LogoutDay": "C"], ValueKind::Day, None, Session;
     /// Time of the daily sequence reset: a session that is logged on then sends a Logon with
     /// ResetSeqNumFlag(141). A session that is not logged on does nothing.
@@ -106,7 +106,7 @@ keys! {
     /// Dates without a session, in the time zone of `StartTime`. A daily session that started the day
     /// before runs to its end; a weekly or non-stop session is closed from midnight to midnight.
     Holidays [], ValueKind::Dates, None, Session;
-    /// File with more holidays: one a line or separated by commas; `#` starts a comment.
+    /// File with more holidays, one on each line or separated by commas; `#` starts a comment.
     HolidayFile [], ValueKind::Path, None, Session;
 
     /// An acceptor uses its own `HeartBtInt` and ignores HeartBtInt(108) of the peer's Logon.
@@ -117,8 +117,8 @@ keys! {
     /// Address to listen on: `127.0.0.1`, `::1`, `0.0.0.0` for every IPv4 address, `::` for every address.
     SocketAcceptAddress ["SocketAcceptAddress": "J", "SocketAcceptHost": "GN"], ValueKind::Ip,
         Some("0.0.0.0"), Session;
-    /// Host to connect to. Numbered keys (`SocketConnectHost1`) are backups, tried in turn when a
-    /// connection fails; each uses the `SocketConnectPort` of the same number.
+    /// Host to connect to. Numbered keys (`SocketConnectHost1`) name backup hosts, which an initiator tries one after
+    /// the other when a connection fails. Each host uses the `SocketConnectPort` of the same number.
     SocketConnectHost ["SocketConnectHost": "CJGN"], ValueKind::Host, None, Numbered;
     /// Port to connect to; see `SocketConnectHost`.
     SocketConnectPort ["SocketConnectPort": "CJGN"], ValueKind::Port, None, Numbered;
@@ -134,28 +134,29 @@ keys! {
     /// SO_RCVBUF of the socket; 0 keeps the system default.
     SocketReceiveBufferSize ["SocketReceiveBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
 
-    /// Order in which hosts are tried. `ROUNDROBIN`: the next host after a failure, the last good host
-    /// first after a disconnect. `PRIORITY`: the first host before all others.
+    /// Order in which an initiator tries its hosts. `ROUNDROBIN`: after a failed connection the next host; after a
+    /// disconnect, first the host that was connected. `PRIORITY`: always the first host before all others.
     HostSelectionPolicy ["HostSelectionPolicy": "C"], POLICIES, Some("ROUNDROBIN"), Session;
-    /// With `HostSelectionPolicy=PRIORITY`: the first host is tried before the others again once its last
-    /// attempt is this long ago.
+    /// With `HostSelectionPolicy=PRIORITY`: time after the last attempt to connect to the first host until the
+    /// initiator tries it before the other hosts again.
     HostSelectionPolicyPriorityStartOverInterval ["HostSelectionPolicyPriorityStartOverInterval": "C"],
         time(0, DAY), Some("120"), Session;
-    /// Local address of an initiator's connections. A numbered key is for the `SocketConnectHost` of the
-    /// same number.
+    /// Local address of an initiator's connections. A numbered key applies to the `SocketConnectHost` of the same
+    /// number.
     SocketLocalHost ["SocketLocalHost": "J", "SocketConnectSourceHost": "C"], ValueKind::Ip, None, Numbered;
-    /// Local port of an initiator's connections; see `SocketLocalHost`. Absent: the system chooses.
+    /// Local port of an initiator's connections; see `SocketLocalHost`. Without this key the system chooses the port.
     SocketLocalPort ["SocketLocalPort": "J", "SocketConnectSourcePort": "C"], ValueKind::Port, None, Numbered;
-    /// SO_REUSEADDR of the listening port: it can be bound again right after a restart.
+    /// SO_REUSEADDR of the listening port: the engine can listen on the port again right after a restart.
     SocketReuseAddress ["SocketReuseAddress": "CJ"], ValueKind::Bool, Some("Y"), Session;
-    /// SO_KEEPALIVE of the socket. Absent: the system default.
+    /// SO_KEEPALIVE of the socket. Without this key the system default applies.
     SocketKeepAlive ["SocketKeepAlive": "J"], ValueKind::Bool, None, Session;
-    /// SO_OOBINLINE of the socket. Absent: the system default.
+    /// SO_OOBINLINE of the socket. Without this key the system default applies.
     SocketOobInline ["SocketOobInline": "J"], ValueKind::Bool, None, Session;
-    /// SO_LINGER of the socket: how long a close waits for unsent data. Absent: the system default.
+    /// SO_LINGER of the socket: how long closing the socket waits until unsent data are sent. Without this key the
+    /// system default applies.
     SocketLinger ["SocketLinger": "J"], ValueKind::Int { min: 0, max: 65_535, unit: "seconds" }, None, Session;
-    /// IP_TOS or IPV6_TCLASS of the socket: a number, or `IPTOS_LOWCOST`, `IPTOS_RELIABILITY`,
-    /// `IPTOS_THROUGHPUT`, `IPTOS_LOWDELAY`, separated by `|`. Absent: the system default.
+    /// IP_TOS or IPV6_TCLASS of the socket: a number, or `IPTOS_LOWCOST`, `IPTOS_RELIABILITY`, `IPTOS_THROUGHPUT`,
+    /// `IPTOS_LOWDELAY`, separated by `|`. Without this key the system default applies.
     SocketTrafficClass ["SocketTrafficClass": "J"], ValueKind::Text, None, Session;
     /// SO_BUSY_POLL of the socket: how long a read without data polls the network card; 50 is usual, 0
     /// keeps the system default. A value above `net.core.busy_read` requires CAP_NET_ADMIN; a refusal
@@ -170,8 +171,8 @@ keys! {
 
     /// Protocol of an initiator's proxy: `http` (CONNECT) or `socks`.
     ProxyType ["ProxyType": "JG"], PROXIES, Some("http"), Session;
-    /// Version of the proxy protocol: `1.0` or `1.1` for HTTP, `4`, `4a` or `5` for SOCKS. Absent: the
-    /// newest.
+    /// Version of the proxy protocol: `1.0` or `1.1` for HTTP, `4`, `4a` or `5` for SOCKS. Without this key it is the
+    /// newest version.
     ProxyVersion ["ProxyVersion": "J"], PROXY_VERSIONS, None, Session;
     /// Host of the proxy that an initiator connects through. The proxy resolves the host name of the peer,
     /// except with SOCKS 4.
@@ -183,12 +184,13 @@ keys! {
     /// Password of `ProxyUser`. Never shown.
     ProxyPassword ["ProxyPassword": "JG"], ValueKind::Secret, None, Session;
 
-    /// Connections use TLS 1.2 or 1.3. Absent: `Y` when a PEM file of a certificate is configured or, for
-    /// an initiator, certificate authorities are. [More](tls.md).
+    /// Connections use TLS 1.2 or 1.3. Without this key TLS is used when a certificate in a PEM file is configured, or
+    /// for an initiator, when certificate authorities are configured. [More](tls.md).
     SocketUseSSL ["SocketUseSSL": "JG", "SSLEnable": "N"], ValueKind::Bool, None, Session;
     /// Our certificate (PEM), followed by the intermediate certificates up to its authority.
     SocketCertificateFile ["SocketCertificateFile": "G"], ValueKind::Path, None, Session;
-    /// Private key of `SocketCertificateFile` (PEM, not encrypted). Absent: it is in the same file.
+    /// Private key of `SocketCertificateFile` (PEM, not encrypted). Without this setting the private key must be in
+    /// `SocketCertificateFile` too.
     SocketPrivateKeyFile ["SocketPrivateKeyFile": "G"], ValueKind::Path, None, Session;
     /// `SocketCertificateFile` of an acceptor.
     ServerCertificateFile ["ServerCertificateFile": "C"], ValueKind::Path, None, Session;
@@ -204,8 +206,8 @@ keys! {
     /// Password of `SocketKeyStore`. Never shown.
     SocketKeyStorePassword ["SocketKeyStorePassword": "J", "SSLCertificatePassword": "N"],
         ValueKind::Secret, None, Session;
-    /// Certificate authorities accepted as issuers of the peer's certificate (PEM). An initiator without
-    /// any trusts those of the system; an acceptor with any requests a client certificate.
+    /// Certificate authorities that may have issued the peer's certificate (PEM). An initiator without certificate
+    /// authorities trusts those of the system. An acceptor with certificate authorities requests a client certificate.
     SocketCAFile ["SocketCAFile": "G", "CertificationAuthoritiesFile": "C", "SSLCACertificate": "N"],
         ValueKind::Path, None, Session;
     /// Folder of PEM files with further certificate authorities.
@@ -215,20 +217,20 @@ keys! {
     SocketTrustStore ["SocketTrustStore": "J"], ValueKind::Path, None, Session;
     /// Password of `SocketTrustStore`. Never shown.
     SocketTrustStorePassword ["SocketTrustStorePassword": "J"], ValueKind::Secret, None, Session;
-    /// Certificate revocation lists (PEM or DER), read when the engine starts. With any, every certificate
-    /// of the peer's chain must be covered by a list.
+    /// Certificate revocation lists (PEM or DER), read when the engine starts. With revocation lists, a list must cover
+    /// every certificate of the peer's chain.
     CertificateRevocationListFile ["CertificateRevocationListFile": "C"], ValueKind::Path, None, Session;
     /// Folder of certificate revocation lists.
     CertificateRevocationListDirectory ["CertificateRevocationListDirectory": "C"], ValueKind::Path, None, Session;
-    /// An acceptor requires a client certificate. Absent: `Y` when `SocketCAFile` or `PeerCertificates` is
-    /// configured.
+    /// An acceptor requires a client certificate. Without this key it requires one when `SocketCAFile` or
+    /// `PeerCertificates` is configured.
     NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], ValueKind::Bool, None, Session;
     /// Used when `NeedClientAuth` is absent: 0 requests no client certificate, 1 makes it optional, 2
     /// requires it.
     CertificateVerifyLevel ["CertificateVerifyLevel": "C"], ValueKind::Int { min: 0, max: 3, unit: "level" },
         None, Session;
-    /// Certificates that the peer may present for this session, separated by commas: `sha256:` with the
-    /// fingerprint of its public key, `dns:` or `uri:` with a name in it. [More](tls.md).
+    /// Certificates that the peer may present for this session, separated by commas: `sha256:` with the fingerprint of
+    /// the certificate's public key, `dns:` or `uri:` with a name in the certificate. [More](tls.md).
     PeerCertificates [], ValueKind::Text, None, Session;
     /// TLS versions, in the notation of any engine: `TLSv1.2,TLSv1.3`, `Tls12`, `all -TLSv1_2`. Older
     /// versions are not supported.
@@ -236,15 +238,15 @@ keys! {
         None, Session;
     /// Oldest TLS version allowed: `TLS12` or `TLS13`; older values mean `TLS12`.
     SocketMinimumTLSVersion ["SocketMinimumTLSVersion": "G"], TLS_VERSIONS, Some("TLS12"), Session;
-    /// Cipher suites by IANA or OpenSSL names. Absent: all supported suites; all have forward secrecy and
-    /// authenticated encryption. [List](tls.md).
+    /// Cipher suites by IANA or OpenSSL names. Without this key all supported suites are allowed; all of them have
+    /// forward secrecy and authenticated encryption. [List](tls.md).
     CipherSuites ["CipherSuites": "J"], ValueKind::Text, None, Session;
     /// Cipher suites of TLS 1.2, used when `CipherSuites` is absent.
     SSLCipherSuite ["SSLCipherSuite": "C"], ValueKind::Text, None, Session;
     /// Cipher suites of TLS 1.3, used when `CipherSuites` is absent.
     TLSCipherSuites ["TLSCipherSuites": "C"], ValueKind::Text, None, Session;
-    /// Name expected in the peer's certificate; an initiator also sends it (server name indication).
-    /// Absent: the `SocketConnectHost`.
+    /// Name expected in the peer's certificate; an initiator also sends it (server name indication). Without this key:
+    /// the `SocketConnectHost`.
     SocketServerName ["SocketServerName": "G", "SSLServerName": "N", "SNIHostName": "J"], ValueKind::Host,
         None, Session;
     /// An initiator sends the server name (server name indication).
@@ -264,21 +266,21 @@ keys! {
     ResetOnLogout ["ResetOnLogout": "CJGN"], ValueKind::Bool, Some("N"), Session;
     /// Sequence numbers reset to 1 after every disconnect.
     ResetOnDisconnect ["ResetOnDisconnect": "CJGN"], ValueKind::Bool, Some("N"), Session;
-    /// Username(553): an initiator sends it in its Logon, an acceptor refuses a Logon with another one.
+    /// Username(553): an initiator sends this Username in its Logon, an acceptor refuses a Logon with another Username.
     Username ["Username": "CJGN"], ValueKind::Text, None, Session;
-    /// Password(554): an initiator sends it in its Logon, an acceptor refuses a Logon with another one.
+    /// Password(554): an initiator sends this Password in its Logon, an acceptor refuses a Logon with another Password.
     /// Never shown.
     Password ["Password": "CJGN"], ValueKind::Secret, None, Session;
     /// Argon2id hash of the password required in a Logon to this acceptor session, as printed by `fixwire
     /// hash-password`; with `Username`, the password of that user. Never shown.
     PasswordHash [], ValueKind::Secret, None, Session;
-    /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line, or
-    /// `name:change:hash` for a password that must be changed. The engine writes a NewPassword(925) back to
-    /// it. See [security](../operating/security.md).
+    /// File of the users that may log on to this acceptor session, with mode 0600. Each line is `name:hash`, or
+    /// `name:change:hash` for a password that must be changed. The engine writes a NewPassword(925) to this file. See
+    /// [security](../operating/security.md).
     PasswordFile [], ValueKind::Path, None, Session;
-    /// Addresses that may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`. Absent:
-    /// every address. A connection from an address that no session of the port allows is closed as soon as
-    /// it is accepted.
+    /// Addresses from which the peer may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`.
+    /// Without this key every address is allowed. When no session of the port allows an address, the engine closes a
+    /// connection from this address as soon as it has accepted it.
     AllowedRemoteAddresses ["AllowedRemoteAddresses": "CJ"], ValueKind::Text, None, Session;
     /// The section is a template, not a session: a Logon for an unknown session creates a session from it.
     /// `*` as SenderCompID, TargetCompID, SubID or LocationID matches any value.
@@ -286,23 +288,27 @@ keys! {
     /// A Logon with the BeginString of this section, for an unknown session on its port, creates a session
     /// with the settings of this section.
     DynamicSessions ["DynamicSessions": "G"], ValueKind::Bool, Some("N"), Session;
-    /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when
-    /// several have the same CompIDs; without these two it has no effect. Use it with `ResetOnLogon=Y`: a reconnect may get another session.
+    /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when several
+    /// connections have the same CompIDs. Without one of these two keys, `DynamicQualifier` has no effect. Use it with
+    /// `ResetOnLogon=Y`, since a peer that reconnects may get another session.
     DynamicQualifier ["DynamicQualifier": "G"], ValueKind::Bool, Some("N"), Session;
-    /// A valid Logon for this acceptor session while it is logged on: `reject` closes the new connection,
-    /// `replace` the old one. `replace` needs a password or `PeerCertificates`.
+    /// What happens when a valid Logon for this acceptor session arrives while the session is logged on: `reject`
+    /// closes the new connection, `replace` closes the old connection. `replace` needs a password or
+    /// `PeerCertificates`.
     DuplicateLogon [], DUPLICATES, Some("reject"), Session;
-    /// Rate limit for messages from the peer. Absent: no limit.
+    /// Rate limit for messages from the peer. Without this key there is no limit.
     InboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst that the peer may send after a pause. Absent: one second's worth.
+    /// Largest burst that the peer may send after a pause. Without this key it is the number of messages allowed in a
+    /// second.
     InboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Handling of messages above `InboundRate`: `reject` answers application messages with a
     /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` closes it.
     InboundExcess [], EXCESSES, Some("delay"), Session;
-    /// Rate limit for application messages to the peer, resent messages included; the rest wait in the
-    /// journal. Absent: no limit.
+    /// Rate limit for application messages to the peer, resent messages included; messages above the limit wait in the
+    /// journal. Without this key there is no limit.
     OutboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst of application messages that is sent after a pause. Absent: one second's worth.
+    /// Largest burst of application messages that is sent after a pause. Without this key it is the number of messages
+    /// allowed in a second.
     OutboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Signature that an initiator adds to its Logons: `ed25519` for Binance; `coinbase` or `cme` with an
     /// HMAC-SHA-256. See [security](../operating/security.md#signed-logons).
@@ -314,41 +320,44 @@ keys! {
     /// only if the field is not sensitive in a Logon.
     LogonTag ["LogonTag": "J"], ValueKind::TagValue, None, Numbered;
 
-    /// A TestRequest is sent when the peer has been silent for one heartbeat interval plus this many.
+    /// The session sends a TestRequest when the peer has sent nothing for one heartbeat interval plus this many
+    /// heartbeat intervals.
     TestRequestDelayMultiplier ["TestRequestDelayMultiplier": "J"],
         ValueKind::Factor { min: 10, max: 100_000 }, Some("0.2"), Session;
-    /// The peer is disconnected when it has been silent for one heartbeat interval plus this many.
+    /// The session disconnects when the peer has sent nothing for one heartbeat interval plus this many heartbeat
+    /// intervals.
     HeartBeatTimeoutMultiplier ["HeartBeatTimeoutMultiplier": "J"],
         ValueKind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
 
-    /// The peer may be silent for any length of time: no TestRequest is sent, and it is not disconnected.
-    /// Our own Heartbeats are still sent.
+    /// The peer may send nothing for any length of time: the session sends no TestRequest and does not disconnect the
+    /// peer. It still sends Heartbeats.
     DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], ValueKind::Bool, Some("N"), Session;
-    /// Our Heartbeats go on while a TestRequest of ours has no answer (case 4 of the FIX Session Layer Test
-    /// Cases). Otherwise, as in QuickFIX, no Heartbeat is sent until the peer is heard again.
+    /// The session sends Heartbeats also while the peer has not answered our TestRequest (case 4 of the FIX Session
+    /// Layer Test Cases). With `N`, as in QuickFIX, it sends no Heartbeat until the peer sends a message.
     SendHeartbeatsDuringTestRequest [], ValueKind::Bool, Some("N"), Session;
-    /// A Logout is sent before a silent peer is disconnected.
+    /// The session sends a Logout before it disconnects a peer that has sent nothing for too long.
     SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], ValueKind::Bool,
         Some("N"), Session;
-    /// A Logon with valid CompIDs and password is answered with a Logout with the reason when its SendingTime
-    /// is further than MaxLatency from our clock or no time, or when a FIXT Logon has no DefaultApplVerID(1137).
-    /// An initiator also answers a first message that is no Logon, or is one of another session. Otherwise the
-    /// connection is closed without a message. In a file of QuickFIX/J the default is `Y`.
+    /// The session sends a Logout with the reason before it closes the connection, when a Logon has valid CompIDs and a
+    /// valid password, but its SendingTime is not a time or differs from our clock by more than `MaxLatency`, or when a
+    /// FIXT Logon has no DefaultApplVerID(1137). An initiator also sends a Logout when the first message is not a
+    /// Logon, or is a Logon of another session. With `N` the session closes the connection without a message. In a file
+    /// of QuickFIX/J the default is `Y`.
     SendLogoutForLogonSendingTime [], ValueKind::Bool, Some("N"), Session;
 
     /// Messages are validated against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], ValueKind::Bool, Some("Y"), Session;
-    /// Dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or
-    /// `built-in`, each optionally followed by deltas: `built-in + venue.delta`. Absent: the built-in
-    /// dictionary of `BeginString`. See [dictionaries](dictionaries.md).
+    /// Dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or `built-in`, each
+    /// optionally followed by deltas: `built-in + venue.delta`. Without this key it is the built-in dictionary of
+    /// `BeginString`. See [dictionaries](dictionaries.md).
     DataDictionary ["DataDictionary": "CJGN"], ValueKind::Path, None, Session;
-    /// Dictionary of the session-level messages of a FIXT session, in the forms of `DataDictionary`.
-    /// Absent: the built-in dictionary of FIXT 1.1.
+    /// Dictionary of the session-level messages of a FIXT session, in the forms of `DataDictionary`. Without this key:
+    /// the built-in dictionary of FIXT 1.1.
     TransportDataDictionary ["TransportDataDictionary": "CJGN"], ValueKind::Path, None, Session;
-    /// Dictionary of the application messages of a FIXT session, in the forms of `DataDictionary`. Absent:
-    /// the built-in dictionary of `DefaultApplVerID`. With a version (`AppDataDictionary.FIX.4.4`): the
-    /// dictionary of messages whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), names that
-    /// version; messages of versions without a dictionary are then rejected.
+    /// Dictionary of the application messages of a FIXT session, in the forms of `DataDictionary`. Without this key it
+    /// is the built-in dictionary of `DefaultApplVerID`. A key with a version (`AppDataDictionary.FIX.4.4`) names the
+    /// dictionary of messages whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), is this version; the
+    /// session then rejects messages of versions without a dictionary.
     AppDataDictionary ["AppDataDictionary": "CJGN"], ValueKind::Path, None, Numbered;
     /// `N` switches off all validation against a dictionary, as `UseDataDictionary=N` does.
     ValidateIncomingMessage ["ValidateIncomingMessage": "J"], ValueKind::Bool, Some("Y"), Session;
@@ -358,8 +367,8 @@ keys! {
     ValidateFieldsHaveValues ["ValidateFieldsHaveValues": "CJGN"], ValueKind::Bool, Some("Y"), Session;
     /// Rejects a tag of 5000 or more that is not in the dictionary.
     ValidateUserDefinedFields ["ValidateUserDefinedFields": "CJGN"], ValueKind::Bool, Some("Y"), Session;
-    /// Rejects a repeating group whose fields are not in the order of the dictionary. Without the key it
-    /// is as the engine of the file does:
+    /// Rejects a repeating group whose fields are not in the order of the dictionary. Without this key the session does
+    /// what the engine of the file does:
     ///
     /// | dialect | checks the order |
     /// | --- | --- |
@@ -369,8 +378,9 @@ keys! {
     /// A repeating group may start with any of its fields; the first field of the first entry is the
     /// delimiter.
     FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], ValueKind::Bool, Some("N"), Session;
-    /// Maximum number of entries of one repeating group; a message with more is rejected with this name.
-    /// Requires a dictionary: without one groups are unknown, and `MaxFields` is the limit.
+    /// Maximum number of entries of one repeating group. The session rejects a message with more entries; the reject
+    /// names this key. The limit requires a dictionary: without a dictionary groups are unknown, and `MaxFields` is the
+    /// limit.
     MaxGroupEntries [], ValueKind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("16384"), Session;
     /// Accepts a field that the dictionary does not define for the message.
     AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], ValueKind::Bool, Some("N"), Session;
@@ -379,15 +389,15 @@ keys! {
     /// Rejects a message without a field that a condition of the dictionary requires. Only deltas have
     /// conditions.
     ValidateConditionalFields [], ValueKind::Bool, Some("Y"), Session;
-    /// Rejects a message that fails validation against the dictionary. `N` delivers it anyway, unless its
-    /// fields cannot be separated or the session itself needs the invalid field.
+    /// Rejects a message that fails validation against the dictionary. With `N` the session delivers the message
+    /// anyway, unless its fields cannot be separated or the session itself needs the invalid field.
     RejectInvalidMessage ["RejectInvalidMessage": "JG"], ValueKind::Bool, Some("Y"), Session;
-    /// Ignores a message with a wrong CheckSum(10) as garbled. `N` accepts it; a message with a wrong
-    /// BodyLength(9) is still garbled.
+    /// Ignores a message with a wrong CheckSum(10) as garbled. With `N` the session accepts such a message; a message
+    /// with a wrong BodyLength(9) is still garbled.
     ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], ValueKind::Bool,
         Some("Y"), Session;
-    /// SenderCompID and TargetCompID of every message must match the session, and so must the SubIDs and
-    /// LocationIDs that both the session and the message have.
+    /// SenderCompID and TargetCompID of every message must match the session. SubIDs and LocationIDs must match too, if
+    /// both the session and the message have them.
     CheckCompID ["CheckCompID": "CJ"], ValueKind::Bool, Some("Y"), Session;
     /// The peer may use third-party routing: `N` rejects OnBehalfOfCompID(115) and DeliverToCompID(128).
     AllowOnBehalfOf [], ValueKind::Bool, Some("Y"), Session;
@@ -398,27 +408,27 @@ keys! {
     /// Rejects a PossDup message without OrigSendingTime(122).
     RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], ValueKind::Bool, Some("Y"), Session;
 
-    /// Possible duplicates that the session has already received are delivered to the application, marked
-    /// as duplicates. Otherwise they are dropped.
+    /// The session delivers possible duplicates of messages that it has already received to the application, marked as
+    /// duplicates. With `N` it drops them.
     DeliverPossDup [], ValueKind::Bool, Some("N"), Session;
-    /// Keeps PossDupFlag(43) and OrigSendingTime(122) that the application writes first in a message, for
-    /// routers that forward messages. Otherwise they are removed.
+    /// Keeps PossDupFlag(43) and OrigSendingTime(122) when the application writes them first in a message, for routers
+    /// that forward messages. With `N` the session removes the two fields.
     AllowPosDup ["AllowPosDup": "J"], ValueKind::Bool, Some("N"), Session;
-    /// A garbled message with the expected sequence number is rejected and its number is consumed.
-    /// Otherwise it is ignored, as the FIX specification requires, and requested again.
+    /// The session rejects a garbled message with the expected MsgSeqNum, and counts its MsgSeqNum as received. With
+    /// `N` it ignores the message, as the FIX specification requires, and requests it again.
     RejectGarbledMessage ["RejectGarbledMessage": "J"], ValueKind::Bool, Some("N"), Session;
-    /// The session logs out after it rejects a message of the peer with a Reject.
+    /// When the session rejects a message of the peer with a Reject(3), it then logs out.
     DisconnectOnError ["DisconnectOnError": "J"], ValueKind::Bool, Some("N"), Session;
-    /// The session logs out after it rejects a message of the peer with a Reject, and sequence numbers
-    /// reset to 1.
+    /// When the session rejects a message of the peer with a Reject(3), it then logs out and resets both sequence
+    /// numbers to 1.
     ResetOnError ["ResetOnError": "J"], ValueKind::Bool, Some("N"), Session;
-    /// A panic of the application is answered with a BusinessMessageReject (application not available), and
-    /// the message counts as received. Otherwise the process ends, and the message is delivered again after
-    /// a restart.
+    /// When the application panics, the session answers the message with a BusinessMessageReject (application not
+    /// available), and the message counts as received. With `N` the process ends, and the message is delivered again
+    /// after a restart.
     RejectMessageOnUnhandledException ["RejectMessageOnUnhandledException": "J"], ValueKind::Bool,
         Some("N"), Session;
 
-    /// Precision of SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, or 0, 3, 6, 9. Absent:
+    /// Precision of SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, or 0, 3, 6, 9. Without this key it is
     /// milliseconds. FIX 4.0 and 4.1 always use seconds.
     TimestampPrecision ["TimestampPrecision": "CN", "TimeStampPrecision": "JG"], PRECISIONS,
         None, Session;
@@ -428,117 +438,122 @@ keys! {
     /// Maximum number of messages in one ResendRequest; 0 requests the whole gap at once.
     ResendRequestChunkSize ["ResendRequestChunkSize": "JG", "MaxMessagesInResendRequest": "N"],
         ValueKind::Int { min: 0, max: 1_000_000, unit: "messages" }, Some("0"), Session;
-    /// EndSeqNo of a ResendRequest is the last missing sequence number, instead of 0 for infinity (999999
-    /// up to FIX 4.1).
+    /// EndSeqNo(16) of our ResendRequests is the last missing MsgSeqNum, instead of 0, which means infinity (999999 up
+    /// to FIX 4.1).
     ClosedResendInterval ["ClosedResendInterval": "J"], ValueKind::Bool, Some("N"), Session;
-    /// Every message above a gap triggers another ResendRequest. Otherwise a gap is requested once, and
-    /// again after 30 s, 60 s and so on without progress.
+    /// The session sends another ResendRequest for every message above a gap. With `N` it requests a gap once, and
+    /// again when no message of the gap has arrived for 30 s, 60 s and so on.
     SendRedundantResendRequests ["SendRedundantResendRequests": "CJN"], ValueKind::Bool, Some("N"), Session;
     /// Number of our ResendRequests for one gap that the peer may reject or leave unanswered before the
     /// session logs out.
     MaxResendAttempts [], ValueKind::Int { min: 1, max: 1000, unit: "requests" }, Some("3"), Session;
-    /// Number of consecutive ResendRequests of the peer with the same BeginSeqNo, each within 10 s of the
-    /// one before, that are answered; more are rejected. Up to 16 ResendRequests may wait while a resend
-    /// runs, whatever their BeginSeqNo; another one is rejected too, unless its range is already waiting.
+    /// Number of consecutive ResendRequests with the same BeginSeqNo(7) that the session answers, when the peer sends
+    /// each within 10 s of the previous one. The session rejects further ones. While a resend runs, up to 16
+    /// ResendRequests may wait, whatever their BeginSeqNo; the session rejects another one, unless its range is already
+    /// waiting.
     MaxSimilarResendRequests [], ValueKind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
     /// A ResendRequest with PossDupFlag(43)=Y is ignored.
     IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], ValueKind::Bool, Some("N"), Session;
-    /// Our Rejects are resent when the peer requests them. Otherwise they are gap-filled.
+    /// The session resends our Rejects when the peer requests them. With `N` it gap-fills them.
     ResendSessionLevelRejects ["ResendSessionLevelRejects": "N"], ValueKind::Bool, Some("N"), Session;
     /// `N`: application messages are never resent, only gap-filled, as for market data. The journal still
     /// stores them.
     PersistMessages ["PersistMessages": "CJGN"], ValueKind::Bool, Some("Y"), Session;
-    /// Logon carries NextExpectedMsgSeqNum(789), and the session acts on the peer's.
+    /// Our Logon has NextExpectedMsgSeqNum(789), and the session uses the NextExpectedMsgSeqNum of the peer's Logon.
     SendNextExpectedMsgSeqNum
         ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], ValueKind::Bool, Some("N"),
         Session;
-    /// A Logout of the peer whose NextExpectedMsgSeqNum(789) is above our next MsgSeqNum sets it, so that the
-    /// next Logon is accepted, as with CME in mid-week. A lower one changes nothing.
+    /// When NextExpectedMsgSeqNum(789) in a Logout of the peer is above our next MsgSeqNum, the session continues with
+    /// that MsgSeqNum, so that the peer accepts the next Logon, as CME requires in mid-week. A lower
+    /// NextExpectedMsgSeqNum changes nothing.
     UseNextExpectedMsgSeqNumOfLogout [], ValueKind::Bool, Some("N"), Session;
-    /// Messages of the application while the session is not logged on. `store`: they get the next MsgSeqNums,
-    /// and the peer gets them as possible duplicates when it requests the gap, as with QuickFIX; where
-    /// `ResetOnLogon` or `PersistMessages=N` would lose them, they are refused. `refuse`: they are refused. An
-    /// event names each message that is refused, or lost in a later reset.
+    /// What happens to messages that the application sends while the session is not logged on. `store`: the messages
+    /// get the next MsgSeqNums, and the peer gets them as possible duplicates when it requests the gap, as with
+    /// QuickFIX; if `ResetOnLogon` or `PersistMessages=N` would lose the messages, the engine refuses them. `refuse`:
+    /// the engine refuses the messages. An event names each message that is refused, or lost in a later reset.
     MessagesBeforeLogon [], MESSAGES_BEFORE_LOGON, Some("store"), Session;
-    /// Orders older than this are gap-filled instead of resent. Absent: orders of any age are resent.
+    /// The session gap-fills orders that are older than this instead of resending them. Without this key it resends
+    /// orders of any age.
     MaxOrderAge [], time(1, 365 * DAY), None, Session;
-    /// BusinessMessageReject carries DefaultApplVerID(1137), as QuickFIX (C++) sends it; no dictionary
-    /// defines it there. `fixwire run --app conformance` sets it unless the file says `N`.
+    /// BusinessMessageReject has DefaultApplVerID(1137), as in QuickFIX (C++), although no dictionary defines this
+    /// field there. `fixwire run --app conformance` sets it unless the file says `N`.
     ApplVerIDInBusinessReject [], ValueKind::Bool, Some("N"), Session;
-    /// Every message carries LastMsgSeqNumProcessed(369).
+    /// Every message that we send has LastMsgSeqNumProcessed(369).
     EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], ValueKind::Bool, Some("N"), Session;
 
-    /// Engine that the file was written for. It decides how lines are read, and which defaults apply where
-    /// engines differ. Absent: recognised by two or more keys that only one engine has; a file without such
-    /// keys, or with keys that only fixwire has, is read as fixwire's own.
+    /// Engine for which the file was written. The dialect decides how lines are read, and which defaults apply when
+    /// engines differ. Without this key fixwire recognises the engine by two or more keys that only one engine has. It
+    /// reads a file without such keys, or with keys that only fixwire has, as its own.
     Dialect [], DIALECTS, None, Engine;
     /// `$NAME`, `${NAME}` and `$(NAME)` in values are replaced by environment variables, as QuickFIX (C++)
     /// does on request of its program. `${env:NAME}` and `${file:PATH}` are always replaced.
     ExpandVariables [], ValueKind::Bool, Some("N"), Engine;
-    /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Created
-    /// if missing. A relative path is relative to the settings file. A folder with the file store of a QuickFIX
-    /// engine and no journal is refused: see [moving](../guide/moving.md). Not used with `Durability=memory`.
+    /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. The engine creates
+    /// the folder if it is missing. A relative path starts from the folder of the settings file. A folder with the file
+    /// store of a QuickFIX engine and no journal is refused: see [moving](../guide/moving.md). Not used with
+    /// `Durability=memory`.
     FileStorePath ["FileStorePath": "CJGN"], ValueKind::Path, Some("store"), Engine;
-    /// Control socket of a running engine, for `fixwire session` and `fixwire status`, in a folder that its
-    /// operators can access. Absent: `control` in `FileStorePath`, for the user of the engine only; no
-    /// socket with `Durability=memory`.
+    /// Control socket of a running engine, for `fixwire session` and `fixwire status`. Its folder must be one that
+    /// operators can access. Without this key the socket is `control` in `FileStorePath`, and only the user of the
+    /// engine may use it; with `Durability=memory` there is no socket then.
     ControlPath [], ValueKind::Path, None, Engine;
-    /// Group whose members may use the control socket at `ControlPath`, besides the user of the engine and
-    /// root. They may only read, unless `ControlOperators` names them. Requires `ControlPath`.
+    /// Group whose members may use the control socket at `ControlPath`, in addition to the user of the engine and root.
+    /// Members may only read, unless `ControlOperators` names them. Requires `ControlPath`.
     ControlGroup [], ValueKind::Text, None, Engine;
-    /// Who may do what at the control socket: users of the system with their rights, as in
-    /// `ann:read,session;bob:read`; in TOML also `[[operator]]` tables with `user` and `may`. The rights, and the
-    /// command that needs each, are in [rights](../operating/security.md#rights-of-operators). Who is in no table may
-    /// only ask for `status`, the engine's own user and root included. Absent: the engine's own user and root may
-    /// everything, members of `ControlGroup` read. An OMS has `[[operator]]` tables only.
+    /// Who may do what at the control socket: users of the system with their rights, as in `ann:read,session;bob:read`;
+    /// in TOML also `[[operator]]` tables with `user` and `may`. [Rights of
+    /// operators](../operating/security.md#rights-of-operators) lists the rights and the commands that need them. A
+    /// user who is not listed may only ask for `status`; this includes the engine's own user and root. Without this key
+    /// the engine's own user and root have all rights, and members of `ControlGroup` may read. An OMS has
+    /// `[[operator]]` tables only.
     ControlOperators [], ValueKind::Text, None, Engine;
-    /// Where a message is stored before its first byte is sent. `memory`: in memory of the process, lost
-    /// when it ends. `process`: in a mapped file, survives `kill -9` but not a power failure. `disk`: on
-    /// disk, `fdatasync` has returned.
+    /// Where the engine stores a message before it sends the message's first byte. `memory`: in memory of the process;
+    /// the message is lost when the process ends. `process`: in a mapped file; the message survives `kill -9`, but not
+    /// a power failure. `disk`: on the disk, after `fdatasync` has returned.
     Durability [], DURABILITIES, Some("process"), Engine;
     /// `Y` means `Durability=disk`, unless that key is present; `N` has no effect.
     FileStoreSync ["FileStoreSync": "JG"], ValueKind::Bool, None, Engine;
     /// Idle strategy of the engine's thread: `spin` polls and keeps a core busy, `yield` offers the core to
     /// other threads between polls, `block` sleeps.
     Wait [], WAITS, Some("block"), Engine;
-    /// CPU core that the engine's thread is pinned to. Absent: the system chooses.
+    /// CPU core to which the engine's thread is pinned. Without this key the system chooses the core.
     Core [], ValueKind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
-    /// Locks all memory of the process at startup (mlockall), so that a message never waits for a page
-    /// fault. All of it is resident then, including `ReadBufferSize` of each connection and whole segments
-    /// of the journal. Without CAP_IPC_LOCK it requires `LimitMEMLOCK=infinity`, and is an error otherwise.
+    /// Locks all memory of the process at startup (mlockall), so that a message never waits for a page fault. All
+    /// memory is then resident, including `ReadBufferSize` of each connection and whole segments of the journal. The
+    /// engine needs CAP_IPC_LOCK or `LimitMEMLOCK=infinity`; without either it does not start.
     LockMemory [], ValueKind::Bool, Some("N"), Engine;
     /// Size of one journal file: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to pages of
     /// 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
-    /// Journal files that are allocated ahead for a full disk; `0` switches it off. When the disk has no room for the next
-    /// file of the journal besides these, the journal goes on in them: an event names the folder and the bytes that are
-    /// free, an OMS and a gateway reject new orders and replaces, and go on with cancels, kills and reports. When the disk
-    /// has room again, they are allocated again and new orders are accepted. When they are used up, the engine stops
-    /// without loss, as it does with `0` at once. Not with `Durability=memory`.
+    /// Number of journal files that the engine allocates in advance for the time when the disk is full; `0`: none. When
+    /// the disk has no room for the next journal file, the journal uses these files. An event names the folder and the
+    /// number of free bytes. An OMS and a gateway then reject new orders and replaces, but still handle cancels, kills
+    /// and reports. When the disk has room again, the engine allocates the files again, and new orders are accepted.
+    /// When the files are used up, the engine stops without loss; with `0` it stops as soon as the disk is full. Not
+    /// with `Durability=memory`.
     JournalReserve [], ValueKind::Int { min: 0, max: 16, unit: "files" }, Some("1"), Engine;
-    /// An event warns, once, when the disk of `FileStorePath` has fewer bytes free, and another says when it has a quarter
-    /// more again; `0` for never. Not with `Durability=memory`.
+    /// One event warns when the disk of `FileStorePath` has fewer free bytes than this. Another event reports when the
+    /// disk has a quarter more than this free again. `0`: no events. Not with `Durability=memory`.
     JournalLowSpace [], bytes(0, 1024 * GB), Some("1G"), Engine;
-    /// Folder of message and event logs, two files a session, for tools that read the logs of QuickFIX.
-    /// They are written from the journal, off the message path; passwords are masked, control characters
-    /// other than SOH are written as `\\xNN`. Absent: no log files, the journal is the log.
+    /// Folder of message and event logs, two files for each session, for tools that read the logs of QuickFIX. The logs
+    /// are written from the journal, and do not delay messages. Passwords are masked, and control characters other than
+    /// SOH are written as `\\xNN`. Without this key there are no log files; the journal is the log.
     FileLogPath ["FileLogPath": "CJGN"], ValueKind::Path, None, Engine;
-    /// Engine whose file names and line format the logs in `FileLogPath` use. Absent: the engine that the
-    /// file was written for, if it is of the QuickFIX family.
+    /// Engine whose file names and line format the logs in `FileLogPath` use. Without this key it is the engine for
+    /// which the settings file was written, if that is of the QuickFIX family.
     FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
     /// Heartbeats are written to the message logs.
     FileLogHeartbeats ["FileLogHeartbeats": "J"], ValueKind::Bool, Some("Y"), Engine;
-    /// Times in logs have milliseconds, with `FileLogLayout=quickfixj`; other layouts have a fixed
-    /// precision.
+    /// With `FileLogLayout=quickfixj`: times in logs have milliseconds. Other layouts have a fixed precision.
     FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], ValueKind::Bool, Some("N"), Engine;
-    /// Messages in logs have times, with `FileLogLayout=quickfixj`; in other layouts they always have.
+    /// With `FileLogLayout=quickfixj`: messages in logs have times. In other layouts they always have times.
     FileIncludeTimeStampForMessages
         ["FileIncludeTimeStampForMessages": "J"], ValueKind::Bool, Some("N"), Engine;
     /// Database of message and event logs, in the tables that tools for QuickFIX read: `sqlite:PATH`, or
-    /// `postgresql://USER@HOST:PORT/DATABASE`. They are written from the journal, off the message path,
-    /// with passwords masked; each message is logged exactly once, also after a kill or an outage of the
-    /// database. Missing tables are created. Requires a build with `--features sqlite` or `--features
-    /// postgresql`; see [logs](logs.md). Absent: no database logs, the journal is the log.
+    /// `postgresql://USER@HOST:PORT/DATABASE`. The logs are written from the journal, and do not delay messages;
+    /// passwords are masked. Each message is logged exactly once, even after a kill or an outage of the database.
+    /// fixwire creates missing tables. Requires a build with `--features sqlite` or `--features postgresql`; see
+    /// [logs](logs.md). Without this key there are no database logs; the journal is the log.
     SqlLog [], ValueKind::Text, None, Engine;
     /// Password for the PostgreSQL database of `SqlLog`; use `${env:NAME}` or `${file:PATH}`.
     SqlLogPassword ["PostgreSQLLogPassword": "C"], ValueKind::Secret, None, Engine;
@@ -556,56 +571,60 @@ keys! {
         ValueKind::Text, Some("event_log"), Engine;
     /// Heartbeats are written to the message logs of `SqlLog`.
     SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], ValueKind::Bool, Some("Y"), Engine;
-    /// Fields whose values are masked in message logs (files and `SqlLog`), and in the events about messages that were
-    /// sent by hand or not sent at all, in addition to those that are always masked ([security](../operating/security.md)). Times, lengths and CheckSum stay correct. The
-    /// journal keeps the values, since a message may have to be resent; `fixwire journal dump --mask TAGS` masks
-    /// them too.
+    /// Fields whose values are masked in message logs (files and `SqlLog`), and in events about messages that were sent
+    /// by hand or not sent at all. Some fields are always masked ([security](../operating/security.md)). Times, lengths
+    /// and CheckSum stay correct. The journal keeps the values, since a message may have to be resent; `fixwire journal
+    /// dump --mask TAGS` masks them too.
     RedactFieldsInLogs ["RedactFieldsInLogs": "N"], ValueKind::Tags, None, Engine;
-    /// How long records stay in the journal after no session needs them. A session needs the messages that
-    /// its peer may request: all sent since its last reset, or since `JournalResendKeep`; a gateway needs
-    /// the records that its last two checkpoints do not cover. Old files are removed as a whole, when a new
-    /// file is started. Absent: nothing is removed.
+    /// How long records stay in the journal after no session needs them any more. A session needs the messages that the
+    /// peer may request: all messages sent since the session's last reset, or within `JournalResendKeep`. A gateway
+    /// needs the records that its last two checkpoints do not cover. The journal removes old files as a whole, when it
+    /// starts a new file. Without this key it removes nothing.
     JournalKeep [], time(1, 3650 * DAY), None, Engine;
-    /// How long a message can be resent. An older message is gap-filled once its file has been retired.
-    /// Absent: until the session is reset.
+    /// How long a message can be resent. When the journal has removed or compressed the file of an older message, the
+    /// session gap-fills the message. Without this key messages can be resent until the session's sequence numbers are
+    /// reset.
     JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
-    /// Journal files that no session needs are compressed (LZ4). `fixwire journal dump` and `verify` read
-    /// them.
+    /// The journal compresses files that no session needs (LZ4). `fixwire journal dump` and `verify` read compressed
+    /// files.
     JournalCompress [], ValueKind::Bool, Some("N"), Engine;
     /// Journal space that one session may use in an hour for records that are only logged: messages out of
     /// sequence, and resent messages. Above the limit messages are handled as usual but not logged; an
     /// event reports how many.
     JournalLogOnlyLimit [], bytes(64 * KB, 2 * GB), Some("64M"), Engine;
-    /// Maximum length of an incoming or outgoing message. A peer that announces a longer one is
-    /// disconnected. Absent: 2M, or less if a smaller `JournalSegmentSize` requires it.
+    /// Maximum length of an incoming or outgoing message. The engine disconnects a peer whose BodyLength(9) announces a
+    /// longer message. Without this key the limit is 2M, or less if a smaller `JournalSegmentSize` requires it.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
-    /// Maximum number of fields in one message; a message with more is rejected with this name. The default holds a
-    /// list of 2,000 instruments with 30 fields each. An engine has room for two messages, 24 bytes a field (1.5 MB by
-    /// default); parts that no message has reached use no memory.
+    /// Maximum number of fields in one message. The session rejects a message with more fields; the reject names this
+    /// key. The default is enough for a list of 2,000 instruments with 30 fields each. An engine allocates the fields
+    /// of two messages, 24 bytes for each field (1.5 MB by default); parts that no message has used take no memory.
     MaxFields [], ValueKind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("65536"), Engine;
-    /// Receive buffer of one connection, at least `MaxMessageSize`. Absent: it grows with `MaxMessageSize`.
-    /// Pages that no message has reached use no memory.
+    /// Receive buffer of one connection, at least `MaxMessageSize`. Without this key the buffer grows with
+    /// `MaxMessageSize`. Pages that no message has used take no memory.
     ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;
-    /// Maximum number of connections without a Logon; further ones are closed. Absent: 54 more than one address may have.
+    /// Maximum number of connections without a Logon; the engine closes further connections. Without this key it is 54
+    /// more than `MaxPendingPerAddress`.
     MaxPendingConnections [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
-    /// The same from one address. Absent: as many as sessions listen, at least 10, so that all may come from there.
+    /// Maximum number of connections without a Logon from one address. Without this key it is the number of listening
+    /// sessions, and at least 10, so that all sessions may connect from the same address.
     MaxPendingPerAddress [], ValueKind::Int { min: 1, max: 65_536, unit: "connections" }, None, Engine;
     /// Maximum length of the first message of a connection, which must be a Logon.
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
-    /// Maximum amount of unread data that a slow peer may accumulate. Beyond it the peer is disconnected;
-    /// no message is lost.
+    /// Maximum amount of data that may wait for a slow peer. When more data wait, the engine disconnects the peer; no
+    /// message is lost.
     MaxSendBacklog [], bytes(64 * KB, 1024 * GB), Some("256M"), Engine;
-    /// How long a peer may read nothing while data waits for it before it is disconnected; no message is
+    /// How long a peer may read nothing while data wait for it. Then the engine disconnects the peer; no message is
     /// lost.
     SlowConsumerTimeout [], time(1, DAY), Some("60"), Engine;
     /// Maximum number of sessions created while the engine runs, by templates and by `Handle::add_session`.
     MaxDynamicSessions [], ValueKind::Int { min: 1, max: 500_000, unit: "sessions" }, Some("1000"), Engine;
-    /// Failed logon attempts allowed in a minute, from all addresses together. An address from which a
-    /// session has logged on before is exempt.
+    /// Number of failed logon attempts allowed in a minute, from all addresses together. The limit does not apply to
+    /// addresses from which a session has logged on before.
     MaxFailedLogons [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("1200"), Engine;
-    /// Failed logon attempts allowed in a minute from one address.
+    /// Number of failed logon attempts allowed in a minute from one address.
     MaxFailedLogonsPerAddress [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("120"), Engine;
-    /// Wrong passwords allowed in a minute for one session. The address of its last logon is exempt.
+    /// Number of wrong passwords allowed in a minute for one session. The limit does not apply to the address of the
+    /// session's last logon.
     MaxFailedLogonsPerSession [], ValueKind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("60"), Engine;
     /// How long a stopping engine waits for the responses to its Logouts.
     StopTimeout [], time(0, 3600), Some("5"), Engine;

@@ -89,7 +89,7 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: ValueKind::Name,
         default: None,
         end: None,
-        doc: "Name of the link in events, in the journal and in the other tables of the file; unique among \
+        doc: "Name of the link in events, in the journal and in the other tables of the file. It must be unique among \
               links and sessions.",
     },
     LinkKey {
@@ -97,7 +97,7 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: PROTOCOLS,
         default: None,
         end: None,
-        doc: "What the link speaks: [TMP](tmp.md).",
+        doc: "Protocol of the link: [TMP](tmp.md).",
     },
     LinkKey {
         name: "fcm_id",
@@ -118,21 +118,23 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: ValueKind::Secret,
         default: None,
         end: None,
-        doc: "The link's password, 1 to 9 digits in quotes. It is never sent; L40 has a proof of it. Never shown.",
+        doc: "The link's password, 1 to 9 digits in quotes. The password is never sent; L40 has a proof of it. Never \
+              shown.",
     },
     LinkKey {
         name: "password_file",
         kind: ValueKind::Path,
         default: None,
         end: None,
-        doc: "A file with the password, instead of `password`; mode 0600. Its path is relative to the settings file.",
+        doc: "A file with the password, instead of `password`, with mode 0600. A relative path starts from the folder \
+              of the settings file.",
     },
     LinkKey {
         name: "system_type",
         kind: SYSTEM_TYPES,
         default: None,
         end: None,
-        doc: "Market and trading session; L30 has to name the same.",
+        doc: "Market and trading session. L30 of the exchange must have the same.",
     },
     LinkKey {
         name: "ap_code",
@@ -146,59 +148,62 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: HEARTBEATS,
         default: Some(SILENT_PEER),
         end: None,
-        doc: "When R04 is sent: `silent peer` as the specification says, after HeartBtInt without a message of the \
-              peer; `idle sender` after HeartBtInt without a message of one's own.",
+        doc: "When the link sends R04. `silent peer`, as the specification says: when the peer has sent nothing for \
+              HeartBtInt. `idle sender`: when the link itself has sent nothing for HeartBtInt.",
     },
     LinkKey {
         name: "cancel_order_sec",
         kind: number(255, "seconds"),
         default: Some("0"),
         end: Some(TmpEnd::Broker),
-        doc: "The exchange refuses an order that is older than this when it arrives; 0 for never.",
+        doc: "The exchange refuses an order that is older than this when it arrives. With 0 it never does.",
     },
     LinkKey {
         name: "cm_id",
         kind: number(65_535, ""),
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "The clearing member of orders and quotes; the broker itself, `fcm_id`, without it.",
+        doc: "The clearing member of orders and quotes. Without this key it is the broker itself, `fcm_id`.",
     },
     LinkKey {
         name: "order_source",
         kind: ORDER_SOURCES,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "Where orders come from, in each order, request, quote and inquiry. A line of an OMS needs it.",
+        doc: "Where orders come from; the value is sent in each order, request, quote and inquiry. A line of an OMS \
+              needs this key.",
     },
     LinkKey {
         name: "info_source",
         kind: ValueKind::Name,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "The information vendor, 3 characters, `999` for none, beside `order_source`. A line of an OMS needs it.",
+        doc: "The information vendor, 3 characters, `999` for none; the value is sent together with `order_source`. A \
+              line of an OMS needs this key.",
     },
     LinkKey {
         name: "investor_flag",
         kind: ValueKind::Name,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "The kind of investor, 1 character, in new orders, requests and quotes. A line of an OMS needs it.",
+        doc: "The kind of investor, 1 character; the value is sent in new orders, requests and quotes. A line of an \
+              OMS needs this key.",
     },
     LinkKey {
         name: "position_effect",
         kind: POSITION_EFFECTS,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "PositionEffect of orders of symbols whose positions net, when neither the order nor its user has one: \
-              `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` (A) for options only. Without \
-              it A on a link of options, and such orders are refused on one of futures.",
+        doc: "PositionEffect of orders for symbols with netting positions, when neither the order nor its user has \
+              one: `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` (A) for options only. \
+              Without this key it is A on a link for options; on a link for futures such orders are refused.",
     },
     LinkKey {
         name: "max_flow",
         kind: number(65_535, "messages a second"),
         default: Some("16"),
         end: Some(TmpEnd::Exchange),
-        doc: "The most messages that the broker may send in a second, which L50 says; 0 for no limit.",
+        doc: "Maximum number of messages that the broker may send in a second; L50 has this number. 0: no limit.",
     },
 ];
 
