@@ -355,7 +355,9 @@ fn stopped() -> Trouble {
 fn last_numbers(next: StartNumbers) -> Result<LinkNumbers, String> {
     let last = |next: u64| {
         let last = u32::try_from(next - 1).ok();
-        last.ok_or_else(|| format!("MsgSeqNum {next} is above those of TMP, which have 32 bits"))
+        last.ok_or_else(|| {
+            format!("MsgSeqNum {next} does not fit in the 32 bits that TMP has for it")
+        })
     };
     Ok(LinkNumbers {
         inbound: next.next_in.map_or(Ok(0), last)?,

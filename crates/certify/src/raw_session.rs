@@ -130,7 +130,9 @@ impl RawSession {
             self.record
                 .at(at, &format!("< {}", shown(&rest, &self.secrets)));
             let length = rest.len();
-            self.note(&format!("the last {length} bytes are no whole message"));
+            self.note(&format!(
+                "the last {length} bytes are not a complete message"
+            ));
         }
         (self.logged_on, self.logout_sent, self.answers) = (false, false, true);
         self.may_be_ahead = false;
@@ -321,7 +323,7 @@ impl RawSession {
                     Some(format!("a garbled message was received: {why}")),
                 ),
                 Frame::TooLarge { len, .. } => {
-                    let fault = format!("a message of {len} bytes, more than {LONGEST}");
+                    let fault = format!("a message has {len} bytes, more than {LONGEST}");
                     (bytes.len(), &bytes[..bytes.len().min(1024)], Some(fault))
                 }
                 Frame::Partial { .. } => {

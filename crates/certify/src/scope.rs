@@ -146,7 +146,7 @@ impl CaseScope {
             Instruction::Cancel { which, fields }
             | Instruction::Replace { which, fields }
             | Instruction::Status { which, fields } => (Some(which), fields),
-            _ => return Err("the step is no request".to_owned()),
+            _ => return Err("the step does not send a request".to_owned()),
         };
         let mut message = MessageFields::new(&given.msg_type);
         let mut left_out = Vec::new();

@@ -121,7 +121,7 @@ fn variable(name: &str) -> Result<String, String> {
     match !name.is_empty() && name.chars().all(is_name) {
         true => Ok(name.to_owned()),
         false => Err(format!(
-            "'${name}': the name of a variable is of letters, digits and '_'; write \\${name} for the text itself"
+            "'${name}': the name of a variable has only letters, digits and '_'; write \\${name} for the text itself"
         )),
     }
 }

@@ -98,7 +98,10 @@ impl VenueLine {
     /// Why no address responds, as a sentence.
     pub(crate) fn connect(&mut self) -> Result<String, String> {
         let Connection::Initiator { hosts, timeout, .. } = &self.connection else {
-            return Err("the settings say to listen, not to connect".to_owned());
+            return Err(
+                "the settings are those of an acceptor: a certification needs an initiator"
+                    .to_owned(),
+            );
         };
         let (hosts, timeout) = (hosts.clone(), *timeout);
         let mut why = "the settings have no address to connect to".to_owned();
@@ -148,7 +151,7 @@ impl VenueLine {
         }
         let shown = self.host.peer(conn).certificate;
         if !tls::allowed(&self.transport.certificates, shown) {
-            let why = "the certificate is none of those that the settings allow";
+            let why = "the settings do not allow this certificate";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
         Ok(())

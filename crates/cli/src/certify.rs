@@ -203,7 +203,7 @@ fn folder(
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     Failure::Text(format!(
-        "cannot write the evidence in {}: {error}",
+        "cannot write the evidence to {}: {error}",
         path.display()
     ))
 }

@@ -28,7 +28,7 @@ pub enum DictionaryCommand {
 }
 
 const NAME: &str =
-    "A version (FIX.4.4), a QuickFIX or Orchestra file, or either with ' + DELTA' behind it";
+    "A version (FIX.4.4), a QuickFIX or Orchestra file, or one of these followed by ' + DELTA'";
 
 /// Arguments of `fixwire dictionary show`.
 #[derive(Args, Debug)]
@@ -95,7 +95,7 @@ enum Form {
   echo '8=FIX.4.4|9=5|35=0|10=163|' | fixwire dictionary json FIX.4.4
   fixwire dictionary json FIX.4.4 < messages.json
 
-Reads one message a line from the standard input. Fields separated by | or SOH become JSON; a line that starts
+Reads one message per line from the standard input. Fields separated by | or SOH become JSON; a line that starts
 with { becomes fields separated by |, with its lengths, counts and checksum recalculated. Nothing is masked.")]
 pub struct JsonArgs {
     #[arg(value_name = "NAME|FILE", help = NAME)]

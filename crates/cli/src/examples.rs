@@ -113,7 +113,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "oms arm",
-        &["oms arm oms.toml account=A1 --why 'checked with the desk'"],
+        &["oms arm oms.toml account=A1 --why 'confirmed by the trading desk'"],
     ),
     (
         "oms market",

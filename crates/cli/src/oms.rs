@@ -33,7 +33,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire oms history oms.toml 17
   fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
   fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
-  fixwire oms arm oms.toml account=A1 --why \"checked with the desk\"
+  fixwire oms arm oms.toml account=A1 --why \"confirmed by the trading desk\"
   fixwire oms reload oms.toml --check
 
 A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
@@ -164,7 +164,7 @@ pub enum OmsCommand {
     Arm(Tell),
     /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. An earlier day takes
     /// the roll back, while the new one has no orders
-    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23; or the day before, to take the roll back")))]
+    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23; or the previous day, to take a roll back")))]
     Roll {
         #[command(flatten)]
         told: Tell,
@@ -221,7 +221,7 @@ pub struct Ask {
 
 /// The arguments of these commands in addition to a scope.
 const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME; then \
-                        limits, RC6=500, RC6=none for no limit; until=17:00 (UTC): the limit before comes back then";
+                        limits, RC6=500, RC6=none for no limit; until=17:00 (UTC): then the previous limit applies again";
 const OF_MARKET: &str = "symbol=NAME, then its state: open, auction, halted or closed";
 const OF_PRICE: &str = "symbol=NAME, then its prices: last=101.5, bid=101.4, offer=101.6";
 

@@ -197,8 +197,7 @@ fn choose<'a>(
     match (&found[..], name) {
         ([one], _) => Ok(*one),
         ([], _) if sessions.is_empty() => Err(
-            "the log has no message that was sent: --ours COMPID says whose messages were"
-                .to_owned(),
+            "the log has no message marked as sent: name our side with --ours COMPID".to_owned(),
         ),
         ([], Some(name)) => Err(format!(
             "the log has no session {name} with messages to send; it has\n{all}"

@@ -160,7 +160,9 @@ impl ExchangeConfig {
 fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<String> {
     let legs = own.legs.as_ref()?;
     if legs.iter().all(|leg| leg.ratio > 1) {
-        return Some("one leg must have the ratio 1: its price follows from the others".into());
+        return Some(
+            "one leg must have the ratio 1: the exchange computes the price of this leg".into(),
+        );
     }
     // TXFL6/A7: reports have the legs in this order, and a peer takes them for those of the symbol.
     let first = own.symbol.split(['/', ':']).next();
@@ -181,10 +183,10 @@ fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<S
                 "leg {symbol} is a spread itself: a leg has no legs"
             ))
         } else if known.reference.is_none() {
-            Some(format!("leg {symbol} has no reference: give it one"))
+            Some(format!("leg {symbol} has no reference: add one"))
         } else if scale(known) != scale(own) {
             Some(format!(
-                "the ticks of leg {symbol} and its spread have other decimals: give both the same"
+                "the ticks of leg {symbol} and its spread have different numbers of decimals: give both the same"
             ))
         } else {
             None

@@ -445,7 +445,7 @@ impl Application for Exchange {
         // The journal gets the frame even when it is not handled.
         lines::mask_proof(frame, outbox);
         let Some(at) = from.link().filter(|at| *at < self.lines.len()) else {
-            return Err(Hangup("the link is no TMP line of the exchange"));
+            return Err(Hangup("the link is not a TMP line of the exchange"));
         };
         if self.is_broken {
             let why = "the journal could not be read: the exchange is not available";

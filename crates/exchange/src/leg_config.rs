@@ -33,7 +33,7 @@ pub fn parse_legs(text: &str) -> Result<[LegConfig; 2], String> {
         let buys = match side {
             "buy" => true,
             "sell" => false,
-            other => return Err(format!("{other} is no side of a leg: {FORM}")),
+            other => return Err(format!("{other} is not a side of a leg: {FORM}")),
         };
         let known = ratio.parse().ok();
         let ratio = known.filter(|it| (1..=RATIO_MOST).contains(it));
@@ -77,7 +77,7 @@ mod tests {
         for (text, what) in [
             ("buy 1 JUN", "a spread has two legs"),
             ("buy 1 JUN sell 1 MAR x", "a spread has two legs"),
-            ("take 1 JUN sell 1 MAR", "take is no side of a leg"),
+            ("take 1 JUN sell 1 MAR", "take is not a side of a leg"),
             ("buy 0 JUN sell 1 MAR", "the ratio of leg JUN"),
             ("buy 1001 JUN sell 1 MAR", "the ratio of leg JUN"),
             ("buy 1 JUN sell 1 JUN", "both legs are JUN"),

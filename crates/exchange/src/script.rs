@@ -178,7 +178,7 @@ impl OrderScript {
                 "price"
             };
             let why = misfit(first, self.quantity, self.price).unwrap_or_default();
-            add(key, None, format!("no order can match it: {why}"));
+            add(key, None, format!("no order can match the script: {why}"));
         }
         if self.steps.len() > STEPS_MAX || self.noted().len() > SCRIPT_BYTES_MAX {
             let what = format!(
@@ -190,7 +190,7 @@ impl OrderScript {
             let fits = ScriptStep::read(words).and_then(|step| {
                 let (quantity, price) = step.numbers();
                 let unfit = traded.iter().find_map(|it| misfit(it, quantity, price));
-                let advice = "change it, or give the script the symbol that it fits";
+                let advice = "change the step, or give the script the symbol that the step fits";
                 unfit.map_or(Ok(()), |why| Err(format!("{words}: {why}: {advice}")))
             });
             if let Err(what) = fits {

@@ -195,12 +195,10 @@ fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
              fixwire always does"
         }
         Dialect::QuickFixN => {
-            "downloads revocation lists unless SSLCheckCertificateRevocation=N; fixwire reads \
-             those of CertificateRevocationListFile"
+            "downloads revocation lists unless SSLCheckCertificateRevocation=N; fixwire reads the lists of CertificateRevocationListFile"
         }
         Dialect::Antenna => {
-            "downloads revocation lists unless sslCheckCertificateRevocation=false; fixwire reads \
-             those of CertificateRevocationListFile"
+            "downloads revocation lists unless sslCheckCertificateRevocation=false; fixwire reads the lists of CertificateRevocationListFile"
         }
         _ => return None,
     };

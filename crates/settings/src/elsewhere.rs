@@ -94,8 +94,7 @@ pub static GROUPS: &[KeyGroup] = &[
         ],
         refused: true,
         unless: Some("N"),
-        note: "ignoring it would change how the session behaves: remove the \
-               key, or set it to N",
+        note: "the session would behave differently without this key: remove the key, or set it to N",
     },
     KeyGroup {
         keys: &["ValidateSequenceNumbers"],
@@ -125,7 +124,7 @@ pub static GROUPS: &[KeyGroup] = &[
         keys: &["RedactionLogText"],
         refused: false,
         unless: None,
-        note: "a masked value is replaced by as many asterisks as it has bytes",
+        note: "each byte of a masked value is replaced by an asterisk",
     },
     KeyGroup {
         keys: &["Encoding"],

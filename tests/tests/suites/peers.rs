@@ -101,11 +101,9 @@ fn without_its_floor_nothing_is_shown() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-    let floor =
-        "raw-block:memory: it exited before it listened (exit status: 3)\n    no such device\n";
+    let floor = "raw-block:memory: the acceptor exited before it listened (exit status: 3)\n    no such device\n";
     assert!(stderr.contains(floor), "{stderr}");
-    let other =
-        format!("fixwire:memory: not shown, as {FLOOR_SLEEPS} failed, which it is compared with\n");
+    let other = format!("fixwire:memory: not shown, because {FLOOR_SLEEPS}, its floor, failed\n");
     assert!(stderr.contains(&other), "{stderr}");
 }
 

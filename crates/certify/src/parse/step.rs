@@ -117,7 +117,7 @@ impl StepReader<'_> {
                     .filter(|count| (1..=SKIPPED_MAX).contains(count));
                 let wrong = || {
                     format!(
-                        "skip '{rest}': write how many sequence numbers are left out, such as 1"
+                        "skip '{rest}': write the number of sequence numbers to leave out, such as 1"
                     )
                 };
                 count.map(StepAction::Skip).ok_or_else(wrong)
@@ -170,7 +170,7 @@ impl StepReader<'_> {
         let parsed = parsed.filter(|count| (1..=BURST_MAX).contains(count));
         let count = parsed.ok_or_else(|| {
             format!(
-                "burst '{count}': write how many messages are sent, 1 to {BURST_MAX}, and one of them: burst 50 R04"
+                "burst '{count}': write the number of messages, 1 to {BURST_MAX}, and one of them: burst 50 R04"
             )
         })?;
         let message = self.message(message.trim_start(), number)?;

@@ -77,8 +77,11 @@ impl<'a> Assignment<'a> {
             let mut scope = scope.clone();
             scope.match_message(pattern, message, self.names)
         });
-        let together =
-            || vec!["it does not fit together with what this step has received before".to_owned()];
+        let together = || {
+            vec![
+                "the message does not agree with one that this step has received before".to_owned(),
+            ]
+        };
         Err(differences.and_then(Result::err).unwrap_or_else(together))
     }
 }
@@ -205,7 +208,7 @@ mod tests {
         assert_eq!(count, 1);
         assert_eq!(
             differences,
-            ["it does not fit together with what this step has received before"]
+            ["the message does not agree with one that this step has received before"]
         );
         for other in ["35=8|37=8|11=A", "35=8|37=8|11=B"] {
             let (count, differences) = left(steps, &["35=8|37=7|11=B", other]);

@@ -90,7 +90,7 @@ fn bytes_behind_the_last_message_of_a_connection_are_recorded() {
     assert_eq!(played.record("< "), ["8=FIX.4.4|9=70|35=8|"]);
     assert_eq!(
         played.record("the last "),
-        ["20 bytes are no whole message"]
+        ["20 bytes are not a complete message"]
     );
     played.session.disconnect();
     assert_eq!(played.record("< ").len(), 1);

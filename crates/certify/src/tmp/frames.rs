@@ -80,7 +80,7 @@ pub(crate) fn build(
     let mut frame = vec![0; layout.size + data.len()];
     let length = frame.len();
     let stated = u16::try_from(length - LENGTH_ADDS)
-        .map_err(|_| format!("{name} of {length} bytes is longer than a frame can be"))?;
+        .map_err(|_| format!("{name} has {length} bytes, more than a frame can have"))?;
     frame[..2].copy_from_slice(&stated.to_be_bytes());
     frame[12] = layout.code;
     let put = |header: bool, frame: &mut [u8]| -> Result<(), String> {

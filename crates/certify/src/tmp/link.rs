@@ -368,7 +368,7 @@ impl TmpSession {
                     return;
                 }
                 Framed::Bad(why) => {
-                    let fault = format!("bytes that are no frame: {why}");
+                    let fault = format!("bytes that are not a frame: {why}");
                     self.record.at(at, &format!("< {fault}"));
                     self.record.line(&format!("  {}", frames::hex(&bytes)));
                     self.inbox.push_back(Inbound {

@@ -59,7 +59,7 @@ impl LogDiffArgs {
 /// Runs the command.
 pub fn run(args: &LogDiffArgs) -> Result<ExitCode, Failure> {
     if args.a == Path::new("-") && args.b == Path::new("-") {
-        let why = "the standard input is one side at most: write the other to a file";
+        let why = "only one side can be the standard input: write the other side to a file";
         return Err(Failure::Text(why.to_owned()));
     }
     let (mut a, mut b) = (args.open(&args.a)?, args.open(&args.b)?);

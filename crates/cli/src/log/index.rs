@@ -92,7 +92,7 @@ pub fn run(args: &IndexArgs) -> Result<ExitCode, Failure> {
             Ok(update) => rows.push([
                 name,
                 match (update.blocks, update.extended, update.read) {
-                    (0, ..) => "less than a block: none needed",
+                    (0, ..) => "less than a block: no index needed",
                     (_, false, _) => "built",
                     (_, true, 0) => "up to date",
                     (_, true, _) => "extended",

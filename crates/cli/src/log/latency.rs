@@ -350,20 +350,20 @@ fn notes(found: &LogLatency) -> String {
     let backwards = sum(|counts| counts.backwards);
     if backwards > 0 {
         text += &format!(
-            "{} pairs are left out, as the second message has the earlier time (--shift corrects a clock). ",
+            "{} pairs are left out, because the second message has the earlier time (--shift corrects a clock). ",
             thousands(backwards)
         );
     }
     let untimed = sum(|counts| counts.untimed);
     if untimed > 0 {
         text += &format!(
-            "{} pairs are left out, as a message has no time. ",
+            "{} pairs are left out, because a message has no time. ",
             thousands(untimed)
         );
     }
     if found.given_up() > 0 {
         text += &format!(
-            "Given up: {} orders and requests, as more than 300,000 were open. ",
+            "Given up: {} orders and requests, because more than 300,000 were open. ",
             thousands(found.given_up())
         );
     }

@@ -123,7 +123,7 @@ impl OrderLife {
 
     /// Possible omissions.
     pub fn warnings(&self) -> impl Iterator<Item = &'static str> {
-        let ids = "the order has more ids than were found by reading the logs so often: it may have more messages";
+        let ids = "the logs were read 16 times and each time had new ids of the order: the order may have more messages";
         let steps = "stopped after 100,000 messages (64 MiB); the order may have more";
         let all = [(self.search.has_more(), ids), (self.search.is_cut(), steps)];
         all.into_iter().filter(|(is, _)| *is).map(|(_, why)| why)

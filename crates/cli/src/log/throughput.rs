@@ -85,7 +85,7 @@ pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
         (untimed, "as they have no time"),
         (
             late,
-            "as their times are long before those of the messages around them",
+            "because their times are long before those of the messages around them",
         ),
     ] {
         if count > 0 {

@@ -88,7 +88,7 @@ impl ReportArchive for JournalArchive {
                 Err(TryRecvError::Empty) => return None,
                 Err(TryRecvError::Disconnected) => {
                     self.stop();
-                    let why = "the thread that reads it has ended";
+                    let why = "the thread that reads the journal has ended";
                     return Some(ArchiveNews::Failed(why.to_owned()));
                 }
             }
@@ -221,7 +221,10 @@ impl Reader {
         let states = journal::stored_states(&self.journal)?.into_iter().flatten();
         let oldest = states.filter(|state| state.name == name).map(|it| it.note);
         let oldest = oldest.min().ok_or_else(|| {
-            Stop::Failed("its first events were removed, and it has no checkpoint".to_owned())
+            Stop::Failed(
+                "the first events were removed from the journal, and there is no checkpoint"
+                    .to_owned(),
+            )
         })?;
         Ok(oldest + 1)
     }
@@ -250,7 +253,7 @@ impl Reader {
             let notes = notes.of(&record);
             for (number, note) in notes.filter(|(number, _)| *number > known) {
                 if number != last + 1 {
-                    let why = format!("event {} was removed while it was read", last + 1);
+                    let why = format!("event {} was removed while the journal was read", last + 1);
                     return Err(Stop::Failed(why));
                 }
                 last = number;

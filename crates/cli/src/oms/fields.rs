@@ -30,7 +30,8 @@ pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
     };
     let rows: Vec<_> = users.chain(groups).flat_map(rows_of).collect();
     if rows.is_empty() {
-        let none = "no field: a request with one that would not reach the venue is rejected";
+        let none =
+            "no field: the OMS rejects a request with a field that would not reach the venue";
         return vec![("drop".to_owned(), none.to_owned())];
     }
     rows

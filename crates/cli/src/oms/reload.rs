@@ -243,11 +243,10 @@ impl SettingsReloader {
 
     fn back(&self, in_force: &mut InForce, by: Operator) -> Result<String, String> {
         let before = in_force.before.take();
-        let before = before.ok_or(
-            "nothing to go back to: nothing was reloaded since the start; restore the files and reload them",
-        )?;
+        let before = before
+            .ok_or("nothing was reloaded since the start: restore the files and reload them")?;
         let done = self.hand_over(in_force, before, ReloadKind::Back, by)?;
-        let note = "the files still have the other settings: a restart or a reload applies those; restore the files";
+        let note = "the files still have the settings that you have left: restore them, since a restart or a reload applies the files";
         Ok(match done.split_once('\n') {
             Some((first, rows)) => format!("{first}; {note}\n{rows}"),
             None => format!("{done}; {note}"),

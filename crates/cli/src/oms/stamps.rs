@@ -40,7 +40,7 @@ impl OrderStamps {
     /// The stamps file cannot be read.
     pub fn of(settings: &Path, order: u64) -> Result<Self, Failure> {
         if !fs::metadata(settings).is_ok_and(|it| it.is_file()) {
-            let why = "no stamps: pass the settings file, which has their path";
+            let why = "no stamps: pass the settings file, which has the path of the stamps";
             return Ok(Self::Missing(why.to_owned()));
         }
         let Some(name) = named(&Source::read(settings)?.text) else {

@@ -39,7 +39,7 @@ impl Aim {
     fn failure(self, session: &SessionLine, before: u64) -> Option<&'static str> {
         match self {
             Self::LoggedOn if session.state != "logged on" => {
-                Some("did not log on; the events of the engine say why")
+                Some("did not log on; the engine's events have the reason")
             }
             Self::LoggedOut if self.awaits(session, before) => Some("did not log out in time"),
             _ => None,

@@ -185,7 +185,7 @@ fn every_mistake_of_a_plan_is_reported_and_nothing_is_played() {
         "9: order_no: 'A12345' is not a text of at most 5 characters",
         "10: unknown step 'logon'",
         "11: raw '0': write bytes as hex digits",
-        "12: burst 'R04': write how many messages are sent",
+        "12: burst 'R04': write the number of messages",
         "13: key_value: '200x' is not a number from 0 to 255",
     ];
     assert_eq!(said.len(), mistakes.len(), "{said:#?}");

@@ -60,7 +60,9 @@ fn diff_lists_what_differs_between_two_sides() {
         assert!(text(&output.stdout).contains(said), "{args:?}");
     }
     let output = fixwire(root.path(), &["log", "diff", "-", "-"]);
-    assert!(!output.status.success() && text(&output.stderr).contains("write the other to a file"));
+    assert!(
+        !output.status.success() && text(&output.stderr).contains("write the other side to a file")
+    );
     // Unreadable parts are named, and the readable ones shown.
     logs(root.path());
     let output = fixwire(root.path(), &["log", "diff", "logs", "logs"]);

@@ -108,7 +108,7 @@ fn latency_says_what_its_times_are_worth() {
         "No time from an order to its report is known.",
         "Not answered: 1 orders, 0 cancels and replaces.",
         "3 of 3 times are SendingTime(52), which each side writes by its own clock.",
-        "1 pairs are left out, as the second message has the earlier time",
+        "1 pairs are left out, because the second message has the earlier time",
         "order to first report 0 - - - - -",
     ] {
         assert!(words.contains(part), "{part}: {words}");

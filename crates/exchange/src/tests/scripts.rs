@@ -426,7 +426,7 @@ fn mistakes_say_where_they_are_and_what_is_understood() {
         quantity: Some(decimal("0.0001")),
         ..script("ack")
     };
-    assert!(wrong(odd).2.contains("no order can match it"));
+    assert!(wrong(odd).2.contains("no order can match the script"));
     let price = OrderScript {
         symbol: None,
         price: Some(decimal("0.001")),

@@ -190,7 +190,7 @@ fn mistakes_in_legs_are_reported() {
         ),
         (
             &|it| it.instruments[2].tick = decimal("0.25"),
-            "the ticks of leg JUN and its spread have other decimals",
+            "the ticks of leg JUN and its spread have different numbers of decimals",
         ),
     ];
     for (change, what) in cases {

@@ -186,7 +186,7 @@ fn a_state_without_lines_and_a_damaged_one() {
     let refused = empty.on_frame(now, unknown, b"", &mut outbox);
     assert_eq!(
         refused,
-        Err(Hangup("the link is no TMP line of the exchange"))
+        Err(Hangup("the link is not a TMP line of the exchange"))
     );
     assert!(outbox.is_empty());
 }

@@ -102,7 +102,7 @@ impl CompareArgs {
             (_, []) => Err(Error::Flag {
                 flag: "--against",
                 problem: format!(
-                    "{} files: give two, or those of A, then --against and those of B",
+                    "{} files: name two files, or the files of A, then --against and the files of B",
                     self.files.len()
                 ),
             }),

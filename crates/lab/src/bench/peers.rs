@@ -202,7 +202,7 @@ fn without_floor(subjects: &[Subject], floor: &Subject) -> Vec<(usize, Error)> {
     let error = |subject: &Subject| {
         let (name, floor) = (subject.name(), floor.name());
         Error::Acceptor(format!(
-            "{name}: not shown, as {floor} failed, which it is compared with"
+            "{name}: not shown, because {floor}, its floor, failed"
         ))
     };
     others.map(|(at, subject)| (at, error(subject))).collect()
@@ -378,7 +378,7 @@ fn check_waits(acceptor: &Acceptor, listed: &Listed) -> Result<(), Error> {
         return Ok(());
     }
     Err(acceptor.failed(&format!(
-        "the list says that it {}, but it {}",
+        "the list says that the acceptor {}, but it {}",
         waits_word(listed.waits),
         waits_word(found)
     )))

@@ -139,11 +139,11 @@ pub enum Incomparable {
 impl fmt::Display for Incomparable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("a result file is needed for each side"),
+            Self::Empty => f.write_str("name a result file for each side"),
             Self::Differs { what, first, other } => {
                 write!(
                     f,
-                    "cannot compare: other {what}: \"{first}\" and \"{other}\""
+                    "cannot compare: different {what}: \"{first}\" and \"{other}\""
                 )
             }
             Self::Distance { row, distances } => write!(

@@ -179,11 +179,17 @@ fn what_is_not_alike_is_refused_with_the_reason() {
     };
     told(
         |b| b.scenario = "tcp".to_owned(),
-        "other scenario: \"echo\" and \"tcp\"",
+        "different scenario: \"echo\" and \"tcp\"",
     );
-    told(|b| b.settings += "; Nagle", "other settings: ");
-    told(|b| b.origin.host = "elsewhere".to_owned(), "other host: ");
-    told(|b| b.machine.processor = "other".to_owned(), "other host: ");
+    told(|b| b.settings += "; Nagle", "different settings: ");
+    told(
+        |b| b.origin.host = "elsewhere".to_owned(),
+        "different host: ",
+    );
+    told(
+        |b| b.machine.processor = "other".to_owned(),
+        "different host: ",
+    );
     told(|b| b.rows.clear(), "no subject was measured");
     let far = |b: &mut Report| {
         for run in b.rows.iter_mut().flat_map(|row| &mut row.runs) {

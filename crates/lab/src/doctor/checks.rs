@@ -117,9 +117,9 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::High,
         reads: "128 KiB on each hot core, read at once and after 10 ms",
         good: "at most 3 x at once",
-        remedy: "Keep others off the hot cores and the caches behind them: switch SMT off, take a whole host, divide \
+        remedy: "Keep other programs off the hot cores and off their caches: switch SMT off, take a whole host, divide \
                  the cache (resctrl). Until then a message after a pause takes longer by tens of microseconds.",
-        cost: "A core, or a machine, that nobody else uses.",
+        cost: "A core, or a machine, that no other program uses.",
         how: CheckMethod::Measure(cache::kept_cache),
         ..ROW
     },
@@ -128,7 +128,7 @@ pub const CHECKS: &[Check] = &[
         weight: Weight::Verdict,
         reads: "raw TCP ping-pong over loopback",
         good: "beside each result",
-        remedy: "Compare results by their ratio to it.",
+        remedy: "Compare results by their ratio to this time.",
         how: CheckMethod::Measure(measure::floor),
         ..ROW
     },
@@ -278,7 +278,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/PID/stat (minflt, majflt)",
         good: "0 in steady state",
         remedy: "Lock the memory (LockMemory=Y), and look again once the engine has processed some orders.",
-        cost: "The same as for locked memory.",
+        cost: "All memory of the process is resident, as with locked memory.",
         how: CheckMethod::Read(memory::page_faults),
         ..ROW
     },

@@ -8,9 +8,9 @@ use crate::machine::core_list;
 
 const HEAD: &str = "\
 #!/bin/sh
-# Remedies for what `fixwire doctor` found bad. Read each and its cost, take out what you do not
-# want, then run the rest as root. A reboot undoes all but the kernel command line: put what helps
-# into sysctl.d, a tuned profile or a unit.
+# Remedies for the checks that `fixwire doctor` found bad. Read each remedy and its cost, remove
+# those that you do not want, and run the rest as root. A reboot undoes all but the kernel command
+# line: put remedies that help into sysctl.d, a tuned profile or a unit.
 ";
 
 /// The script for all bad findings.
@@ -87,7 +87,7 @@ pub fn not_at_boot(boot: &str, observed: &Observed) -> Option<String> {
         return Some(too_few(observed));
     }
     observed.cores.contains(&0).then(|| {
-        "core 0 is one of the hot cores, and it is the kernel's: name others with --cores"
+        "core 0 is one of the hot cores, but the kernel needs it: name other cores with --cores"
             .to_owned()
     })
 }
@@ -97,12 +97,11 @@ fn too_few(observed: &Observed) -> String {
     match online.len() {
         0 => "the cores of this machine are unknown".to_owned(),
         1 => format!(
-            "the only core of this machine, {}, is hot: it takes a machine with more cores",
+            "the only core of this machine, {}, is hot: use a machine with more cores",
             observed.core_text()
         ),
         count => format!(
-            "all {count} cores of this machine are hot ({}), and none is left for it: name fewer with \
-             --cores, or use a machine with more cores",
+            "all {count} cores of this machine are hot ({}), and no core is left for the kernel: name fewer with --cores, or use a machine with more cores",
             observed.core_text()
         ),
     }

@@ -359,7 +359,7 @@ fn a_machine_with_too_few_cores_gets_no_broken_command() {
         (
             "0-3",
             &[0, 1],
-            "core 0 is one of the hot cores, and it is the kernel's",
+            "core 0 is one of the hot cores, but the kernel needs it",
         ),
         ("0-3", &[], "no hot cores: name them with --cores"),
     ] {

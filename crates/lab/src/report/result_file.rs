@@ -75,13 +75,12 @@ impl fmt::Display for ResultFileError {
             ),
             ResultFileProblem::Format(format) => write!(
                 f,
-                "result file of format {format}, this fixwire reads formats 1 to {FORMAT}: use the fixwire that wrote \
-                 it, or a newer one"
+                "result file of format {format}, this fixwire reads formats 1 to {FORMAT}: use the fixwire that wrote the file, or a newer fixwire"
             ),
             ResultFileProblem::Scenario(scenario) => write!(
                 f,
                 "result file of format {FORMAT} with scenario \"{scenario}\", expected \"{OMS}\" or \
-                 \"{TRANSACTIONS}\": use the fixwire that wrote it, or a newer one"
+                 \"{TRANSACTIONS}\": use the fixwire that wrote the file, or a newer fixwire"
             ),
             ResultFileProblem::NotByRate(scenario) => write!(
                 f,

@@ -199,7 +199,7 @@ fn parse_line(line: &str) -> Result<Listed, String> {
         "sleeps" => Waits::Sleeps,
         other => {
             return Err(format!(
-                "how it waits is \"{other}\", neither spins nor sleeps"
+                "the third column is \"{other}\": write spins or sleeps"
             ));
         }
     };
@@ -279,7 +279,9 @@ impl Acceptor {
         // Not by connecting: some acceptors serve only one connection.
         while !listens(self.child.id(), self.address.port()) {
             if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(self.failed(&format!("it exited before it listened ({status})")));
+                return Err(self.failed(&format!(
+                    "the acceptor exited before it listened ({status})"
+                )));
             }
             if start.elapsed() > LISTENS {
                 return Err(self.failed("it does not listen"));
@@ -370,7 +372,7 @@ mod tests {
         assert_eq!(wrong("a | b").0, 2);
         for (line, said) in [
             ("a | b | spins | c | -", "5 columns"),
-            ("a | b | waits | c | - | d", "neither spins nor sleeps"),
+            ("a | b | waits | c | - | d", "write spins or sleeps"),
             ("a | b | spins | c | --warmup | d", "needs a number"),
             ("a | b | spins | c | --fast | d", "unknown option --fast"),
         ] {

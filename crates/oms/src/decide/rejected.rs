@@ -130,7 +130,7 @@ impl Core {
             });
         }
         let number = named.parse::<u64>().map_err(|_| {
-            "name the order: the ExecID(17) of its reject, or SESSION/ClOrdID".to_string()
+            "name the order by the ExecID(17) of its reject, or by SESSION/ClOrdID".to_string()
         })?;
         if rejected.is_past(number) {
             return Err(format!(
@@ -170,7 +170,7 @@ impl Core {
         }
         let without = words.get("without");
         if without.is_empty() {
-            return Err("name the controls that are off: --without RC8".into());
+            return Err("name the controls to leave out: --without RC8".into());
         }
         let waived = Waived::parse(without)?;
         let rejected = self.find_rejected(words.get("order"))?;

@@ -79,7 +79,10 @@ pub fn carry_out(
         CommandVerb::Roll => return core.roll(at, &words, by, sink),
         // The application has the lines and the new settings.
         CommandVerb::Bulletin | CommandVerb::Reload => {
-            return Err(format!("{} is carried out by the application", known.name));
+            return Err(format!(
+                "{} is a command of the application, not of the OMS",
+                known.name
+            ));
         }
         CommandVerb::Kill => Trading::Killed,
         CommandVerb::Reducing => Trading::Reducing,
@@ -368,7 +371,10 @@ impl Core {
         };
         let me = Text::new(&who[..who.len().min(Text::MAX)]);
         if stop.by == me {
-            return Err("the operator who stopped it may not arm it: two others must".into());
+            return Err(
+                "the operator who stopped the scope may not arm it: two other operators must"
+                    .into(),
+            );
         }
         match &stop.armed_by {
             Some(other) if *other == me => {

@@ -59,12 +59,12 @@ impl TableRule for CopySourceRule {
                 let target = value.number(u8::MAX.into())? as u8;
                 copy.target = Some(target);
                 if !reader.links.contains(&copy.session) {
-                    let what = "target is of a subscription over TMP";
-                    return Err(value.wrong(what, "remove it: this session speaks FIX"));
+                    let what = "target is only used for a subscription over TMP";
+                    return Err(value.wrong(what, "remove the key: this session speaks FIX"));
                 }
                 let hint = "write 7 or 17 for a drop copy, 3, 13, 23, 8, 18, 9 or 19 for a clearing member";
                 let known = ReportTarget::of(target).map(|_| ());
-                let what = || format!("target = {target} is no target_id of R15");
+                let what = || format!("target = {target} is not a target_id of R15");
                 known.ok_or_else(|| value.wrong(what(), hint))
             }), "", Restart;
     };
@@ -87,7 +87,9 @@ impl Reader<'_> {
             }
             let copies = &self.rules.drop_copies;
             if copies.len() == 8 || copies.iter().any(|copy| copy.session == *session) {
-                let what = format!("drop copy {session} is listed twice, or is the ninth");
+                let what = format!(
+                    "drop copy {session} is listed twice, or there are more than 8 drop copies"
+                );
                 self.wrong(at, what, "configure at most 8, each for another session");
             }
             if self.rules.users.iter().any(|user| user.session == *session) {
@@ -106,7 +108,7 @@ impl Reader<'_> {
             let groups = table.get("line_groups");
             let groups = groups.and_then(|it| it.texts(&mut Vec::new()).ok());
             if groups.is_none_or(|groups| groups.is_empty()) {
-                let hint = "name the groups whose lines it has copies of: line_groups = [\"SIM\"]";
+                let hint = "name the line groups whose reports are copied: line_groups = [\"SIM\"]";
                 let what = "line_groups of drop_copy_in is missing";
                 self.wrong(table.at, what, hint);
             }
@@ -129,13 +131,13 @@ impl Reader<'_> {
         let over_tmp = self.links.contains(session);
         let is_other = |line: &&String| self.links.contains(*line) != over_tmp;
         if let Some(line) = group.lines.iter().find(is_other) {
-            let what = format!("one of {session} and {line} speaks TMP, the other FIX");
-            return Err((what, "a drop copy has the protocol of its lines"));
+            let what = format!("{session} and {line} have different protocols, FIX and TMP");
+            return Err((what, "a drop copy must have the same protocol as its lines"));
         }
         let mut others = self.rules.copy_sources.iter().flat_map(|it| &it.lines);
         if others.any(|line| group.lines.contains(line)) {
             let what = format!("line_group {name} has two sessions of drop_copy_in");
-            return Err((what, "leave one: a fill has one copy"));
+            return Err((what, "remove one of them: a fill has only one copy"));
         }
         Ok(group.lines.clone())
     }
@@ -149,7 +151,7 @@ impl Reader<'_> {
         let may = |user: &&UserRule| user.rights.iter().any(|rights| rights.reports);
         let count = self.rules.users.iter().filter(may).count();
         if count > MOST_WATCHERS {
-            let what = format!("{count} users with the right reports beside [[drop_copy_in]]");
+            let what = format!("{count} users with the right reports, and a [[drop_copy_in]]");
             let hint = format!(
                 "at most {MOST_WATCHERS} can receive the reports of orders placed elsewhere"
             );

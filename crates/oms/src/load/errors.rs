@@ -183,11 +183,11 @@ impl Reader<'_> {
             }
             Some(RejectCode::Cancel(_)) if rule.state.is_some() => {
                 let what = "a rejected cancel or replace leaves its order as it was";
-                let hint = "state is of rejected new orders: remove it";
+                let hint = "state is only used for rejected new orders: remove it";
                 self.wrong(table.place("state"), what, hint);
             }
             Some(RejectCode::Tmp(code)) if !TMP_CODES.contains(&code) => {
-                let what = format!("tmp_code = {code} is no status of TMP");
+                let what = format!("tmp_code = {code} is not a status of TMP");
                 let hint = "write 40000 and the status: 40029 is status 29";
                 self.wrong(table.place("tmp_code"), what, hint);
             }

@@ -110,7 +110,7 @@ impl Reader<'_> {
             "netting" => false,
             "effect" => true,
             other => {
-                let hint = "write netting, or effect: PositionEffect(77) says which side";
+                let hint = "write netting, or effect: PositionEffect(77) opens or closes a side";
                 return Err((format!("unknown value positions = {other}"), hint));
             }
         };

@@ -54,7 +54,7 @@ impl TableRule for RiskRules {
         /// UTC time of a daily [reload](#reloading-settings) of the CSV files, `07:30` or `07:30:15`
         reload: Own("time of day",
             |_, rules, value| {
-                let hint = "write it in UTC: 07:30, 07:30:15";
+                let hint = "write a time of day in UTC: 07:30, 07:30:15";
                 let time = value.parsed(time_with_seconds, "is not a time of day", hint);
                 time.map(|it| rules.reload_at = Some(it))
             },
@@ -107,7 +107,7 @@ impl TableRule for RiskRules {
         let key = key.name;
         let hint = match key {
             "day_begins" => "write when a trading day begins, with its time zone: day_begins = \"17:05 America/New_York\"; \
-                             day_begins = \"00:00 UTC\" is the day of a file without it".into(),
+                             day_begins = \"00:00 UTC\" is the day of a file without the key".into(),
             file => format!("name a CSV file: {file} = \"{file}.csv\""),
         };
         Diagnostic::new(table.at, format!("[oms] {key} is missing"), hint)

@@ -38,7 +38,7 @@ fn own_tag(own: &mut OwnTags, value: TomlValue<'_>) -> Result<(), Diagnostic> {
         .filter(|tag| (5000..=39_999).contains(tag))
         .ok_or_else(|| {
             let what = format!("{name} must be a tag from 5000 to 39999");
-            value.wrong(what, "these are left to users by FIX")
+            value.wrong(what, "FIX leaves these tags to users")
         })?;
     let mut known = *own;
     let mut names = OwnTags::NAMES.iter();

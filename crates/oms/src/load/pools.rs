@@ -119,7 +119,7 @@ fn bound(pool: &PoolRule, value: TomlValue<'_>) -> Result<u64, Diagnostic> {
     if pool.form.width() == 0 {
         return Ok(0);
     }
-    let hint = "write it with all its digits, without the prefix";
+    let hint = "write the number with all its digits, without the prefix";
     let read = |text: &str| pool.form.read_digits(text.as_bytes());
     value.parsed(read, "is not a number of the pool", hint)
 }

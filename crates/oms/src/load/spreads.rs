@@ -50,7 +50,7 @@ impl Reader<'_> {
         let side = match side {
             "buy" => Side::Buy,
             "sell" => Side::Sell,
-            other => return Err((format!("{other} is no side of a leg"), FORM)),
+            other => return Err((format!("{other} is not a side of a leg"), FORM)),
         };
         let known = ratio.parse().ok();
         let ratio = known.filter(|it| (1..=RATIO_MOST).contains(it));
@@ -68,16 +68,16 @@ impl Reader<'_> {
                 "a leg has no legs",
             ))
         } else if rule.reference.is_none() {
-            let hint = "give it one: a spread is reserved with the reference prices of its legs";
+            let hint = "add a reference price: limits count a spread with the reference prices of its legs";
             Some((format!("leg {symbol} has no reference price"), hint))
         } else if rule.scale != scale {
             let what = format!(
-                "leg {symbol} has {} decimals, its spread {scale}",
+                "leg {symbol} has {} decimals, but its spread has {scale}",
                 rule.scale
             );
             Some((what, "give both the same decimals"))
         } else if rule.has_effect != has_effect {
-            let what = format!("positions of leg {symbol} are others than those of its spread");
+            let what = format!("leg {symbol} and its spread have different positions");
             Some((what, "give both the same positions"))
         } else {
             None

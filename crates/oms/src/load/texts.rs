@@ -26,7 +26,7 @@ impl Reader<'_> {
         let is_sign = |it: char| it.is_ascii_alphanumeric() || it == '-';
         if language.len() > NAME || !language.chars().all(is_sign) {
             let hint = "write at most 16 letters, digits and -, such as zh or zh-TW";
-            return Err((format!("{language} is not a name of a language"), hint));
+            return Err((format!("{language} is not the name of a language"), hint));
         }
         for ((name, most), value) in LONGEST.into_iter().zip([text, translation]) {
             if value.len() > most || value.chars().any(char::is_control) {

@@ -46,7 +46,7 @@ fn the_time_of_a_reload_is_a_time_of_day() {
         &of("7:30"),
         "line 5: reload = \"7:30\" is not a time of day",
     );
-    has(&of("25:00"), "write it in UTC: 07:30, 07:30:15");
+    has(&of("25:00"), "write a time of day in UTC: 07:30, 07:30:15");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_trading_day_begins_at_a_time_of_a_zone() {
     has(&of(""), "[oms] day_begins is missing");
     has(
         &of(""),
-        "day_begins = \"00:00 UTC\" is the day of a file without it",
+        "day_begins = \"00:00 UTC\" is the day of a file without the key",
     );
     has(
         &of("day_begins = \"06:00\""),
@@ -460,7 +460,7 @@ fn mistakes_in_the_legs_of_a_spread_are_named() {
             "instruments.csv:7: legs of S must be two; write side, ratio and symbol of both legs",
         ),
         ("buy 1 XYZ sell 1 XYZ", "both legs of S are XYZ"),
-        ("take 1 XYZ sell 1 MAR", "take is no side of a leg"),
+        ("take 1 XYZ sell 1 MAR", "take is not a side of a leg"),
         (
             "buy 0 XYZ sell 1 MAR",
             "the ratio of leg XYZ must be a number from 1 to 1000",
@@ -472,11 +472,11 @@ fn mistakes_in_the_legs_of_a_spread_are_named() {
         ("buy 1 NOREF sell 1 MAR", "leg NOREF has no reference price"),
         (
             "buy 1 ABC sell 1 MAR",
-            "leg ABC has 0 decimals, its spread 2",
+            "leg ABC has 0 decimals, but its spread has 2",
         ),
         (
             "buy 1 EFF sell 1 MAR",
-            "positions of leg EFF are others than those of its spread",
+            "leg EFF and its spread have different positions",
         ),
     ] {
         has(&found(&format!("S,0.01,1,1,,,{legs}")), wanted);
@@ -517,7 +517,7 @@ fn only_so_many_users_get_reports_of_orders_placed_elsewhere() {
     let found = of(129);
     has(
         &found,
-        "129 users with the right reports beside [[drop_copy_in]]",
+        "129 users with the right reports, and a [[drop_copy_in]]",
     );
     has(&found, "at most 128");
     assert_eq!(found.len(), 1);

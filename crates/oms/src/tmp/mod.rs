@@ -255,14 +255,14 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         }
         if gets_copies(&line.settings) {
             found.push(format!(
-                "link {name} has ap_code {}, which takes no orders: write trading, or name it in a drop_copy_in",
+                "link {name} has ap_code {}, which is not for orders: write trading, or name the link in a drop_copy_in",
                 line.settings.ap_code.0
             ));
         }
         marks_problems(line, &mut found);
         if !rules.groups.iter().any(|group| group.lines.contains(name)) {
             found.push(format!(
-                "link {name} is in no line_group: add it to the lines of one"
+                "link {name} is in no line_group: add the link to the lines of a line_group"
             ));
         }
         if other_role(rules, name) {
@@ -280,7 +280,7 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         for helper in helpers {
             if helper.lines.iter().any(speaks) != rule.lines.iter().any(speaks) {
                 found.push(format!(
-                    "line_group {} and its helper {} are one of FIX and one of TMP: a helper needs the same protocol",
+                    "line_group {} and its helper {} have different protocols, FIX and TMP: a helper must have the same protocol",
                     rule.name, helper.name
                 ));
             }
@@ -290,7 +290,7 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         }
         if !rule.lines.iter().all(speaks) {
             found.push(format!(
-                "line_group {} has lines of FIX and of TMP: make two groups of it",
+                "line_group {} has lines of FIX and of TMP: make two line groups",
                 rule.name
             ));
         }
@@ -346,7 +346,7 @@ fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
         let set = set.into_iter().filter(|(_, is_set)| *is_set);
         found.extend(set.map(|(key, _)| {
             format!(
-                "user {} has {key}, which only orders over TMP say, and no link speaks it: take it out",
+                "user {} has {key}, which is only for orders over TMP, but the file has no TMP link: remove the key",
                 user.session
             )
         }));
@@ -363,7 +363,7 @@ fn account_problems(rules: &RiskRules, found: &mut Vec<String>) {
         };
         if let Some(other) = names.insert(number, name) {
             found.push(format!(
-                "accounts {other} and {name} are one number over TMP: rename one of them"
+                "accounts {other} and {name} are the same number over TMP: rename one of them"
             ));
         }
     }
@@ -392,7 +392,7 @@ fn group_problems(rules: &RiskRules, group: usize, rule: &LineGroup, found: &mut
     }
     if rule.mass_status {
         found.push(format!(
-            "line_group {name} speaks TMP, which has no request for all orders: remove mass_status"
+            "line_group {name} speaks TMP, which has no status request for all orders: remove mass_status"
         ));
     }
     let own = rules.users.iter();
@@ -406,7 +406,7 @@ fn group_problems(rules: &RiskRules, group: usize, rule: &LineGroup, found: &mut
     let long = symbols.filter(|it| it.symbol.len() > orders::LONG_SYMBOL);
     for rule in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
         found.push(format!(
-            "symbol {} is longer than the 40 bytes that TMP has for it: route it to another line_group",
+            "symbol {} has more than 40 bytes, the maximum of TMP: route it to another line_group",
             rule.symbol
         ));
     }

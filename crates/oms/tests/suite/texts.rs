@@ -210,7 +210,7 @@ zh,c,
         loaded(SETTINGS, texts).unwrap_err(),
         [
             "texts.csv:2: the translation has value 2, but the text has no such value; write {} in text where the value is",
-            "texts.csv:3: z h is not a name of a language; write at most 16 letters, digits and -, such as zh or zh-TW",
+            "texts.csv:3: z h is not the name of a language; write at most 16 letters, digits and -, such as zh or zh-TW",
             "texts.csv:4: the values of the text have numbers; write {} for each value of text; only translation numbers them",
             "texts.csv:5: two values of the text have nothing between them; write {} once for both",
             "texts.csv:6: a brace that is not {} or the number of a value; write {} for each value, in a translation also {2} for the second one",

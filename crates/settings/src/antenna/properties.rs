@@ -258,7 +258,7 @@ const PRECISIONS: PropertyForm = PropertyForm::Word(&[
 ]);
 
 const OTHERWISE: &str =
-    "ignoring it would change how the session behaves: remove it, or set its default";
+    "the session would behave differently without this property: remove it, or set its default";
 const FILES: &str = "the journal in FileStorePath is message store, send queue and log";
 const ALWAYS: &str = "fixwire always does this";
 const DETAIL: &str = "an implementation detail of FIX Antenna";

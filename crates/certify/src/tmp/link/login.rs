@@ -74,7 +74,7 @@ impl TmpSession {
                     self.bytes = bytes;
                     self.disconnect();
                     return Err(LogOnFailure::Venue(format!(
-                        "bytes that are no frame: {why}"
+                        "bytes that are not a frame: {why}"
                     )));
                 }
                 Framed::More => self.bytes = bytes,

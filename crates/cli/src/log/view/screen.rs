@@ -398,7 +398,10 @@ impl Screen {
                 self.select(at);
             }
             None if self.jumps => {}
-            None => self.note = "the list has no message that belongs to it".to_owned(),
+            None => {
+                self.note = "the list has no message that answers, or is answered by, this message"
+                    .to_owned()
+            }
         }
     }
 

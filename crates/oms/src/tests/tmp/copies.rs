@@ -479,11 +479,16 @@ fn settings_that_do_not_fit_are_refused() {
         )
     };
     assert_eq!(errors(&target("17"), links, &["CLIENT"]), "");
-    assert!(errors(&target("5"), links, &["CLIENT"]).contains("target = 5 is no target_id of R15"));
-    assert!(errors(&target("17"), "", &names).contains("target is of a subscription over TMP"));
+    assert!(
+        errors(&target("5"), links, &["CLIENT"]).contains("target = 5 is not a target_id of R15")
+    );
+    assert!(
+        errors(&target("17"), "", &names)
+            .contains("target is only used for a subscription over TMP")
+    );
     let mixed = "[[link]]\nname = \"T1\"\n[[link]]\nname = \"T3\"\n";
     assert!(
         errors(&with_copy(), mixed, &["CLIENT", "T2"])
-            .contains("one of T2 and T1 speaks TMP, the other FIX")
+            .contains("T2 and T1 have different protocols, FIX and TMP")
     );
 }

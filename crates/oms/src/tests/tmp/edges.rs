@@ -379,7 +379,7 @@ fn two_accounts_with_one_number_are_refused() {
     let rules = files(&two, &["CLIENT", "T1"]);
     assert_eq!(
         Oms::tmp_problems(&rules, &tmp_lines(1)),
-        ["accounts 0012345 and 12345 are one number over TMP: rename one of them"]
+        ["accounts 0012345 and 12345 are the same number over TMP: rename one of them"]
     );
     assert_eq!(
         Oms::tmp_problems(&rules, &[]),

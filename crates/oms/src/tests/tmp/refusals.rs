@@ -56,7 +56,7 @@ fn a_symbol_that_is_too_long_is_refused() {
     assert_eq!(
         problems,
         [format!(
-            "symbol {long} is longer than the 40 bytes that TMP has for it: route it to another line_group"
+            "symbol {long} has more than 40 bytes, the maximum of TMP: route it to another line_group"
         )]
     );
     // Who does not ask has it refused order by order.
@@ -219,13 +219,13 @@ fn settings_that_do_not_fit_tmp_are_named() {
     let two = ["CLIENT", "T1", "T2"];
     assert_eq!(
         problems(SETTINGS, &two),
-        ["link T2 is in no line_group: add it to the lines of one"]
+        ["link T2 is in no line_group: add the link to the lines of a line_group"]
     );
     let mixed = SETTINGS.replace("[\"T1\"]", "[\"T1\", \"FIX\"]");
     let rules = files(&mixed, &["CLIENT", "T1", "FIX"]);
     assert_eq!(
         Oms::tmp_problems(&rules, &lines[..1]),
-        ["line_group FUT has lines of FIX and of TMP: make two groups of it"]
+        ["line_group FUT has lines of FIX and of TMP: make two line groups"]
     );
     let wide = SETTINGS.replace("width = 4", "width = 5");
     assert_eq!(
@@ -256,8 +256,8 @@ fn settings_that_do_not_fit_tmp_are_named() {
     assert_eq!(
         Oms::tmp_problems(&rules, &other),
         [
-            "link CLIENT has ap_code 7, which takes no orders: write trading, or name it in a drop_copy_in",
-            "link CLIENT is in no line_group: add it to the lines of one",
+            "link CLIENT has ap_code 7, which is not for orders: write trading, or name the link in a drop_copy_in",
+            "link CLIENT is in no line_group: add the link to the lines of a line_group",
             "CLIENT speaks TMP and cannot be the session of a user, a drop copy or market data",
         ]
     );
@@ -277,6 +277,9 @@ fn a_code_that_is_no_status_is_refused_at_load() {
     };
     let error = load(&settings, &["CLIENT", "T1"], &mut open).unwrap_err();
     let text = error[0].to_string();
-    assert!(text.contains("tmp_code = 29 is no status of TMP"), "{text}");
+    assert!(
+        text.contains("tmp_code = 29 is not a status of TMP"),
+        "{text}"
+    );
     assert!(text.contains("40029 is status 29"), "{text}");
 }
