@@ -38,12 +38,13 @@ const AHEAD: usize = 4096;
   fixwire replay store --to 127.0.0.1:9876 --flood --fresh-ids --json
   fixwire replay client.log --to uat.example.com:9876 --really uat.example.com:9876
 
-It sends the messages that the log says were sent: of one session, and with --ours those of this SenderCompID, so a log of
-the acceptor can be replayed too. Admin messages and resent messages are left out; the session logs on, with
-ResetSeqNumFlag(141), numbers and stamps its messages and answers Heartbeats, TestRequests and ResendRequests. TransactTime(60) is the time now,
-OrderID(37) that of the acceptor.
-The answers are compared with the recorded ones: order by order (ClOrdID), in their sequence, but for ids and times of the
-acceptor. The exit code is 1 if an order was not answered or could not be sent, the session was lost or something could not be read.")]
+The command sends the application messages of one session that the log shows as sent. With --ours it sends those with
+this SenderCompID, so that a log of the acceptor can be replayed too. It leaves out admin messages and resent
+messages. The session logs on with ResetSeqNumFlag(141), assigns MsgSeqNum and SendingTime, and answers Heartbeats,
+TestRequests and ResendRequests. TransactTime(60) is the current time, OrderID(37) that of the acceptor.
+The answers are compared with the recorded ones, order by order (ClOrdID) and in sequence, except for ids and times of
+the acceptor. The exit code is 1 if an order was not answered or could not be sent, if the session was lost, or if
+something could not be read.")]
 pub struct ReplayArgs {
     #[command(flatten)]
     sources: Sources,

@@ -22,7 +22,7 @@ use crate::teller::counted;
 
 For a journal that does not open. All of its files are copied to a folder beside it first; then it is truncated
 at the damage. Each session continues with the highest sequence numbers that can still be read, so that no
-number is used twice. A journal that opens is refused, and so is one that a running engine uses.
+number is used twice. The command refuses a journal that opens, and a journal that a running engine uses.
 docs/operating/salvage.md says what to agree with each counterparty.")]
 pub struct SalvageArgs {
     /// The journal's folder: FileStorePath of the settings file

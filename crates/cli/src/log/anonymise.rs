@@ -30,14 +30,16 @@ const LONGEST_KEY: u64 = 1 << 20;
   fixwire log anonymise logs --to anonymous
   fixwire log anonymise logs capture.pcapng --to anonymous --key-file key --keep 1 --text 5001
 
-CompIDs, ids of orders, executions and requests, accounts, firms, users and fields from 5000 on get pseudonyms of the same shape:
-digits for digits, letters for letters. The same value has the same pseudonym in all files, so that orders can be followed; with
---key-file also in a later run. Texts, names, addresses and data fields are covered with x, secrets with *. Prices, quantities,
-symbols, times and sequence numbers stay. Lengths stay, and CheckSum(10) is right.
-FOLDER gets a text for each file, whose name says nothing: of what stood around a message only the time (in UTC) and the direction.
-The table of which text is which file is printed, and not written there.
-Messages with a wrong frame or a malformed field are left out, and named. The exit code is then 1, and if something could not be
-read.")]
+CompIDs, ids of orders, executions and requests, accounts, firms, users and all fields from 5000 on are replaced by
+pseudonyms of the same form: digits for digits, letters for letters. The same value has the same pseudonym in all
+files, so you can still follow orders; with --key-file it has the same pseudonym in a later run too. Texts, names,
+addresses and data fields are replaced by x, secrets by *. Prices, quantities, symbols, times and sequence numbers do
+not change. Lengths do not change, and CheckSum(10) is right.
+FOLDER gets one text file for each file, with a name that does not show which one. Of the rest of a line, a file has
+only the time (in UTC) and the direction. The command prints which text file comes from which file; FOLDER does not
+have this table.
+Messages with a wrong frame or a malformed field are left out; the output names them, and the exit code is 1. It is
+also 1 if something could not be read.")]
 pub struct AnonymiseArgs {
     #[command(flatten)]
     sources: Sources,

@@ -24,10 +24,11 @@ use crate::failure::{Failure, tell};
   fixwire log diff store capture.pcapng
   fixwire log diff --ignore 52,122 ours theirs
 
-A message of one side is that of the other with the same SenderCompID(49), TargetCompID(56), MsgSeqNum(34) and PossDupFlag(43);
-where the numbers began anew, SendingTime(52) says which one. Messages that only one side has are listed with their places, and
-of messages that differ each field that does. Fields that --ignore names may differ, and BodyLength(9) and CheckSum(10) with them.
-The exit code is 1 if the sides differ, or something could not be read; each such part is named.")]
+A message of one side matches the message of the other side with the same SenderCompID(49), TargetCompID(56),
+MsgSeqNum(34) and PossDupFlag(43). When a MsgSeqNum occurs again after a reset, SendingTime(52) decides. The output
+lists messages that only one side has, with their places, and for messages that differ each field that differs. Fields
+of --ignore may differ, and then BodyLength(9) and CheckSum(10) too.
+The exit code is 1 if the sides differ, or if something could not be read; the output names each such part.")]
 pub struct LogDiffArgs {
     /// A log, capture, journal, or folder with them
     #[arg(value_name = "A")]

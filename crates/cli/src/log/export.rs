@@ -33,12 +33,13 @@ const HEADS: [&str; 5] = ["file", "place", "time", "session", "direction"];
   fixwire log export --format jsonl --of '35=8 55=VOD' logs | jq .message.Body.ExecID
   fixwire log export --format jsonl --dictionary 'FIX.4.4 + venue.delta' store
 
-CSV has the columns file, place, time, session, direction and those of --fields: tags or names; a field that occurs several times
-has its values with | between them. Parquet, of a fixwire built with --features parquet, has the same columns. JSON lines have an
-object a message: file, place, time, session, direction, and the message as `fixwire dictionary json` writes it. Secrets (554, 925,
-96, 1402, 1404) are masked; in JSON by as many *.
-Messages that cannot be JSON (a malformed field, a field twice in a row, a wrong count of a group) are left out, and named; the
-exit code is then 1, and if something could not be read.")]
+CSV has the columns file, place, time, session, direction, and the fields of --fields, given by tag or name; |
+separates the values of a field that occurs several times. Parquet, for a fixwire that was built with --features
+parquet, has the same columns. JSON lines have one object for each message: file, place, time, session, direction, and
+the message as `fixwire dictionary json` writes it. Secrets (554, 925, 96, 1402, 1404) are masked; in JSON each
+character is a *.
+Messages that cannot be written as JSON (a malformed field, a field twice in a row, a wrong count of a group) are left
+out; the output names them, and the exit code is 1. It is also 1 if something could not be read.")]
 pub struct LogExportArgs {
     #[command(flatten)]
     sources: Sources,

@@ -19,9 +19,10 @@ use crate::teller::counted;
   fixwire log gaps FIX.4.4-BROKER-CLIENT.messages.current.log
   fixwire log gaps --json logs store
 
-A gap begins when a MsgSeqNum(34) is higher than expected. It is filled as far as these numbers come later: resent, as a
-SequenceReset(4), or in another of the logs. ResetSeqNumFlag(141) and a Logon with 1 begin anew.
-The exit code is 1 if something could not be read; each such part is named.")]
+A gap begins when a MsgSeqNum(34) is higher than expected. It is filled when the missing messages appear later:
+resent, as a SequenceReset(4), or in another of the logs. After ResetSeqNumFlag(141), or a Logon with MsgSeqNum 1, the
+sequence numbers start again.
+The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct GapsArgs {
     #[command(flatten)]
     sources: Sources,

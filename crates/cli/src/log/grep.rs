@@ -30,17 +30,17 @@ const LOOK: Duration = Duration::from_millis(100);
   fixwire log grep -f 35=3 FIX.4.4-BROKER-CLIENT.messages.current.log
   tcpdump -i any -w - port 9876 | fixwire log grep 35=8 -
 
-A query is terms with blanks between them, all of which a message must meet: a tag, an operator and a value.
-  55=VOD        the value; 35=D|G one of these values; 58=\"no such order\" with blanks
-  55!=VOD       no field has the value
-  55~TX         the value has this text; 55~^TX begins with it, 55~TX$ ends with it
-  38>1000       also < <= >=; by number, or as texts if the given value is not a number
-Anything else is a condition as in the rules of a gateway (docs/reference/gateway-rules.md#conditions).
+A query is a list of terms separated by blanks; a message must match all of them. A term has a tag, an operator and a value:
+  55=VOD        the value; 35=D|G one of these values; 58=\"no such order\" a value with blanks
+  55!=VOD       no field 55 has the value
+  55~TX         the value contains this text; 55~^TX begins with it, 55~TX$ ends with it
+  38>1000       also < <= >=; compared as numbers, or as texts if the given value is not a number
+Any other query is a condition as in the rules of a gateway (docs/reference/gateway-rules.md#conditions).
 
 Each line has the place (file and line), time, session, direction, and the message with | for SOH; secrets (554, 925, 96,
-1402, 1404) are masked. Files merge by time. In brackets: what a journal says of the message, what is wrong with its frame.
-A query with an id, such as 11=order-36, reads only some blocks of a log that has an index (fixwire log index).
-The exit code is 1 if something could not be read; each such part is named.")]
+1402, 1404) are masked. Several files merge by time. Brackets have the journal's mark of the message, or the fault of its frame.
+With an id, such as 11=order-36, a query reads only some blocks of a log that has an index (fixwire log index).
+The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct GrepArgs {
     /// Terms such as 35=D 55~^TX, or a condition
     query: String,

@@ -22,11 +22,13 @@ pub const LARGE: u64 = 64 << 20;
   fixwire log index logs
   fixwire log index FIX.4.4-BROKER-CLIENT.messages.current.log
 
-An index says which ids (11, 41, 526, 37, 198, 17, 19 and others) the blocks of a log have. With it, `log order` and
-`log grep 11=ID` read only the blocks that may have them; what they print is the same. It has about 2 % of the log's bytes, and is
-in $XDG_CACHE_HOME/fixwire or ~/.cache/fixwire, for its user only. When the log has grown, it is extended; of a log that was
-written anew it is built again. `log order` indexes logs of 64 MiB or more by itself.
-Plain texts can be indexed; packed logs, captures and journals cannot. The exit code is 1 if a file was not indexed.")]
+An index lists which ids (11, 41, 526, 37, 198, 17, 19 and others) the blocks of a log have. With an index, `log
+order` and `log grep 11=ID` read only the blocks that may have the id; their output is the same. The size of an index
+is about 2 % of the log. It is in $XDG_CACHE_HOME/fixwire or ~/.cache/fixwire, and only its user can read it. When the
+log has grown, the index is extended; when the log was written again from its start, the index is built again. `log
+order` indexes logs of 64 MiB or more by itself.
+Only plain text logs can be indexed, not compressed logs, captures or journals. The exit code is 1 if a file was not
+indexed.")]
 pub struct IndexArgs {
     /// Logs, or folders with them
     #[arg(required = true, value_name = "PATH")]

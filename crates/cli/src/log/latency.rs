@@ -26,13 +26,13 @@ const NAME: usize = 40;
   fixwire log latency --by symbol --ours GATEWAY capture.pcapng
   fixwire log latency --json store | jq '.kinds[\"order to first report\"].p99'
 
-Intervals are between two messages of the logs: an order and its first report (pending ones do not count) or reject, an order
-and its first fill, a cancel or replace and its answer, and what a gateway received and what it sent on. Both sides of a
-gateway are linked by records of its journal, by the same ClOrdID, or by OrderID(37) and SecondaryOrderID(198); without
-directions (--ours) by the CompID that both sides have. A journal has one time for all messages of a record: such pairs are
-counted as `same turn`, and how long they took is not known.
-Percentiles of --json are in nanoseconds. At most 300,000 orders and requests are open at a time; those that are given up are
-counted. The exit code is 1 if something could not be read; each such part is named.")]
+Intervals are between two messages of the logs: an order and its first report (pending reports do not count) or
+reject; an order and its first fill; a cancel or replace and its answer; a message that a gateway received and the
+message that it forwarded. The two sides of a gateway are linked by records of its journal, by the same ClOrdID, or by
+OrderID(37) and SecondaryOrderID(198); without directions (--ours) by the CompID that both sessions share. A journal
+has one time for all messages of a record: pairs within a record are counted as `same turn`, without a time.
+Percentiles of --json are in nanoseconds. At most 300,000 orders and requests are open at a time; the oldest are then
+dropped and counted. The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct LatencyArgs {
     #[command(flatten)]
     sources: Sources,

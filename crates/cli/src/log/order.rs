@@ -33,13 +33,14 @@ const SHOWN: [Tag; 24] = [
   fixwire log order A1 logs
   fixwire log order O7731 --json store capture.pcapng
 
-An order is found by its ClOrdID(11) or OrderID(37), through replaces and cancels: by 11, 41, 526, 37 and 198, by ExecRefID(19) of
-busts and corrections, and by RefSeqNum(45) of Rejects. An id that is used again, on another day or in another session, is that of
-another order: each order that had the id is shown by itself. A line has the time, the time since the line before (`same turn`
-within one record of a journal), who sent it to whom, and what it says. The logs are read again while new ids are found, so they cannot be the
-standard input. Of a log with an index (fixwire log index), only the blocks that may have messages of the order are read; logs of
-64 MiB or more are indexed first.
-The exit code is 1 if no message of the order is found, or something could not be read.")]
+The order is found by its ClOrdID(11) or OrderID(37); its replaces and cancels by 11, 41, 526, 37 and 198, busts and
+corrections by ExecRefID(19), and Rejects by RefSeqNum(45). An id that is used again, on another day or in another
+session, belongs to another order: each order that had the id is shown separately. Each line has the time, the time
+since the previous line (`same turn` within one record of a journal), sender and target, the message and its main
+fields. The logs are read again as long as new ids are found, so they cannot be the standard input. Of a log with an
+index (fixwire log index), only the blocks that may have messages of the order are read; logs of 64 MiB or more are
+indexed first.
+The exit code is 1 if no message of the order is found, or if something could not be read.")]
 pub struct OrderArgs {
     /// A ClOrdID or OrderID of the order
     id: String,

@@ -20,10 +20,10 @@ use crate::journal::DirectionFlag;
   fixwire log throughput --of 35=8 --direction out logs
   fixwire log throughput --json store | jq .rows
 
-Transactions are orders, cancels and replaces, or what --of says; possible duplicates (43=Y) do not count. A row has a number of
-transactions in a millisecond, how many milliseconds had it, and their share; milliseconds without any are the row 0. Where a
-gateway logs both sides, --direction counts each transaction once.
-The exit code is 1 if something could not be read; each such part is named.")]
+Transactions are orders, cancels and replaces, or the messages of --of; possible duplicates (43=Y) do not count. A row
+has a number of transactions in a millisecond, the number of milliseconds with this number, and their share; row 0 has
+the milliseconds without a transaction. When a gateway logs both sides, --direction counts each transaction once.
+The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct ThroughputArgs {
     #[command(flatten)]
     sources: Sources,

@@ -38,9 +38,9 @@ const LOOK: Duration = Duration::from_millis(40);
 Keys:
 {HELP}
 
-The first screen shows at once, while the logs are read. Messages are not kept in memory but read again from their places; those
-of packed logs, captures and journals from a temporary file of at most 1 GiB. A list has at most 3,000,000 messages: use a filter.
-The exit code is 1 if something could not be read; each such part is named after the end."))]
+The first screen appears at once, while the logs are read. Messages are not kept in memory, but read again from the logs;
+messages of compressed logs, captures and journals are kept in a temporary file of at most 1 GiB. A list has at most 3,000,000
+messages: use a filter. The exit code is 1 if something could not be read; the output names each such part at the end."))]
 pub struct ViewArgs {
     #[command(flatten)]
     sources: Sources,

@@ -22,19 +22,19 @@ const LONGEST_FILTER: usize = 500;
 
 /// The keys.
 pub const HELP: &str = "\
-Up, Down, j, k        the message before, the next one
-PageUp, PageDown      a screen back, a screen on
-Home, g   End, G      the first message, the last one
+Up, Down, j, k        the previous message, the next message
+PageUp, PageDown      one screen back, one screen forward
+Home, g   End, G      the first message, the last message
 
-/                     filter while typing: terms or a condition, as fixwire log grep takes them
+/                     filter while typing: terms or a condition, as for fixwire log grep
                         55=VOD   35=D|G   55~^TX   38>1000   58=\"no such order\"
                         MsgType = NewOrderSingle and OrderQty > 1000
-Enter                 of a filter: keep it; Esc: clear it
+Enter                 keep the filter; Esc clears it
 Enter                 the message with all its fields; Esc goes back
 o                     what happened to the order of the message, as fixwire log order shows it
 Tab                   from a request to its answer, from an answer or a Reject to its request
-f                     follow: show what is written as it is written
-e                     what could not be read
+f                     follow: show new messages as they are written
+e                     parts that could not be read
 q, Ctrl-C             quit
 
 On a page: arrows, PageUp, PageDown, Home and End scroll, Esc goes back.";
