@@ -22,7 +22,7 @@ pub enum PlanProtocol {
 /// A plan, read from its text by [`CertificationPlan::parse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CertificationPlan {
-    /// Its protocol.
+    /// Protocol of the plan.
     pub protocol: PlanProtocol,
     /// The settings file of the session or link, as in the plan: relative to the plan.
     pub settings: Option<String>,
@@ -37,11 +37,11 @@ pub struct CertificationPlan {
 /// A numbered case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CertificationCase {
-    /// Its number, unique in the plan.
+    /// Number of the case, unique in the plan.
     pub number: u32,
-    /// Its title.
+    /// Title of the case.
     pub title: String,
-    /// Its line in the plan.
+    /// Line of the case in the plan.
     pub line: usize,
     /// Whether the case is optional: a failure does not count.
     pub optional: bool,
@@ -71,11 +71,11 @@ impl CertificationCase {
 /// A line of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanStep {
-    /// Its line in the plan.
+    /// Line of the step in the plan.
     pub line: usize,
-    /// Its number in the case, from 1; `@3` in a later step names it.
+    /// Number of the step in the case, from 1; `@3` in a later step names step 3.
     pub number: usize,
-    /// Its text, secrets masked.
+    /// Text of the step, with secrets masked.
     pub text: String,
     /// The content.
     pub action: StepAction,
@@ -120,7 +120,7 @@ pub enum StepAction {
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outgoing {
-    /// These fields, MsgType(35) among them, or the name of a message of TMP.
+    /// Fields, with MsgType(35), or the name of a message of TMP.
     Fields(Vec<(Tag, SentValue)>),
     /// An order client command.
     Command(Box<Instruction>),
@@ -129,7 +129,7 @@ pub enum Outgoing {
 /// Messages that must arrive, in any order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
-    /// One for each message.
+    /// A pattern for each message.
     pub patterns: Vec<MessagePattern>,
     /// Time limit for all of them; `None`: that of the plan.
     pub within: Option<Duration>,
@@ -140,7 +140,7 @@ pub struct Expectation {
 /// The required fields of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MessagePattern {
-    /// Its line in the plan.
+    /// Line of the pattern in the plan.
     pub line: usize,
     /// Number of its step.
     pub step: usize,

@@ -42,15 +42,15 @@ pub enum VenueSession<'a> {
     Fix(&'a SessionConfig),
     /// The broker's end of a TMP link.
     Tmp {
-        /// Its transport.
+        /// Transport of the link.
         link: &'a LinkConfig,
-        /// Its login.
+        /// Login of the link.
         settings: &'a ClientLinkSettings,
     },
 }
 
 impl VenueSession<'_> {
-    /// Its name.
+    /// Name of the session or link.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -59,7 +59,7 @@ impl VenueSession<'_> {
         }
     }
 
-    /// Its transport.
+    /// Transport of the session or link.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         match self {

@@ -27,7 +27,7 @@ struct SentMessage {
     fields: TextFields,
     /// Header fields left out when it was sent.
     left_out: Vec<Tag>,
-    /// Its SendingTime(52).
+    /// SendingTime(52) of the message.
     time: String,
 }
 

@@ -31,17 +31,17 @@ pub enum CaseVerdict {
 /// The result of one case.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CaseResult {
-    /// Its number.
+    /// Number of the case.
     pub number: u32,
-    /// Its title.
+    /// Title of the case.
     pub title: String,
     /// Whether a failure does not count.
     pub optional: bool,
-    /// Its outcome.
+    /// Outcome of the case.
     pub verdict: CaseVerdict,
-    /// Its duration.
+    /// Duration of the case.
     pub took: Duration,
-    /// Its evidence.
+    /// Evidence of the case.
     pub evidence: Option<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ impl CaseResult {
 /// Number of cases by verdict.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Totals {
-    /// All cases.
+    /// Number of all cases.
     pub cases: usize,
     /// Passed cases.
     pub passed: usize,

@@ -125,7 +125,7 @@ impl CaseScope {
         Ok((all, left_out))
     }
 
-    /// The same for the content of a step.
+    /// Composes the content of a step.
     pub(crate) fn compose(
         &mut self,
         outgoing: &Outgoing,

@@ -13,7 +13,7 @@ pub struct CaseSelection(Vec<RangeInclusive<u32>>);
 /// Why a text selects no cases.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SelectionError {
-    /// Not numbers or ranges.
+    /// A text that is neither numbers nor ranges.
     Text(String),
     /// The plan has no case with this number.
     Unknown(u32),

@@ -20,7 +20,7 @@ pub(crate) struct Inbound {
 }
 
 impl Inbound {
-    /// Its MsgType(35); over TMP the name of the message.
+    /// MsgType(35) of the message; over TMP the name of the message.
     pub(crate) fn msg_type(&self) -> &str {
         let found = value(&self.fields, tag::MSG_TYPE);
         let found = found.or_else(|| value(&self.fields, fields::MESSAGE));
@@ -33,7 +33,7 @@ impl Inbound {
 pub(crate) enum Pumped {
     /// The inbox has messages.
     Message,
-    /// Nothing arrived in time.
+    /// No message arrived in time.
     TimedOut,
     /// The connection is closed.
     Closed,
@@ -53,7 +53,7 @@ pub(crate) enum LogOnFailure {
 /// Why a message was not sent.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum SendFailure {
-    /// Its fields do not form a message.
+    /// The fields do not form a message.
     Message(String),
     /// The connection failed.
     Connection(String),

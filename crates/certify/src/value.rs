@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The value of a field to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SentValue {
-    /// This text.
+    /// The text itself.
     Text(String),
     /// `$NAME`: an id of this case, or a received value.
     Variable(String),
@@ -20,7 +20,7 @@ pub enum SentValue {
 /// The expected value of a received field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ExpectedValue {
-    /// This text; a number may have another notation, such as 10.5 for 10.50.
+    /// The text itself; a number may have another notation, such as 10.5 for 10.50.
     Text(String),
     /// A text with `*` for any characters.
     Pattern(String),
@@ -161,7 +161,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("'{text}' is not a time: write 6s, 1.5s or 250ms, at most a day"))
 }
 
-/// The same for a time limit, which must not be zero.
+/// Reads a time limit, which must not be zero.
 pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     match duration(text)? {
         Duration::ZERO => Err(format!(

@@ -23,7 +23,7 @@ const WRITE_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) enum LineRead {
     /// Bytes were added.
     Bytes,
-    /// Nothing arrived in time.
+    /// No message arrived in time.
     TimedOut,
     /// The connection is closed.
     Closed,

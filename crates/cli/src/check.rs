@@ -254,7 +254,7 @@ fn made_of<'c>(
     ("Session template", templates.find(|made| made.name == name))
 }
 
-/// For a file whose engine is not stated: the assumed defaults, their differences, and how to settle it.
+/// For a file whose engine is not stated: the assumed defaults, their differences, and how to state the engine.
 pub fn guess(settings: &Settings) -> Option<String> {
     match settings.told {
         DialectSource::ByItsKeys if settings.dialect != Dialect::Fixwire => {}

@@ -14,7 +14,7 @@ use fixwire_protocol::readable::Escaped;
 pub enum Failure {
     /// A settings file cannot be used.
     Settings(LoadError),
-    /// Another error, as a sentence.
+    /// An error that is already a sentence.
     Text(String),
     /// The output could not be written.
     Output(io::Error),
@@ -73,7 +73,7 @@ pub fn tell_settings(error: &LoadError) {
     }
 }
 
-/// One line on the standard error stream, without control characters.
+/// Writes one line to the standard error stream, without control characters.
 pub fn tell(kind: &str, text: &str) {
     // Fails only when standard error is closed.
     let _ = writeln!(io::stderr(), "{kind}: {}", Escaped(text.as_bytes()));

@@ -23,8 +23,8 @@ pub struct GenerateArgs {
     /// A version (FIX.4.4), a QuickFIX or Orchestra file, or either with ` + DELTA` behind it
     #[arg(long, value_name = "VERSION|FILE")]
     dictionary: String,
-    /// Where the output finds the protocol: `fixwire::protocol`, or `fixwire_protocol` for a project that
-    /// depends on that crate alone
+    /// Path of the protocol in the output: `fixwire::protocol`, or `fixwire_protocol` for a project that depends on
+    /// that crate alone
     #[arg(long = "crate", value_name = "PATH", default_value = "fixwire::protocol", value_parser = crate_path)]
     path: String,
     /// The messages, by MsgType or name

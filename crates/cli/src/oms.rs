@@ -60,14 +60,14 @@ pub enum OmsCommand {
     Order {
         #[command(flatten)]
         ask: Ask,
-        /// Its number
+        /// Number of the order
         number: u64,
     },
     /// Shows the history of an order from the journal, also when no engine runs
     History {
         #[command(flatten)]
         ask: Ask,
-        /// Its number: OrderID(37)
+        /// Number of the order: OrderID(37)
         number: u64,
     },
     /// Shows positions, and the open quantity to buy and sell
@@ -150,7 +150,7 @@ pub enum OmsCommand {
     AcceptBreak {
         #[command(flatten)]
         at: EngineFlags,
-        /// Its number
+        /// Number of the break
         number: u64,
         /// The reason, recorded in the journal
         #[arg(long, value_name = "TEXT")]
@@ -176,7 +176,7 @@ pub enum OmsCommand {
     Reload(reload::ReloadSettingsArgs),
 }
 
-/// What is done with a break.
+/// A command for breaks.
 #[derive(Debug, Subcommand)]
 pub enum BreaksCommand {
     /// Settles a break between a report of a venue and its order
@@ -188,9 +188,9 @@ pub enum BreaksCommand {
 pub struct Settle {
     #[command(flatten)]
     at: EngineFlags,
-    /// Its number
+    /// Number of the break
     number: u64,
-    /// Whose value is right: order, position and limits follow it
+    /// Side whose value is right: order, position and limits take this value
     #[arg(value_name = "venue|ours")]
     right: BreakSide,
     /// The reason, recorded in the journal
@@ -198,12 +198,12 @@ pub struct Settle {
     why: String,
 }
 
-/// Whose value of a break is right.
+/// The side of a break whose value is right.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum BreakSide {
-    /// What the venue says
+    /// The values of the venue
     Venue,
-    /// What the OMS knows
+    /// The values of the OMS
     Ours,
 }
 

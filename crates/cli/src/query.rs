@@ -53,7 +53,8 @@ impl Shelf {
         self.known_place(message, None).unwrap_or(4)
     }
 
-    /// The same; without ApplVerID(1128) the version is `default`, that of the session. `None` for an unknown version.
+    /// The dictionary of a message. Without ApplVerID(1128) the version is `default`, the version of the session.
+    /// `None` for an unknown version.
     pub fn known_place(&self, message: &Message<'_>, default: Option<&[u8]>) -> Option<usize> {
         if self.one {
             return Some(0);

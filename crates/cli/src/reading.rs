@@ -33,7 +33,7 @@ impl Reading {
         Settings::of_file(source, &self.options())
     }
 
-    /// The same for a file whose links need no application.
+    /// Reads the settings of a file whose links need no application.
     ///
     /// # Errors
     ///

@@ -100,7 +100,7 @@ pub struct RunOptions {
 pub struct Begun {
     /// The file.
     pub source: Source,
-    /// Its settings.
+    /// Settings of the engine.
     pub settings: Settings,
     signals: Caught,
 }
@@ -197,7 +197,7 @@ impl RunOptions {
         self.serve_around(begun, named, config, app, |os| os, |_| Ok(None))
     }
 
-    /// The same with a host that wraps the operating system; `started` receives a handle of the engine and a way to
+    /// Serves with a host that wraps the operating system; `started` receives a handle of the engine and a way to
     /// reload it.
     ///
     /// # Errors

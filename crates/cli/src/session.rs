@@ -254,7 +254,7 @@ pub fn running(at: &EngineFlags) -> Result<Client, Failure> {
     }
 }
 
-/// The same, if an engine runs and responds.
+/// A client for the engine, if it runs and responds.
 pub fn if_running(at: &EngineFlags) -> Option<Client> {
     let target = Target::find(&at.engine, &at.reading).ok()?;
     match find(at, target).ok()? {

@@ -135,7 +135,7 @@ fn conditions(script: &OrderScript) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// The same as JSON.
+/// The exchange as JSON.
 pub fn json(exchange: &ExchangeConfig) -> Value {
     let instruments = exchange.instruments.iter().map(|instrument| {
         let mut entry = json!({

@@ -102,7 +102,7 @@ pub fn tell_events<A: Application, H: Host>(
     tell_some_events(engine, names, start, |_| true)
 }
 
-/// The same for some of the events.
+/// Prints only some of the events.
 pub fn tell_some_events<A: Application, H: Host>(
     engine: &mut Engine<A, H>,
     names: Vec<String>,

@@ -108,7 +108,7 @@ pub(crate) struct ClientBook {
 #[derive(Debug)]
 pub(crate) struct FinishedId {
     pub(crate) id: Box<str>,
-    /// Its last OrdStatus(39).
+    /// Last OrdStatus(39) of the order.
     pub(crate) ord_status: Box<str>,
 }
 

@@ -15,7 +15,7 @@ pub enum CommandFailure {
     FinishedOrder {
         /// The ClOrdID(11).
         id: String,
-        /// Its last OrdStatus(39), in words.
+        /// Last OrdStatus(39) of the order, in words.
         ord_status: String,
     },
     /// No last order is known.

@@ -25,21 +25,21 @@ pub enum Instruction {
     New(MessageFields),
     /// Cancels orders; the fields are added to each OrderCancelRequest.
     Cancel {
-        /// Which orders.
+        /// The orders to cancel.
         which: Which,
         /// More fields.
         fields: MessageFields,
     },
     /// Replaces an order; the fields override its own.
     Replace {
-        /// Which order.
+        /// The order to replace.
         which: Which,
         /// The changed fields.
         fields: MessageFields,
     },
     /// Requests the status of an order.
     Status {
-        /// Which order.
+        /// The order whose status is requested.
         which: Which,
         /// More fields.
         fields: MessageFields,
@@ -124,7 +124,7 @@ pub enum InstructionError {
         command: &'static str,
         /// The missing argument.
         what: &'static str,
-        /// Its syntax.
+        /// Syntax of the command.
         form: &'static str,
     },
     /// An unexpected word.
@@ -133,7 +133,7 @@ pub enum InstructionError {
         command: &'static str,
         /// The word.
         word: String,
-        /// Its syntax.
+        /// Syntax of the command.
         form: &'static str,
     },
     /// Invalid side.
@@ -144,13 +144,13 @@ pub enum InstructionError {
     Price(String),
     /// Invalid TimeInForce(59).
     TimeInForce(String),
-    /// Not `TAG=VALUE`.
+    /// A word that is not `TAG=VALUE`.
     Field(String),
     /// The session writes this field.
     OfTheSession(Tag),
     /// Invalid name of a template or a group.
     Name(String),
-    /// Not the MsgType(35) of an application message.
+    /// A text that is not the MsgType(35) of an application message.
     MsgType(String),
     /// The count of `send` is not `N[/MS][/B]`.
     Count(String),

@@ -19,7 +19,7 @@ pub enum AnswerKind {
     BusinessReject,
     /// Reject(3) of the session.
     Reject,
-    /// Another application message.
+    /// Any other application message.
     Other,
 }
 
@@ -37,7 +37,7 @@ impl AnswerKind {
     }
 }
 
-/// One answer; missing fields are empty.
+/// An answer of the venue; missing fields are empty.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ReportLine {
     /// Kind of the answer.

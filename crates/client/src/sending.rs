@@ -16,7 +16,7 @@ const PER_TURN: u64 = 64;
 pub(crate) enum Targets {
     /// The orders that the template names, if any.
     Template,
-    /// These orders, one message each.
+    /// One message for each of these orders.
     Orders(VecDeque<u64>),
     /// The open orders of a group, from this number on.
     Group { name: String, next: u64 },

@@ -93,7 +93,7 @@ pub struct ConfigProblem {
 pub(crate) const SYMBOL_MAX: usize = 32;
 
 impl ExchangeConfig {
-    /// All mistakes.
+    /// All mistakes of the configuration.
     #[must_use]
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();

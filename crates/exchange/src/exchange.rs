@@ -65,7 +65,7 @@ pub struct Exchange {
     pub(crate) is_broken: bool,
     pub(crate) note: Vec<u8>,
     pub(crate) faults: Faults,
-    /// Each script as written to notes.
+    /// Scripts as notes have them.
     pub(crate) scripts: Vec<Arc<str>>,
     /// By the number of the link.
     pub(crate) lines: Vec<TmpLine>,
@@ -84,7 +84,7 @@ pub struct Exchange {
 pub struct ExchangeSession<'a> {
     /// Session name, which identifies its orders after a restart.
     pub name: &'a str,
-    /// Its configuration, which has the FIX version.
+    /// Configuration of the session, which has the FIX version.
     pub session: &'a Config,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Seat {
     /// `None` for an unsupported FIX version.
     pub(crate) dialect: Option<Dialect>,
     pub(crate) digits: u8,
-    /// Its member number when it was last asked for.
+    /// Number of the member, as of the last look-up.
     pub(crate) member: Option<u32>,
 }
 

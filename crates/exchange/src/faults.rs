@@ -192,11 +192,11 @@ pub(crate) enum Fate {
     Behind,
 }
 
-/// One fault.
+/// An injected fault.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultRule {
     pub(crate) kind: FaultKind,
-    /// Its text, for queries.
+    /// Text of the fault, for queries.
     pub(crate) words: String,
     pub(crate) session: Option<String>,
     pub(crate) msg_type: Option<String>,
@@ -204,7 +204,7 @@ pub(crate) struct FaultRule {
     pub(crate) count: Option<u64>,
     pub(crate) percent: u64,
     pub(crate) delay: Nanos,
-    /// What a TMP member gets.
+    /// Status that a TMP member gets.
     pub(crate) status: u8,
     /// Values of fields; an empty one removes the field.
     pub(crate) sets: Vec<(Tag, Vec<u8>)>,

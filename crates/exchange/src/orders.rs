@@ -50,7 +50,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Its current ClOrdID.
+    /// Current ClOrdID of the order.
     pub(crate) fn cl_ord_id(&self) -> &[u8] {
         self.ids.last().map_or(b"", |id| id)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     pub(crate) ends: bool,
 }
 
-/// What an ExecutionReport says in addition to the fields of the order.
+/// Content of an ExecutionReport in addition to the fields of the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,

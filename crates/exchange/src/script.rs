@@ -42,7 +42,7 @@ const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
 /// A script: selects orders, and answers them with steps instead of the books.
 #[derive(Clone, Debug, Default)]
 pub struct OrderScript {
-    /// Its name.
+    /// Name of the script.
     pub name: String,
     /// Name or TargetCompID of the session whose orders match; `None` for all sessions.
     pub session: Option<String>,
@@ -56,7 +56,7 @@ pub struct OrderScript {
     pub quantity: Option<Decimal>,
     /// Price(44).
     pub price: Option<Decimal>,
-    /// Its steps, in the syntax at the top of `script.rs`: `fill 40 @ 12.50`.
+    /// Steps of the script, in the syntax at the top of `script.rs`: `fill 40 @ 12.50`.
     pub steps: Vec<String>,
 }
 
@@ -137,7 +137,7 @@ impl OrderScript {
         format!("{}{steps}", self.name)
     }
 
-    /// All mistakes: key, entry, and text.
+    /// All mistakes of a script: key, entry, and text.
     pub(crate) fn look(
         &self,
         instruments: &[InstrumentConfig],
@@ -334,7 +334,7 @@ impl ScriptStep {
         }
     }
 
-    /// Its quantity and price.
+    /// Quantity and price of the step.
     fn numbers(&self) -> (Option<Decimal>, Option<Decimal>) {
         match *self {
             Self::Fill(Amount::Quantity(quantity), price) | Self::Correct(quantity, price) => {

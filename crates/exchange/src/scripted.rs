@@ -90,7 +90,7 @@ impl Scripted {
         }
     }
 
-    /// Its name and progress, for queries.
+    /// Name and progress of the script, for queries.
     pub(crate) fn shown(&self) -> String {
         let mut lines = self.script.lines();
         let name = lines.next().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Scripted {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptedOrders {
     pub(crate) all: BTreeMap<u64, Scripted>,
-    /// Those that wait for a time.
+    /// Orders whose script waits for a time.
     pub(crate) due: BTreeSet<(Timestamp, u64)>,
 }
 

@@ -10,7 +10,7 @@ use fixwire_protocol::SessionId;
 pub(crate) enum Watched {
     /// A symbol, from a SecurityStatusRequest(e) with this id.
     Symbol { id: Vec<u8>, symbol: Vec<u8> },
-    /// All symbols, from a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
+    /// Subscription to all symbols, by a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
     Session { id: Vec<u8>, session: Vec<u8> },
     /// A flow group, from an R11 with this id.
     FlowGroup { id: u16, flow_group: u8 },

@@ -28,7 +28,7 @@ fn play(
     play_to(steps, numbers, stop, None, venue)
 }
 
-/// The same with evidence.
+/// Plays a plan and writes the evidence.
 fn play_to(
     steps: &str,
     numbers: Option<StartNumbers>,

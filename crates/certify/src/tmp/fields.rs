@@ -131,7 +131,7 @@ impl NamedField {
         !self.is_character() && !matches!(self.field.kind, "char" | "data" | "time")
     }
 
-    /// Its bytes as text; `None` for empty text or an empty character.
+    /// The bytes of a field as text; `None` for an empty text or an empty character.
     pub(crate) fn text(self, bytes: &[u8]) -> Option<String> {
         Some(match self.field.kind {
             "time" => {

@@ -48,7 +48,7 @@ pub(crate) fn read(frame: &TmpFrame<'_>) -> TextFields {
     read_as(frame.layout(), frame.bytes())
 }
 
-/// The same for bytes that were built as this message, even an invalid one.
+/// Reads bytes that were built as this message, even when the message is invalid.
 fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     let mut fields = vec![(MESSAGE, layout.name.to_owned())];
     for field in NamedField::all(layout) {
@@ -150,7 +150,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     hex_hiding(bytes, key_value_range(bytes))
 }
 
-/// The same for a frame that was built as this message, whatever its type field.
+/// The hex digits of a frame that was built as this message, whatever its type field.
 pub(crate) fn hex_of_message(bytes: &[u8], name: &str) -> String {
     let is_proof = |it: &NamedField| name_of(it.tag) == Some(super::fields::KEY_VALUE);
     let fields = layout_of(name).into_iter().flat_map(NamedField::all);

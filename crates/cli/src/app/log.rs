@@ -18,7 +18,7 @@ pub struct MessageLog {
 
 /// A session as shown in the log.
 pub struct Named {
-    /// Its name.
+    /// Name of the session.
     pub name: String,
     /// Names its message types.
     pub dictionary: Option<Arc<Dictionary>>,

@@ -24,7 +24,7 @@ pub enum AppName {
     Log,
 }
 
-/// One of the built-in applications.
+/// A built-in application.
 pub enum BuiltIn {
     /// See [`echo`].
     Echo(echo::OrderEcho),
@@ -95,7 +95,7 @@ pub mod tests {
 
     use super::*;
 
-    /// What an application answers to a message (`|` for SOH): MsgType and body of each message.
+    /// The answer of an application to a message (`|` for SOH): MsgType and body of each message.
     pub fn answer(app: &mut dyn Application, text: &str) -> Result<Vec<String>, Refusal> {
         let bytes = text.replace('|', "\x01").into_bytes();
         let mut decoder = Decoder::with_capacity(64);

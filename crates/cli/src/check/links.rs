@@ -35,7 +35,7 @@ pub fn table(settings: &Settings, changed: bool, out: &mut impl Write) -> io::Re
     Ok(())
 }
 
-/// The same as JSON.
+/// The links as JSON.
 pub fn json(settings: &Settings, changed: bool) -> Vec<Value> {
     let entry = |key: String, value: &str, origin: Origin| {
         let (from, span) = match origin {

@@ -29,7 +29,7 @@ enum Next {
 
 /// Why a command failed.
 enum Fault {
-    /// With this sentence.
+    /// A command failed, with this sentence.
     Command(String),
     /// The engine has ended.
     Ended,

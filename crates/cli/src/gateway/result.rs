@@ -15,7 +15,7 @@ use fixwire::gateway::LoadedGateway;
 pub struct Told {
     /// The rules that applied, by index.
     pub rules: Vec<usize>,
-    /// Their actions, in order.
+    /// Actions of the rules, in order.
     pub steps: Vec<Step>,
     /// Whether one of them decided the message.
     pub decided: bool,
@@ -35,7 +35,7 @@ pub enum What {
     Leaves(Box<Leaves>),
     /// A message is not sent because it cannot be converted.
     Unconvertible {
-        /// Its destination.
+        /// Destination of the message.
         to: Way,
         /// The reason.
         why: String,
@@ -44,7 +44,7 @@ pub enum What {
     Reject {
         /// The kind of reject.
         kind: RejectKind,
-        /// Its Text(58).
+        /// Text(58) of the reject.
         text: Vec<u8>,
     },
     /// The source receives the logon state of sessions.
@@ -72,7 +72,7 @@ pub enum What {
     Untold(String),
     /// An action failed.
     Failed {
-        /// Its index in the rule.
+        /// Index of the action in the rule.
         action: usize,
         /// The reason.
         why: String,
@@ -82,7 +82,7 @@ pub enum What {
 /// The destination of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Way {
-    /// To a session.
+    /// The message goes to a session.
     Send(usize),
     /// A copy, to a session.
     Copy(usize),
@@ -92,7 +92,7 @@ pub enum Way {
 
 /// A message to be sent.
 pub struct Leaves {
-    /// Its destination.
+    /// Destination of the message.
     pub to: Way,
     /// The version after conversion.
     pub converted: Option<&'static str>,
@@ -100,7 +100,7 @@ pub struct Leaves {
     pub converted_later: bool,
     /// MsgType(35).
     pub msg_type: Vec<u8>,
-    /// Its fields, except those that each session sets.
+    /// Fields of the message, except those that each session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
     /// The fields lost in the conversion, and how often; 0 stands for tags that no dictionary has.
     pub lost: Vec<(Tag, u64)>,
@@ -219,7 +219,7 @@ impl Memory {
         answers(message.msg_type()).then(|| id.to_vec())
     }
 
-    /// In the form for [`Facts::remembered`].
+    /// The fields in the form of [`Facts::remembered`].
     fn recall(&self, id: &[u8]) -> Vec<u8> {
         let fields = self.0.get(id).into_iter().flatten();
         let fields =

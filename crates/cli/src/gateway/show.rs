@@ -342,7 +342,7 @@ impl Summary {
         self.unmatched == 0 && self.failed == 0
     }
 
-    /// One line per total; zero only where it matters.
+    /// Prints one line for each total; it prints a total of zero only where that matters.
     pub fn print(&self, loaded: &LoadedGateway, out: &mut impl Write) -> io::Result<()> {
         let mut rows = vec![("messages".to_owned(), self.messages)];
         for (rule, count) in self.matched.iter().enumerate() {

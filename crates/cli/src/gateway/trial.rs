@@ -39,10 +39,10 @@ pub struct TryArgs {
     /// Message logs, captures, journals, folders with them, or - for the standard input
     #[arg(required = true)]
     messages: Vec<PathBuf>,
-    /// All messages came from this session, whatever they say
+    /// Take all messages as from this session, whatever their CompIDs are
     #[arg(long, value_name = "NAME")]
     from: Option<String>,
-    /// This session is not logged on; all others are
+    /// Take this session as not logged on, and all others as logged on
     #[arg(long, value_name = "NAME")]
     away: Vec<String>,
     /// Print one JSON object for each message

@@ -34,7 +34,8 @@ impl Sources {
         LogReader::open(&self.paths, self.options(follow)).map_err(Failure::Text)
     }
 
-    /// For logs with an index, opens only the blocks that may match; messages without these bytes may be skipped.
+    /// Opens logs for a search. Of a log with an index it opens only the blocks that may match; it may skip messages
+    /// without these bytes.
     pub fn open_searched(
         &self,
         blocks: &BlockChoice,
@@ -116,7 +117,7 @@ pub fn tell_left_out(left_out: &[LeftOut]) -> bool {
     left_out.is_empty()
 }
 
-/// The same for a finished text.
+/// Prints the parts that were skipped, when their texts are ready; true when nothing was skipped.
 #[cfg(feature = "view")]
 pub fn tell_left_out_lines(left_out: &[String]) -> bool {
     for what in left_out {

@@ -138,7 +138,7 @@ pub struct SettingsReloader {
 }
 
 impl SettingsReloader {
-    /// For an OMS that was loaded from this file.
+    /// Reloads the settings of an OMS that was loaded from this file.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ pub const NOTHING: &str = "-";
 /// The stamps of an order, or why they are missing.
 #[derive(Debug)]
 pub enum OrderStamps {
-    /// In the order in which they were written; at least one.
+    /// The stamps in the order in which they were written; at least one.
     Found(Vec<Stamp>),
     /// The reason why there are no stamps.
     Missing(String),

@@ -180,7 +180,7 @@ impl<H: Host> FaultyHost<H> {
 }
 
 impl Cable {
-    /// This number of bytes was written unchanged.
+    /// Notes that this number of bytes was written unchanged.
     fn pass(&mut self, bytes: &[u8], count: usize) {
         let mut end = self.left;
         while end < count {

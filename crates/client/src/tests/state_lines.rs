@@ -17,7 +17,7 @@ use crate::fields::MessageFields;
 use crate::sending::{Sending, Targets};
 use crate::sequence::SentNumbers;
 
-/// What the journal keeps and what ends with the process.
+/// The state that the journal keeps, and the state that ends with the process.
 pub(super) fn state_lines(client: &OrderClient) -> Vec<String> {
     let mut lines = StateLines::default();
     add_kept(&mut lines, &client.book);
@@ -25,7 +25,7 @@ pub(super) fn state_lines(client: &OrderClient) -> Vec<String> {
     lines.sorted()
 }
 
-/// What the journal keeps: it is the same after a restart.
+/// The state that the journal keeps. It is the same after a restart.
 pub(super) fn kept_lines(book: &ClientBook) -> Vec<String> {
     let mut lines = StateLines::default();
     add_kept(&mut lines, book);
@@ -100,7 +100,7 @@ fn add_order(lines: &mut StateLines, what: &str, order: &ClientOrder) {
     );
 }
 
-/// What ends with the process.
+/// Adds the state that ends with the process.
 fn add_running(lines: &mut StateLines, client: &OrderClient) {
     let OrderClient {
         // Settings.

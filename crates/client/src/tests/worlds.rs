@@ -179,7 +179,7 @@ impl Desk {
         done
     }
 
-    /// So many milliseconds, and what is due in them.
+    /// Lets this number of milliseconds pass, and does what is due in them.
     pub(super) fn pass(&mut self, millis: u64) {
         let end = self.now.mono + Nanos::from_millis(millis);
         loop {

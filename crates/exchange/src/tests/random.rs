@@ -17,7 +17,7 @@ use crate::{ExchangeConfig, OrderScript};
 pub(super) const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/worlds.txt");
 
 const WORLDS: u64 = 20;
-/// Of each world.
+/// Number of requests of each world.
 const REQUESTS: u32 = 1_000;
 
 /// Values of each field, and how many of them, the first ones, make sense.

@@ -30,7 +30,7 @@ use crate::tmp::line::TmpLine;
 use crate::tmp::store::TmpStore;
 use crate::watch::{Watch, Watched};
 
-/// What the journal keeps and what ends with the process.
+/// The state that the journal keeps, and the state that ends with the process.
 pub(super) fn state_lines(exchange: &Exchange) -> Vec<String> {
     let mut lines = StateLines::default();
     add_market(&mut lines, &exchange.market);
@@ -38,14 +38,14 @@ pub(super) fn state_lines(exchange: &Exchange) -> Vec<String> {
     lines.sorted()
 }
 
-/// What the journal keeps: it is the same after a restart.
+/// The state that the journal keeps. It is the same after a restart.
 pub(super) fn kept_lines(exchange: &Exchange) -> Vec<String> {
     let mut lines = StateLines::default();
     add_market(&mut lines, &exchange.market);
     lines.sorted()
 }
 
-/// What ends with the process.
+/// Adds the state that ends with the process.
 fn add_running(lines: &mut StateLines, exchange: &Exchange) {
     let Exchange {
         // Settings.

@@ -54,9 +54,9 @@ pub(super) struct TmpDesk {
     pub(super) exchange: Exchange,
     pub(super) brokers: Vec<Broker>,
     pub(super) notes: Vec<Vec<u8>>,
-    /// What FIX members have received.
+    /// Messages that FIX members have received.
     pub(super) said: Vec<Said>,
-    /// All that has left, as text.
+    /// All messages that the exchange has sent, as text.
     pub(super) left: Vec<String>,
     outbox: Outbox,
     pub(super) now: Now,

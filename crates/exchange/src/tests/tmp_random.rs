@@ -19,7 +19,7 @@ use super::state_lines::{kept_lines, state_lines};
 use super::tmp_copies::subscribe;
 use super::tmp_desk::{COPY, MEMBER, ONE, TWO, TmpDesk, new};
 
-/// One of these.
+/// One of these values, at random.
 fn of<T: Copy>(chance: &mut Random, all: &[T]) -> T {
     all[chance.below(all.len() as u64) as usize]
 }

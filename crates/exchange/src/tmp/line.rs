@@ -15,7 +15,7 @@ use fixwire_tmp::{
 pub struct ExchangeTmpLine {
     /// The line's name, which identifies its orders and MsgSeqNums after a restart. No session has the same name.
     pub name: String,
-    /// Its login, its limits and its heartbeats.
+    /// Login, limits and heartbeats of the line.
     pub settings: ExchangeLinkSettings,
 }
 
@@ -37,7 +37,8 @@ pub(crate) struct TmpLine {
     pub(crate) settings: ExchangeLinkSettings,
     /// Made of the numbers in the notes when it is used first.
     pub(crate) link: Option<LinkExchange>,
-    /// What the last login asked for: orders that are older, in seconds, are refused; 0 for none.
+    /// CancelOrderSec of the last login: the exchange refuses orders that are older than this number of seconds; 0:
+    /// never.
     pub(crate) cancel_order_sec: u8,
     /// The last warning, or the reason of the last disconnect.
     pub(crate) last: String,

@@ -16,7 +16,7 @@ pub enum GatewayEvent<'e> {
     Notify {
         /// The rule's name.
         rule: &'e str,
-        /// Its text.
+        /// Text of the event.
         text: &'e [u8],
     },
     /// `connect` in a rule: the listener lets this session connect at once, also after a logout.
@@ -91,13 +91,13 @@ pub enum Trouble {
         /// The limit, in messages a second.
         rate: u32,
     },
-    /// It cannot be converted to the destination's version.
+    /// The message cannot be converted to the destination's version.
     Unconvertible(TransformFailure),
     /// No conversion exists from its version to the destination's.
     NoConversion,
-    /// Its ids cannot be stored.
+    /// The ids of the message cannot be stored.
     Orders(OrdersError),
-    /// Its client already has an open order with this ClOrdID at the destination.
+    /// The client already has an open order with this ClOrdID at the destination.
     Duplicate,
     /// This session is not logged on, and `away = "reject"` applies.
     Away(SessionId),
@@ -113,17 +113,17 @@ pub enum Trouble {
     GoesRound,
     /// Unsolicited: no matching request is known.
     Unsolicited,
-    /// Its client is no longer configured.
+    /// The client of the message is no longer configured.
     ClientGone,
-    /// It would exceed a limit of the gateway.
+    /// The message would exceed a limit of the gateway.
     Limit(GatewayLimit),
-    /// It was held longer than its time to live.
+    /// The gateway held the message longer than its time to live.
     Expired,
-    /// Its client cancelled its order before it was sent.
+    /// The client cancelled the order of the message before it was sent.
     Cancelled,
-    /// It was held for a session that is no longer configured.
+    /// The message was held for a session that is no longer configured.
     TargetGone,
-    /// It was sent, and the peer rejected it with a Reject(3).
+    /// The message was sent, and the peer rejected it with a Reject(3).
     Rejected,
     /// A mass request that may affect the orders of all clients, and the rule does not name its MsgType.
     ReachesAll,
@@ -153,11 +153,11 @@ pub enum GatewayLimit {
 pub enum NoteError {
     /// The note was not written by a gateway.
     NotOurs,
-    /// It refers to a session that no earlier note introduced.
+    /// The note refers to a session that no earlier note introduced.
     UnknownSession,
     /// The orders exceed these limits.
     Limits(CheckpointError),
-    /// It refers to a held message that does not exist.
+    /// The note refers to a held message that does not exist.
     NothingHeld,
 }
 

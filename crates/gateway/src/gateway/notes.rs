@@ -38,11 +38,11 @@ pub(super) const MAX_ORDERS: u32 = 1 << 24;
 /// A session as notes know it.
 pub(super) struct Known {
     pub(super) name: String,
-    /// Its place in the file; `None` when it was removed.
+    /// Place of the session in the file; `None` when the session was removed.
     pub(super) place: Option<usize>,
     /// The content of the last note about it.
     pub(super) ids: Option<Rewriting>,
-    /// Its share of `max_remembered`, by the last note about it.
+    /// The client's share of `max_remembered`, by the last note about it.
     pub(super) own: Option<u64>,
 }
 

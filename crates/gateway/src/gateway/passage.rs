@@ -7,7 +7,7 @@ bytes! {
     Passage {
         /// A request that opens an order, or an order's replace or cancel: a cancel of the order may end it here.
         Opens = 0,
-        /// Another request.
+        /// Any other request.
         Sent = 1,
         /// A copy.
         Copied = 2,

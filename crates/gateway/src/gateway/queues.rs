@@ -23,11 +23,11 @@ pub(super) const CANCELLED: u8 = b'x';
 
 type Block = [u8; DATA];
 
-/// One queue.
+/// Queue of the held messages of a target.
 #[derive(Default)]
 struct Row {
     blocks: VecDeque<Box<Block>>,
-    /// Where the first record begins in the blocks.
+    /// Position in the blocks where the first record begins.
     start: usize,
     /// Bytes of all records.
     len: usize,
@@ -39,7 +39,7 @@ struct Row {
 }
 
 impl Row {
-    /// Where a record begins in the blocks.
+    /// Position in the blocks where a record begins.
     fn offset(&self, at: HeldAt) -> usize {
         self.start + (at.0 - self.gone) as usize
     }

@@ -13,14 +13,14 @@ const TELL: u64 = 8;
 /// Tenths of the limit below which the next rise is reported again.
 const TELL_AGAIN: u64 = 6;
 
-/// One limit and the clients' shares of it.
+/// A limit, and the clients' shares of it.
 pub(super) struct Shares {
     pub(super) max: u64,
     /// The configured share of each session, by place.
     pub(super) own: Vec<Option<u64>>,
     /// Whether there is more than one client.
     pub(super) is_shared: bool,
-    /// As long as all clients together have less, there is nothing to look at.
+    /// While all clients together use less than this, no share needs a check.
     pub(super) calm: u64,
     /// Whether the owner knows that a client, or all, take most of what they may.
     pub(super) told: Vec<bool>,
@@ -61,7 +61,7 @@ impl Shares {
         *self = Self::new(self.max, other.own.clone(), other.is_shared);
     }
 
-    /// The same shares for another gateway, with nothing reported yet.
+    /// The same shares for another gateway, with no usage reported yet.
     pub fn anew(&self) -> Self {
         Self::new(self.max, self.own.clone(), self.is_shared)
     }

@@ -40,7 +40,7 @@ bytes! {
         Replace = 1,
         /// A cancel.
         Cancel = 2,
-        /// Another request.
+        /// Any other request.
         Request = 3,
     }
 }
@@ -78,7 +78,7 @@ pub(super) struct Link {
 }
 
 bytes! {
-    /// One of the lists that each name is in.
+    /// A list in which each name is.
     Queue {
         /// Open names, the longest quiet first.
         Open = 0,
@@ -125,7 +125,7 @@ pub(super) struct Name {
     pub(super) chain: u32,
     /// Number of open names that need this one.
     pub(super) needed: u32,
-    /// Where the message that began the name is held, if it is held; not part of the state.
+    /// Position of the message that began the name, if the gateway holds it; not part of the state.
     pub(super) held: Option<HeldAt>,
     pub(super) lens: [u8; 3],
     /// The hash by which it is found, for each of [`By::ALL`].
@@ -214,11 +214,11 @@ pub(super) struct Book {
     /// Three ids for each name, each with room for `id_max` bytes.
     pub(super) text: Vec<u8>,
     pub(super) id_max: usize,
-    /// For each of [`By::ALL`].
+    /// Places for each of [`By::ALL`].
     pub(super) places: [Places; 3],
     pub(super) queues: [Ends; 3],
     pub(super) hasher: SipHasher13,
-    /// For each client, in order, how many of its names may not be forgotten.
+    /// For each client, in order, the number of its names that may not be forgotten.
     pub(super) kept: Vec<(SessionId, u32)>,
     /// The number of the next name.
     pub(super) next_number: u64,

@@ -48,7 +48,7 @@ impl fmt::Display for CheckpointError {
 
 impl core::error::Error for CheckpointError {}
 
-/// Without the key of the hash tables, which a reader sets.
+/// Writes and reads the configuration without the key of the hash tables, which a reader sets.
 impl<'a> Wire<'a> for OrdersConfig {
     fn put(&self, to: &mut impl Put) {
         for number in [self.max_orders, self.max_sessions, self.max_id as u32] {

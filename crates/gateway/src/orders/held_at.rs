@@ -1,5 +1,5 @@
 //! [`HeldAt`]: where an unsent message is held.
 
-/// Where a message is held: a position in the queue of its target, as the owner of the queue counts them.
+/// Position of a held message in the queue of its target, as the owner of the queue counts positions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct HeldAt(pub(crate) u64);

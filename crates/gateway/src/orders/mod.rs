@@ -55,7 +55,7 @@ pub struct OrdersConfig {
     pub hash_key: [u8; 16],
 }
 
-/// Without the key.
+/// Shows the configuration without the key of the hash tables.
 impl fmt::Debug for OrdersConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OrdersConfig")

@@ -33,7 +33,7 @@ pub struct Rewriting {
     max_len: u8,
 }
 
-/// For example `Always 20 FW`.
+/// Shows a form of ids, for example `Always 20 FW`.
 impl fmt::Debug for Rewriting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let prefix = self.prefix().escape_ascii();
@@ -112,7 +112,7 @@ impl Rewriting {
         &self.prefix[..usize::from(self.prefix_len)]
     }
 
-    /// One more than the last number that can be written.
+    /// The last number that can be written, plus one.
     pub(super) fn end(&self) -> u64 {
         let digits = (self.max_len() - self.prefix().len()).min(DIGITS_MAX);
         36_u64.pow(digits as u32)

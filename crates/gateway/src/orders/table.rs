@@ -46,7 +46,7 @@ pub enum IdRole {
     Replaces,
     /// A request to cancel the order in OrigClOrdID(41).
     Cancels,
-    /// Another request whose responses carry this id.
+    /// Any other request whose responses have this id.
     Asks,
     /// A reference to an earlier request.
     Names,
@@ -59,7 +59,7 @@ pub struct OutboundId {
     pub tag: Tag,
     /// The kind of the id.
     pub kind: IdKind,
-    /// Its role in the message.
+    /// Role of the id in the message.
     pub role: IdRole,
 }
 

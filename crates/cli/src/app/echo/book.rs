@@ -20,7 +20,7 @@ pub struct EchoOrder {
     pub side: Box<[u8]>,
     /// OrderQty(38).
     pub quantity: Box<[u8]>,
-    /// Its state.
+    /// State of the order.
     pub state: EchoState,
 }
 
@@ -41,7 +41,7 @@ type Key = (SessionId, Box<[u8]>);
 #[derive(Debug, Default)]
 pub struct EchoBook {
     orders: HashMap<Key, EchoOrder>,
-    /// Every key once, the oldest first; some are no longer in `orders`.
+    /// Every key once, the oldest first. Some keys are no longer in `orders`.
     ages: VecDeque<Key>,
 }
 
@@ -51,7 +51,7 @@ impl EchoBook {
         self.orders.get(&(session, cl_ord_id.into()))
     }
 
-    /// The same, to change it.
+    /// The order with this ClOrdID, to change it.
     pub fn get_mut(&mut self, session: SessionId, cl_ord_id: &[u8]) -> Option<&mut EchoOrder> {
         self.orders.get_mut(&(session, cl_ord_id.into()))
     }

@@ -41,9 +41,9 @@ pub struct Batch {
 pub enum ReadState {
     #[default]
     Reading,
-    /// All messages are read, and new ones will be.
+    /// All messages are read; new messages will be added.
     Following,
-    /// All messages are read, and none can be added.
+    /// All messages are read, and no messages can be added.
     Ended,
     /// The list is full.
     Full,

@@ -75,7 +75,7 @@ pub struct ReadMessage {
     pub session: String,
     /// The journal's facts about it, and the errors of its frame.
     pub marks: String,
-    /// With secrets masked.
+    /// Bytes of the message, with secrets masked.
     pub bytes: Vec<u8>,
 }
 

@@ -29,7 +29,7 @@ impl Memory {
         }
     }
 
-    /// What is remembered for each order, of each client the oldest first: client, id, fields.
+    /// Remembered values of each order, of each client the oldest first: client, id, fields.
     #[cfg(test)]
     pub fn each<F: FnMut(SessionId, &[u8], &[u8])>(&self, mut each: F) {
         for age in &self.ages {
@@ -48,7 +48,7 @@ impl Memory {
         }
     }
 
-    /// So many have gone.
+    /// Sets the number of orders whose values were dropped.
     pub fn set_dropped(&mut self, dropped: u64) {
         self.counts.dropped = dropped;
     }

@@ -42,7 +42,7 @@ struct SavedSession<'a> {
     /// The form of the session's ids as noted, and as the orders have it.
     ids: Option<Rewriting>,
     orders_ids: Option<Rewriting>,
-    /// Its share of `max_remembered`.
+    /// The client's share of `max_remembered`.
     own: Option<u64>,
 }
 

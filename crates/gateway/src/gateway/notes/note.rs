@@ -82,7 +82,7 @@ pub struct HeldMessage<'a> {
     pub source: u32,
     /// The session that it is for.
     pub target: u32,
-    /// Its kind.
+    /// Kind of the message.
     pub passage: Passage,
     /// Whether its source receives a reject if it cannot be delivered.
     pub is_answered: bool,

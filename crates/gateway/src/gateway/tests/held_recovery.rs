@@ -18,7 +18,7 @@ from = ["ANNA", "BERT"]
 do = ['send VENUE']
 "#;
 
-/// The same gateway after a restart, with nobody logged on.
+/// The same gateway after a restart, with no session logged on.
 pub(super) fn restarted(rig: &Rig, text: &str, sessions: &[(&'static str, Version)]) -> Rig {
     let mut other = Rig::of(text, sessions);
     other.replay(&rig.notes);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whatever PEER sends goes back to PEER.
+/// Sends every message of PEER back to PEER.
 const BOUNCE: &str = "[[rule]]\nname = 'bounce'\nfrom = ['PEER']\ndo = ['send PEER']\n";
 
 /// Number of messages that two gateways exchange because of one message; each is the other's PEER.

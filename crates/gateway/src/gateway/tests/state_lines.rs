@@ -16,7 +16,7 @@ use super::*;
 use crate::orders::tests::state_lines::{add_held, add_orders, ids_text, limits_text};
 use crate::rules::RuleScratch;
 
-/// What the journal keeps and what ends with the process.
+/// The state that the journal keeps, and the state that ends with the process.
 pub(super) fn state_lines(gateway: &Gateway) -> Vec<String> {
     let mut lines = StateLines::default();
     add_notes(&mut lines, &gateway.core.notes);
@@ -24,7 +24,7 @@ pub(super) fn state_lines(gateway: &Gateway) -> Vec<String> {
     lines.sorted()
 }
 
-/// What the journal keeps: it is the same after a restart.
+/// The state that the journal keeps. It is the same after a restart.
 pub(super) fn kept_lines(notes: &Notes) -> Vec<String> {
     let mut lines = StateLines::default();
     add_notes(&mut lines, notes);
@@ -157,7 +157,7 @@ fn add_queues(
     }
 }
 
-/// What ends with the process.
+/// Adds the state that ends with the process.
 fn add_running(lines: &mut StateLines, gateway: &Gateway) {
     let Gateway {
         rules,

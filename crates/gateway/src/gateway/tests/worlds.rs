@@ -35,7 +35,8 @@ fn record(world: &mut WorldRecord, rig: &Rig, left: &[String]) {
     world.state(|| state_lines(&rig.gateway));
 }
 
-/// What the journal keeps is the same after a restart, from the notes or from a checkpoint of them.
+/// Checks that the state that the journal keeps is the same after a restart, from the notes or from a checkpoint of
+/// them.
 fn assert_is_kept(rig: &Rig) {
     let kept = kept_lines(&rig.gateway.core.notes);
     let mut notes = rig.gateway.core.notes.anew().unwrap();
