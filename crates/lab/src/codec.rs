@@ -24,10 +24,10 @@ pub enum CodecWork {
 }
 
 impl CodecWork {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Parse, Self::Encode, Self::Relay];
 
-    /// Its name in tables.
+    /// Name of the kind in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parse => "parse",
@@ -47,7 +47,7 @@ pub enum OrderSize {
 }
 
 impl OrderSize {
-    /// Both of them.
+    /// Both sizes.
     pub const ALL: [Self; 2] = [Self::Small, Self::Usual];
 
     /// Bytes from BeginString to the end of the trailer.

@@ -33,7 +33,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All of them.
+    /// All stages.
     pub const ALL: [Self; 5] = [
         Self::Parse,
         Self::Validate,
@@ -42,7 +42,7 @@ impl Stage {
         Self::Prepared,
     ];
 
-    /// Its name in files and on command lines.
+    /// Name of the stage in files and on command lines.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parse => "parse",

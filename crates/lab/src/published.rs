@@ -235,7 +235,7 @@ pub struct OmsLargest {
     pub batch: &'static str,
     /// From the first T0 to the last T2 when the OMS sleeps until an order arrives.
     pub block: f64,
-    /// The same when it spins.
+    /// From the first T0 to the last T2 when the OMS spins.
     pub spin: f64,
     /// From the first T0 to the last reply.
     pub replied: f64,

@@ -23,13 +23,13 @@ use recording::{Recorded, RecordedSession, SessionSurvey};
 /// How fast messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayPace {
-    /// As recorded, at this multiple of the speed.
+    /// The recorded pace, at this multiple of the speed.
     Recorded(f64),
     /// At once, with at most 256 orders without an answer.
     Flood,
 }
 
-/// What is replayed, and how.
+/// Recording, target and options of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplayConfig {
     /// The acceptor.

@@ -70,9 +70,9 @@ fn is_secret(line: &PropertyLine) -> bool {
 /// The scope of a property.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Scope {
-    /// Every session: the property has no prefix.
+    /// A property without a prefix; it applies to every session.
     Global,
-    /// Every session: it begins with `sessions.default.`.
+    /// A property that begins with `sessions.default.`; it applies to every session.
     Default,
     /// The session at this index.
     Session(usize),

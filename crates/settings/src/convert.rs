@@ -31,7 +31,7 @@ pub enum ConvertError {
     Variable {
         /// The key.
         key: String,
-        /// Its line in the file.
+        /// Line of the key in the file.
         line: usize,
     },
     /// The converted text cannot be read back.

@@ -36,7 +36,7 @@ pub enum DialectSource {
     ByItsKeys,
     /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
     ByItsName,
-    /// Not determined: the file is read as fixwire's own.
+    /// The engine was not determined: the file is read as fixwire's own.
     Nowhere,
 }
 
@@ -49,7 +49,7 @@ impl Dialect {
         Self::QuickFixN,
     ];
 
-    /// Its name in `Dialect=` and `--dialect`.
+    /// Name of the engine in `Dialect=` and `--dialect`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fixwire => "fixwire",
@@ -72,7 +72,7 @@ impl Dialect {
             .find(|dialect| dialect.name().eq_ignore_ascii_case(name))
     }
 
-    /// Its letter in the registry; only the QuickFIX family has them.
+    /// Letter of the engine in the registry; only the QuickFIX family has letters.
     pub fn letter(self) -> Option<char> {
         match self {
             Self::Fixwire | Self::Antenna => None,

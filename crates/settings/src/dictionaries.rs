@@ -71,7 +71,7 @@ pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, Dictionar
     load_noting(words, usual).map(|(dictionary, _)| dictionary)
 }
 
-/// The same as [`load`]; also returns notes on irregular forms in the file and how they were read.
+/// Loads a dictionary as [`load`] does, and also returns notes on irregular forms in the file and how they were read.
 ///
 /// # Errors
 ///

@@ -6,9 +6,9 @@ use super::link_keys::LinkKey;
 /// A parsed text.
 #[derive(Debug, Default)]
 pub struct Document {
-    /// Its tables.
+    /// Tables of the file.
     pub sections: Vec<Section>,
-    /// Its links.
+    /// Links of the file.
     pub links: Vec<LinkTable>,
     /// Positions of secrets that are not values of entries.
     pub secrets: Vec<Span>,
@@ -23,7 +23,7 @@ pub struct Document {
 /// A `[[link]]` table.
 #[derive(Debug)]
 pub struct LinkTable {
-    /// Its keys that sessions have, too.
+    /// Keys of the link that sessions have too.
     pub section: Section,
     /// Keys of its protocol.
     pub entries: Vec<(&'static LinkKey, IniEntry)>,

@@ -6,7 +6,7 @@
 /// Keys that are reported in the same way.
 #[derive(Debug)]
 pub struct KeyGroup {
-    /// Their names.
+    /// Names of the keys.
     pub keys: &'static [&'static str],
     /// Whether a file with them is refused.
     pub refused: bool,
@@ -27,7 +27,7 @@ pub fn find(text: &str) -> Option<&'static KeyGroup> {
     })
 }
 
-/// All names.
+/// Names of all keys.
 pub fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }

@@ -8,13 +8,13 @@ use super::dialect::Dialect;
 /// A key as the engines of the family have it.
 #[derive(Debug)]
 pub struct FamilyKey {
-    /// Its name, without its suffix.
+    /// Name of the key, without its suffix.
     pub name: &'static str,
     /// The allowed suffix: a number, or a version.
     pub suffix: Suffix,
     /// The letters of the engines that have it.
     dialects: &'static str,
-    /// Its default, as written in a file; empty when it has no default.
+    /// Default of the key, as written in a file; empty when it has no default.
     default: &'static str,
     /// An engine's letter and its differing default.
     but: Option<(char, &'static str)>,
@@ -120,7 +120,7 @@ fn like(text: &str) -> impl Iterator<Item = &'static FamilyKey> {
 /// A key that no engine reads, but a sample application shipped with one does.
 #[derive(Debug, Eq, PartialEq)]
 pub struct SampleKey {
-    /// Its name.
+    /// Name of the key.
     pub name: &'static str,
     /// The engine.
     pub dialect: Dialect,
@@ -143,7 +143,7 @@ const fn of_executor(name: &'static str) -> SampleKey {
     }
 }
 
-/// Every such key. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n have none.
+/// Keys of sample applications. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n have no keys of their own.
 pub static SAMPLES: &[SampleKey] = &[
     of_executor("ValidOrderTypes"),
     of_executor("DefaultMarketPrice"),

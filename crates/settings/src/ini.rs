@@ -33,7 +33,7 @@ pub const MAX_SECTIONS: usize = 4096;
 pub struct Source {
     /// The path as the operator gave it.
     pub path: PathBuf,
-    /// Its whole text, so that spans can be shown.
+    /// Text of the whole file, so that spans can be shown.
     pub text: String,
 }
 
@@ -140,11 +140,11 @@ pub enum SectionKind {
 /// A section and its entries.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its kind.
+    /// Kind of the section.
     pub kind: SectionKind,
-    /// Its `[NAME]`.
+    /// The `[NAME]` of the section.
     pub header: Span,
-    /// Its entries in the order of the file.
+    /// Entries of the section, in the order of the file.
     pub entries: Vec<IniEntry>,
 }
 

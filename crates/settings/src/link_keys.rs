@@ -8,7 +8,7 @@ use super::value::ValueKind;
 /// A key of a link's protocol.
 #[derive(Debug)]
 pub struct LinkKey {
-    /// Its name, as in a file.
+    /// Name of the key, as in a file.
     pub name: &'static str,
     /// The type of its value.
     pub kind: ValueKind,

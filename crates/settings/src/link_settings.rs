@@ -11,15 +11,15 @@ use super::value::SettingValue;
 /// The values of one link.
 #[derive(Clone, Debug)]
 pub struct LinkSettings {
-    /// Its `[[link]]` line.
+    /// The `[[link]]` line of the link.
     pub header: Span,
     /// The local end.
     pub end: TmpEnd,
-    /// Its connection: the keys that sessions have, too.
+    /// Connection of the link: the keys that sessions have too.
     pub connection: SessionSettings,
-    /// Every key of its protocol that has a value, in the order of the document.
+    /// Keys of the link's protocol that have a value, in the order of the document.
     pub settings: Vec<LinkSetting>,
-    /// Its password, unless it is in a file.
+    /// Password of the link, unless it is in a file.
     pub(super) password: Option<TmpPassword>,
 }
 
@@ -32,7 +32,7 @@ pub struct LinkSetting {
     pub value: SettingValue,
     /// The value as it may be shown.
     pub text: String,
-    /// Its origin.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
@@ -62,7 +62,7 @@ impl LinkSettings {
         }
     }
 
-    /// Its name.
+    /// Name of the link.
     #[must_use]
     pub fn name(&self) -> &str {
         self.text("name")

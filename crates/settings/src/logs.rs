@@ -14,7 +14,7 @@ use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::value::SettingValue;
 
-/// All logs.
+/// The logs that the settings ask for.
 pub(super) fn logs(from: &SessionSettings) -> Vec<Arc<dyn Log>> {
     let files = file(from).map(|log| Arc::new(log) as Arc<dyn Log>);
     let tables = sql(from).map(|log| Arc::new(log) as Arc<dyn Log>);

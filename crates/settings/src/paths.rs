@@ -102,7 +102,7 @@ mod tests {
     use crate::ini::Source;
     use crate::resolve::Options;
 
-    /// Every key with a path, of the engine and of a session, with its value in a file in another folder.
+    /// Checks every key with a path, of the engine and of a session, in a file in another folder.
     #[test]
     fn every_relative_path_is_relative_to_the_settings_file() {
         let paths = super::super::keys::KEYS

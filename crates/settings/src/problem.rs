@@ -40,7 +40,7 @@ pub enum SettingsFault {
     NoSession,
     /// `[DEFAULT]`, a key of a section or a session's identity appears twice.
     Repeated {
-        /// Where it was first.
+        /// Place where it appears first.
         first: Span,
     },
     /// An unknown key.
@@ -123,32 +123,32 @@ pub enum SettingsFault {
     },
     /// The engine that the file was written for reads it differently. A warning.
     Differs {
-        /// That engine.
+        /// The engine of the file.
         dialect: Dialect,
-        /// Its behaviour, as in "QuickFIX/J …".
+        /// Behaviour of the engine, as in "QuickFIX/J …".
         note: String,
     },
     /// A line is ignored, as by the engine that the file was written for. A warning.
     PassedOver {
-        /// That engine.
+        /// The engine of the file.
         dialect: Dialect,
     },
     /// A key appears twice; the last one applies, as in the engine that the file was written for. A
     /// warning.
     Replaced {
-        /// Where it was first.
+        /// Place where it appears first.
         first: Span,
     },
     /// A key that the engine of the file does not have is kept for the application. A warning.
     Kept {
-        /// That engine.
+        /// The engine of the file.
         dialect: Dialect,
         /// The most similar known key.
         nearest: Option<&'static str>,
     },
     /// A variable cannot be replaced by its value.
     Variable {
-        /// Its name; a secret's is hidden.
+        /// Name of the variable; the name of a secret is hidden.
         name: String,
         /// The reason.
         why: VariableFault,
@@ -427,21 +427,21 @@ pub const SHOWN: usize = 100;
 pub enum LoadError {
     /// The file cannot be read.
     Read {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// The system error.
         error: io::Error,
     },
     /// The file is larger than any settings file.
     TooLarge {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// The limit, bytes.
         limit: u64,
     },
     /// The file is not UTF-8 text.
     NotUtf8 {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// The first invalid line.
         line: usize,

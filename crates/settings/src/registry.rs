@@ -9,14 +9,14 @@ use super::value::{SettingValue, ValueKind};
 use fixwire_protocol::redact::is_harmless;
 use fixwire_text::distance;
 
-/// One setting, defined once: the reader, `check`, and `docs/reference/settings.md` all come from it.
+/// A setting, defined once: the reader, `check`, and `docs/reference/settings.md` all use this definition.
 #[derive(Debug)]
 pub struct Key {
-    /// Its identifier in the program.
+    /// Identifier of the key in the program.
     pub id: Id,
-    /// Its name in fixwire.
+    /// Name of the key in fixwire.
     pub name: &'static str,
-    /// Its names in other engines.
+    /// Names of the key in other engines.
     pub names: &'static [ForeignName],
     /// The type of its value.
     pub kind: ValueKind,

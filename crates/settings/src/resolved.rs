@@ -20,9 +20,9 @@ pub struct Settings {
     pub dialect: Dialect,
     /// How the engine was determined.
     pub told: DialectSource,
-    /// Its sessions, in its order; at least one, or a link.
+    /// Sessions of the file, in its order. A file has at least one session or link.
     pub sessions: Vec<SessionSettings>,
-    /// Its links, in its order.
+    /// Links of the file, in its order.
     pub links: Vec<LinkSettings>,
     /// The tables of a `.toml` file for a gateway, such as `gateway`, `rule` and `table`. This crate does not interpret
     /// them.
@@ -38,7 +38,7 @@ pub struct Settings {
 /// The values of one session.
 #[derive(Clone, Debug)]
 pub struct SessionSettings {
-    /// Its `[SESSION]` line.
+    /// The `[SESSION]` line of the session.
     pub header: Span,
     /// Every key that has a value, in the order of the registry.
     pub settings: Vec<Setting>,
@@ -59,7 +59,7 @@ pub struct Setting {
     pub text: String,
     /// The value as written in the file, with its secrets and unreplaced variables.
     pub written: String,
-    /// Its origin.
+    /// Origin of the value.
     pub origin: Origin,
     /// How the engine that the file was written for differs, as in "QuickFIX/J …".
     pub differs: Option<String>,
@@ -68,15 +68,15 @@ pub struct Setting {
 /// A key that belongs to the application.
 #[derive(Clone, Debug)]
 pub struct Custom {
-    /// Its name, as written.
+    /// Name of the key, as written.
     pub key: String,
-    /// Its value.
+    /// Value of the key.
     pub value: String,
     /// The value for display: `******` for a secret, the name of a variable.
     pub text: String,
     /// The value in the file.
     pub written: String,
-    /// Its origin.
+    /// Origin of the value.
     pub origin: Origin,
 }
 
@@ -207,7 +207,7 @@ impl SessionSettings {
         }
     }
 
-    /// Its name in gateway rules: its `SessionName`, else its [`name`](Self::name).
+    /// Name of the session in gateway rules: `SessionName`, else its [`name`](Self::name).
     pub fn called(&self) -> String {
         match self.text(Id::SessionName) {
             Some(name) => name.to_owned(),

@@ -100,7 +100,7 @@ pub fn check_session(
     }
 }
 
-/// Every host has a port with the same number.
+/// Checks that every host has a port with the same number.
 pub(super) fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
     for (one, other) in [
         (Id::SocketConnectHost, Id::SocketConnectPort),

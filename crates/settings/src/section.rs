@@ -14,9 +14,9 @@ use super::{differences, elsewhere, family};
 
 /// A section with known keys and valid values.
 pub struct Checked {
-    /// Its kind.
+    /// Kind of the section.
     pub kind: SectionKind,
-    /// Its `[NAME]`.
+    /// The `[NAME]` of the section.
     pub header: Span,
     /// The values of keys that are used.
     pub settings: Vec<Setting>,
@@ -101,7 +101,7 @@ fn known(entry: &IniEntry) -> Option<Known> {
     registry::find(&entry.name)
 }
 
-/// The same text for all names of a key.
+/// One text for all names of a key.
 fn canonical(entry: &IniEntry) -> String {
     match known(entry) {
         Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),

@@ -33,7 +33,7 @@ pub enum ParseError {
         /// The error of the library.
         why: String,
     },
-    /// Not a calendar date.
+    /// The text is not a calendar date.
     NotADate {
         /// The line of the text, from 1.
         line: usize,

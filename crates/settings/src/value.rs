@@ -78,29 +78,30 @@ pub enum ValueKind {
 /// A checked value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SettingValue {
-    /// For [`ValueKind::Bool`].
+    /// Value of a [`ValueKind::Bool`].
     Bool(bool),
-    /// For [`ValueKind::Int`], [`ValueKind::Factor`] (thousandths), [`ValueKind::Bytes`], [`ValueKind::Port`].
+    /// Value of a [`ValueKind::Int`], [`ValueKind::Factor`] (thousandths), [`ValueKind::Bytes`] or [`ValueKind::Port`].
     Int(u64),
-    /// For [`ValueKind::Time`].
+    /// Value of a [`ValueKind::Time`].
     Time(Duration),
-    /// For [`ValueKind::TimeOfDay`].
+    /// Value of a [`ValueKind::TimeOfDay`].
     Clock(ZonedTime),
-    /// For [`ValueKind::Day`] and [`ValueKind::Days`]: at least one.
+    /// Value of a [`ValueKind::Day`] or [`ValueKind::Days`]: at least one day.
     Days(Vec<Day>),
-    /// For [`ValueKind::Dates`].
+    /// Value of a [`ValueKind::Dates`].
     Dates(Vec<Date>),
-    /// For [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`], [`ValueKind::Host`].
+    /// Value of a [`ValueKind::Text`], [`ValueKind::Name`], [`ValueKind::Secret`], [`ValueKind::Path`] or
+    /// [`ValueKind::Host`].
     Text(String),
-    /// For [`ValueKind::Word`]: the canonical word.
+    /// Value of a [`ValueKind::Word`]: the canonical word.
     Word(&'static str),
-    /// For [`ValueKind::Ip`].
+    /// Value of a [`ValueKind::Ip`].
     Ip(IpAddr),
-    /// For [`ValueKind::Pauses`]: at least one; the last repeats.
+    /// Value of a [`ValueKind::Pauses`]: at least one pause; the last one repeats.
     Pauses(Vec<Duration>),
-    /// For [`ValueKind::TagValue`].
+    /// Value of a [`ValueKind::TagValue`].
     TagValue(u32, String),
-    /// For [`ValueKind::Tags`]: at least one.
+    /// Value of a [`ValueKind::Tags`]: at least one tag.
     Tags(Vec<u32>),
 }
 

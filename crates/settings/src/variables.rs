@@ -82,7 +82,7 @@ pub fn others_may_read(about: &std::fs::Metadata) -> bool {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum VariableFault {
-    /// It is not set in the environment.
+    /// The variable is not set in the environment.
     NotSet,
     /// The file cannot be read; the system error.
     Unreadable(String),

@@ -13,7 +13,7 @@ use crate::sockets::pair::PairConfig;
 /// Flags that set the engines up.
 #[derive(Args, Clone, Debug)]
 pub struct EngineArgs {
-    /// What the engines do in addition to answering
+    /// Work of the engines in addition to answering
     #[arg(long, value_enum, default_value_t = Profile::Balanced)]
     pub profile: Profile,
 

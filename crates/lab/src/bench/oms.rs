@@ -41,7 +41,8 @@ use crate::sockets::bare_write::bare_writes;
   fixwire bench oms --memory --live 100000 --churn 10000000
                                          how it grows when orders end")]
 pub struct OmsArgs {
-    /// What the line between OMS and venue speaks; both are measured in turn [default: fix; with --published: fix,tmp]
+    /// Protocol of the line between OMS and venue; the bench measures both in turn [default: fix; with --published:
+    /// fix,tmp]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', value_enum)]
     pub lines: Vec<LineProtocol>,
 

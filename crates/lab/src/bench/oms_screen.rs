@@ -105,7 +105,7 @@ fn one(part: &OmsPart<'_>, text: &mut String) {
     }
 }
 
-/// The same over both protocols, side by side.
+/// Prints the figures of both protocols, side by side.
 fn both(first: &OmsPart<'_>, second: &OmsPart<'_>, text: &mut String) {
     let groups = [
         format!("over {}", first.lines.called()),

@@ -123,7 +123,7 @@ impl OutputArgs {
         })
     }
 
-    /// The same with a different first screen.
+    /// Delivers a report with a different first screen.
     pub(super) fn deliver_as(
         &self,
         mut report: Report,

@@ -80,7 +80,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Its name in tables: for a floor the kind, otherwise name and mode.
+    /// Name of the acceptor in tables: for a floor the kind, otherwise name and mode.
     fn name(&self) -> String {
         let floor = FLOORS.iter().find(|floor| floor.1 == self.listed.name);
         match floor {

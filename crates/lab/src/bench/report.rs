@@ -17,7 +17,7 @@ pub struct ReportArgs {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
-    /// Where to write the page; "-": standard output
+    /// File of the page; "-": standard output
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
 }

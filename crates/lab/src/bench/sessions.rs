@@ -57,9 +57,9 @@ pub struct SessionsArgs {
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// Of each window without orders from peers that never read.
+    /// Windows without orders from peers that never read.
     pub quiet: Vec<Window>,
-    /// Of each window with such orders.
+    /// Windows with orders from peers that never read.
     pub loud: Vec<Window>,
     /// Orders with and without an answer.
     pub answered: u64,

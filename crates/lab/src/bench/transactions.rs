@@ -106,7 +106,7 @@ fn measure(args: &TransactionsArgs) -> Result<(TransactionsReport, Throughput), 
     Ok((report, throughput))
 }
 
-/// This number of orders, each replaced and cancelled; `first` is the number of the first request.
+/// Requests of this number of orders, each replaced and cancelled; `first` is the number of the first request.
 fn plan(first: u64, orders: u64) -> Vec<LoadRequest> {
     let mut plan = Vec::with_capacity(3 * orders as usize);
     let mut targets: Vec<ChangeTarget> = Vec::with_capacity(orders as usize);

@@ -34,9 +34,9 @@ pub struct Comparison {
     pub scenario: String,
     /// Settings of the measurements.
     pub settings: String,
-    /// Where and when A was measured, by file.
+    /// Place and time of the measurements of A, by file.
     pub a: Vec<String>,
-    /// Where and when B was measured, by file.
+    /// Place and time of the measurements of B, by file.
     pub b: Vec<String>,
     /// Each subject at each pace.
     pub rows: Vec<ComparedRow>,
@@ -53,14 +53,14 @@ pub struct ComparedRow {
     pub distance: Distance,
     /// Runs of A and of B that are compared.
     pub runs: [usize; 2],
-    /// One for each of [`COLUMNS`].
+    /// Percentiles, in the order of [`COLUMNS`].
     pub percentiles: Vec<ComparedPercentile>,
 }
 
 /// A percentile of the response time.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedPercentile {
-    /// Its name, for example `99.9`.
+    /// Name of the percentile, for example `99.9`.
     pub name: &'static str,
     /// Geometric mean over the runs of A and of B, nanoseconds.
     pub nanos: [f64; 2],
@@ -116,13 +116,13 @@ impl ChangeWord {
 pub enum Incomparable {
     /// A side has no report.
     Empty,
-    /// This differs between the reports.
+    /// The reports differ in something that must be the same.
     Differs {
-        /// What differs: host, scenario or settings.
+        /// The thing that differs: host, scenario or settings.
         what: &'static str,
-        /// In the first report.
+        /// Text of the thing in the first report.
         first: String,
-        /// In the other one.
+        /// Text of the thing in the other report.
         other: String,
     },
     /// The cores of a row were never at the same distance on both sides.
@@ -292,7 +292,7 @@ impl<'a> PairedRow<'a> {
         }
     }
 
-    /// One of this number of tests.
+    /// Compares two samples, as one of this number of tests.
     fn compared(&self, tests: usize) -> ComparedRow {
         let percentile = |index: usize| {
             let logs = self.sides.each_ref().map(|runs| {

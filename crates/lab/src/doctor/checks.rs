@@ -25,7 +25,7 @@ pub enum Weight {
 }
 
 impl Weight {
-    /// Its name in tables and files.
+    /// Name of the weight in tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fail => "fail",
@@ -53,9 +53,9 @@ pub enum CheckMethod {
 /// `{others_mask}`, `{pid}` and `{interface}` are replaced by their values.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
-    /// Its name, unique.
+    /// Name of the check; it is unique.
     pub name: &'static str,
-    /// Its weight.
+    /// Weight of the check.
     pub weight: Weight,
     /// Files to read, or commands to run where no file has the value.
     pub reads: &'static str,
@@ -71,7 +71,7 @@ pub struct Check {
     pub boot: &'static str,
     /// Directives for the service unit.
     pub unit: &'static [&'static str],
-    /// Its method.
+    /// Method of the check.
     pub how: CheckMethod,
 }
 

@@ -39,11 +39,11 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pid: Option<u32>,
 
-    /// Its network card
+    /// Network card of the engine
     #[arg(long, value_name = "IF", value_parser = interface)]
     interface: Option<String>,
 
-    /// What `ethtool -c IF` and `ethtool -k IF` print, in one file
+    /// File with the output of `ethtool -c IF` and `ethtool -k IF`
     #[arg(long, value_name = "FILE")]
     ethtool: Option<PathBuf>,
 

@@ -30,11 +30,11 @@ pub struct Diagnosis {
 /// Finding of one check.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Its name.
+    /// Name of the check.
     pub name: &'static str,
-    /// Its weight.
+    /// Weight of the check.
     pub weight: Weight,
-    /// Its health.
+    /// Health of the check.
     pub health: Health,
     /// The values.
     pub found: String,

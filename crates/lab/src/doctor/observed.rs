@@ -93,7 +93,7 @@ pub enum Health {
     Good,
     /// For information: no value is right or wrong.
     Recorded,
-    /// Not requested: the check needs a process, a network card or a measurement.
+    /// The check was not requested: it needs a process, a network card or a measurement.
     NotAsked,
     /// The value could not be read.
     Unknown,

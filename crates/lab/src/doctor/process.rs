@@ -8,7 +8,7 @@ use crate::machine::core_list;
 /// A thread of the process.
 struct Thread {
     id: u32,
-    /// Where it may run, as the kernel lists it.
+    /// Cores on which the thread may run, as the kernel lists them.
     cores: Vec<usize>,
     /// Scheduling policy: 1 is FIFO, 2 is RR.
     policy: u64,

@@ -136,7 +136,7 @@ pub struct RunOutcome {
 pub(crate) const LINGER: u64 = 2_000_000;
 
 impl Default for RunOutcome {
-    /// Nothing was sent.
+    /// The outcome of a run in which nothing was sent.
     fn default() -> Self {
         Self {
             response: histogram(),
@@ -178,7 +178,7 @@ impl Load {
         }
     }
 
-    /// The same, with other arrival times for the orders of an open loop.
+    /// The same load, with other arrival times for the orders of an open loop.
     #[must_use]
     pub fn arriving(mut self, arrivals: &Arrivals) -> Self {
         if let Pace::PerSecond(rate) = self.pace {

@@ -69,13 +69,13 @@ impl CacheLine {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
-    /// They shared a cache, before and after the run.
+    /// The cores shared a cache, before and after the run.
     Near,
-    /// They did not share a cache, before and after the run.
+    /// The cores did not share a cache, before and after the run.
     Far,
     /// The host moved them during the run.
     Moved,
-    /// Not measured.
+    /// The distance was not measured.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ impl Distance {
         }
     }
 
-    /// Its text in a table.
+    /// Text of the distance in a table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Near => "near",

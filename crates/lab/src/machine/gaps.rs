@@ -26,7 +26,7 @@ const MOST: usize = 1 << 18;
 /// From this number on, only gaps that the kernel was queried for are kept.
 const ENOUGH: usize = MOST / 4 * 3;
 
-/// One gap.
+/// A gap in the time of a thread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeGap {
     /// Start time on the clock of the measurement, nanoseconds.
@@ -94,7 +94,7 @@ struct Had {
 }
 
 impl Had {
-    /// All zero when the kernel does not count.
+    /// Reads the counts; all are zero when the kernel does not count.
     fn read(file: Option<&File>) -> Self {
         let mut text = [0; 96];
         let length = file.and_then(|file| file.read_at(&mut text, 0).ok());

@@ -23,7 +23,7 @@ pub enum LineProtocol {
 }
 
 impl LineProtocol {
-    /// Its name in files.
+    /// Name of the protocol in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl LineProtocol {
         }
     }
 
-    /// Its name in sentences.
+    /// Name of the protocol in sentences.
     #[must_use]
     pub fn called(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl LineProtocol {
         }
     }
 
-    /// Its name with its version, if it has one.
+    /// Name of the protocol with its version, if it has one.
     #[must_use]
     pub fn version(self) -> &'static str {
         match self {

@@ -83,9 +83,9 @@ pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -
 /// Pace of requests.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Leave {
-    /// As fast as the session accepts them, several per write, with a limit on unanswered ones.
+    /// Requests as fast as the session accepts them, several per write, with a limit on unanswered ones.
     Within(usize),
-    /// One per interval (nanoseconds), each in its own write.
+    /// One request per interval (nanoseconds), each in its own write.
     Each(u64),
 }
 
@@ -408,7 +408,7 @@ mod tests {
         }
     }
 
-    /// This number of orders, each replaced and then cancelled.
+    /// Requests of this number of orders, each replaced and then cancelled.
     fn plan(first: u64, count: u64) -> Vec<LoadRequest> {
         (0..count)
             .map(|_| LoadRequest::New)

@@ -29,7 +29,7 @@ pub(crate) struct TmpVenue {
     reduced: HashMap<[u8; 5], u16>,
 }
 
-/// Nothing is resent: when the connection ends, so does the measurement.
+/// A store from which nothing is resent: when the connection ends, so does the measurement.
 struct Nothing;
 
 impl ResendStore for Nothing {

@@ -11,11 +11,11 @@ pub(super) struct PageCurve {
     pub(super) key: String,
     /// `response`, `service` or `published`.
     pub(super) time: &'static str,
-    /// Its display name.
+    /// Display name of the curve.
     pub(super) name: String,
-    /// Its CSS classes: colour, dashes, and the box that hides it.
+    /// CSS classes of the curve: colour, dashes, and the box that hides it.
     pub(super) class: String,
-    /// Its points.
+    /// Points of the curve.
     pub(super) parts: Vec<Vec<(f64, f64)>>,
     /// The value at each stop of the picture, if any.
     pub(super) values: Vec<Option<f64>>,
@@ -26,7 +26,7 @@ pub(super) struct PageCurve {
 pub(super) struct PageStop {
     /// Position on the axis, from left to right.
     pub(super) x: f64,
-    /// Its name in the page's address, without `|`.
+    /// Name of the stop in the page's address, without `|`.
     pub(super) name: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct PageStop {
 pub(super) struct Picture {
     /// Unique on the page.
     pub(super) id: String,
-    /// Its caption.
+    /// Caption of the picture.
     pub(super) caption: String,
     /// Texts after the name of a stop and after a value, at the pointer.
     pub(super) units: [&'static str; 2],

@@ -12,7 +12,7 @@ use crate::report::percentiles::{micros_mark, together};
 
 /// Number of buckets per factor of ten.
 const BUCKETS: f64 = 20.0;
-/// The same for the small pictures, two of which appear side by side.
+/// Size of the small pictures, two of which appear side by side.
 pub(super) const SMALL: ChartSize = ChartSize {
     whole: (460.0, 220.0),
     margins: [76.0, 10.0, 30.0, 26.0],

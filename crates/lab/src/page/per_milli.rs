@@ -88,7 +88,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// All from 1 to `most`.
+    /// All counts from 1 to `most`.
     fn up_to(most: u64) -> Vec<Self> {
         let mut all = Vec::new();
         let mut first = 1_u64;
@@ -103,7 +103,7 @@ impl Counts {
         all
     }
 
-    /// Its edges on the axis: a count extends to the next one.
+    /// Edges of a count on the axis: a count extends to the next one.
     fn edges(self) -> [f64; 2] {
         [self.first as f64, self.first as f64 + self.width as f64]
     }

@@ -67,7 +67,7 @@ pub struct Difference {
     pub id: Vec<u8>,
     /// The answer's position, from 1.
     pub answer: u64,
-    /// What differs.
+    /// Kind of the difference.
     pub kind: DifferenceKind,
     /// The recorded value, or the number of recorded answers.
     pub recorded: Vec<u8>,
@@ -80,9 +80,9 @@ pub struct Difference {
 pub struct ComparisonCounts {
     /// Orders (ClOrdIDs) that were sent.
     pub orders: u64,
-    /// Of them, those with an answer.
+    /// Orders that have an answer.
     pub answered: u64,
-    /// Of them, those with answers that differ.
+    /// Orders whose answers differ from the recorded ones.
     pub different: u64,
     /// Messages sent for orders beyond the compared number.
     pub uncompared: u64,

@@ -57,7 +57,7 @@ pub enum Recorded {
     Answer {
         /// The ClOrdID(11) of the order.
         id: Vec<u8>,
-        /// Its content.
+        /// Content of the answer.
         answer: ReplayAnswer,
     },
 }
@@ -71,7 +71,7 @@ pub struct SentMessage {
     pub msg_type: Vec<u8>,
     /// ClOrdID(11), or empty.
     pub id: Vec<u8>,
-    /// Its fields, except those that the session sets.
+    /// Fields of the message, except those that the session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
 }
 

@@ -160,7 +160,7 @@ pub struct Run {
     /// The share of the orders beyond each percentile that those gaps touched.
     #[serde(default)]
     pub touched: Touched,
-    /// The same for gaps over 0.1 ms only: time slices of other programs, pauses of a virtual machine.
+    /// The same share for gaps over 0.1 ms only: time slices of other programs, pauses of a virtual machine.
     #[serde(default)]
     pub touched_long: Touched,
     /// Times of the stages of marked orders, if measured.
@@ -251,7 +251,7 @@ impl Report {
             > row.runs.len()
     }
 
-    /// The same for one run.
+    /// Whether the machine caused the figure of one run.
     pub fn is_machines_run(&self, row: &Row, run: usize, column: usize) -> bool {
         let beside = self.floor_of(row).and_then(|floor| floor.runs.get(run));
         row.runs.get(run).is_some_and(|run| {
@@ -298,8 +298,8 @@ impl Row {
         more.count() * 2 > self.runs.len()
     }
 
-    /// Each run with the floor run just before it, except runs whose cores were not at one distance. The distance to
-    /// the cores of a floor on another host is unknown.
+    /// Pairs of each run and the floor run just before it, except pairs whose cores were not at one distance. The
+    /// distance to the cores of a floor on another host is unknown.
     pub fn comparable_runs<'a>(
         &'a self,
         floor: &'a Row,

@@ -37,7 +37,7 @@ pub struct OmsReport {
     pub rows: Vec<BatchRow>,
     /// Orders sent as fast as they are answered, if measured.
     pub saturation: Option<OmsSaturation>,
-    /// The same over lines with another protocol, if measured in the same run.
+    /// Results over lines with another protocol, if measured in the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also: Option<Box<OmsFigures>>,
     /// Diagnosis of `fixwire doctor` without measurements, in result files.
@@ -58,7 +58,7 @@ pub struct OmsFigures {
     pub saturation: Option<OmsSaturation>,
 }
 
-/// The same, borrowed from a report.
+/// A part of the report, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct OmsPart<'a> {
     /// Protocol of the line between OMS and venue.
@@ -101,9 +101,9 @@ impl OmsReport {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchWait {
-    /// It spins.
+    /// The OMS spins.
     Spin,
-    /// It sleeps in the kernel.
+    /// The OMS sleeps in the kernel.
     Block,
 }
 
@@ -121,28 +121,28 @@ pub enum BatchRequest {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BatchPace {
-    /// One every `gap_us`.
+    /// One request every `gap_us`.
     Paced,
-    /// As fast as the socket accepts them, several per write.
+    /// Requests as fast as the socket accepts them, several per write.
     Unpaced,
     /// A tenth of a second or more between them.
     Slow,
 }
 
-/// One batch.
+/// Figures of a batch of requests.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct BatchRow {
     /// How the OMS waits.
     pub wait: BatchWait,
-    /// Its name: the number of requests, or the number and the interval.
+    /// Name of the batch: the number of requests, or the number and the interval.
     pub batch: String,
     /// The kind of requests.
     pub request: BatchRequest,
-    /// Their pace.
+    /// Pace of the requests.
     pub pace: BatchPace,
     /// From the message found to the end of the write.
     pub t2_t1_ns: BatchFigures,
-    /// The same for paced requests that the client sent on time.
+    /// The figures of the paced requests that the client sent on time.
     pub untouched_ns: Option<BatchFigures>,
     /// Number of those requests.
     pub untouched: usize,
@@ -175,12 +175,12 @@ pub struct OmsSaturation {
     pub orders_a_second: f64,
     /// Share of the time in which the client had work.
     pub client_share: f64,
-    /// The same for the venue, when it runs on the client's thread.
+    /// Share of the time in which the venue worked, when it runs on the client's thread.
     pub venue_share: f64,
 }
 
 impl BatchWait {
-    /// Its name in the file.
+    /// Name of this way to wait in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -191,7 +191,7 @@ impl BatchWait {
 }
 
 impl BatchRequest {
-    /// Its name in the file.
+    /// Name of the request in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -202,7 +202,7 @@ impl BatchRequest {
 }
 
 impl BatchPace {
-    /// Its name in the file.
+    /// Name of the pace in the file.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -373,7 +373,7 @@ pub(crate) mod sample {
         }
     }
 
-    /// The same, plus results over TMP.
+    /// A report with results over FIX and over TMP.
     pub(crate) fn over_both() -> OmsReport {
         let mut report = report();
         let mut rows = report.rows.clone();

@@ -16,9 +16,9 @@ const WIDTH: usize = 80;
 pub struct PictureCurve<'a> {
     /// The character of its points.
     pub mark: char,
-    /// Its name in the legend.
+    /// Name of the curve in the legend.
     pub name: &'a str,
-    /// Its values, nanoseconds.
+    /// Values of the curve, in nanoseconds.
     pub histogram: Histogram<u64>,
 }
 

@@ -20,7 +20,7 @@ const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), 
 const FAULTS: usize = 3;
 /// The columns of the small table: 50, 99 and 99.9 %, by their index among the percentiles.
 const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
-/// The same, without a floor to compare with.
+/// Columns without a floor to compare with.
 const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
     (0, "p50", false),
     (1, "p90", false),
@@ -321,12 +321,12 @@ pub(super) fn median(row: &Row, column: usize) -> u64 {
     stats::median(&values).unwrap_or(0.0) as u64
 }
 
-/// The same as text; `None` when the machine disturbed it.
+/// A time as text; `None` when the machine disturbed it.
 pub(crate) fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
     (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
 }
 
-/// The same for a table, with a mark when the machine disturbed it.
+/// A time for a table, with a mark when the machine disturbed it.
 pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     let mark = match report.is_machines(row, column) {
         true => "~",
@@ -335,8 +335,8 @@ pub(crate) fn time_cell(report: &Report, row: &Row, column: usize) -> String {
     format!("{mark}{}", shown(report.unit, median(row, column)))
 }
 
-/// As a multiple of the floor's; `None` without a floor, and when the machine disturbed one of the two more than the
-/// other.
+/// A time as a multiple of the floor's; `None` without a floor, and when the machine disturbed one of the two more than
+/// the other.
 pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
     let floor = report.floor_of(row)?;
     if row.is_touched_more(floor, column) || floor.is_touched_more(row, column) {
@@ -345,7 +345,8 @@ pub(crate) fn ratio(report: &Report, row: &Row, column: usize) -> Option<String>
     row.ratios(floor)[column].map(|ratio| format!("{ratio:.2}"))
 }
 
-/// The same for a table: `~` when the machine disturbed one of the two, `-` when no two runs can be compared.
+/// A multiple of the floor's time for a table: `~` when the machine disturbed one of the two, `-` when no two runs can
+/// be compared.
 pub(crate) fn ratio_cell(report: &Report, row: &Row, column: usize) -> String {
     if row.is_floor() || report.floor_of(row).is_none() {
         return String::new();

@@ -159,7 +159,7 @@ fn table(report: &Report, kind: &[Row], to: &mut impl Write) -> fmt::Result {
     lines(&grid, to)
 }
 
-/// The same in one word, for the heading of a table of at most 80 columns.
+/// How a kind of acceptor waits, in one word, for the heading of a table of at most 80 columns.
 fn short(kind: &[Row]) -> &'static str {
     match waits(kind).starts_with("spin") {
         true => "spinning",

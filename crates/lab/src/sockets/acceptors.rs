@@ -36,16 +36,16 @@ const LAST_LINES: usize = 5;
 /// How an acceptor waits for messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Waits {
-    /// It spins, and takes a whole core.
+    /// The acceptor spins, and takes a whole core.
     Spins,
-    /// It sleeps until the kernel wakes it.
+    /// The acceptor sleeps until the kernel wakes it.
     Sleeps,
 }
 
 /// An acceptor of the list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Listed {
-    /// Its name.
+    /// Name of the acceptor.
     pub name: String,
     /// The ways in which it is measured, for example `memory` and `persistent`.
     pub modes: Vec<String>,
@@ -267,7 +267,7 @@ fn free_address() -> io::Result<SocketAddr> {
 pub struct Acceptor {
     name: String,
     child: Child,
-    /// Where it listens.
+    /// Address on which the acceptor listens.
     pub address: SocketAddr,
     log: PathBuf,
     _files: tempfile::TempDir,

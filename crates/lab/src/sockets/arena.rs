@@ -28,7 +28,7 @@ use crate::sockets::floor::{self, ReportWay};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
 pub enum Task {
-    /// Nothing.
+    /// No task.
     Rest,
     /// Sends a cache line back, to measure the distance of the cores.
     Distance,
@@ -117,8 +117,8 @@ impl Arena {
         self.far.thread().unpark();
     }
 
-    /// The same, and waits until the far thread has finished its last turn of the previous task: an interruption in
-    /// that turn would be counted for this task.
+    /// Assigns a task, and waits until the far thread has finished its last turn of the previous task: an interruption
+    /// in that turn would be counted for this task.
     fn assign_and_wait(&self, task: Task) {
         self.assign(task);
         while self.shared.begun.load(Ordering::Acquire) != task as u8 && !self.far_ended() {

@@ -16,7 +16,7 @@ use crate::machine::gaps::Watch;
 use crate::sockets::client::{self, Speech};
 use crate::sockets::pipe::Pipe;
 
-/// Where the server writes its reports.
+/// Connection on which the server writes its reports.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReportWay {
     /// On the connection of the orders.

@@ -25,7 +25,7 @@ pub struct PropertyLine {
     pub secret: bool,
 }
 
-/// Every line that is not empty and not a comment.
+/// All lines that are neither empty nor comments.
 pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> {
     let mut found = Vec::new();
     let text = &source.text;

@@ -8,9 +8,9 @@ use super::super::keys::{Id, KEYS};
 /// A property of FIX Antenna.
 #[derive(Debug)]
 pub struct Property {
-    /// Its name; with a `.` or `_` at the end, a common prefix of names.
+    /// Name of the property; with a `.` or `_` at the end, a common prefix of names.
     pub name: &'static str,
-    /// Its default there, as written in its files; empty when it has no default.
+    /// Default in FIX Antenna, as written in its files; empty when the property has no default.
     pub default: &'static str,
     /// How it is read.
     pub becomes: Becomes,
@@ -23,7 +23,7 @@ pub enum Becomes {
     Key(Id, PropertyForm),
     /// Read in a special way, with its description.
     Read(Special, &'static str),
-    /// Not used.
+    /// The property is not used.
     Nothing {
         /// Whether a file with it is refused.
         refused: bool,
@@ -69,7 +69,7 @@ pub enum Special {
 }
 
 impl PropertyForm {
-    /// Its value in fixwire; empty for none.
+    /// Value of the property in fixwire; empty for none.
     ///
     /// # Errors
     ///

@@ -120,7 +120,7 @@ fn a_link_of_an_oms_arrives() {
     assert_eq!(more[0].1.cancel_order_sec, 5);
 }
 
-/// As `fixwire certify` reads a file.
+/// Reads a file as `fixwire certify` does.
 #[test]
 fn links_without_an_application_have_the_end_of_the_broker() {
     let source = Source {

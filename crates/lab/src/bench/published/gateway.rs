@@ -13,7 +13,7 @@ use crate::published::{GATEWAY, GATEWAY_COLUMNS, GATEWAY_RATE};
 use crate::report::percentiles::together;
 use crate::report::{Report, Row, pace_text};
 
-/// As FIXEdge was set up: storage in a mapped file, validation against the dictionary off, pinned.
+/// Settings as FIXEdge was set up: storage in a mapped file, validation against the dictionary off, pinned.
 const SET_UP: &str = "--no-ping-pong --profile optimized --durability process";
 
 /// Measures at the published rate, and sends a million orders at the rate of the newer form of the test.
@@ -58,12 +58,12 @@ fn six(figures: &Figures) -> [f64; 6] {
     [p50, p90, p99, p99_5, figures.mean, figures.stdev]
 }
 
-/// The same, from just before the write.
+/// Times from just before the write.
 fn service(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.service_histogram)))
 }
 
-/// The same, from when orders were due.
+/// Times from when orders were due.
 fn response(row: &Row) -> [f64; 6] {
     six(&Figures::of(&together([row], |run| &run.histogram)))
 }

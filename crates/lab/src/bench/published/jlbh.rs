@@ -62,7 +62,7 @@ fn chronicle(pace: Pace) -> String {
     })
 }
 
-/// One column of a group: its head, and a cell for each percentile.
+/// A column of a group: its heading, and a cell for each percentile.
 type Column = (String, [String; 6]);
 
 fn table(row: &Row, floor: &Row) -> String {

@@ -10,7 +10,7 @@ pub(super) fn aligned(grid: &[Vec<String>]) -> String {
     below(&[], grid)
 }
 
-/// The same below headings; each heading spans a number of columns, counted from the first.
+/// A table below headings; each heading spans a number of columns, counted from the first.
 pub(super) fn below(names: &[(&str, usize)], grid: &[Vec<String>]) -> String {
     let widths = widths(grid);
     let mut text = String::new();

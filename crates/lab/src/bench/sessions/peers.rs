@@ -22,7 +22,7 @@ const BEAT: Duration = Duration::from_secs(HEART_BEAT / 2);
 const LONGEST: u64 = 60_000_000_000;
 /// Shortest wait of a poller.
 const TICK: Duration = Duration::from_millis(1);
-/// One session in this number sends nothing.
+/// Of this number of sessions, one sends nothing.
 const QUIET: u32 = 10;
 
 /// All peers, played by one thread.
