@@ -21,7 +21,7 @@ fn shown(name: &[u8]) -> String {
         .collect()
 }
 
-/// Accounts, with what is open, reserved and traded today, of their children too.
+/// Accounts with open quantity, reservations and today's trades, those of their children included.
 pub(crate) fn accounts(state: &OmsState) -> String {
     let money = LimitUnit::Money.digits();
     let mut list = String::from("account\tparent\topen\treserved\ttraded\ttrading");
@@ -58,7 +58,7 @@ pub(crate) fn markets(state: &OmsState) -> String {
     if text.is_empty() { "open".into() } else { text }
 }
 
-/// Symbols with their settings; those that the file no longer has have no tick.
+/// Symbols with their settings; symbols that the file no longer has have no tick.
 pub(crate) fn symbols(core: &Core) -> String {
     let state = core.state();
     let mut list =
@@ -96,7 +96,7 @@ pub(crate) fn symbols(core: &Core) -> String {
     list
 }
 
-/// What the legs of an order of a spread have filled, such as `buy 4 JUN at 101.5, sell 4 MAR at 100`.
+/// Filled quantities of the legs of a spread's order, such as `buy 4 JUN at 101.5, sell 4 MAR at 100`.
 pub(crate) fn legs(state: &OmsState, order: &Order) -> String {
     let legs = state
         .legs(order.instrument)

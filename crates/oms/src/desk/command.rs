@@ -141,7 +141,7 @@ pub(crate) fn bulletin<'a>(
     Some(may.map(|()| words.rest))
 }
 
-/// The right that a command requires; `None` for one that nobody knows.
+/// The right that a command requires; `None` for an unknown command.
 pub(crate) fn right(command: &[u8]) -> Option<OperatorRight> {
     let words = Words::parse(core::str::from_utf8(command).ok()?).ok()?;
     OperatorVerb::named(&COMMANDS, words.verb).map(|it| it.right)
@@ -217,7 +217,7 @@ fn prices(
     Ok((instrument, prices))
 }
 
-/// The mistakes of commands `price`, separated by `;`: a line for each, its place and what is wrong.
+/// The mistakes of `price` commands, separated by `;`: a line for each, with its place and the error.
 pub(crate) fn check_prices(core: &Core, commands: &str) -> String {
     let mut wrong = String::new();
     for (place, text) in (1..).zip(commands.split(';')) {

@@ -29,7 +29,7 @@ pub struct History {
     /// Used for names only.
     state: OmsState,
     instrument: Option<InstrumentNo>,
-    /// Its session, and the bid of its quote.
+    /// Session of the order, and the bid of its quote.
     client: Option<SessionNo>,
     quote: Option<Number>,
     line: Option<SessionNo>,
@@ -38,7 +38,7 @@ pub struct History {
     filled: Quantity,
 }
 
-/// One event of an order.
+/// An event of an order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HistoryStep {
     /// When, in nanoseconds since 1970.

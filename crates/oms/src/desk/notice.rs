@@ -38,7 +38,7 @@ pub enum OmsEvent<'a> {
     StrayReport {
         /// ClOrdID(11) at the venue.
         id: &'a [u8],
-        /// It cannot be read.
+        /// The report cannot be read.
         unreadable: bool,
     },
     /// A venue restates an order, and somebody has to ask it why; nothing of it is applied.
@@ -94,7 +94,7 @@ pub enum OmsEvent<'a> {
     Unknown {
         /// How many.
         orders: usize,
-        /// Their status is requested when it is back.
+        /// The OMS requests their status when the session logs on again.
         asks: bool,
     },
     /// A session to a venue that is not to be asked is back, with orders whose state is unknown.
@@ -120,12 +120,12 @@ pub enum OmsEvent<'a> {
         /// The order status is requested.
         asks: bool,
     },
-    /// The fills of the legs of an order of a spread differ from those of the spread for too long.
+    /// The fills of the legs of an order differ from the fills of the spread for too long.
     LegsMissing {
         /// The order.
         order: u64,
     },
-    /// The venue says that it does not have an order that is open here.
+    /// The venue reports that it does not have an order that is open here.
     NotAtVenue {
         /// The order.
         order: u64,
@@ -134,7 +134,7 @@ pub enum OmsEvent<'a> {
     LiveAfterEnd {
         /// The order.
         order: u64,
-        /// Its number at the venue.
+        /// Number of the order at the venue.
         former: u64,
     },
     /// A line is up on which the venue may still have an order of a former trading day: a cancel of it was sent.
@@ -150,7 +150,7 @@ pub enum OmsEvent<'a> {
         line: &'a [u8],
         /// The order, which its ClOrdID(11) names.
         order: u64,
-        /// What it says.
+        /// Values of the report.
         text: &'a [u8],
     },
     /// The venue answers neither a request nor the status request for its order.
@@ -159,7 +159,7 @@ pub enum OmsEvent<'a> {
         order: u64,
         /// The request, by its number at the venue.
         request: u64,
-        /// It is a cancel; otherwise a replace.
+        /// The request is a cancel; otherwise a replace.
         is_cancel: bool,
         /// The order status was requested.
         was_asked: bool,
@@ -182,7 +182,7 @@ pub enum OmsEvent<'a> {
     LinkWarned {
         /// The line.
         line: &'a str,
-        /// Which.
+        /// The warning.
         warning: LinkWarning,
     },
     /// The exchange warns that the flow limit of a line is nearly used; raised once for each status and connection.
@@ -250,20 +250,20 @@ pub enum OmsEvent<'a> {
         kind: BreakKind,
         /// The order.
         order: u64,
-        /// What the OMS knows.
+        /// Value of the OMS.
         ours: &'a [u8],
-        /// What the venue says.
+        /// Value of the venue.
         venue: &'a [u8],
     },
     /// A bulletin of an exchange, or the answer to a request for bulletins.
     Bulletin {
         /// The line.
         line: &'a str,
-        /// Its number; 0 for an answer without one.
+        /// Number of the bulletin; 0 for an answer without a bulletin.
         number: u32,
         /// The status of the answer.
         status: TmpStatus,
-        /// What it says.
+        /// Text of the bulletin.
         text: &'a [u8],
     },
     /// The exchange refuses the subscription of copies over TMP.
@@ -280,9 +280,9 @@ pub enum OmsEvent<'a> {
     },
     /// New settings are in force.
     Reloaded {
-        /// Who did it.
+        /// The operator who reloaded the settings.
         who: &'a [u8],
-        /// They are those from before the last reload.
+        /// The settings are those from before the last reload.
         back: bool,
     },
     /// A reload or other limits were requested; another operator must request the same.
@@ -290,22 +290,22 @@ pub enum OmsEvent<'a> {
         /// Who did it.
         who: &'a [u8],
     },
-    /// Settings were not reloaded; those in force stay.
+    /// Settings were not reloaded; the old settings stay in force.
     NotReloaded {
-        /// Who wanted it.
+        /// The operator who wanted to reload the settings.
         who: &'a str,
-        /// Every mistake, a line each.
+        /// Every mistake, on a line of its own.
         why: &'a str,
     },
     /// A new trading day was requested.
     DayAsked {
         /// The trading day that ends.
         from: u32,
-        /// The one that starts.
+        /// The trading day that starts.
         day: u32,
-        /// Who requested it.
+        /// The operator who requested the roll.
         who: &'a [u8],
-        /// What is open at which venue.
+        /// Open orders at each venue.
         open: &'a str,
     },
     /// A new trading day started.
@@ -326,7 +326,7 @@ pub enum OmsEvent<'a> {
     DayFar {
         /// The trading day.
         day: u32,
-        /// That of the clock.
+        /// Trading day by the clock.
         clock: u32,
     },
     /// Notes of the journal could not be read: new orders are rejected.
@@ -507,7 +507,7 @@ impl OmsEvent<'_> {
         }
     }
 
-    /// Writes what a venue reports beside its lines' orders.
+    /// Writes venue reports that do not belong to orders of the lines.
     fn write_market(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MarketStatus {
@@ -586,7 +586,7 @@ impl OmsEvent<'_> {
     }
 }
 
-/// What an operator does after a login that the exchange refused.
+/// Task of an operator after a login that the exchange refused.
 fn what_to_do(why: &LinkEnd) -> &'static str {
     match why {
         LinkEnd::Refused { status, .. } if *status == TmpStatus::LOCKED => {

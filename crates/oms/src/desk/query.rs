@@ -25,7 +25,7 @@ use crate::values::value::{Market, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
 
-/// The right that a query requires; `None` for one that nobody knows.
+/// The right that a query requires; `None` for an unknown query.
 pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
     if query == RELOAD {
         // What it would change.

@@ -84,7 +84,7 @@ impl OmsState {
         }
     }
 
-    /// All of the state, as sorted lines.
+    /// The whole state, as sorted lines.
     #[must_use]
     pub fn state_lines(&self) -> String {
         let mut lines = StateLines::default();

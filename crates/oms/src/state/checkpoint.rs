@@ -109,7 +109,7 @@ impl OmsState {
         self.remade.put(to);
     }
 
-    /// What stands before orders and ids.
+    /// Writes the part of a checkpoint before orders and ids.
     fn put_head(&self, to: &mut Pieces<'_>) {
         self.time.put(to);
         self.events.put(to);
@@ -140,7 +140,7 @@ impl OmsState {
         self.holdings.put(to);
     }
 
-    /// With capacity for so many orders and ids, or for the existing ones.
+    /// Reads a state with capacity for this number of orders and ids, or for the existing ones.
     fn take(from: &mut &[u8], room: usize) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,

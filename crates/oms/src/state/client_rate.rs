@@ -13,7 +13,7 @@ pub(crate) enum Passage {
     Taken,
     /// Above the rate limit: rejected.
     Rejected,
-    /// Above the rate limit, and the client had so many rejects that it is logged out.
+    /// The message is above the rate limit, and the client has had so many rejects that the OMS logs it out.
     LoggedOut(RateRule),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct ClientRate {
     pub(crate) next: usize,
     /// Requests rejected since the last accepted one.
     pub(crate) rejected: usize,
-    /// It is being logged out: all requests are rejected until its next Logon.
+    /// The client is being logged out: the OMS rejects all requests until its next Logon.
     pub(crate) is_leaving: bool,
 }
 
@@ -41,7 +41,7 @@ impl ClientRate {
         }
     }
 
-    /// Takes over what was counted by another rule.
+    /// Takes over the counts of another rule.
     fn follow(&mut self, before: Self) {
         if self.rule == before.rule {
             *self = before;

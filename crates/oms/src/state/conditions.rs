@@ -22,19 +22,19 @@ use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::value::{Number, Price, PriceField};
 use fixwire_ledger::{Put, Wire, bytes, record};
 
-/// What a new order asks of the OMS beside its usual fields.
+/// Terms of a new order for the OMS, in addition to its usual fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// It must not be sent later than so many nanoseconds after it was received.
+    /// The OMS must not send the order later than this number of nanoseconds after its receipt.
     pub valid_for: Option<i64>,
-    /// It is held until its condition is met.
+    /// The OMS holds the order until this condition is met.
     pub condition: Option<PriceCondition>,
-    /// It is a parent or a child order.
+    /// The order is a parent or a child order.
     pub role: Option<FamilyRole>,
 }
 
 impl Terms {
-    /// Nothing.
+    /// No such terms.
     pub const NONE: Self = Self {
         valid_for: None,
         condition: None,
@@ -86,9 +86,9 @@ bytes! {
         Waiting = 0,
         /// A price met its condition.
         Touched = 1,
-        /// It was triggered.
+        /// The order was triggered.
         Triggered = 2,
-        /// It was closed before.
+        /// The order was closed before it was triggered.
         Over = 3,
     }
 }
@@ -121,7 +121,7 @@ impl Condition {
     }
 }
 
-/// Instrument, price field, direction, distance from the price, order: those that are met first come first.
+/// Instrument, price field, direction, distance from the price, order. The orders that are met first come first.
 type Waiting = (InstrumentNo, u8, bool, i64, Number);
 
 fn distance(rises: bool, price: Price) -> i64 {

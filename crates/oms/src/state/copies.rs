@@ -21,7 +21,7 @@ pub(crate) type FillTerms = (Quantity, Price);
 /// An order and the hash of an ExecID(17); 0 for the end of the order.
 pub(crate) type CopyKey = (Number, u64);
 
-/// What stands for the hash of an ExecID(17) in the key of the end of an order.
+/// Stands for the hash of an ExecID(17) in the key of the end of an order.
 pub(crate) const ENDED: u64 = 0;
 
 /// A fill, or the end of an order, that one side has reported.
@@ -31,9 +31,9 @@ pub(crate) struct Awaited {
     pub line: Option<SessionNo>,
     /// When it was reported, in nanoseconds since 1970.
     pub since: i64,
-    /// What the line reported.
+    /// The fill as the line reported it.
     pub ours: Option<FillTerms>,
-    /// What the drop copy reported.
+    /// The fill as the drop copy reported it.
     pub copy: Option<FillTerms>,
 }
 
@@ -44,7 +44,7 @@ impl Awaited {
         self.ours.is_some() && self.ours == self.copy
     }
 
-    /// Both sides have reported it, and differ.
+    /// Whether both sides have reported the fill, with different values.
     pub fn differs(&self) -> bool {
         self.ours.is_some() && self.copy.is_some() && self.ours != self.copy
     }
@@ -63,17 +63,17 @@ pub(crate) struct CopyBreak {
 
 record! { CopyBreak { kind, key, what, text } }
 
-/// What a drop copy of a venue is compared with. Empty unless one is configured.
+/// Fills that are compared with a venue's drop copy. Empty unless a drop copy is configured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
     /// Lines whose fills a drop copy session has too, and the session.
     pub(crate) lines: BTreeMap<SessionNo, SessionNo>,
     pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
-    /// The same by line and time.
+    /// The same fills by line and time.
     pub(crate) times: BTreeSet<(Option<SessionNo>, i64, CopyKey)>,
     /// By number: that of their event.
     pub(crate) breaks: BTreeMap<u64, CopyBreak>,
-    /// The numbers of those that are of a fill or the end of an order.
+    /// Numbers of the breaks about a fill or the end of an order.
     pub(crate) broken: BTreeMap<CopyKey, u64>,
 }
 
@@ -151,7 +151,7 @@ impl Copies {
         }
     }
 
-    /// It is awaited no longer.
+    /// The fill is no longer awaited.
     pub fn settle(&mut self, key: CopyKey) -> Option<Awaited> {
         let known = self.awaited.remove(&key)?;
         self.times.remove(&(known.line, known.since, key));

@@ -15,23 +15,23 @@ use crate::values::value::{
 use fixwire_ledger::{NestedEvents, Wire, events};
 
 events! {
-    /// An event, by its feature. Texts are those of its message or file.
+    /// An event, by its feature. Its texts are those of the message or file that caused it.
     OrderEvent;
     /// Sessions, accounts, instruments and what stands before any order.
     Setup SetupEvent['a] {
         /// A session was added: of a client or to a venue.
         2 Session {
-            index: SessionNo = "Its number in events.", name: &'a [u8] = "Its name in the settings.",
+            index: SessionNo = "Number of the session in events.", name: &'a [u8] = "Name in the settings.",
         }
         /// An account was added, or its parent changed.
         3 Account {
-            index: AccountNo = "Its number in events.",
+            index: AccountNo = "Number of the account in events.",
             parent: Option<AccountNo> = "Number of its parent account.",
             name: &'a [u8] = "Account(1).",
         }
         /// An instrument was added, or its value changed.
         4 Instrument {
-            index: InstrumentNo = "Its number in events.",
+            index: InstrumentNo = "Number of the instrument in events.",
             scale: u8 = "Decimals of its prices.",
             worth: u64 = "Multiplier times rate of exchange, in 10^-6.",
             symbol: &'a [u8] = "Symbol(55).",
@@ -49,13 +49,13 @@ events! {
         }
         /// A client whose orders are cancelled with its session logged on or disconnected.
         32 Client {
-            session: SessionNo = "The session.", is: Presence = "Which.",
+            session: SessionNo = "The session.", is: Presence = "The presence.",
         }
         /// A market state was set.
         43 Market {
             instrument: InstrumentNo = "The instrument.",
-            state: Market = "Which.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            state: Market = "State of the market.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
     /// The trading day, and orders of former days.
@@ -68,12 +68,12 @@ events! {
         /// A new trading day was requested: it starts when the orders of this one are closed.
         46 DayAsked {
             date: u32 = "The date, such as 20261122.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
         122 DayBack {
             date: u32 = "The date, such as 20261122.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// The first event of a journal in place of one that was removed: its order numbers continue after this one.
         123 NumbersAfter { number: Number = "The number.", }
@@ -95,7 +95,7 @@ events! {
         }
         /// The venue of a line was asked for all open orders.
         125 MassAsked {
-            line: SessionNo = "The session.", at: i64 = "When, in nanoseconds since 1970: MassStatusReqID(584).",
+            line: SessionNo = "The session.", at: i64 = "The time, in nanoseconds since 1970: MassStatusReqID(584).",
         }
         /// The venue answered for all open orders, or not.
         126 MassAnswered {
@@ -108,29 +108,29 @@ events! {
         /// A limit was set or removed.
         40 Limit {
             scope: Scope = "The scope.",
-            control: u8 = "Its number; see [`Control`](crate::values::limits::RiskControl).",
-            value: Option<i128> = "In the control's unit.",
-            filed: bool = "Whether it comes from a file.",
+            control: u8 = "Number of the control; see [`Control`](crate::values::limits::RiskControl).",
+            value: Option<i128> = "The limit, in the control's unit.",
+            filed: bool = "Whether the limit comes from a file.",
             who: &'a [u8] = "The file or person.",
-            why: &'a [u8] = "As text.",
+            why: &'a [u8] = "The reason, as text.",
         }
-        /// The last limit that was set expires at a time; then the one before it is restored.
+        /// The last limit that was set expires at a time; then the previous limit applies again.
         44 LimitUntil {
             scope: Scope = "The scope.",
-            control: u8 = "Its number.",
+            control: u8 = "Number of the control.",
             before: Option<i128> = "The limit to restore.",
-            until: i64 = "In nanoseconds since 1970.",
+            until: i64 = "The time, in nanoseconds since 1970.",
         }
         /// Trading was allowed or stopped.
         41 Trading {
             scope: Scope = "The scope.",
             state: Trading = "The trading state.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// An operator requested that a scope trade again; a second operator must confirm.
         45 ArmAsked {
             scope: Scope = "The scope.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
     /// New settings.
@@ -139,26 +139,26 @@ events! {
         51 Reloaded {
             settings: u64 = "The hash of their files.",
             back: bool = "Whether they are those from before the last reload.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
             changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
         }
         /// An operator asked for other limits, or a reload of limits or users; a second operator must ask for the same.
         52 ReloadAsked {
             settings: u64 = "The hash of the files, or of the limits.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
     /// Pools of order numbers.
     Pool PoolEvent['a] {
         /// A number pool was added or changed.
         71 Pool {
-            index: PoolNo = "Its number in events.",
+            index: PoolNo = "Number of the pool in events.",
             form: u64 = "Hash of its number format: a new format restarts the pool.",
             tag: u32 = "The tag that carries the numbers to venues.",
             first: u64 = "The first one.",
             last: u64 = "The last one.",
-            each_day: bool = "Whether it restarts each trading day.",
-            name: &'a [u8] = "Its name in the settings.",
+            each_day: bool = "Whether the pool restarts each trading day.",
+            name: &'a [u8] = "Name in the settings.",
         }
         /// An order got a pool number.
         72 Numbered {
@@ -170,14 +170,14 @@ events! {
         /// At most a tenth of the numbers of a pool is left.
         73 NumbersLow {
             pool: PoolNo = "The pool.",
-            left: u64 = "How many.",
+            left: u64 = "How many numbers are left.",
         }
     }
-    /// Requests of clients and operators, and what is sent of them.
+    /// Requests of clients and operators, and their sending to venues.
     Request RequestEvent['a] {
         /// A new order passed every control and was accepted by the OMS.
         10 Taken {
-            order: Number = "Its number.",
+            order: Number = "Number of the order.",
             session: SessionNo = "The client session.",
             account: AccountNo = "The account.",
             instrument: InstrumentNo = "The instrument.",
@@ -200,12 +200,12 @@ events! {
             id: &'a [u8] = "ClOrdID(11).",
             original: &'a [u8] = "OrigClOrdID(41).",
             used: bool = "Whether the ClOrdID counts as used.",
-            reason: Reason = "Why.",
+            reason: Reason = "The reason.",
         }
         /// A replace passed every control.
         12 ReplaceTaken {
             request: Number = "The number of the request.",
-            order: Number = "Of which order.",
+            order: Number = "Number of the order.",
             quantity: Quantity = "OrderQty(38): the total, including the filled quantity.",
             price: Price = "Price(44).",
             hold: Price = "The price used for its reservation.",
@@ -214,60 +214,60 @@ events! {
         /// A cancel was accepted by the OMS.
         13 CancelTaken {
             request: Number = "The number of the request.",
-            order: Number = "Of which order.",
+            order: Number = "Number of the order.",
             id: &'a [u8] = "ClOrdID(11); empty when no client message requested it.",
         }
         /// An order or request was sent to a venue.
         14 Sent {
-            number: Number = "Its number.", line: SessionNo = "The session.",
+            number: Number = "Number of the order or request.", line: SessionNo = "The session.",
         }
         /// An order or request was queued for a session to a venue.
         15 Queued {
-            number: Number = "Its number.",
+            number: Number = "Number of the order or request.",
         }
         /// Open orders are being cancelled.
         16 MassCancelTaken {
             session: Option<SessionNo> = "The requesting client session; `None` for an operator.",
-            filter: OrderFilter = "Which.",
-            orders: u64 = "How many.",
+            filter: OrderFilter = "Filter of the orders.",
+            orders: u64 = "Number of orders.",
             id: &'a [u8] = "ClOrdID(11); empty when no client message requested it.",
-            who: &'a [u8] = "Who requested it, if not a client.",
-            why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that requested it, if not a client.",
+            why: &'a [u8] = "The reason, as text.",
         }
         /// OrderMassCancelRequest(q) was refused.
         17 MassCancelRefused {
             session: SessionNo = "The client session.",
             id: &'a [u8] = "ClOrdID(11).",
             used: bool = "Whether the ClOrdID counts as used.",
-            reason: Reason = "Why.",
+            reason: Reason = "The reason.",
         }
-        /// What requests over TMP of a client, or on a line, say beside the terms of their order.
+        /// Values in requests over TMP of a client, or on a line, in addition to the terms of their order.
         128 Marks {
             session: SessionNo = "The session.",
             marks: &'a [u8] = "cm_id, PositionEffect, order_source, investor_flag, info_source.",
         }
-        /// What a new order says of the locate of its stock.
+        /// The locate of a new order's stock.
         101 Located {
             order: Number = "The order.", reqd: u8 = "LocateReqd(114); 0 for none.",
             broker: &'a [u8] = "LocateBroker(5700); empty for none.",
         }
         /// A new order or a replace must not be sent after a time.
         83 ValidUntil {
-            number: Number = "Its number.", until: i64 = "In nanoseconds since 1970.",
+            number: Number = "Number of the order or request.", until: i64 = "The time, in nanoseconds since 1970.",
         }
     }
-    /// What becomes of an order: the word of its venue, a report by hand, or its end.
+    /// Life of an order: reports of its venue, reports by hand, and its end.
     Order LifecycleEvent['a] {
         /// The venue accepted an order.
         20 Accepted {
-            order: Number = "Its number.",
+            order: Number = "Number of the order.",
             venue_id: &'a [u8] = "OrderID(37) of the venue.",
             at: i64 = "TransactTime(60) of the venue, in nanoseconds since 1970.",
         }
         /// An order was rejected: by the venue, or because no session to the venue was available.
         21 Rejected {
-            order: Number = "Its number.",
-            reason: Reason = "Why.",
+            order: Number = "Number of the order.",
+            reason: Reason = "The reason.",
             text: &'a [u8] = "Text(58) of the venue.",
         }
         /// A fill.
@@ -294,7 +294,7 @@ events! {
         /// A request was rejected by the venue, or is no longer possible.
         25 Declined {
             request: Number = "The request.",
-            reason: Reason = "Why.",
+            reason: Reason = "The reason.",
             text: &'a [u8] = "Text(58) of the venue.",
         }
         /// The venue reported a final state, but fills are missing: the order waits for them.
@@ -302,11 +302,11 @@ events! {
             order: Number = "The order.", how: End = "The final state.",
             request: Option<Number> = "The request that closed it.",
             filled: Quantity = "CumQty(14) of the venue.",
-            at: i64 = "When.",
+            at: i64 = "The time, in nanoseconds since 1970.",
         }
         /// A venue rejected an order; the OMS sends it again.
         70 Retried {
-            order: Number = "The order.", attempt: Number = "Its new number at the venue.",
+            order: Number = "The order.", attempt: Number = "New number of the order at the venue.",
             due: i64 = "Earliest time to send it, in nanoseconds since 1970.",
             not_on: Option<SessionNo> = "The session to avoid.",
             text: &'a [u8] = "Text(58) of the venue.",
@@ -314,7 +314,7 @@ events! {
         /// The status of an order was requested from the venue.
         28 Asked {
             order: Number = "The order.", line: SessionNo = "The session.",
-            at: i64 = "When, in nanoseconds since 1970.",
+            at: i64 = "The time, in nanoseconds since 1970.",
         }
         /// An order was removed from memory: closed long enough ago.
         29 Forgotten { order: Number = "The order.", }
@@ -337,9 +337,9 @@ events! {
             quantity_at: i64 = "TransactTime(60) of the quantity; 0 when it is unknown.",
             price_at: i64 = "That of the price.",
         }
-        /// An operator enters the report of a venue about an order; the events behind it are of this report.
+        /// An operator enters a report of a venue about an order; the events after it belong to this report.
         84 ReportEntered {
-            order: Number = "The order.", who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            order: Number = "The order.", who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// The trading day of an order is over, and the venue has not confirmed that it has ended.
         120 Lapsed {
@@ -352,7 +352,7 @@ events! {
             at: i64 = "TransactTime(60).",
             text: &'a [u8] = "Text(58).",
         }
-        /// The line of such an order is up again: what the venue still has of it is cancelled.
+        /// The line of such an order is logged on again: the OMS cancels what the venue still has of the order.
         124 LapseCancelled {
             order: Number = "The order.", line: SessionNo = "The session.",
         }
@@ -360,18 +360,19 @@ events! {
         63 Unanswered {
             request: Number = "The request.",
         }
-        /// The venue answered neither a request nor the status request: an event says so, once.
+        /// The venue answered neither a request nor the status request: the OMS raises one event.
         64 NoAnswer {
             request: Number = "The request.",
         }
-        /// The venue does not have an order that it had acknowledged: its state is unknown until the venue says more.
+        /// The venue does not have an order that it had acknowledged: the state of the order is unknown until the venue
+        /// reports on it.
         65 NotAtVenue {
             order: Number = "The order.",
         }
         /// A line that does not have the order reported on it: nothing of the report is applied.
         66 ForeignReport {
             line: SessionNo = "The session.", order: Number = "The order.",
-            text: &'a [u8] = "What it says.",
+            text: &'a [u8] = "Values of the report.",
         }
         /// A venue gave an order another OrderID(37) with a replace.
         127 VenueIdSet {
@@ -426,7 +427,7 @@ events! {
         }
         /// A price of the market meets the conditions of orders: each of these is triggered, or rejected.
         81 Touched {
-            instrument: InstrumentNo = "The instrument.", field: PriceField = "Which price.",
+            instrument: InstrumentNo = "The instrument.", field: PriceField = "The price field.",
             price: Price = "The price.",
             who: &'a [u8] = "The session or operator that it came from.",
         }
@@ -443,7 +444,7 @@ events! {
         }
         /// The order that comes next is a child.
         91 ChildOf {
-            order: Number = "The child.", parent: Number = "Its parent.",
+            order: Number = "The child.", parent: Number = "The parent.",
         }
         /// A fill of a child counts for its parent.
         92 ParentFilled {
@@ -464,15 +465,15 @@ events! {
             session: SessionNo = "The client session.",
             kind: u8 = "MsgType(35) of the request: S, Z or R.",
             id: &'a [u8] = "QuoteID(117), or QuoteReqID(131) of an R.",
-            reason: Reason = "Why.",
+            reason: Reason = "The reason.",
         }
         /// The open sides of quotes are being cancelled.
         36 QuotesWithdrawn {
             session: SessionNo = "The client session.",
-            instrument: Option<InstrumentNo> = "Those of an instrument; `None` for all.",
-            quote: Option<Number> = "One quote alone, by its bid.",
+            instrument: Option<InstrumentNo> = "The instrument of the quotes; `None` for all quotes.",
+            quote: Option<Number> = "A single quote, by its bid.",
             kind: u8 = "QuoteCancelType(298); 0 when a new quote replaces it.",
-            orders: u64 = "How many orders.",
+            orders: u64 = "Number of orders.",
             id: &'a [u8] = "QuoteID(117) of the request; empty when a new quote replaces it.",
         }
         /// Both sides of a quote were sent to a venue.
@@ -485,7 +486,7 @@ events! {
     Inquiry InquiryEvent['a] {
         /// A price inquiry of a client was sent to a venue.
         38 Inquired {
-            inquiry: Number = "Its number.",
+            inquiry: Number = "Number of the inquiry.",
             session: SessionNo = "The client session.",
             instrument: InstrumentNo = "The instrument.",
             line: SessionNo = "The session to the venue.",
@@ -498,10 +499,10 @@ events! {
         }
         /// A price inquiry was taken or refused by its venue, or was not answered.
         39 InquiryAnswered {
-            inquiry: Number = "Its number.",
+            inquiry: Number = "Number of the inquiry.",
             session: SessionNo = "The client session.",
             instrument: InstrumentNo = "The instrument.",
-            reason: Option<Reason> = "Why it is refused; `None` when it was taken.",
+            reason: Option<Reason> = "Reason of the refusal; `None` when the venue accepted the inquiry.",
             id: &'a [u8] = "QuoteReqID(131).",
             text: &'a [u8] = "Text(58) of the venue.",
         }
@@ -510,7 +511,7 @@ events! {
     Rejected RejectedEvent['a] {
         /// A control rejected a new order, with the event before: an operator may run it again.
         47 RejectKept {
-            terms: RejectedTerms = "What it would have been.",
+            terms: RejectedTerms = "Terms of the rejected order.",
             id: &'a [u8] = "ClOrdID(11).",
         }
         /// The order of the event before is a rejected one that an operator runs again.
@@ -518,7 +519,7 @@ events! {
             order: Number = "The new order.", reject: u64 = "The number of the reject.",
             old: &'a [u8] = "ClOrdID(11) of the rejected order.",
             without: &'a [u8] = "The controls that were off.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
     /// Drop copies of a venue, and orders placed elsewhere.
@@ -541,7 +542,7 @@ events! {
         }
         /// A break is closed.
         113 BreakClosed {
-            number: u64 = "Its number.", who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            number: u64 = "Number of the break.", who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
         /// The order of the event before was placed elsewhere; its session is the drop copy that reported it.
         50 External {
@@ -553,7 +554,7 @@ events! {
         }
         /// A venue reports the state of the market of all symbols of a line.
         111 VenueMarket {
-            line: SessionNo = "The line.", state: Market = "Which.",
+            line: SessionNo = "The line.", state: Market = "State of the market.",
             symbols: &'a [u8] = "A bit for each instrument that it changes, by number from the lowest bit of the first byte on.",
             why: &'a [u8] = "The field that says so.",
         }
@@ -564,15 +565,15 @@ events! {
         55 SpreadLegs {
             index: InstrumentNo = "The instrument of the spread.",
             first: InstrumentNo = "The instrument of the first leg.",
-            first_side: Side = "Its side when the spread is bought.",
-            first_ratio: u32 = "Its quantity in one set.",
+            first_side: Side = "Side of the leg when the spread is bought.",
+            first_ratio: u32 = "Quantity of the leg in one spread.",
             second: InstrumentNo = "The instrument of the second leg.",
-            second_side: Side = "Its side when the spread is bought.",
-            second_ratio: u32 = "Its quantity in one set.",
+            second_side: Side = "Side of the leg when the spread is bought.",
+            second_ratio: u32 = "Quantity of the leg in one spread.",
         }
         /// A fill of a leg of an order of a spread.
         56 LegFilled {
-            order: Number = "The order.", leg: u8 = "Which, from 0.",
+            order: Number = "The order.", leg: u8 = "The leg, from 0.",
             in_fill: bool = "Whether the report of the fill of the spread brought it; otherwise one of its own.",
             exec: u64 = "Hash of the venue's ExecID(17) and the leg.",
             quantity: Quantity = "LastQty(32) of the leg.", price: Price = "LastPx(31) of the leg.",
@@ -580,14 +581,15 @@ events! {
         }
         /// The venue cancelled or corrected a fill of a leg of an order of a spread.
         58 LegUndone {
-            order: Number = "The order.", leg: u8 = "Which, from 0.",
+            order: Number = "The order.", leg: u8 = "The leg, from 0.",
             exec: u64 = "Hash of the ExecID(17) of the fill, as it was last corrected, and the leg.",
             by: u64 = "Hash of the ExecID(17) of the report and the leg.",
             was_quantity: Quantity = "LastQty(32) of the fill.", was_price: Price = "LastPx(31) of the fill.",
             quantity: Quantity = "The right LastQty(32); 0 when the trade was cancelled.", price: Price = "The right LastPx(31).",
             at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
         }
-        /// The fills of the legs of an order differ from those of the spread for too long: an event says so, once.
+        /// The fills of the legs of an order differ from the fills of the spread for too long: the OMS raises one
+        /// event.
         57 LegsMissing {
             order: Number = "The order.",
         }
@@ -604,26 +606,26 @@ events! {
             price: Price = "LastPx(31) of the fill, or Price(44) of the order, as the venue says.",
             paid: Option<i128> = "CumQty(14) times AvgPx(6) of the venue, as that of the order.",
             status: u8 = "OrdStatus(39) of the venue; 0 without one.",
-            total: Quantity = "What the order may fill in all, as the venue says.",
-            opposite: Quantity = "What a bust may take back.",
-            ours: &'a [u8] = "What the OMS knows.",
-            venue: &'a [u8] = "What the venue says.",
+            total: Quantity = "Total quantity that the order may fill, according to the venue.",
+            opposite: Quantity = "Quantity that a bust may take back.",
+            ours: &'a [u8] = "Value of the OMS.",
+            venue: &'a [u8] = "Value of the venue.",
         }
-        /// The venue was asked about a break and did not answer, or cannot be asked: an event says so, once.
+        /// The venue was asked about a break and did not answer, or cannot be asked: the OMS raises one event.
         89 BreakAlarmed {
             number: u64 = "The number of the break.",
         }
-        /// An operator decided a break; another one must decide the same.
+        /// An operator decided a break; a second operator must decide the same.
         96 SettleAsked {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// An operator decided a break; the events behind it correct the order.
+        /// An operator decided a break; the events after it correct the order.
         95 BreakSettled {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
-            who: &'a [u8] = "Who did it.", why: &'a [u8] = "As text.",
+            who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// An operator set OrderQty(38) and Price(44) of an order to what the venue says.
+        /// An operator set OrderQty(38) and Price(44) of an order to the venue's values.
         93 TermsSettled {
             order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
         }
@@ -632,7 +634,7 @@ events! {
             order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
             reason: u64 = "ExecRestatementReason(378).", at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
         }
-        /// An operator set CumQty(14) and AvgPx(6) of an order to what the venue says; the position follows.
+        /// An operator set CumQty(14) and AvgPx(6) of an order to the venue's values; the position follows.
         94 FillsSettled {
             order: Number = "The order.", filled: Quantity = "CumQty(14).",
             paid: i128 = "CumQty(14) times AvgPx(6).",
@@ -641,7 +643,7 @@ events! {
     }
     /// Trades that a venue cancels or corrects.
     Undo UndoEvent['a] {
-        /// The venue cancelled a trade: its fill counts no more.
+        /// The venue cancelled a trade: its fill no longer counts.
         85 Busted {
             order: Number = "The order.",
             exec: u64 = "Hash of the ExecID(17) of the fill, as it was last corrected.",

@@ -176,7 +176,7 @@ impl Flow {
         }
     }
 
-    /// What has passed within a second, a minute and today, until now.
+    /// Counts within a second, a minute and today, up to now.
     #[inline]
     pub(crate) fn sums(&self, at: i64) -> (Passed, Passed, &Passed) {
         let second = self.second.at(at / TENTH, Passed::clone);
@@ -193,7 +193,7 @@ fn is_over(at: i64, then: i64) -> bool {
     at.saturating_sub(then) >= SECOND
 }
 
-/// New orders by content, at least those of the last second, where identical orders are limited.
+/// New orders by content, at least the orders of the last second, where identical orders are limited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
@@ -206,13 +206,13 @@ pub(crate) struct Recent {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecentOrder {
     pub(crate) at: i64,
-    /// Of its content.
+    /// Hash of the order's content.
     pub(crate) hash: u64,
     /// The number of the identical order before it; of none for the first.
     pub(crate) before: u64,
 }
 
-/// What orders have in common.
+/// Values that identical orders have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
     hash: u64,
@@ -223,11 +223,12 @@ pub(crate) struct Content {
 }
 
 impl Recent {
-    /// Orders that are forgotten with a message, at most. After a burst there are as many to forget as a second had.
+    /// Maximum number of orders that are forgotten with one message. After a burst there may be as many to forget as a
+    /// second had.
     const FORGOTTEN: usize = 4;
 
-    /// How many orders of the last second are identical. When not even the older ones which are still known would make
-    /// more than `enough`, it may count them too.
+    /// Number of identical orders within the last second. When at most `enough` identical orders are known, older ones
+    /// among them may count too.
     pub(crate) fn count(&self, at: i64, hash: u64, enough: u64) -> u64 {
         let Some(content) = self.contents.find(mixed(hash), |it| it.hash == hash) else {
             return 0;
@@ -246,7 +247,7 @@ impl Recent {
         self.orders.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// Forgets some of those that are older than a second.
+    /// Forgets some of the orders that are older than a second.
     pub(crate) fn forget(&mut self, at: i64) {
         for _ in 0..Self::FORGOTTEN {
             let Some(old) = self.orders.pop_front_if(|order| is_over(at, order.at)) else {

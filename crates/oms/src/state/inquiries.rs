@@ -18,7 +18,7 @@ pub(crate) struct Inquiry {
     pub at: i64,
     /// QuoteReqID(131) of the client.
     pub id: Text,
-    /// Its number of a pool; empty without one.
+    /// The order_no from a pool; empty without one.
     pub order_no: Text,
 }
 
@@ -50,7 +50,7 @@ impl InquiryKey {
     }
 }
 
-/// All of them, by number.
+/// All inquiries, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inquiries(pub(crate) BTreeMap<Number, Inquiry>);
 

@@ -11,10 +11,10 @@ use crate::state::parents::FamilyRole;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::{Number, Price, PriceField};
 
-/// Last, bid and offer of an instrument, as far as they are known.
+/// Last, bid and offer of an instrument, as far as the prices are known.
 type Quote = [Option<Price>; 3];
 
-/// What an accepted order asks for, in units of the OMS.
+/// Terms of an accepted order, in units of the OMS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTerms {
     /// Nanoseconds from its receipt on.
@@ -24,7 +24,7 @@ pub(crate) struct AcceptedTerms {
 }
 
 impl AcceptedTerms {
-    /// It is not sent now.
+    /// Whether the order is not sent now.
     pub(crate) fn stays(&self) -> bool {
         self.condition.is_some() || self.is_parent()
     }
@@ -33,7 +33,7 @@ impl AcceptedTerms {
         self.role == Some(FamilyRole::Parent)
     }
 
-    /// Its parent.
+    /// Parent of the order.
     pub(crate) fn parent(&self) -> Option<Number> {
         match self.role {
             Some(FamilyRole::Child(parent)) => Some(parent),
@@ -60,7 +60,7 @@ pub(crate) fn place(field: PriceField) -> usize {
 }
 
 impl Prices {
-    /// Rebuilds what is derived from the state; no price is known.
+    /// Rebuilds the values that are derived from the state; no price is known.
     pub(crate) fn rebuild(&mut self, state: &OmsState) {
         *self = Self::default();
         self.quotes = Table::of([None; 3], state.instruments().len());
@@ -68,7 +68,7 @@ impl Prices {
         self.deadlines = held.filter_map(|it| deadline(state, it.0)).collect();
     }
 
-    /// Follows instruments that were added, and those that have more decimals than these before.
+    /// Follows added instruments, and instruments that have more decimals than these before.
     pub(crate) fn rescale(&mut self, state: &OmsState, scales: &Table<InstrumentNo, u8>) {
         self.quotes.resize(state.instruments().len(), [None; 3]);
         for (index, before) in scales.numbered() {

@@ -9,10 +9,10 @@ use fixwire_ledger::{Put, Wire, record};
 /// A fill of a leg.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct LegFill {
-    /// Which leg, from 0.
+    /// The leg, from 0.
     pub leg: u8,
     pub quantity: Quantity,
-    /// In units of the leg.
+    /// Price in units of the leg.
     pub price: Price,
     /// The number of its event: ExecID(17) of the report to the client.
     pub report: u64,
@@ -22,7 +22,7 @@ pub(crate) struct LegFill {
 
 record! { LegFill { leg, quantity, price, report, undone } }
 
-/// Those of all orders in memory, by the hash of ExecID(17) and leg.
+/// Leg fills of all orders in memory, by the hash of ExecID(17) and leg.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LegFills(pub(crate) BTreeMap<(Number, u64), LegFill>);
 
@@ -39,7 +39,7 @@ impl LegFills {
         self.0.get_mut(&(order, exec))
     }
 
-    /// What an execution has become: itself, or its last correction; and its hash.
+    /// An execution as it counts now: itself, or its last correction; and its hash.
     pub fn now(&self, order: Number, exec: u64) -> Option<(u64, &LegFill)> {
         let mut found = (exec, self.get(order, exec)?);
         while let Some(next) = self.get(order, found.1.undone) {

@@ -34,7 +34,7 @@ pub(crate) struct MassQuestions {
     pub asked: Vec<MassQuestion>,
 }
 
-/// What a report says of the answer that it is part of.
+/// The part of a mass status answer that a report gives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MassReport {
     /// MassStatusReqID(584) as a number; 0 when it is not one of ours.

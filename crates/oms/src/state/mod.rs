@@ -134,7 +134,7 @@ pub(crate) struct Standings<'a> {
 }
 
 impl<'a> Standings<'a> {
-    /// None yet.
+    /// The standings of an order, without any scope yet.
     #[inline(always)]
     pub fn new(state: &'a OmsState, party: Party) -> Self {
         Self {
@@ -175,13 +175,13 @@ impl<'a> Standings<'a> {
 /// A session: of a client or to a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Session {
-    /// It is a venue session that is ready for orders.
+    /// The session is one to a venue, and ready for orders.
     pub ready: bool,
-    /// It is a client that is logged on.
+    /// The session is one of a client that is logged on.
     pub client: Presence,
     /// The last MsgSeqNum received and sent over TMP.
     pub link: (u32, u32),
-    /// What requests over TMP say, of this client or on this line.
+    /// Values in requests over TMP, of this client or on this line.
     pub marks: RequestMarks,
     pub standing: Standing,
 }
@@ -218,7 +218,7 @@ pub(crate) struct Expiry {
     pub until: i64,
 }
 
-/// A stopped scope: the operator who stopped it, and the one who requested to arm it.
+/// A stopped scope: the operator who stopped it, and the operator who requested to arm it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Stop {
     pub scope: Scope,
@@ -272,7 +272,7 @@ pub struct OmsState {
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.
     pub(crate) copies: Copies,
-    /// What venues say of orders that does not agree with them.
+    /// Values of venues that do not agree with an order.
     pub(crate) breaks: VenueBreaks,
     pub(crate) strays: Strays,
     /// New orders of the last second.
@@ -302,7 +302,7 @@ fn pair(account: AccountNo, instrument: InstrumentNo) -> u64 {
 }
 
 impl OmsState {
-    /// Closed orders of a line of which the venue says something else.
+    /// Closed orders of a line for which the venue reports another state.
     pub(crate) fn doubtful_of_closed(&self, line: SessionNo) -> impl Iterator<Item = Number> {
         let orders = self.breaks.iter();
         let orders = orders.filter_map(|(_, it)| self.orders.get(it.order));
@@ -310,7 +310,7 @@ impl OmsState {
         closed.filter(|it| !it.is_external()).map(|it| it.number)
     }
 
-    /// With capacity for so many orders and ids.
+    /// A state with capacity for this number of orders and ids.
     #[must_use]
     pub fn with_capacity(orders: usize) -> Self {
         Self {
@@ -320,7 +320,7 @@ impl OmsState {
         }
     }
 
-    /// The same, but memory is allocated when orders arrive.
+    /// A state with capacity for this number of orders, whose memory is allocated when orders arrive.
     pub(crate) fn with_room(orders: usize) -> Self {
         Self {
             orders: Orders::with_room(orders),

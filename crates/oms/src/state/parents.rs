@@ -33,7 +33,7 @@ pub(crate) struct Parent {
     pub(crate) is_open: bool,
     /// Quantity of its open children that is not filled.
     pub(crate) held: Quantity,
-    /// Its children in memory.
+    /// Children of the parent in memory.
     pub(crate) children: BTreeSet<Number>,
 }
 

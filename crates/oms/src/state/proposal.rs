@@ -36,7 +36,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Its session, account and instrument.
+    /// Session, account and instrument of the request.
     #[inline]
     pub fn party(&self) -> Party {
         Party::new(self.session, self.account, self.instrument)

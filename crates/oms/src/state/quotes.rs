@@ -8,10 +8,10 @@ use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
 use fixwire_ledger::{Put, Wire, record};
 
-/// Which side of a quote an order is.
+/// The side of a quote that an order is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum QuoteSide {
-    /// It belongs to no quote.
+    /// The order belongs to no quote.
     #[default]
     None,
     /// The bid.
@@ -60,7 +60,7 @@ record! { KnownQuote { session, account, instrument, id; orders = 0 } }
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotes {
     pub(crate) all: BTreeMap<Number, KnownQuote>,
-    /// The last quote of each session, account and instrument, of those in memory.
+    /// The last quote of each session, account and instrument, of the quotes in memory.
     pub(crate) current: BTreeMap<(SessionNo, AccountNo, InstrumentNo), Number>,
     /// Price inquiries that wait for their answer.
     pub(crate) inquiries: Inquiries,

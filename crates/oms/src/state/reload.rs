@@ -13,7 +13,7 @@ pub(crate) struct PendingReload {
 
 record! { PendingReload { by, settings } }
 
-/// As much of a name as the state keeps.
+/// The part of a name that the state keeps.
 pub(crate) fn short(who: &[u8]) -> Text {
     Text::new(&who[..who.len().min(Text::MAX)])
 }

@@ -31,7 +31,7 @@ pub(crate) struct Roll {
     pub closing: bool,
 }
 
-/// What starts a roll without an operator.
+/// Cause of a roll without an operator.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RollCause {
     /// `day_begins`.
@@ -71,7 +71,7 @@ pub(crate) fn is_unconfirmed(state: &OmsState, order: &Order) -> bool {
     order.state == OrderState::Lapsed || ends_with_day(state, order)
 }
 
-/// What is open at the venues: by line the orders that end before a day, and those that stay.
+/// Open orders at the venues: by line, the orders that end before a day, and the orders that stay.
 pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
     let mut lines: BTreeMap<SessionNo, [usize; 3]> = BTreeMap::new();
     let orders = state.orders().iter();

@@ -23,18 +23,18 @@ pub(crate) const RATIO_MOST: u32 = 1_000;
 /// A leg of a spread.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SpreadLeg {
-    /// Its instrument.
+    /// Instrument of the leg.
     pub instrument: InstrumentNo,
-    /// Its side when the spread is bought.
+    /// Side of the leg when the spread is bought.
     pub side: Side,
-    /// Its quantity in one set.
+    /// Quantity of the leg in one spread.
     pub ratio: u32,
 }
 
 record! { SpreadLeg { instrument, side, ratio } }
 
 impl SpreadLeg {
-    /// Its side in an order.
+    /// Side of the leg in an order.
     #[must_use]
     pub fn side_in(&self, order: Side) -> Side {
         if order.is_buy() == self.side.is_buy() {
@@ -44,7 +44,7 @@ impl SpreadLeg {
         }
     }
 
-    /// Its quantity in so many sets.
+    /// Quantity of the leg in this number of spreads.
     pub(crate) fn quantity(&self, sets: Quantity) -> Quantity {
         sets.saturating_mul(self.ratio.into())
     }
@@ -54,12 +54,12 @@ bytes! {
     /// How a venue reports the legs of an order; the first leg fill decides, so that a leg that is reported both ways counts once.
     #[derive(Default)]
     LegSource {
-        /// None was reported.
+        /// No fill of a leg was reported.
         #[default]
         Unknown = 0,
-        /// In reports of their own.
+        /// Legs are reported in reports of their own.
         Reports = 1,
-        /// In the report of the fill of the spread.
+        /// Legs are reported in the report of the spread's fill.
         Fills = 2,
     }
 }
@@ -74,9 +74,9 @@ pub struct OrderLegs {
     /// Quantity of each leg that counts as open.
     pub(crate) exposed: [Quantity; 2],
     pub(crate) source: LegSource,
-    /// Since when the fills of the legs differ from those of the spread; 0 when they do not.
+    /// Time since which the fills of the legs differ from the fills of the spread; 0 when they do not differ.
     pub(crate) since: i64,
-    /// An event says so.
+    /// An event has reported the difference.
     pub(crate) is_reported: bool,
 }
 
@@ -168,7 +168,7 @@ impl Spreads {
         Some(legs)
     }
 
-    /// Compares the fills of the legs with those of the spread.
+    /// Compares the fills of the legs with the fills of the spread.
     pub fn compare(&mut self, order: &Order, at: i64) {
         let (Some(legs), Some(of)) = (
             self.legs.get(&order.instrument),
@@ -189,7 +189,7 @@ impl Spreads {
         }
     }
 
-    /// An event says that the legs of an order differ from its fills.
+    /// An event has reported that the fills of an order's legs differ from the order's fills.
     pub fn reported(&mut self, order: Number) -> Option<()> {
         let legs = self.orders.get_mut(&order)?;
         legs.is_reported = true;
@@ -239,7 +239,7 @@ impl Wire<'_> for Spreads {
         self.fills.put(to);
     }
 
-    /// What is exposed is added later.
+    /// Reads spreads and legs; the exposure is added later.
     fn take(from: &mut &[u8]) -> Option<Self> {
         let mut spreads = Self::default();
         for (index, legs) in BTreeMap::take(from)? {

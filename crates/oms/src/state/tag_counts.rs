@@ -10,15 +10,15 @@ use fixwire_protocol::Tag;
 use crate::values::field_table::LOW;
 use crate::values::ids::SessionNo;
 
-/// High tags that are counted on their own; the others are counted together.
+/// Number of high tags that have a count of their own; all other high tags share one count.
 const HIGH: usize = 256;
 
 /// Fields that were dropped since the start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DroppedFields {
-    /// Of requests, as `drop` says.
+    /// Fields of requests that `drop` names.
     pub requests: TagCounts,
-    /// Of reports of venues, which are not passed on.
+    /// Fields of venues' reports that are not passed on.
     pub reports: TagCounts,
 }
 
@@ -49,7 +49,7 @@ impl NotUsed {
 #[derive(Clone, Debug)]
 pub(crate) struct TagCounts {
     pub(crate) low: Vec<u64>,
-    /// In the order of their tags.
+    /// Counts of high tags, in the order of the tags.
     pub(crate) high: Vec<(Tag, u64)>,
     pub(crate) others: u64,
 }

@@ -3,7 +3,7 @@
 use crate::values::ids::Party;
 use crate::values::value::{Amount, Effect, Price, Quantity};
 
-/// Sums over the open orders of a scope, and what was traded today.
+/// Sums over the open orders of a scope, and over the trades of today.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
     /// Open orders.
@@ -29,7 +29,7 @@ impl Tally {
         (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
     }
 
-    /// What an open order of this side may still trade.
+    /// Quantity that an open order of this side may still trade.
     pub(crate) fn open(buys: bool, quantity: Quantity) -> Self {
         let (buying, selling) = if buys { (quantity, 0) } else { (0, quantity) };
         Self {
@@ -199,7 +199,7 @@ impl Position {
     }
 }
 
-/// What a trade does to a position.
+/// Effect of a trade on a position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TradeSide {
     pub buys: bool,

@@ -25,7 +25,7 @@ impl OmsState {
         self.money(instrument, amount)
     }
 
-    /// The same for open or traded quantities; saturates at the largest amount.
+    /// Value of open or traded quantities; saturates at the largest amount.
     pub(crate) fn worth_at_most(
         &self,
         instrument: InstrumentNo,
@@ -93,8 +93,8 @@ impl OmsState {
         }
     }
 
-    /// What a replace of an order takes the place of: the larger of what it knows and what its venue says. What a bust may
-    /// take back stays counted.
+    /// Counts that a replace of an order takes the place of: the larger of the order's own and the venue's. The
+    /// quantity that a bust may take back stays counted.
     pub(crate) fn counted_before(&self, order: &Order) -> (Tally, Quantity, Price) {
         if !self.breaks.is_empty()
             && let Some(more) = self.breaks.exposure(order.number)
@@ -109,7 +109,7 @@ impl OmsState {
         (self.counted(order, None), order.quantity, order.hold)
     }
 
-    /// The same for an order that its venue sees differently: the larger of both.
+    /// Counts of an order that its venue sees differently: the larger of both.
     #[cold]
     fn counted_with(&self, order: &Order, request: Option<&Request>, more: Exposure) -> Tally {
         let request = request.filter(|it| it.kind == crate::RequestKind::Replace);

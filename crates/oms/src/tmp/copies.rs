@@ -24,7 +24,7 @@ use crate::values::rules::{CopySourceRule, RiskRules};
 use crate::values::show::digits;
 use crate::values::value::{Effect, End, OrderType, Text, TimeInForce};
 
-/// What a link of copies subscribes to.
+/// Subscription of a link of copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CopyLink {
     pub target: u8,
@@ -57,7 +57,7 @@ pub(super) fn gets_copies(settings: &ClientLinkSettings) -> bool {
     )
 }
 
-/// What is wrong with the link of a `drop_copy_in`.
+/// Mistakes in the link of a `drop_copy_in`.
 pub(super) fn problems(
     rules: &RiskRules,
     (line, source): (&OmsTmpLine, &CopySourceRule),
@@ -85,7 +85,7 @@ pub(super) fn problems(
     }
 }
 
-/// What a copy says, and what it says it of.
+/// Content of a copy, and the order that it is about.
 struct Copied<'a> {
     said: &'a Execution,
     of: &'a R06,
@@ -293,7 +293,7 @@ fn terms(copy: &R06) -> ExternalTerms {
     }
 }
 
-/// What stands for ExecID(17) in the report that a copy is of.
+/// Stands for ExecID(17) in the report that a copy is of.
 fn exec_of_copied(copy: &R06, is_short: bool) -> u64 {
     let mut room = [0; R06::SIZE];
     let report = copy.report(0);

@@ -11,7 +11,7 @@ const ORD_IDS: u64 = 10_000_000;
 /// The digits of a user_define, the lowest first.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// ord_id of a request: its number without what is above seven digits.
+/// The ord_id of a request: the last seven digits of its number.
 pub(crate) fn ord_id(number: Number) -> u32 {
     // Below 10,000,000.
     (number % ORD_IDS) as u32

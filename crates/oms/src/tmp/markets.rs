@@ -23,7 +23,7 @@ pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
 }
 
 impl Core {
-    /// Handles an R12; `None` when it says nothing of a market.
+    /// Handles an R12; `None` when it has no state of a market.
     #[cold]
     pub(crate) fn tmp_market(
         &mut self,

@@ -43,7 +43,7 @@ const QUEUE_MOST: usize = 65_536;
 /// A line that speaks TMP. Its index is that of the engine's link.
 #[derive(Clone, Debug)]
 pub struct OmsTmpLine {
-    /// Its name in the settings: line groups name it as they name a FIX session.
+    /// Name of the line in the settings; line groups name it in the same way as a FIX session.
     pub name: String,
     /// The broker's end of the link.
     pub settings: ClientLinkSettings,
@@ -56,14 +56,14 @@ pub(crate) struct TmpLine {
     /// The broker's number, and that of the link.
     pub fcm_id: u16,
     pub session_id: u16,
-    /// What its requests say beside the terms of their order.
+    /// Values of the line's requests in addition to the terms of their order.
     pub marks: LineMarks,
-    /// Its reports are R22.
+    /// Reports of the line are R22.
     pub is_short: bool,
-    /// Its number in events, once the state knows it.
+    /// Number of the line in events, once the state knows it.
     pub index: Option<SessionNo>,
     pub client: LinkClient,
-    /// What the link wants done, and how much of it is.
+    /// Actions that the link wants done, and how many of them are done.
     pub actions: LinkActions,
     pub done: usize,
     /// Bytes of frames that came since all of it was done.
@@ -149,7 +149,7 @@ impl TmpLine {
         queued.into_iter().chain(self.client.next_due()).min()
     }
 
-    /// Forgets what was not done and not sent.
+    /// Forgets actions that were not done and requests that were not sent.
     pub(crate) fn forget(&mut self) {
         self.actions.clear();
         (self.done, self.behind) = (0, 0);
@@ -178,7 +178,7 @@ impl TmpLines {
         }
     }
 
-    /// Says to the rules what their lines are.
+    /// Completes the rules with properties of the lines.
     pub(crate) fn complete(&self, rules: &mut RiskRules) {
         for group in &mut rules.groups {
             for line in &self.lines {
@@ -238,7 +238,7 @@ impl TmpLines {
     }
 }
 
-/// What is wrong with lines that speak TMP and the settings that name them; empty when nothing is.
+/// Mistakes in lines that speak TMP and in settings that name them; empty without mistakes.
 pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
@@ -332,7 +332,7 @@ fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
     }));
 }
 
-/// Only orders over TMP say what the settings of a user have for them.
+/// Finds users with values that only orders over TMP have.
 fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
     for user in &rules.users {
         let marks = &user.marks;

@@ -48,11 +48,11 @@ impl RequestFrame {
     }
 }
 
-/// What a line says in its requests.
+/// Values of a line in its requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineMarks {
     pub(super) fcm_id: u16,
-    /// What an order says that neither it nor its user decides.
+    /// Values that neither the order nor its user decides.
     pub(super) of_requests: RequestMarks,
 }
 
@@ -71,13 +71,13 @@ impl LineMarks {
         }
     }
 
-    /// What the requests of an order say.
+    /// Values of the requests of an order.
     fn of_order(&self, order: &Order) -> RequestMarks {
         order.marks.or(self.of_requests)
     }
 }
 
-/// What an R01 says that depends on the request.
+/// Values of an R01 that depend on the request.
 struct RequestTerms {
     exec_type: TmpExecType,
     number: Number,
@@ -124,7 +124,7 @@ pub(crate) fn request(
     }
 }
 
-/// Both sides of a quote as one frame.
+/// Writes both sides of a quote as one frame.
 fn quote(
     state: &OmsState,
     bid: Number,
@@ -310,7 +310,7 @@ pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     i32::try_from(price / more).ok()
 }
 
-/// The same for a price that need not be exact: without its further decimals, or 0.
+/// A price on the wire that need not be exact: further decimals are cut off, or it is 0.
 fn near_price(price: Price, known: u8, scale: u8) -> i32 {
     let more = known.checked_sub(scale).map(|more| 10_i64.pow(more.into()));
     let price = more.and_then(|more| i32::try_from(price / more).ok());

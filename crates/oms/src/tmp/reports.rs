@@ -23,9 +23,9 @@ use crate::values::rules::RejectCode;
 use crate::values::show::{Sentence, digits};
 use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
 
-/// Where the body of a frame begins: behind MsgSeqNum and times of sending.
+/// Position where the body of a frame begins: after MsgSeqNum and times of sending.
 const BODY: usize = 17;
-/// What a status is above in the error table of a venue.
+/// Number that is added to a status in the error table of a venue.
 pub(super) const CODES: u64 = 40_000;
 
 /// The fields of an R02, R32 or R22 that matter here.
@@ -80,7 +80,7 @@ impl Execution {
         }
     }
 
-    /// Of an R22, whose fill is that of its first leg; of a spread see [`Core::short_of_spread`].
+    /// The report of an R22, whose fill is that of its first leg; for a spread see [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -105,13 +105,13 @@ impl Execution {
         &self.symbol.0[..self.symbol.1]
     }
 
-    /// CumQty(14), as far as the report says it.
+    /// CumQty(14), if the report has it.
     pub(super) fn filled(&self, order: Option<&Order>) -> u64 {
         let known = || order.map_or(0, |order| order.filled);
         self.filled.map_or_else(known, u64::from)
     }
 
-    /// OrderQty(38) of the order, as far as the report says it.
+    /// OrderQty(38) of the order, if the report has it.
     fn total(&self, order: Option<&Order>) -> Option<u64> {
         let filled = self.filled(order);
         let [leaves, before, last] = [self.leaves, self.before, self.last_quantity].map(u64::from);
@@ -196,13 +196,13 @@ impl Execution {
     }
 }
 
-/// What became of a frame of the exchange.
+/// Effect of a frame of the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpOutcome {
     pub heard: ReportOutcome,
     /// order_no, for events.
     pub order_no: [u8; 5],
-    /// Its status.
+    /// Status of the frame.
     pub status: TmpStatus,
     /// The state that markets are in now, and how many it changed.
     pub market: Option<(Market, usize)>,
@@ -387,7 +387,7 @@ impl Core {
         Some(self.legs_of_fill(at, report, &of_legs, sink))
     }
 
-    /// What a fill of a spread says of its legs.
+    /// Legs in a report of a spread's fill.
     pub(super) fn tmp_legs_of(
         &self,
         report: &VenueReport<'_>,
@@ -582,7 +582,7 @@ pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     }
 }
 
-/// The words of a status and its code; empty when it says nothing.
+/// The words of a status, and its code; empty for a status without a meaning.
 fn status_text(status: TmpStatus, room: &mut Sentence) -> &[u8] {
     if !status.is_success() {
         let words = status.text().unwrap_or("rejected by the exchange");

@@ -11,12 +11,12 @@ use crate::values::value::{Number, Text};
 pub(crate) struct StateLines {
     text: String,
     ends: Vec<usize>,
-    /// What the next lines are about.
+    /// Subject of the next lines.
     subject: String,
 }
 
 impl StateLines {
-    /// What the next lines are about.
+    /// Sets the subject of the next lines.
     pub(crate) fn of(&mut self, subject: fmt::Arguments<'_>) {
         self.subject.clear();
         // A String takes everything.
@@ -36,14 +36,14 @@ impl StateLines {
         }
     }
 
-    /// A line of what is there.
+    /// Adds a line for a value that is present.
     pub(crate) fn some(&mut self, name: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.say(name, value);
         }
     }
 
-    /// A line of what is true.
+    /// Adds a line for a flag that is true.
     pub(crate) fn flag(&mut self, name: &str, is: bool) {
         if is {
             self.say(name, "yes");
@@ -65,7 +65,7 @@ impl StateLines {
         }
     }
 
-    /// All of them, sorted, each with a newline.
+    /// All lines, sorted, each with a newline.
     pub(crate) fn sorted(&self) -> String {
         let starts = core::iter::once(0).chain(self.ends.iter().copied());
         let lines = starts.zip(&self.ends);
@@ -80,7 +80,7 @@ impl StateLines {
     }
 }
 
-/// A price, or a sum of prices, with so many decimals.
+/// A price, or a sum of prices, with this number of decimals.
 pub(crate) struct Scaled(pub i128, pub u8);
 
 impl Display for Scaled {
@@ -127,7 +127,7 @@ impl Display for OrderNo {
     }
 }
 
-/// A time and what it is of.
+/// A time, and the value that it belongs to.
 pub(crate) struct At<T>(pub i64, pub T);
 
 impl<T: Display> Display for At<T> {

@@ -202,7 +202,7 @@ fn order(of: &OmsState, known: &Order, to: &mut StateLines) {
     }
 }
 
-/// What it waits for: fills before a final state, or to be sent again.
+/// What an order waits for: fills before a final state, or a retry.
 fn waits(of: &OmsState, (pended, retry): (Option<&Pended>, Option<&Retry>), to: &mut StateLines) {
     if let Some(pended) = pended {
         let Pended {

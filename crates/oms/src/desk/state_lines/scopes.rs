@@ -95,7 +95,7 @@ fn of_flow(name: &str, flow: &Flow, to: &mut StateLines) {
     window(name, "second", minute, to);
 }
 
-/// What passed in each slot that counts, by the number of the slot since 1970.
+/// Counts of each slot, by the number of the slot since 1970.
 fn window<const N: usize>(name: &str, unit: &str, of: &Window<N>, to: &mut StateLines) {
     // The sum is that of the parts.
     let Window {

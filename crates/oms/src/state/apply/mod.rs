@@ -168,7 +168,7 @@ impl OmsState {
         }
     }
 
-    /// Moves the usage of an account from its old parents to its new ones.
+    /// Moves the usage of an account from its old parents to its new parents.
     fn set_parent(&mut self, index: AccountNo, parent: Option<AccountNo>) -> Option<()> {
         let mut above = parent;
         while let Some(of) = above {
@@ -267,7 +267,7 @@ impl OmsState {
         });
     }
 
-    /// For every scope of an order.
+    /// Calls `change` for every scope of an order.
     fn each_standing(&mut self, party: Party, mut change: impl FnMut(&mut Standing)) {
         change(&mut self.firm);
         if let Some(session) = party.session.and_then(|it| self.sessions.get_mut(it)) {
@@ -446,7 +446,7 @@ impl OmsState {
         }
     }
 
-    /// In flight on a disconnected session: only the venue knows its state.
+    /// Makes the requests in flight on a disconnected session unknown: only the venue knows their state.
     fn line_down(&mut self, line: SessionNo) -> Option<()> {
         self.sessions.get_mut(line)?.ready = false;
         self.orders.lose(line);

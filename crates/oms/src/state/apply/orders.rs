@@ -399,7 +399,7 @@ impl OmsState {
         Some(())
     }
 
-    /// What an order says over TMP from its first sending on: what its user says, else what its line says.
+    /// Sets the values of an order over TMP when it is sent first: those of its user, else those of its line.
     pub(crate) fn mark(&mut self, number: Number) -> Option<()> {
         let order = self.orders.get_mut(number)?;
         let of = |session: SessionNo| self.sessions.get(session).map(|it| it.marks);
@@ -409,7 +409,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Its final state waits for missing fills.
+    /// The final state of an order waits for missing fills.
     fn pended(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         let LifecycleEvent::Pended {
             order,
@@ -435,7 +435,7 @@ impl OmsState {
         Some(())
     }
 
-    /// It was not sent yet under its new number.
+    /// An order gets a new number for a retry, and is not sent yet.
     fn retried(
         &mut self,
         order: Number,

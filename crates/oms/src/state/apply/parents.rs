@@ -102,7 +102,7 @@ impl OmsState {
         })
     }
 
-    /// A new child takes over a quantity of its parent; returns what it counts as flow.
+    /// A new child takes over a quantity of its parent; returns the value and quantity that it counts as flow.
     #[cold]
     pub(crate) fn child_taken(&mut self, order: Number, tally: &Tally) -> Passed {
         let before = self.reserved_above(order);
@@ -116,7 +116,7 @@ impl OmsState {
         }
     }
 
-    /// The usage of an order changed: if it is a child, its parent reserves the rest.
+    /// The usage of an order changed: if the order is a child, its parent reserves the rest.
     #[cold]
     pub(crate) fn child_changed(&mut self, order: Number, old: &Tally, new: &Tally) {
         let Some(buys) = self.orders.get(order).map(|it| it.side.is_buy()) else {

@@ -64,7 +64,7 @@ impl OmsState {
         }
     }
 
-    /// The open sides of a quote, or of all quotes of a session that are the last ones of their account and instrument.
+    /// The open sides of a quote, or of all quotes of a session that are the last of their account and instrument.
     pub(crate) fn open_sides(
         &self,
         session: SessionNo,

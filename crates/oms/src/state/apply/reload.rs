@@ -33,7 +33,7 @@ impl OmsState {
         }
     }
 
-    /// What settings are compared with: names, values and limits, without orders.
+    /// The part of the state that settings are compared with: names, values and limits, without orders.
     pub(crate) fn outline(&self) -> Self {
         Self {
             time: self.time,

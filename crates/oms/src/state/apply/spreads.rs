@@ -20,7 +20,7 @@ impl OmsState {
         self.spreads.legs(instrument)
     }
 
-    /// What the legs of an order have filled, when its instrument is a spread.
+    /// Quantities that the legs of an order have filled, when its instrument is a spread.
     #[must_use]
     pub fn legs_of(&self, order: Number) -> Option<&OrderLegs> {
         self.spreads.get(order)
@@ -35,7 +35,8 @@ impl OmsState {
         }
     }
 
-    /// The fills of its orders in memory count as those of the legs, since reports of earlier legs do not come.
+    /// The fills of the symbol's orders in memory count as fills of the legs, since reports of earlier legs do not
+    /// arrive.
     fn spread_set(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
         let SpreadEvent::SpreadLegs {
             index,
@@ -166,7 +167,7 @@ impl OmsState {
         }
     }
 
-    /// Quantity of each leg that an order may still trade, when it may still fill so many sets.
+    /// Quantity of each leg that an order may still trade, when it may still fill this number of spreads.
     pub(crate) fn exposure(
         &self,
         order: &Order,
@@ -183,7 +184,7 @@ impl OmsState {
         [0, 1].map(|at| legs[at].quantity(all).saturating_sub(filled[at]))
     }
 
-    /// Counts what the legs of an order are exposed to, after a change of the order or its legs.
+    /// Counts the exposure of the legs of an order, after a change of the order or its legs.
     #[cold]
     pub(crate) fn expose(&mut self, number: Number) {
         let Some(order) = self.orders.get(number) else {
@@ -233,7 +234,8 @@ impl OmsState {
         }
     }
 
-    /// Counts what the legs of all orders are exposed to, of a state that was read; `None` when orders and legs do not fit.
+    /// Counts the exposure of the legs of all orders of a state that was read; `None` when orders and legs do not
+    /// agree.
     pub(crate) fn complete_spreads(&mut self) -> Option<()> {
         if self.spreads.is_empty() {
             return self.spreads.orders().next().is_none().then_some(());

@@ -8,7 +8,7 @@ use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::ids::Party;
 use crate::values::value::{Price, Quantity};
 
-/// A fill that is taken back, and the one that counts for it, which is 0 after a bust.
+/// A fill that is taken back, and the execution that counts for it, which is 0 after a bust.
 #[derive(Clone, Copy)]
 struct Change {
     was: (Quantity, Price),
@@ -128,7 +128,7 @@ impl OmsState {
         })
     }
 
-    /// What becomes of an order after it.
+    /// State of an order after a bust or correction.
     fn undone(all: bool, open: bool) -> Transition {
         if all {
             Transition::Fill { all }
@@ -159,7 +159,7 @@ impl OmsState {
         })
     }
 
-    /// Changes position, profit and value traded by a quantity and what was paid for it, each up or down.
+    /// Changes position, profit and value traded by a quantity and the amount paid for it, each up or down.
     pub(crate) fn trade_worth(
         &mut self,
         party: Party,

@@ -7,7 +7,7 @@ use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
 
 impl OmsState {
-    /// Names and what they name are as many.
+    /// Checks that there are as many names as values that they name.
     pub(super) fn check_names(&self) -> Option<()> {
         let scales = self.instruments.iter().all(|it| it.scale <= 9);
         let fits = self.session_names.len() as usize == self.sessions.len()
@@ -43,7 +43,7 @@ impl OmsState {
         Some(())
     }
 
-    /// The quantities of parents are those of their children.
+    /// Checks that the quantities of parents are the sums of their children.
     pub(super) fn complete_families(&mut self) -> Option<()> {
         let mut families = core::mem::take(&mut self.families);
         let held = |number| {

@@ -27,17 +27,17 @@ pub(crate) struct VenueBreak {
     pub exec: u64,
     /// CumQty(14) of the venue.
     pub filled: Option<Quantity>,
-    /// LastQty(32) of the fill, or OrderQty(38), as the venue says.
+    /// LastQty(32) of the fill, or OrderQty(38), as the venue reports it.
     pub quantity: Quantity,
-    /// LastPx(31) of the fill, or Price(44), as the venue says.
+    /// LastPx(31) of the fill, or Price(44), as the venue reports it.
     pub price: Price,
     /// CumQty(14) times AvgPx(6) of the venue.
     pub paid: Option<Amount>,
     /// OrdStatus(39) of the venue; 0 without one.
     pub status: u8,
-    /// What the order may fill in all, as the venue says.
+    /// Total quantity that the order may fill according to the venue.
     pub total: Quantity,
-    /// What a bust may take back.
+    /// Quantity that a bust may take back.
     pub opposite: Quantity,
     pub ours: Text,
     pub venue: Text,
@@ -45,7 +45,7 @@ pub(crate) struct VenueBreak {
     pub since: i64,
     pub is_alarmed: bool,
     pub is_settled: bool,
-    /// The operator who decided it, and for the venue or not; another one must decide the same.
+    /// The operator who decided the break, and whether for the venue; a second operator must decide the same.
     pub asked_by: Option<(Text, bool)>,
 }
 
@@ -66,18 +66,18 @@ impl VenueBreak {
     }
 }
 
-/// What limits count for an order beside what it knows.
+/// Quantities that limits count for an order in addition to its own.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Exposure {
-    /// What it may fill in all.
+    /// Total quantity that the order may fill.
     pub total: Quantity,
-    /// What it may trade on the other side.
+    /// Quantity that the order may trade on the other side.
     pub opposite: Quantity,
     /// The price to reserve for.
     pub hold: Price,
 }
 
-/// All of them.
+/// All breaks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VenueBreaks {
     /// By number: that of their event.
@@ -97,7 +97,7 @@ impl VenueBreaks {
         self.open
     }
 
-    /// The open ones.
+    /// All open breaks.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &VenueBreak)> {
         let all = self.all.iter().map(|(number, found)| (*number, found));
         all.filter(|(_, found)| !found.is_settled)
@@ -111,13 +111,13 @@ impl VenueBreaks {
         self.all.get_mut(&number).filter(|it| !it.is_settled)
     }
 
-    /// That of an order and an execution, settled or not.
+    /// The break of an order and an execution, settled or not.
     pub fn find(&self, order: Number, kind: BreakKind, exec: u64) -> Option<(u64, &VenueBreak)> {
         let number = *self.numbers.get(&(order, kind.byte(), exec))?;
         Some((number, self.all.get(&number)?))
     }
 
-    /// The open ones of an order.
+    /// The open breaks of an order.
     pub fn of(&self, order: Number) -> impl Iterator<Item = (u64, &VenueBreak)> {
         let range = self
             .numbers
@@ -130,7 +130,7 @@ impl VenueBreaks {
         self.open > 0 && self.of(order).next().is_some()
     }
 
-    /// What limits count for an order with an open break.
+    /// The quantities that limits count for an order with an open break.
     pub fn exposure(&self, order: Number) -> Option<Exposure> {
         let mut most = None;
         for (_, found) in self.of(order) {

@@ -39,7 +39,7 @@ pub(crate) struct Kept {
     before: Option<Slot>,
 }
 
-/// All of them.
+/// All fills.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fills {
     pub(crate) kept: Slab<Kept>,
@@ -68,7 +68,7 @@ impl Fills {
         Some(&mut self.kept.get_mut(place)?.fill)
     }
 
-    /// Adds one behind the last one of its order; its index, or `None` when it is known.
+    /// Adds a fill after the last fill of its order; its index, or `None` when the fill is known.
     pub fn add(&mut self, order: Slot, before: Option<Slot>, fill: Fill) -> Option<Slot> {
         if self.place(order, fill.exec).is_some() {
             return None;
@@ -98,7 +98,7 @@ impl Fills {
         })
     }
 
-    /// Removes those of an order, from its last one.
+    /// Removes all fills of an order, from its last one.
     pub fn remove_all(&mut self, last: Option<Slot>) {
         let mut next = last;
         while let Some(place) = next
@@ -113,7 +113,7 @@ impl Fills {
         }
     }
 
-    /// Rescales the prices of those of some orders.
+    /// Rescales the prices of the fills of some orders.
     pub fn rescale(&mut self, is_its: impl Fn(Slot) -> bool, factor: i64) {
         for kept in self.kept.iter_mut().filter(|it| is_its(it.order)) {
             kept.fill.price = kept.fill.price.saturating_mul(factor);

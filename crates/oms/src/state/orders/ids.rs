@@ -6,17 +6,17 @@ use siphasher::sip::SipHasher13;
 use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Text};
 
-/// Whose ids they are.
+/// Owner of the ids.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdOwner {
-    /// Those of a session.
+    /// The ids of a session.
     Session(SessionNo),
     /// Numbers of pools.
     Pools,
 }
 
 impl IdOwner {
-    /// What it adds to the bytes that are hashed.
+    /// Bytes that the owner adds to the bytes that are hashed.
     fn bytes(self) -> [u8; 4] {
         match self {
             Self::Session(session) => session.place().to_le_bytes(),

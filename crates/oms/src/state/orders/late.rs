@@ -14,24 +14,24 @@ use alloc::vec::Vec;
 use crate::values::value::{Number, Price, Quantity};
 use fixwire_ledger::record;
 
-/// Replaces of an order that are remembered; older ones are forgotten.
+/// Number of remembered replaces of an order; older replaces are forgotten.
 const REMEMBERED: usize = 8;
 
 /// An order whose terms may be reported out of order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LateTerms {
-    /// Replaces that were given up, which the venue may carry out after all, and those that were answered since, whose
-    /// reports may come again.
+    /// Replaces that were given up, which the venue may still carry out, and replaces that were answered since, whose
+    /// reports may arrive again.
     pub(crate) known: Vec<Number>,
     /// The venue's time of the quantity, in nanoseconds since 1970; 0 when it is unknown.
     pub(crate) quantity_at: i64,
-    /// That of the price.
+    /// TransactTime(60) of the price.
     pub(crate) price_at: i64,
 }
 
 record! { LateTerms { known, quantity_at, price_at } }
 
-/// Orders of which a replace was given up, and replaced ones that were placed elsewhere.
+/// Orders of which a replace was given up, and replaced orders that were placed elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LateReplaces(pub(crate) BTreeMap<Number, LateTerms>);
 
@@ -52,7 +52,7 @@ impl LateReplaces {
         self.of(order).remember(request);
     }
 
-    /// What is known of an order, from now on.
+    /// The known terms of an order, from now on.
     pub(crate) fn of(&mut self, order: Number) -> &mut LateTerms {
         self.0.entry(order).or_default()
     }
@@ -70,7 +70,7 @@ impl LateTerms {
         self.known.push(request);
     }
 
-    /// Which of the reported terms are newer than those that are known.
+    /// The reported terms that are newer than the known ones.
     pub(crate) fn newest(
         &self,
         quantity: Option<Quantity>,

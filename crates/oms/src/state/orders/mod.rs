@@ -39,14 +39,14 @@ pub(crate) mod used_execs;
 pub(crate) mod venue_ids;
 pub(crate) mod waiting;
 
-/// Where an order was placed.
+/// Place where an order was placed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Placement {
-    /// It was not sent yet.
+    /// The order was not sent yet.
     Unsent,
-    /// It was sent on a session to a venue.
+    /// The order was sent on a session to a venue.
     Line(SessionNo),
-    /// It was placed elsewhere; its session is the drop copy of its venue that reports it.
+    /// The order was placed elsewhere; its session is the venue's drop copy session that reports the order.
     Elsewhere,
 }
 
@@ -75,9 +75,9 @@ impl Wire<'_> for Placement {
 /// An order of a client.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Its number.
+    /// Number of the order.
     pub number: Number,
-    /// Its number at the venue: its own, or that of the last replace.
+    /// Number of the order at the venue: the order's own, or that of the last replace.
     pub current: Number,
     /// The session that it came from.
     pub session: SessionNo,
@@ -85,7 +85,7 @@ pub struct Order {
     pub account: AccountNo,
     /// The instrument.
     pub instrument: InstrumentNo,
-    /// Where it was placed.
+    /// Place where the order was placed.
     pub placement: Placement,
     /// Side(54).
     pub side: Side,
@@ -97,7 +97,7 @@ pub struct Order {
     pub until: Option<u32>,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// Its state.
+    /// State of the order.
     pub state: OrderState,
     /// Price(44).
     pub price: Price,
@@ -115,15 +115,15 @@ pub struct Order {
     pub id: Text,
     /// OrderID(37) of the venue.
     pub venue_id: Text,
-    /// Its pending request.
+    /// Pending request of the order.
     pub(crate) request: Option<Slot>,
-    /// Its last fill, to detect duplicates.
+    /// Last fill of the order, to detect duplicates.
     pub(crate) last_fill: Option<Slot>,
     /// A final state that waits for missing fills.
     pub(crate) pended: Option<Box<Pended>>,
     /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
     pub(crate) asked: i64,
-    /// It is being cancelled by a mass cancel.
+    /// A mass cancel cancels the order.
     pub(crate) withdrawn: bool,
     /// Number of accepted replaces.
     pub(crate) replaces: u16,
@@ -131,24 +131,24 @@ pub struct Order {
     pub(crate) queued: QueueTime,
     /// Retry state, after a reject by a venue.
     pub(crate) retry: Option<Box<Retry>>,
-    /// Its pool number.
+    /// Number from a pool.
     pub pool_number: Text,
     /// The pool of that number.
     pub(crate) pool: Option<PoolNo>,
     /// Whether the client chose that number.
     pub(crate) own_number: bool,
-    /// It was held, and its condition was met.
+    /// The order was held, and its condition was met.
     pub(crate) triggered: bool,
-    /// Which side of a quote it is.
+    /// The side of a quote that the order is.
     pub(crate) quote_side: QuoteSide,
-    /// What it said over TMP when it was sent first.
+    /// Values in the order's first request over TMP.
     pub(crate) marks: RequestMarks,
 }
 
 /// Retry state of an order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Retry {
-    /// Its current number at the venue: the one before is used up.
+    /// Current number of the order at the venue: the previous number cannot be used again.
     pub attempt: Number,
     /// Number of retries, including this one.
     pub tries: u8,
@@ -192,7 +192,7 @@ impl Order {
         }
     }
 
-    /// What its fills do to the position.
+    /// Effect of the order's fills on the position.
     pub(crate) fn trade_side(&self) -> TradeSide {
         TradeSide {
             buys: self.side.is_buy(),
@@ -200,7 +200,7 @@ impl Order {
         }
     }
 
-    /// Its session, account and instrument.
+    /// Session, account and instrument of the order.
     #[inline]
     pub(crate) fn party(&self) -> Party {
         Party::new(self.session, self.account, self.instrument)
@@ -248,7 +248,7 @@ impl Order {
         self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
     }
 
-    /// It is done for the day, or will be when its fills have arrived, and works again on this date.
+    /// Whether the order is done for the day, or will be when its fills have arrived, and works again on this date.
     pub(crate) fn rests_until(&self, day: u32) -> bool {
         let waits = || {
             self.pended
@@ -263,7 +263,7 @@ impl Order {
         rests && self.outlives(day)
     }
 
-    /// It does not expire before this date.
+    /// Whether the order does not expire before this date.
     pub(crate) fn outlives(&self, day: u32) -> bool {
         match self.tif {
             TimeInForce::GoodTillCancel => true,
@@ -276,13 +276,13 @@ impl Order {
 /// A request for an order.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its number.
+    /// Number of the request.
     pub number: Number,
     /// Place of its order, once it has one.
     pub(crate) order: Option<Slot>,
-    /// What.
+    /// Kind of the request.
     pub kind: RequestKind,
-    /// Its state, as that of an order.
+    /// State of the request, as that of an order.
     pub state: OrderState,
     /// OrderQty(38) of a replace.
     pub quantity: Quantity,
@@ -339,12 +339,12 @@ pub struct Orders {
     pub(crate) fills: Fills,
     /// Orders by number.
     pub(crate) places: HashTable<Slot>,
-    /// Where the last order and the last request were found: most of what a message causes is about these.
+    /// Place where the last order and the last request were found: most work for a message is about these two.
     pub(crate) last_found: Cell<Option<Slot>>,
     pub(crate) last_request: Cell<Option<Slot>>,
     /// Requests by number.
     pub(crate) request_places: HashTable<Slot>,
-    /// Closed orders that may be removed from memory, the oldest first, each behind its place among all closed ones.
+    /// Closed orders that may be removed from memory, the oldest first, each after its place among all closed orders.
     pub(crate) ended: VecDeque<(u64, Number)>,
     /// Closed orders that stay in memory, with their places.
     pub(crate) kept: BTreeMap<Number, u64>,
@@ -354,7 +354,7 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// With capacity for so many orders.
+    /// Orders with capacity for this number.
     pub(crate) fn with_capacity(orders: usize) -> Self {
         Self {
             orders: Slab::with_capacity(orders),
@@ -363,7 +363,7 @@ impl Orders {
         }
     }
 
-    /// The same, but memory is allocated when orders arrive.
+    /// Orders with capacity for this number, whose memory is allocated when orders arrive.
     pub(crate) fn with_room(orders: usize) -> Self {
         Self {
             places: HashTable::with_capacity(orders),

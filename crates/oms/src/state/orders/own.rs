@@ -86,7 +86,7 @@ impl OwnOrders {
         anew.levels == self.levels
     }
 
-    /// Its price and that of a pending replace.
+    /// Price of the order, and price of its pending replace.
     fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
         // A held order cannot trade, nor can a parent.
         let cannot = matches!(order.state, OrderState::Held | OrderState::Parent);
@@ -185,7 +185,7 @@ impl OwnOrders {
         Some(number)
     }
 
-    /// Adds the order again as it is now.
+    /// Adds the order again, with its present values.
     pub(crate) fn add(&mut self, state: &OmsState, touched: Option<Number>) {
         if !self.is_on {
             return;
@@ -197,7 +197,7 @@ impl OwnOrders {
         }
     }
 
-    /// RC16: whether an order could trade with another one of the same owner; `this` is the order being replaced.
+    /// RC16: whether an order could trade with another order of the same owner; `this` is the order being replaced.
     pub(crate) fn check(
         &self,
         state: &OmsState,

@@ -7,7 +7,7 @@ use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
 use fixwire_ledger::{Put, Wire, record};
 
-/// What a rejected order would have been.
+/// Terms of a rejected order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RejectedTerms {
     /// The client session.
@@ -92,7 +92,7 @@ impl RejectedOrders {
         self.all.push_back(rejected);
     }
 
-    /// It became an order; `None` when it is unknown, or has become one before.
+    /// The rejected order was run again; `None` when it is unknown, or was run again before.
     pub fn rerun(&mut self, number: u64, order: Number) -> Option<()> {
         let place = self.all.binary_search_by_key(&number, |it| it.number);
         let known = self.all.get_mut(place.ok()?)?;

@@ -11,7 +11,7 @@ use alloc::collections::BTreeMap;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire, record};
 
-/// What a venue has said of an order.
+/// Step of a replace that a venue does as Canceled and New.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RemadeStep {
     /// Canceled, with a replace in flight whose answer decides.
@@ -58,7 +58,7 @@ impl RemadeOrders {
         self.0.insert(order, step);
     }
 
-    /// What was said is answered, or the order is no longer in memory.
+    /// The reports of the venue are answered, or the order is no longer in memory.
     #[cold]
     pub(crate) fn forget(&mut self, order: Number) -> Option<()> {
         self.0.remove(&order).map(|_| ())

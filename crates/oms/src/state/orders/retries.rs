@@ -38,7 +38,7 @@ impl Retries {
         }
     }
 
-    /// The next waiting order after another; drops those that no longer wait.
+    /// The next waiting order after another; drops orders that no longer wait.
     pub(crate) fn next(
         &mut self,
         state: &OmsState,

@@ -21,13 +21,13 @@ pub(crate) struct Stray {
     pub price: Price,
     /// ClOrdID(11) at the venue.
     pub id: Text,
-    /// The operator who decided it, and for the venue or not; another one must decide the same.
+    /// The operator who decided the fill, and whether for the venue; a second operator must decide the same.
     pub asked_by: Option<(Text, bool)>,
 }
 
 record! { Stray { line, account, instrument, side, effect, exec, quantity, price, id, asked_by } }
 
-/// Those that nobody has decided yet, by number: that of their event.
+/// Fills that no operator has decided yet, by the number of their event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strays(pub(crate) BTreeMap<u64, Stray>);
 
@@ -54,7 +54,7 @@ impl Strays {
         self.0.get(&number)
     }
 
-    /// The number of the first of which this is true.
+    /// Number of the first fill for which this is true.
     pub fn find(&self, is: impl Fn(&Stray) -> bool) -> Option<u64> {
         let mut all = self.0.iter();
         all.find(|(_, stray)| is(stray)).map(|(number, _)| *number)
@@ -68,7 +68,7 @@ impl Strays {
         self.0.get_mut(&number)
     }
 
-    /// Rescales the prices of those of some instruments.
+    /// Rescales the prices of the fills of some instruments.
     pub fn rescale(&mut self, is_its: impl Fn(InstrumentNo) -> bool, factor: i64) {
         for stray in self.0.values_mut().filter(|it| is_its(it.instrument)) {
             stray.price = stray.price.saturating_mul(factor);

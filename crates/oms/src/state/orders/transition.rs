@@ -41,7 +41,7 @@ pub enum OrderState {
     Working,
     /// Done for the day, until the next trading day.
     DoneForDay,
-    /// Its trading day is over, and its client knows it as expired; the venue has not confirmed it.
+    /// The trading day of the order is over, and its client knows the order as expired; the venue has not confirmed it.
     Lapsed,
     /// Closed.
     Ended(End),
@@ -50,30 +50,30 @@ pub enum OrderState {
 /// An input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Transition {
-    /// It has a condition.
+    /// The order has a condition.
     Hold,
-    /// It is a parent order.
+    /// The order is a parent order.
     Keep,
-    /// Its condition is met, and the controls passed.
+    /// The condition of the order is met, and the controls passed.
     Trigger,
-    /// It is sent to the venue.
+    /// The order is sent to the venue.
     Send,
-    /// Its session to the venue disconnected.
+    /// The session to the venue disconnected.
     Lose,
     /// The venue reports it as open.
     Accept,
-    /// It is rejected.
+    /// The order is rejected.
     Reject,
-    /// It is rejected and will be sent again.
+    /// The order is rejected and will be sent again.
     Retry,
-    /// A fill, and whether it is complete.
+    /// A fill of the order.
     Fill {
-        /// Whether it is then filled.
+        /// Whether the order is then filled.
         all: bool,
     },
-    /// It is replaced, and whether it is then filled.
+    /// The order is replaced.
     Replace {
-        /// Whether it is then filled.
+        /// Whether the order is then filled.
         all: bool,
     },
     /// A fill was cancelled or corrected, and something is left.
@@ -81,15 +81,15 @@ pub enum Transition {
         /// Whether the venue has the order open.
         open: bool,
     },
-    /// It is done for the day, but valid for longer.
+    /// The order is done for the day, but valid for longer.
     Rest,
-    /// The venue that had it says that it does not have it.
+    /// The venue that had the order reports that it does not have it.
     Doubt,
-    /// It works again.
+    /// The order works again.
     Renew,
-    /// Its trading day is over, and the venue may still have it.
+    /// The trading day of the order is over, and the venue may still have the order.
     Lapse,
-    /// It is cancelled, has expired, or is done for its last day.
+    /// The order is cancelled, has expired, or is done for its last day.
     End(End),
 }
 
@@ -196,7 +196,7 @@ impl OrderState {
         !matches!(self, Self::Ended(_))
     }
 
-    /// Its byte in a checkpoint.
+    /// Byte of the state in a checkpoint.
     pub(crate) fn byte(self) -> u8 {
         match self {
             Self::Parent => b'p',

@@ -30,13 +30,13 @@ impl VenueIds {
         self.table.is_some()
     }
 
-    /// For how many orders it has room.
+    /// Number of orders for which the index has room.
     #[cfg(test)]
     pub(crate) fn capacity(&self) -> usize {
         self.table.as_ref().map_or(0, HashTable::capacity)
     }
 
-    /// Makes the index, with room for so many orders.
+    /// Makes the index, with room for this number of orders.
     pub(crate) fn make(&mut self, state: &OmsState, room: usize) {
         if self.table.is_some() {
             return;

@@ -9,17 +9,17 @@ use crate::values::value::Number;
 /// How long an order or request may wait to be sent.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum QueueTime {
-    /// It was not queued.
+    /// The order was not queued.
     #[default]
     None,
-    /// It was queued at this time, in nanoseconds since 1970.
+    /// The order was queued at this time, in nanoseconds since 1970.
     Since(i64),
-    /// It must not be sent after this time, in nanoseconds since 1970.
+    /// The order must not be sent after this time, in nanoseconds since 1970.
     Until(i64),
 }
 
 impl QueueTime {
-    /// When it was queued; long ago when nothing says it.
+    /// Time at which the order was queued; long ago when the time is unknown.
     pub(crate) fn since(self) -> i64 {
         match self {
             Self::Since(at) => at,
@@ -35,7 +35,7 @@ impl QueueTime {
         }
     }
 
-    /// It is queued; it keeps the time until which it is valid.
+    /// The order is queued; it keeps the time until which it is valid.
     pub(crate) fn queue(&mut self, at: i64) {
         if self.until().is_none() {
             *self = Self::Since(at);
@@ -68,13 +68,13 @@ impl Wire<'_> for QueueTime {
     }
 }
 
-/// Those of a line group, or the replaces of a line.
+/// Waiting orders of a line group, or waiting replaces of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     pub(crate) all: VecDeque<Number>,
-    /// Those that wait for the time of `queue`: the first one times out first.
+    /// Requests that wait for the time of `queue`: the first one times out first.
     pub(crate) patient: VecDeque<Number>,
-    /// Those with a validity of their own, by its end.
+    /// Requests with a validity of their own, by the end of the validity.
     pub(crate) limited: BTreeSet<(i64, Number)>,
 }
 
