@@ -28,7 +28,7 @@ pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     }
 }
 
-/// The same, where there may be one.
+/// Finds the first field that needs a closer look, field by field.
 #[cold]
 fn search(fields: &[Field], message: Messages) -> Option<usize> {
     let mut seen = [0_u64; COMMON / 64];
@@ -52,7 +52,7 @@ impl Oms {
         self.look_closer(index, message, unusual)
     }
 
-    /// The same from the first unusual field on.
+    /// The first field that would not reach the venue, searched from the first unusual field on.
     #[cold]
     pub(super) fn look_closer(
         &mut self,

@@ -17,17 +17,18 @@ use crate::values::ids::SessionNo;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
 
-/// Most bytes of frames that wait until there is room for what they cause.
+/// Maximum number of bytes of frames that wait until there is room for their effects.
 const BEHIND_MOST: usize = 8 << 20;
 /// Requests that a link sends before their frames are written.
 const BATCH: usize = 64;
-/// Most reports that a frame is: accepted, filled, the rest cancelled.
+/// Maximum number of reports of a frame: accepted, filled, the rest cancelled.
 const REPORTS: usize = 3;
 /// How long after the start of the process the first login waits: a second and what makes it pass, in nanoseconds.
 const FLOW_SECOND: u64 = 1_000_000_001;
 /// Room for the note of the numbers of a link.
 const NOTE: usize = 64;
-/// Refused logins in a row after which the OMS tries no more: the exchange locks the session at the third.
+/// Number of consecutive refused logins after which the OMS does not log in again: the exchange locks the session at
+/// the third.
 const REFUSED_MOST: u8 = 2;
 
 /// The engine's event has this reason, ours the whole of it.
@@ -186,7 +187,7 @@ impl Oms {
         self.has_report_room(1, outbox)
     }
 
-    /// Whether there is room for so many reports.
+    /// Whether there is room for this number of reports.
     fn has_report_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
         // The texts of a frame are in one of them only.
@@ -331,7 +332,7 @@ impl Oms {
         }
     }
 
-    /// Says when the exchange takes fewer messages than the flow of the line's group lets go.
+    /// Raises an event when the exchange accepts fewer messages than the flow of the line's group allows.
     fn check_flow(&mut self, link: usize, limit: u16) {
         let line = &self.links.tmp.lines[link].name;
         let mut groups = self.core.rules().groups.iter();

@@ -16,15 +16,15 @@ const MOST: usize = 64;
 pub(crate) struct MarketWatch {
     pub client: Client,
     pub request: MarketRequest,
-    /// What was reported to the client last.
+    /// State that was reported to the client last.
     pub said: Option<Market>,
 }
 
-/// All of them. They end with the connection of their client, so they are no part of the state.
+/// All watches. They end with the connection of their client, so they are not part of the state.
 #[derive(Debug, Default)]
 pub(crate) struct MarketWatches {
     pub(crate) all: Vec<MarketWatch>,
-    /// The one that is looked at next, after a change; none when all clients know the states.
+    /// The watch that is looked at next, after a change; none when all clients know the states.
     pub(crate) next: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ impl MarketWatches {
         self.look_again();
     }
 
-    /// Whether a session may have no more of them.
+    /// Whether a session may have no more watches.
     pub(crate) fn is_full(&self, session: SessionId) -> bool {
         let all = self.all.iter();
         all.filter(|watch| watch.client.session == session).count() >= MOST
@@ -71,7 +71,7 @@ impl MarketWatches {
         self.all.push(watch);
     }
 
-    /// The next one after a change; `None` behind the last one.
+    /// The next watch after a change; `None` after the last one.
     pub(crate) fn next_due(&mut self) -> Option<&mut MarketWatch> {
         let at = self.next?;
         self.next = (at < self.all.len()).then_some(at + 1);

@@ -142,13 +142,13 @@ impl Oms {
         }
     }
 
-    /// Its state.
+    /// State of the OMS.
     #[must_use]
     pub fn state(&self) -> &OmsState {
         self.core.state()
     }
 
-    /// Its settings.
+    /// Settings of the OMS.
     #[must_use]
     pub fn rules(&self) -> &RiskRules {
         self.core.rules()

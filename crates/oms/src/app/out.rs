@@ -28,13 +28,13 @@ use crate::values::value::{MassEnd, Number, RequestKind};
 
 use super::texts::Languages;
 
-/// Where messages go.
+/// Destinations of messages.
 #[derive(Default)]
 pub(super) struct Links {
     /// Engine session of each session of the state that speaks FIX.
     pub clients: Table<SessionNo, Option<Client>>,
     pub tmp: TmpLines,
-    /// What clients want to know of markets.
+    /// Subscriptions of clients to states of markets.
     pub watches: MarketWatches,
 }
 

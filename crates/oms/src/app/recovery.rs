@@ -33,12 +33,12 @@ use crate::values::ids::SessionNo;
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::Number;
 
-/// Where the notes of the journal are read again. All methods return at once: the reading is done elsewhere.
+/// Reads the notes of the journal again. All methods return at once: another thread does the reading.
 pub trait ReportArchive: Send {
     /// Begins to carry out a request. Only one at a time.
     fn ask(&mut self, request: ReportRequest);
 
-    /// What was found since the last call.
+    /// Notes that were found since the last call.
     fn news(&mut self) -> Option<ArchiveNews>;
 
     /// Gives up the request: nothing further about it is answered.
@@ -55,7 +55,7 @@ pub enum ArchiveNews {
     },
     /// Some reports.
     Reports(ReportBatch),
-    /// There are no more.
+    /// There are no more notes.
     Done,
     /// The journal could not be read; why.
     Failed(String),
@@ -129,7 +129,7 @@ pub(crate) enum ReportReceiver {
     Client {
         /// The session, by its number in events.
         session: SessionNo,
-        /// Its rights.
+        /// Rights of the user.
         user: Box<UserRule>,
     },
     /// A drop copy: executions of these accounts.
@@ -163,7 +163,7 @@ impl ReportRequest {
     }
 }
 
-/// What becomes of an order in the range.
+/// State of an order in the range.
 #[derive(Clone, Copy, Debug, Default)]
 struct OrderOutcome {
     /// The number of its last report.

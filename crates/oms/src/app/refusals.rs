@@ -15,7 +15,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::rules::RejectCode;
 use crate::values::value::Number;
 
-/// What a reject refers to.
+/// The message that a reject refers to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Refused {
     /// A new order, or a request.
@@ -26,7 +26,7 @@ enum Refused {
     MassStatus,
     /// A status request, or another message that changes no order.
     Other,
-    /// Nothing that is known, or two things.
+    /// No known message, or two messages.
     Unknown,
 }
 

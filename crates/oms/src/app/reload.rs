@@ -16,7 +16,7 @@ const NONE: &str = "no new settings to reload: use fixwire oms reload";
 const QUESTION: usize = 64;
 
 impl Oms {
-    /// Where new settings come from when an operator reloads.
+    /// Sets the source of new settings for a reload.
     pub fn set_settings_source(&mut self, source: Box<dyn SettingsSource>) {
         self.settings = Some(source);
     }
@@ -26,7 +26,7 @@ impl Oms {
         self.links.tmp.complete(&mut new.rules);
     }
 
-    /// What the settings that were put beside it would change.
+    /// The changes that the settings put beside the OMS would make.
     pub(super) fn check_reload(&self) -> Result<String, String> {
         let source = self.settings.as_ref().ok_or(NONE)?;
         let mut new = source.take().ok_or(NONE)?;

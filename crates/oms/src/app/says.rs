@@ -360,7 +360,7 @@ impl Oms {
         }
     }
 
-    /// A venue answers a price inquiry. One that waits no more, such as after a late answer, stays as it is.
+    /// A venue answers a price inquiry. An inquiry that no longer waits, such as after a late answer, does not change.
     #[cold]
     fn inquiry_says(
         &mut self,

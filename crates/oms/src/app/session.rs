@@ -13,7 +13,7 @@ use crate::values::rules::RiskRules;
 /// A session of the OMS. Its index is its `SessionId` in the engine.
 #[derive(Clone, Debug)]
 pub struct OmsSession {
-    /// Its name in the settings.
+    /// Name of the session in the settings.
     pub name: String,
     /// The version of its application messages.
     pub version: Version,

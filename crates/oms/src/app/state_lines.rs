@@ -21,7 +21,7 @@ use crate::tmp::{TmpLine, TmpLines};
 use crate::values::value::Presence;
 
 impl Oms {
-    /// All that it holds and that decides what leaves, as sorted lines.
+    /// The whole OMS, as far as it decides what is sent, as sorted lines.
     #[must_use]
     pub fn state_lines(&self) -> String {
         let mut lines = StateLines::default();

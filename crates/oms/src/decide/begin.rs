@@ -18,7 +18,7 @@ use crate::values::rules::{LegRule, RiskRules, ScopeName};
 use crate::values::scope::Scope;
 use crate::values::value::Number;
 
-/// Passes on at most so many events, and records whether there were more.
+/// Passes on at most this number of events, and records whether there were more.
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
@@ -144,7 +144,7 @@ impl Core {
         self.begin_limits(at, rules, steps)
     }
 
-    /// What requests over TMP say, by user and by line.
+    /// Values of requests over TMP, by user and by line.
     fn begin_marks<S: Sink>(
         &mut self,
         at: i64,

@@ -19,7 +19,7 @@ use crate::values::value::{End, Number, OrderType, Price, PriceField, Side};
 use crate::values::waived::Waived;
 
 impl Core {
-    /// What a new order asks for beside its usual fields.
+    /// Terms of a new order in addition to its usual fields.
     #[cold]
     pub(crate) fn asked(
         &self,

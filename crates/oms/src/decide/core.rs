@@ -68,7 +68,7 @@ pub struct NewOrder<'a> {
     pub is_located: bool,
     /// The number of a pool that the client names, in the field of the pool; empty for none.
     pub own_number: &'a [u8],
-    /// What it asks for beside its usual fields.
+    /// Terms of the order in addition to its usual fields.
     pub terms: Terms,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Accepted {
     pub hold: Price,
     /// The order number that the client chose.
     pub own_number: Option<PoolNumber>,
-    /// What it asks for beside its usual fields.
+    /// Terms of the order in addition to its usual fields.
     pub asked: Option<AcceptedTerms>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Proposed<'a> {
     pub proposal: Proposal,
     /// The settings of its instrument.
     pub rule: &'a InstrumentRule,
-    /// What it asks for beside its usual fields.
+    /// Terms of the order in addition to its usual fields.
     pub asked: Option<AcceptedTerms>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Proposed<'a> {
 pub struct Change<'a> {
     /// The session, by its number in events.
     pub session: SessionNo,
-    /// Which.
+    /// Kind of the request.
     pub kind: RequestKind,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
@@ -113,9 +113,9 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
-    /// A replace must not be sent later than so many nanoseconds after it was received.
+    /// The OMS must not send a replace later than this number of nanoseconds after its receipt.
     pub valid_for: Option<i64>,
-    /// Its other fields, which a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
+    /// Other fields, which a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
 
@@ -161,7 +161,7 @@ pub struct Core {
     pub(crate) tmp_scales: Table<InstrumentNo, u8>,
     /// A client may place parent orders.
     pub(crate) has_parents: bool,
-    /// Its journal begins in place of one that was removed.
+    /// The journal of the OMS begins in place of one that was removed.
     pub(crate) replaces_journal: bool,
 }
 
@@ -188,19 +188,20 @@ impl Core {
         }
     }
 
-    /// Its state.
+    /// State of the OMS.
     #[must_use]
     pub fn state(&self) -> &OmsState {
         &self.state
     }
 
-    /// Its settings.
+    /// Settings of the OMS.
     #[must_use]
     pub fn rules(&self) -> &RiskRules {
         &self.rules
     }
 
-    /// Its journal begins in place of one that was removed: its order numbers continue after those of that one.
+    /// The journal begins in place of one that was removed: the order numbers continue after those of the removed
+    /// journal.
     pub fn set_replaces_journal(&mut self) {
         self.replaces_journal = true;
     }

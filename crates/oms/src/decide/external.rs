@@ -63,7 +63,7 @@ impl Core {
         self.report_external(at, number, report, sink)
     }
 
-    /// Its fill is in no position: an operator has to see it.
+    /// A fill that is in no position: an operator has to see it.
     fn unplaced_fill(
         &mut self,
         at: i64,

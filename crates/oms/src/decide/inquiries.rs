@@ -39,7 +39,7 @@ pub struct NewInquiry<'a> {
     pub side: Option<Side>,
     /// OrderQty(38).
     pub quantity: Option<Decimal>,
-    /// It has further symbols.
+    /// The inquiry has further symbols.
     pub has_more: bool,
 }
 
@@ -204,7 +204,7 @@ impl Core {
         line.map_err(|(why, _)| Reason::of(why))
     }
 
-    /// Its order_no over TMP; over FIX it has none.
+    /// The order_no of an inquiry over TMP; over FIX it has none.
     fn number_of_inquiry(
         &self,
         session: SessionNo,

@@ -274,7 +274,7 @@ impl Core {
         })
     }
 
-    /// What is left of a parent for children.
+    /// Quantity of a parent that is left for children.
     fn left_of(&self, parent: &Order) -> Quantity {
         let left = parent.quantity.saturating_sub(parent.filled);
         left.saturating_sub(self.state.families.held(parent.number))

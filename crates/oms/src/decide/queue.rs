@@ -28,9 +28,9 @@ pub(crate) struct Group {
     pub cannot_replace: bool,
     pub cannot_stop: bool,
     pub over_tmp: bool,
-    /// One of them has no PositionEffect for orders whose positions net.
+    /// A line of the group has no PositionEffect for orders of symbols with netting positions.
     pub needs_effect: bool,
-    /// One of them is of futures.
+    /// A line of the group is for futures.
     pub has_futures: bool,
     pub orders: Waiting,
 }
@@ -71,7 +71,7 @@ pub(crate) enum Next {
 }
 
 impl Lines {
-    /// Sets up the lines of the settings, and queues again what was queued.
+    /// Sets up the lines of the settings, and queues the queued requests again.
     pub(crate) fn new(
         state: &OmsState,
         rules: &[LineGroup],
@@ -120,7 +120,7 @@ impl Lines {
         lines
     }
 
-    /// Goes on with other settings of the same groups: what is queued stays, and so do the counts of messages.
+    /// Continues with other settings of the same groups: queued requests and the counts of messages stay.
     pub(crate) fn follow(
         &mut self,
         state: &OmsState,

@@ -50,7 +50,7 @@ pub struct QuoteCancel<'a> {
     pub kind: u8,
     /// Symbol(55) of its first entry; empty for none.
     pub symbol: &'a [u8],
-    /// It has further symbols.
+    /// The request has further symbols.
     pub has_more: bool,
 }
 

@@ -23,7 +23,7 @@ use crate::values::waived::{Waived, may_be_off};
 use crate::values::words::Words;
 
 impl Core {
-    /// What is kept of a new order that is rejected; `None` when it cannot be run again.
+    /// Terms of a new order that is rejected; `None` when it cannot be run again.
     #[cold]
     pub(crate) fn kept(
         &self,

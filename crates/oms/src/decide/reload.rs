@@ -48,11 +48,11 @@ pub struct NewSettings {
     pub rules: RiskRules,
     /// Why.
     pub kind: ReloadKind,
-    /// They are in force.
+    /// The settings are in force.
     pub is_applied: bool,
 }
 
-/// Where an OMS finds new settings when an operator or a schedule reloads.
+/// Source of new settings when an operator or a schedule reloads.
 pub trait SettingsSource: Send {
     /// Takes them; `None` when nothing waits.
     fn take(&self) -> Option<Box<NewSettings>>;
@@ -61,7 +61,7 @@ pub trait SettingsSource: Send {
     fn give_back(&self, spent: Box<NewSettings>);
 }
 
-/// What new settings change.
+/// The changes of new settings.
 pub(crate) struct Plan {
     /// The events, each behind its length.
     events: Vec<u8>,

@@ -28,7 +28,7 @@ use crate::values::waived::Waived;
 
 pub(crate) use legs::check_leg;
 
-/// In 10^-9 percent.
+/// 100 percent, in 10^-9 percent.
 const HUNDRED_PERCENT: i128 = 100 * 1_000_000_000;
 
 struct Checking<'a> {

@@ -33,9 +33,9 @@ const BROKER_OPTION: u64 = 4;
 pub(crate) struct Client {
     pub session: SessionId,
     pub version: Version,
-    /// It gets copies of the reports to others (drop copy).
+    /// The session gets copies of the reports to others (drop copy).
     pub is_copy: bool,
-    /// Its reports are numbered.
+    /// The session's reports are numbered.
     pub numbers: Option<ReportNumbers>,
 }
 

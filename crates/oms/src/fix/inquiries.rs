@@ -79,7 +79,7 @@ pub(crate) fn send(
     let _ = out.finish();
 }
 
-/// What a venue says of an inquiry.
+/// Answer of a venue to an inquiry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InquiryAnswer<'a> {
     pub inquiry: Number,

@@ -16,7 +16,7 @@ pub(crate) enum Subscription {
     State,
     /// 1: the state now, and each change.
     Updates,
-    /// 2: no more updates.
+    /// SubscriptionRequestType(263) = 2: no more updates.
     Nothing,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn read(
 }
 
 impl MarketRequest {
-    /// Of all markets.
+    /// Whether the request is for all markets.
     pub(crate) fn is_of_all(&self) -> bool {
         self.kind == b'g'
     }

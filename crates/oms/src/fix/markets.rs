@@ -7,13 +7,13 @@ use fixwire_protocol::{Message, tag, value};
 
 use crate::values::value::Market;
 
-/// What a message says of a market.
+/// State of a market in a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct MarketReport<'a> {
     /// Symbol(55); empty for all symbols.
     pub symbol: &'a [u8],
     pub state: Market,
-    /// The field that says so.
+    /// The field with the state.
     pub why: String,
 }
 

@@ -14,7 +14,7 @@ struct Entry<'a> {
     price: Option<Decimal>,
     /// MDUpdateAction(279) = 2, or 3 or 4, which delete further levels too.
     is_deleted: bool,
-    /// It is not of the best level.
+    /// The price is not of the best level.
     is_deep: bool,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct ReportsAsked<'a> {
     pub first: u64,
     /// ApplEndSeqNum(1183); 0 for all.
     pub last: u64,
-    /// Which of them.
+    /// Filter of the reports.
     pub filter: ReportFilter,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn asked<'a>(
 /// Why reports are not sent again: ApplResponseType(1348) and ApplResponseError(1354).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NoReports {
-    /// Another ApplID.
+    /// The request has another ApplID.
     UnknownApplication,
     /// The range is empty, or the journal has it no longer.
     NotAvailable,
@@ -184,7 +184,7 @@ impl ReportAnswer<'_> {
     }
 }
 
-/// Which reports of a range are wanted. All that is set must apply.
+/// Filter of the reports of a range. A report must match all that is set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportFilter {
     /// `last`: the last report of each order.

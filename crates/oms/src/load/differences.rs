@@ -24,12 +24,12 @@ pub(crate) struct SettingChange {
     name: String,
     was: String,
     is: String,
-    /// It changes limits or users.
+    /// The change is one of limits or users.
     pub is_guarded: bool,
 }
 
 impl SettingChange {
-    /// It may add a symbol to a line, or the question for the state of trading.
+    /// The change may add a symbol to a line, or the question for the state of trading.
     pub(crate) fn is_about_markets(&self) -> bool {
         [InstrumentRule::WHAT, LineGroup::TABLE, Route::TABLE].contains(&self.what)
     }
@@ -61,7 +61,7 @@ fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> Stri
     if all.is_empty() { NOTHING.into() } else { all }
 }
 
-/// What differs, by name.
+/// The differences, by name.
 fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
     // Mostly they are the same, but for a few in the middle.
     let front = old.iter().zip(new).take_while(|(one, other)| one == other);

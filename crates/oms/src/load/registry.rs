@@ -32,7 +32,7 @@ pub(crate) trait TableRule: Default + PartialEq + 'static {
     /// All keys, in the order of the page and of differences.
     const KEYS: &'static [SettingKey<Self, Read<Self>>];
 
-    /// Each key but its name with its value as text, for the differences of a reload.
+    /// Each key except its name with its value as text, for the differences of a reload.
     fn shown(&self) -> Vec<(&'static str, String)> {
         let keys = Self::KEYS.iter().filter(|key| key.name != Self::NAME);
         keys.map(|key| (key.name, (key.show)(self))).collect()

@@ -18,13 +18,13 @@ pub(crate) trait NamedRule: PartialEq {
     /// A second operator must confirm changes, where the settings say so.
     fn is_guarded() -> bool;
 
-    /// What tells rules apart.
+    /// Value that tells rules apart.
     fn key(&self) -> String {
         self.name()
     }
 
     fn name(&self) -> String;
-    /// Its other values.
+    /// Other values of the rule.
     fn fields(&self) -> RuleFields;
 }
 

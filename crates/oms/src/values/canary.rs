@@ -30,7 +30,7 @@ pub enum OmsPlantedFault {
 }
 
 impl OmsPlantedFault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Self; 10] = [
         Self::SkipNote,
         Self::DropPended,
@@ -44,7 +44,7 @@ impl OmsPlantedFault {
         Self::MissBreak,
     ];
 
-    /// Its name in `FIXWIRE_CANARY`.
+    /// Name of the fault in `FIXWIRE_CANARY`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

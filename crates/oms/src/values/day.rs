@@ -31,7 +31,7 @@ const DAY: i64 = 86_400_000_000_000;
 pub struct DaySpan {
     /// The date, as 20261122.
     pub day: u32,
-    /// Its start.
+    /// Start of the day.
     pub from: Timestamp,
     /// The start of the next one.
     pub until: Timestamp,

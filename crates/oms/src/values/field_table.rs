@@ -27,24 +27,24 @@ pub struct FieldRow {
     pub tags: &'static [Tag],
     /// The messages that the row is about.
     pub messages: Messages,
-    /// What becomes of the fields.
+    /// What the OMS does with the fields.
     pub class: FieldClass,
     /// Why.
     pub reason: &'static str,
 }
 
-/// What becomes of a field.
+/// What the OMS does with a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldClass {
-    /// It belongs to the session layer.
+    /// The field belongs to the session layer.
     Session,
-    /// It is passed on with its value.
+    /// The field is passed on with its value.
     Carried,
     /// The OMS writes a value of its own.
     Set,
-    /// The OMS uses it; nobody else needs it.
+    /// The OMS uses the field; no other party needs it.
     Used,
-    /// It is accepted when a condition holds, otherwise refused.
+    /// The field is accepted when a condition holds, otherwise the request is refused.
     Checked(FieldCondition),
     /// It is passed on as it came in, unless a user or a line group says otherwise.
     Passed,
@@ -57,16 +57,16 @@ pub enum FieldClass {
     Listed,
     /// It is refused, unless a user or a line group names it in `drop` or `set`.
     Refused,
-    /// It is refused, whatever the settings say: without it the order would trade in another way.
+    /// The request is refused, whatever the settings say: without the field the order would trade in another way.
     Never,
-    /// It is not passed on, and counted.
+    /// The field is not passed on, and counted.
     Counted,
 }
 
 /// When a field of a request is accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldCondition {
-    /// It is part of the identity of the client's session.
+    /// The field is part of the identity of the client's session.
     Identity,
     /// 1 or 2; 3 makes a parent order of a user with `parents`.
     HandlInst,
@@ -76,17 +76,17 @@ pub enum FieldCondition {
     Stop,
     /// TimeInForce(59) is 6.
     ExpireDate,
-    /// It equals `ex_destination` of the line group.
+    /// The field equals `ex_destination` of the line group.
     Destination,
     /// MLEG, for the symbol of a spread.
     Spread,
-    /// It is the OrderID(37) that the OMS gave the order.
+    /// The field is the OrderID(37) that the OMS gave the order.
     OrderId,
     /// The user has `parents`.
     Parents,
-    /// It is part of a condition that the OMS watches.
+    /// The field is part of a condition that the OMS watches.
     Trigger,
-    /// It equals that of the order.
+    /// The field equals that of the order.
     Locate,
     /// The line speaks FIX.
     OverFix,
@@ -95,7 +95,7 @@ pub enum FieldCondition {
 }
 
 impl FieldCondition {
-    /// As a sentence of the page.
+    /// The condition as a sentence of the page.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -138,7 +138,7 @@ impl FieldCondition {
 }
 
 impl FieldClass {
-    /// Its name on the page.
+    /// Name of the class on the page.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -14,10 +14,10 @@ macro_rules! controls {
         }
 
         impl RiskControl {
-            /// All of them.
+            /// All controls.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// Its number in the journal.
+            /// Number of the control in the journal.
             #[must_use]
             pub const fn index(self) -> u8 {
                 match self {
@@ -25,7 +25,7 @@ macro_rules! controls {
                 }
             }
 
-            /// Its code in files and commands.
+            /// Code of the control in files and commands.
             #[must_use]
             pub fn code(self) -> &'static str {
                 match self {
@@ -152,12 +152,12 @@ impl RiskControl {
         )
     }
 
-    /// Its bit in [`RiskLimits::controls`].
+    /// Bit of the control in [`RiskLimits::controls`].
     pub(crate) const fn bit(self) -> u32 {
         1 << self.index()
     }
 
-    /// Its time window; `None` when it counts current usage.
+    /// Time window of the control; `None` when it counts current usage.
     pub(crate) fn span(self) -> Option<Span> {
         match self {
             Self::ValueSecond

@@ -10,7 +10,7 @@ use fixwire_ledger::record;
 
 pub(crate) const LOCATE_BROKER: Tag = 5700;
 
-/// What a request says of the locate.
+/// Locate of a request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Locate<'a> {
     /// LocateReqd(114); 0 for none.
@@ -20,7 +20,7 @@ pub struct Locate<'a> {
 }
 
 impl Locate<'_> {
-    /// Nothing.
+    /// No locate.
     pub const NONE: Self = Self {
         reqd: 0,
         broker: b"",

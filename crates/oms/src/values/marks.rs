@@ -6,14 +6,14 @@
 
 use fixwire_ledger::record;
 
-/// What requests over TMP say beside the terms of their order; zeros where nothing is set.
+/// Values of requests over TMP in addition to the terms of their order; zeros where nothing is set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct RequestMarks {
     /// The clearing member.
     pub cm_id: u16,
     /// PositionEffect of an order that has none of its own.
     pub effect: u8,
-    /// Where it comes from.
+    /// Source of the order.
     pub order_source: u8,
     /// The information vendor.
     pub info_source: [u8; 3],
@@ -30,7 +30,7 @@ impl RequestMarks {
         *self == Self::default()
     }
 
-    /// These, and those of `other` where nothing is set.
+    /// These values, and those of `other` where nothing is set.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let or = |one, other| if one == 0 { other } else { one };

@@ -7,7 +7,7 @@ use fixwire_protocol::{Message, Tag};
 pub struct OwnTags {
     /// When the client sent a request, in nanoseconds since 1970: for the stamps.
     pub send_time: Tag,
-    /// The order must not be sent later than so many milliseconds after it was received.
+    /// The order must not be sent later than this number of milliseconds after its receipt.
     pub validity: Tag,
     /// `last>=101.5`.
     pub condition: Tag,

@@ -38,10 +38,10 @@ macro_rules! reasons {
         }
 
         impl Why {
-            /// All of them.
+            /// All reasons.
             pub const ALL: &[Self] = &[$(Self::$name,)+];
 
-            /// Its number in the journal.
+            /// Number of the reason in the journal.
             #[must_use]
             pub fn byte(self) -> u8 {
                 match self {

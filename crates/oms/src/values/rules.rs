@@ -28,7 +28,7 @@ pub struct InstrumentRule {
     pub has_effect: bool,
     /// The reference price.
     pub reference: Option<Price>,
-    /// Its flow group over TMP, whose state of trading is its own.
+    /// Flow group of the symbol over TMP, which has its own state of trading.
     pub flow_group: u8,
     /// The legs of a spread.
     pub legs: Option<[LegRule; 2]>,
@@ -42,11 +42,11 @@ pub struct InstrumentRule {
 /// A leg of a spread of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LegRule {
-    /// Its symbol.
+    /// Symbol of the leg.
     pub symbol: String,
-    /// Its side when the spread is bought.
+    /// Side of the leg when the spread is bought.
     pub side: Side,
-    /// Its quantity in one set.
+    /// Quantity of the leg in one spread.
     pub ratio: u32,
 }
 
@@ -55,7 +55,7 @@ pub struct LegRule {
 pub struct AccountRule {
     /// Account(1).
     pub name: String,
-    /// Its parent, which is defined before it.
+    /// Parent of the account, which is defined before it.
     pub parent: Option<String>,
 }
 
@@ -74,21 +74,21 @@ pub struct UserRule {
     pub default_account: Option<String>,
     /// The number pool of its orders.
     pub number_pool: Option<String>,
-    /// It may choose order numbers.
+    /// The user may choose order numbers.
     pub own_numbers: bool,
-    /// Its rate limit.
+    /// Rate limit of the user.
     pub rate: Option<RateRule>,
-    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    /// Reports to the user have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
     /// Maximum number of its orders that are held at a time; without it, it may not place conditional orders.
     pub conditional: Option<usize>,
     /// Maximum number of its parent orders that are open at a time; without it, it may not place parent and child
     /// orders.
     pub parents: Option<usize>,
-    /// Its orders must not be sent later than so many nanoseconds after they were received, unless they set another
-    /// time.
+    /// The user's orders must not be sent later than this number of nanoseconds after their receipt, unless they set
+    /// another time.
     pub validity: Option<i64>,
-    /// The language of its texts beside English.
+    /// Language of the user's texts in addition to English.
     pub language: Option<String>,
     /// What becomes of fields of its requests.
     pub contract: Contract,
@@ -96,12 +96,12 @@ pub struct UserRule {
     pub marks: UserMarks,
 }
 
-/// What the orders of a user over TMP say beside their terms, in place of what their line says.
+/// Values of the orders of a user over TMP in addition to their terms, in place of the values of their line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct UserMarks {
     /// The clearing member.
     pub cm_id: Option<u16>,
-    /// Where they come from.
+    /// Source of the orders.
     pub order_source: Option<u8>,
     /// The information vendor.
     pub info_source: Option<[u8; 3]>,
@@ -129,21 +129,21 @@ impl UserMarks {
 pub struct Rights {
     /// Accounts; `*` matches any suffix.
     pub accounts: Vec<String>,
-    /// It may place orders.
+    /// The user may place orders.
     pub new: bool,
-    /// It may replace them.
+    /// The user may replace orders.
     pub replace: bool,
-    /// It may cancel them.
+    /// The user may cancel orders.
     pub cancel: bool,
-    /// It may cancel all of them at once.
+    /// The user may cancel all orders at once.
     pub mass_cancel: bool,
-    /// It may request their status.
+    /// The user may request the status of orders.
     pub status: bool,
-    /// It may request their reports again.
+    /// The user may request reports again.
     pub reports: bool,
-    /// It may place and cancel quotes.
+    /// The user may place and cancel quotes.
     pub quote: bool,
-    /// It may ask for quotes.
+    /// The user may ask for quotes.
     pub inquiry: bool,
 }
 
@@ -152,22 +152,22 @@ pub struct Rights {
 pub struct RateRule {
     /// Requests.
     pub count: NonZeroUsize,
-    /// In nanoseconds.
+    /// The time window, in nanoseconds.
     pub time: i64,
-    /// The client is logged out after so many consecutive rejects.
+    /// Number of consecutive rejects after which the client is logged out.
     pub logout_after: Option<usize>,
 }
 
 /// A line group: sessions to a venue that share orders.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct LineGroup {
-    /// Its name.
+    /// Name of the line group.
     pub name: String,
     /// The names of their sessions.
     pub lines: Vec<String>,
     /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
     pub helpers: Vec<String>,
-    /// Which orders stay on one session; round robin without it.
+    /// Orders that stay on one session; round robin without it.
     pub affinity: Option<Affinity>,
     /// Rate limit of the venue for each session.
     pub flow: Option<FlowRule>,
@@ -177,11 +177,12 @@ pub struct LineGroup {
     pub cannot_replace: bool,
     /// The venue does not support stop orders: the OMS holds them.
     pub cannot_stop: bool,
-    /// Its lines speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    /// Lines of the group speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) sets this.
     pub over_tmp: bool,
-    /// One of them has no PositionEffect for orders of symbols whose positions net; said by the same.
+    /// A line of the group has no PositionEffect for orders of symbols with netting positions; set by the same
+    /// function.
     pub needs_effect: bool,
-    /// One of them is of futures, which have no PositionEffect A; said by the same.
+    /// A line of the group is for futures, which have no PositionEffect A; set by the same function.
     pub has_futures: bool,
     /// The venue is asked for the state of trading at each logon.
     pub market_status: bool,
@@ -251,7 +252,7 @@ impl RejectCode {
 /// When trading days begin: a time of day in a time zone.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DayBegins {
-    /// In nanoseconds after midnight.
+    /// The time, in nanoseconds after midnight.
     pub time: i64,
     /// The time zone, such as `America/New_York`; the caller finds it.
     pub zone: String,
@@ -294,9 +295,9 @@ impl ErrorRule {
 /// A pool of order numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PoolRule {
-    /// Its name.
+    /// Name of the pool.
     pub name: String,
-    /// Its number format.
+    /// Format of the pool's numbers.
     pub form: NumberForm,
     /// The first one.
     pub first: u64,
@@ -351,27 +352,27 @@ pub struct Route {
 pub struct LimitRule {
     /// The scope.
     pub scope: ScopeName,
-    /// Its control.
+    /// Control of the limit.
     pub control: crate::values::limits::RiskControl,
-    /// In the control's unit.
+    /// The limit, in the control's unit.
     pub value: i128,
 }
 
 /// A session that receives a copy of every execution report.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DropCopyRule {
-    /// Its name.
+    /// Name of the session.
     pub session: String,
-    /// Its accounts; `*` matches any suffix.
+    /// Accounts of the drop copy; `*` matches any suffix.
     pub accounts: Vec<String>,
-    /// Its reports have ApplID(1180) and ApplSeqNum(1181).
+    /// Reports to the session have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
 }
 
 /// A session on which a venue sends copies of the reports of lines.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CopySourceRule {
-    /// Its name.
+    /// Name of the session.
     pub session: String,
     /// The names of the lines.
     pub lines: Vec<String>,
@@ -513,19 +514,19 @@ pub struct RiskRules {
     pub copy_within: i64,
     /// Operators and their rights; if empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
-    /// Two operators must arm a stopped scope, other than the one who stopped it.
+    /// Two operators must arm a stopped scope, neither of whom is the operator who stopped it.
     pub two_arm: bool,
     /// Start of trading days.
     pub day_begins: DayBegins,
     /// How long a roll waits for the venues to confirm cancels of Day orders, in nanoseconds.
     pub roll_wait: i64,
-    /// When the files beside the settings are reloaded each day, in nanoseconds after midnight UTC.
+    /// Time of the daily reload of the files beside the settings, in nanoseconds after midnight UTC.
     pub reload_at: Option<i64>,
     /// An entry of the restricted list.
     pub restricted: Vec<RestrictedRule>,
     /// Self-trade prevention: rejects an order that could trade with one of the same owner.
     pub rejects_self_trades: bool,
-    /// What RC8 measures prices by.
+    /// Price by which RC8 measures other prices.
     pub reference_price: ReferencePrice,
     /// The hash of all files.
     pub hash: u64,

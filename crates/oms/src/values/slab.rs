@@ -54,7 +54,7 @@ impl<T> Slab<T> {
         self.free.reserve(self.chunks.len() * CHUNK);
     }
 
-    /// With capacity for so many values, with memory already touched.
+    /// A slab with capacity for this number of values, with memory already touched.
     pub(crate) fn with_capacity(values: usize) -> Self {
         let mut slab = Self::default();
         while slab.chunks.len() * CHUNK < values {

@@ -23,9 +23,9 @@ pub struct TextTable {
 /// The translations of a language.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Language {
-    /// Of texts without values.
+    /// Translations of texts without values.
     plain: BTreeMap<String, String>,
-    /// Of texts with values, in the order of the file.
+    /// Translations of texts with values, in the order of the file.
     patterns: Vec<(Pattern, Vec<Piece>)>,
 }
 
@@ -41,7 +41,7 @@ enum Piece {
     Value(usize),
 }
 
-/// What is wrong with a text or its translation.
+/// Mistake in a text or its translation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum TextMistake {
     /// A brace that is neither `{}` nor a number in braces.

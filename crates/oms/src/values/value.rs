@@ -19,11 +19,11 @@ pub type Amount = i128;
 bytes! {
     /// How the answer of a venue to an OrderMassStatusRequest(AF) ended.
     MassEnd {
-        /// All of it came.
+        /// The whole answer was received.
         Complete = b'A',
         /// Less came than TotNumReports(911).
         Incomplete = b'I',
-        /// Nothing came.
+        /// No answer was received.
         Silent = b'S',
         /// The venue rejected the request.
         Refused = b'R',
@@ -137,7 +137,7 @@ impl OrderType {
         matches!(self, Self::Stop | Self::StopLimit | Self::IfTouched)
     }
 
-    /// What it becomes when it is triggered.
+    /// OrdType of the order when it is triggered.
     #[must_use]
     pub fn triggered(self) -> Self {
         match self {
@@ -188,7 +188,7 @@ bytes! {
 bytes! {
     /// PositionEffect(77). A small letter: the venue gets it, and positions of the symbol net.
     Effect {
-        /// Not given: the opposite position is closed first.
+        /// PositionEffect is missing: the opposite position is closed first.
         Netting = b'N',
         /// Opens a position.
         Open = b'O',

@@ -10,13 +10,13 @@ use fixwire_protocol::OperatorRight;
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorVerb<V: 'static> {
     pub(crate) verb: V,
-    /// Its name.
+    /// Name of the command.
     pub name: &'static str,
     /// The right that it requires.
     pub right: OperatorRight,
-    /// Its words.
+    /// Words of the command.
     pub words: &'static str,
-    /// What it does.
+    /// Help of the command.
     pub help: &'static str,
     /// Its words are checked where it is carried out.
     pub(crate) is_free: bool,

@@ -29,16 +29,16 @@ const ORDER: [RiskControl; 18] = [
     RiskControl::Short,
 ];
 
-/// All of them.
+/// All controls.
 pub(super) const ALL: u32 = before(ORDER.len());
 
 /// Those that a triggered order passes again. Those that count messages counted it when it was accepted.
 pub(super) const AGAIN: u32 = REQUIRED;
 
-/// Those of the position, which a spread does not have.
+/// Controls of the position, which a spread does not have.
 pub(super) const POSITION: u32 = RiskControl::Long.bit() | RiskControl::Short.bit();
 
-/// Those that look at what passed within a time.
+/// Controls that count messages within a time.
 const FLOW: u32 = RiskControl::ValueSecond.bit()
     | RiskControl::ValueMinute.bit()
     | RiskControl::ValueDay.bit()
@@ -48,7 +48,7 @@ const FLOW: u32 = RiskControl::ValueSecond.bit()
     | RiskControl::Rate.bit()
     | RiskControl::Ratio.bit();
 
-/// Those that an order passes only with a limit at one of its scopes.
+/// Controls that an order passes only with a limit at one of its scopes.
 const REQUIRED: u32 = {
     let (mut bits, mut at) = (0, 0);
     while at < ORDER.len() {

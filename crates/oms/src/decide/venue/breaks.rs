@@ -16,7 +16,7 @@ use crate::values::units::{MOST, half_even};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
 use crate::values::words::Words;
 
-/// What corrects an order.
+/// Correction of an order.
 enum Correction {
     Fill(u64, Quantity, Price),
     Fills(Quantity, Amount, bool),
@@ -394,7 +394,7 @@ fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String>
     Ok((left, order.paid.saturating_sub(worth)))
 }
 
-/// What the venue says of an order that does not agree with it; empty when all agrees.
+/// Values of the venue that do not agree with an order; empty when all agree.
 pub(crate) fn venue_says(state: &crate::OmsState, order: Number) -> String {
     let said = state.breaks.of(order);
     let said = said.map(|(number, it)| {

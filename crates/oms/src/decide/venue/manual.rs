@@ -37,11 +37,11 @@ struct Entry<'a> {
     quantity: Option<Decimal>,
     price: Option<Decimal>,
     exec: &'a str,
-    /// Of which leg a fill is, from 0.
+    /// Leg of the fill, from 0.
     leg: Option<usize>,
 }
 
-/// What the reports before it in the file change.
+/// Changes of the earlier reports in the file.
 #[derive(Debug, Default)]
 struct Before<'a> {
     /// By order, and leg.

@@ -105,7 +105,7 @@ pub enum ReportKind {
     Bust,
     /// A trade is corrected: ExecType(150) = G, ExecTransType(20) = 2.
     Correct,
-    /// Another restatement: ExecType(150) = D.
+    /// Any other restatement: ExecType(150) = D.
     Restated,
     /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
     Status(u8),
@@ -120,15 +120,15 @@ pub enum ReportOutcome {
     Taken,
     /// A duplicate, or without news.
     Known,
-    /// It does not agree with its order, and nothing of it was applied: there is a break.
+    /// The report does not agree with its order, and nothing of it was applied: there is a break.
     Broken,
     /// CumQty(14) of the venue exceeds the fills received.
     FillsMissing(Number),
     /// The venue does not have an order that is open here.
     NotAtVenue(Number),
-    /// For an unknown order, and not a fill.
+    /// The report is for an unknown order, and not a fill.
     Unknown,
-    /// Its values are unreadable or inconsistent.
+    /// The values of the report are unreadable or inconsistent.
     Unreadable,
 }
 

@@ -16,13 +16,13 @@ use crate::state::orders::transition::Transition;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
-/// What a restatement says of an order.
+/// Terms in a restatement of an order.
 enum NewTerms {
-    /// What the order has, or what cannot be read.
+    /// The terms are those of the order, or cannot be read.
     Nothing,
     /// OrderQty(38) and Price(44).
     Other(Quantity, Price),
-    /// What may be meant in two ways, or does not fit its fills.
+    /// The terms are ambiguous, or do not fit the order's fills.
     Unclear,
 }
 

@@ -32,12 +32,12 @@ const TOGETHER: i64 = 2_000_000_000;
 /// How long the venue may take for that answer, in nanoseconds.
 const DECISION: i64 = 3_000_000_000;
 
-/// What is done next about a request.
+/// Next step for a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
     /// The venue is asked.
     Ask,
-    /// An event says that it does not answer.
+    /// An event reports that the venue does not answer.
     Tell,
 }
 

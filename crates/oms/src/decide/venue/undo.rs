@@ -11,7 +11,7 @@ use crate::state::orders::Fill;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
-/// What an order has after a bust or a correction.
+/// Fill and terms of an order after a bust or a correction.
 type Undone = (Fill, (Quantity, Price));
 
 impl Core {
