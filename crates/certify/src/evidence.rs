@@ -86,7 +86,7 @@ impl EvidenceFolder {
         Ok((path, file))
     }
 
-    /// Writes the index: the cases played so far, and the remaining ones. The old index stays until the new one is
+    /// Writes the index: the cases played so far, and the remaining cases. The old index stays until the new index is
     /// complete.
     ///
     /// # Errors

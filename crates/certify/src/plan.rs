@@ -133,7 +133,7 @@ pub struct Expectation {
     pub patterns: Vec<MessagePattern>,
     /// Time limit for all of them; `None`: that of the plan.
     pub within: Option<Duration>,
-    /// Whether other messages may arrive in between (`await`).
+    /// Whether other messages may arrive before and between them (`await`).
     pub skips_others: bool,
 }
 

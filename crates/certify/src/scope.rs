@@ -108,7 +108,7 @@ impl CaseScope {
         })
     }
 
-    /// The fields of a message to send, and those to leave out.
+    /// The fields of a message to send, and the fields to leave out.
     pub(crate) fn fields(
         &mut self,
         fields: &[(Tag, SentValue)],

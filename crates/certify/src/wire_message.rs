@@ -87,8 +87,8 @@ impl MessageWriter {
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// A complete message with this MsgSeqNum(34). Fields take precedence over the header's values; those in `left_out`
-    /// are not written.
+    /// A complete message with this MsgSeqNum(34). Fields take precedence over the header's values; fields in
+    /// `left_out` are not written.
     pub(crate) fn write(
         &mut self,
         fields: &[(Tag, String)],

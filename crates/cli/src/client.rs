@@ -128,8 +128,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Reduces the configuration to one initiator session: the one with this name, if the file has several. `who` names the
-/// command for errors.
+/// Reduces the configuration to one initiator session: the session with this name, if the file has several. `who` names
+/// the command for errors.
 pub fn choose_session(
     file: &Path,
     name: Option<&str>,

@@ -20,7 +20,7 @@ Examples:
   fixwire generate --dictionary FIX44-mine.xml --messages NewOrderSingle,U1 > src/orders.rs"
 )]
 pub struct GenerateArgs {
-    /// A version (FIX.4.4), a QuickFIX or Orchestra file, or either with ` + DELTA` behind it
+    /// A version (FIX.4.4), a QuickFIX or Orchestra file, or one of these followed by ` + DELTA`
     #[arg(long, value_name = "VERSION|FILE")]
     dictionary: String,
     /// Path of the protocol in the output: `fixwire::protocol`, or `fixwire_protocol` for a project that depends on

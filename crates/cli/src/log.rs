@@ -44,7 +44,7 @@ printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/re
 /// Subcommands of `fixwire log`.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
-    /// Shows what is in logs, and what is wrong with it
+    /// Shows the content of logs, and problems in it
     Summary(summary::SummaryArgs),
     /// Prints the messages that match a query
     Grep(grep::GrepArgs),

@@ -119,7 +119,7 @@ pub enum OmsCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Shows the accounts: what is open and traded, and whether they trade
+    /// Shows the accounts: open quantity and trades, and whether they trade
     Accounts(Ask),
     /// Shows the symbols: tick, lot, reference price, state of the market, line group
     Symbols(Ask),
@@ -156,7 +156,7 @@ pub enum OmsCommand {
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Cancels every open order of a scope and rejects new ones
+    /// Cancels every open order of a scope and rejects new orders
     Kill(Tell),
     /// Accepts only orders that reduce the positions of a scope
     Reducing(Tell),
@@ -172,7 +172,7 @@ pub enum OmsCommand {
         #[arg(long)]
         cancel: bool,
     },
-    /// Goes on with the settings and CSV files as they are now, or says what would change
+    /// Reloads the settings and CSV files, or shows what would change
     Reload(reload::ReloadSettingsArgs),
 }
 
@@ -334,7 +334,7 @@ struct Rows<'a> {
     rows: &'a [(usize, String)],
     /// The query that checks a row.
     check: &'a str,
-    /// The words before those of the row.
+    /// The words before the words of the row.
     verb: &'a str,
     done: &'a str,
 }

@@ -27,7 +27,7 @@ docs/operating/salvage.md says what to agree with each counterparty.")]
 pub struct SalvageArgs {
     /// The journal's folder: FileStorePath of the settings file
     dir: PathBuf,
-    /// Change nothing: only print what would be kept and what is lost
+    /// Change nothing: only print what would be kept and what would be lost
     #[arg(long)]
     dry_run: bool,
     /// The Durability setting of the engine that wrote it, needed for a journal that opens only at

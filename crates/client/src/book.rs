@@ -100,7 +100,7 @@ pub(crate) struct ClientBook {
     pub(crate) unanswered: u64,
     /// Finished orders of earlier runs that are still in memory.
     pub(crate) finished: usize,
-    /// The newest ClOrdIDs of finished orders, of this run and of earlier ones, the oldest first.
+    /// The newest ClOrdIDs of finished orders, of this run and of earlier runs, the oldest first.
     pub(crate) finished_ids: VecDeque<FinishedId>,
 }
 

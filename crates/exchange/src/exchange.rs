@@ -43,7 +43,7 @@ pub use rights::RIGHTS;
 
 /// Maximum number of reports waiting for room in the outbox; above this limit requests are rejected.
 const WAITING_MAX: usize = 100_000;
-/// Maximum size of a note beside the fields of a request, in bytes.
+/// Maximum size of a note in addition to the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
 /// Bytes for the fields of most requests.
 const FIELDS_ROOM: usize = 256;
@@ -59,7 +59,7 @@ pub struct Exchange {
     pub(crate) seats: Vec<Seat>,
     /// The sessions of members, by their numbers in the market.
     pub(crate) routes: BTreeMap<u32, SessionId>,
-    /// The instruments of the journal equal those of the configuration.
+    /// Whether the instruments of the journal equal the instruments of the configuration.
     pub(crate) is_listed: bool,
     /// A note could not be read: all requests are ignored.
     pub(crate) is_broken: bool,

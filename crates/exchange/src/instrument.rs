@@ -73,7 +73,7 @@ pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     Decimal::from_int(0)
 }
 
-/// Maximum number of digits of [`average`] beyond those of the tick.
+/// Maximum number of digits of [`average`] in addition to the digits of the tick.
 const MORE_DIGITS: u8 = 4;
 
 fn power(digits: u8) -> i128 {

@@ -80,7 +80,7 @@ pub(crate) struct Orders {
     pub(crate) all: BTreeMap<u64, Order>,
     /// Never iterated: its order differs from run to run.
     pub(crate) by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
-    /// Closed ones, the oldest first.
+    /// Closed orders, the oldest first.
     pub(crate) closed: VecDeque<u64>,
     pub(crate) remembered_max: u32,
 }

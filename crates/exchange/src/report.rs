@@ -22,7 +22,7 @@ pub(crate) const NONE: &[u8] = b"NONE";
 pub(crate) struct Entry {
     /// The report also acknowledges the order.
     pub(crate) acknowledges: bool,
-    /// The exchange has deleted the rest after this trade.
+    /// The exchange has deleted the remaining quantity after this trade.
     pub(crate) ends: bool,
 }
 

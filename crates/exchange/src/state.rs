@@ -146,7 +146,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Adds what follows from the rest; `None` if its parts do not fit together.
+    /// Adds the values that follow from the others; `None` if the parts of the state do not agree.
     fn complete(mut self, queued: Vec<QueuedOrder>) -> Option<Self> {
         for order in self.orders.iter() {
             self.members.get(order.member as usize)?;
@@ -204,7 +204,7 @@ impl Market {
     }
 }
 
-/// The orders of a book by priority: buy, sell, then those that wait for their stop price.
+/// The orders of a book by priority: buy orders, sell orders, then orders that wait for their stop price.
 pub(crate) fn in_queues(book: &Book) -> impl Iterator<Item = &BookOrder> {
     let sides = [Side::Buy, Side::Sell];
     let resting = sides.into_iter().flat_map(|side| book.resting(side));

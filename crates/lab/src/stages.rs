@@ -51,9 +51,9 @@ const STAGES: [(&str, &str); 18] = [
 pub struct Stages {
     /// Number of orders with all their marks.
     pub marked: u64,
-    /// Number of those whose response time was from p45 to p55 of all orders of the run.
+    /// Number of marked orders whose response time was from p45 to p55 of all orders of the run.
     pub median_orders: u64,
-    /// Number of those whose response time was beyond p99.
+    /// Number of marked orders whose response time was beyond p99.
     pub tail_orders: u64,
     /// Each stage, in the order in which an order passes them.
     pub stages: Vec<StageMeans>,

@@ -68,7 +68,7 @@ impl LinkSettings {
         self.text("name")
     }
 
-    /// The keys of its connection that apply to this end, without those of the engine.
+    /// The keys of the link's connection that apply to this end, without keys of the engine.
     pub fn connection_settings(&self) -> impl Iterator<Item = &Setting> {
         let all = self.connection.settings.iter();
         all.filter(|it| it.key.scope == KeyScope::Session)

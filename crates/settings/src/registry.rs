@@ -34,7 +34,7 @@ pub struct Key {
 /// A name of a key in other engines.
 #[derive(Debug)]
 pub struct ForeignName {
-    /// The name in those engines.
+    /// Name of the key in these engines.
     pub name: &'static str,
     /// C, J, G, N: QuickFIX in C++, Java, Go, .NET.
     pub dialects: &'static str,

@@ -104,7 +104,7 @@ impl Origin {
 }
 
 impl Settings {
-    /// The values that all sessions and links share, those of the engine.
+    /// The values that all sessions and links share: the values of the engine.
     #[must_use]
     pub fn engine(&self) -> Option<&SessionSettings> {
         let link = self.links.first().map(|link| &link.connection);

@@ -62,7 +62,7 @@ pub(super) fn validates(session: &SessionSettings) -> bool {
     session.bool(Id::UseDataDictionary) && session.bool(Id::ValidateIncomingMessage)
 }
 
-/// The dictionary keys in a session's own section: a FIXT session has two or more, others one.
+/// The dictionary keys in a session's own section: a FIXT session has two or more, any other session has one.
 fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
     let ids: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::TransportDataDictionary, Id::AppDataDictionary],
@@ -122,8 +122,8 @@ pub(super) type Seen = BTreeMap<(String, &'static str), Option<Look>>;
 /// Maximum number of notes on one file in a report.
 const MOST_NOTES: usize = 10;
 
-/// Warns of irregular dictionaries, and of wrong ones: without a Logon message no Logon succeeds, and messages of
-/// another version do not fit the session.
+/// Warns of irregular dictionaries, and of wrong dictionaries: without a Logon message no Logon succeeds, and messages
+/// of another version do not fit the session.
 pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: &mut Vec<Problem>) {
     if !validates(session) {
         return;

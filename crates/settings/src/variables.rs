@@ -105,8 +105,8 @@ impl fmt::Display for VariableFault {
 pub enum VariableSyntax {
     /// None.
     Own,
-    /// `${name}`, unless a `\` stands before it: QuickFIX/J. There it is a Java system property, here an
-    /// environment variable of the same name. FIX Antenna: what is no property of the file.
+    /// `${name}`, unless a `\` is before it. QuickFIX/J: a Java system property there, an environment variable of the
+    /// same name here. FIX Antenna: a name that is not a property of the file.
     Braces,
     /// `$name`, `${name}` and `$(name)`: QuickFIX (C++), when its program requests it.
     Dollar,

@@ -105,7 +105,7 @@ impl CasePlayer {
         fields.map_err(|why| failed(line, "the message cannot be made", &why))
     }
 
-    /// The fields of a message, and those to leave out.
+    /// The fields of a message, and the fields to leave out.
     fn composed(
         &mut self,
         step: &PlanStep,

@@ -98,7 +98,7 @@ impl NamedField {
         Self { tag, field }
     }
 
-    /// The fields of a message: those of the header, then its own.
+    /// All fields of a message: the fields of the header, then its own.
     pub(crate) fn all(layout: &'static TmpLayoutInfo) -> impl Iterator<Item = Self> {
         let header = TmpLayoutInfo::HEADER.iter();
         let header = header.map(|field| Self::of(&header_name(field), field));

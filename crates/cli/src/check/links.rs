@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::rows::{Row, is_changed, key, origin, place, section};
 
-/// A section for each link: the keys of its protocol, then those of its connection.
+/// Prints a section for each link: the keys of its protocol, then the keys of its connection.
 pub fn table(settings: &Settings, changed: bool, out: &mut impl Write) -> io::Result<()> {
     for link in &settings.links {
         let own = link.settings.iter();

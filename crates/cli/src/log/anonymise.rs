@@ -49,7 +49,7 @@ pub struct AnonymiseArgs {
     /// The key of pseudonyms, at least 16 bytes, which must stay secret [default: a random one, which is not kept]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// Fields that stay as they are; secrets never do
+    /// Fields that are not changed; secrets are always masked
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     keep: Vec<Tag>,
     /// More fields that get pseudonyms

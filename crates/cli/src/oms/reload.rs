@@ -45,10 +45,10 @@ next message. The exit code is 1 when nothing was reloaded.")]
 pub struct ReloadSettingsArgs {
     #[command(flatten)]
     at: EngineFlags,
-    /// Says what would change, and changes nothing
+    /// Show what would change, and change nothing
     #[arg(long)]
     check: bool,
-    /// Goes back to the settings in force before the last reload since the start; the files stay as they are
+    /// Return to the settings before the last reload since the start; the files do not change
     #[arg(long, conflicts_with = "check")]
     back: bool,
     /// Print JSON
@@ -201,7 +201,7 @@ impl SettingsReloader {
         (locked(&self.listener))(OmsEvent::NotReloaded { who, why });
     }
 
-    /// The settings as the files are now; their text is the one in force or a new one.
+    /// The settings as the files are now; their text is the text in force or a new one.
     fn read(&self, in_force: &InForce, source: &Source) -> Result<RiskRules, LoadError> {
         let settings = self.reading.of_file(source)?;
         let (rules, _) = read(source, &settings)?;

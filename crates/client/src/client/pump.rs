@@ -14,7 +14,7 @@ use crate::note::{ClientNote, SentNote};
 use crate::order_layout::{OrderSubject, SEND_TIME};
 use crate::sending::{Sending, Targets, day};
 
-/// Bytes of a field beside its value: ten digits, `=`, SOH and the margin of a body.
+/// Bytes of a field in addition to its value: ten digits, `=`, SOH and the margin of a body.
 const AROUND: usize = 24;
 
 impl OrderClient {

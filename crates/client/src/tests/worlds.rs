@@ -27,7 +27,7 @@ const VENUE: SessionId = SessionId(0);
 /// The version of a checkpoint.
 pub(super) const VERSION: u32 = 1;
 
-/// A client, what it has sent, and the notes that it has kept.
+/// A client, its sent messages, and its notes.
 pub(super) struct Desk {
     pub(super) client: OrderClient,
     pub(super) notes: Vec<Vec<u8>>,

@@ -20,7 +20,7 @@ enum Left {
     Done,
     /// The report after it was written, so this one may be sent now.
     Overtaken,
-    /// The report waits, and so do later ones for the same member; until this time, if known.
+    /// The report waits, and so do later reports for the same member; until this time, if it is known.
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,

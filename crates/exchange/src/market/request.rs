@@ -399,7 +399,7 @@ impl Market {
         }
     }
 
-    /// The open orders of a member that a mass request selects, in the order of their ids: all of them, or those
+    /// The open orders of a member that a mass request selects, in the order of their ids: all of them, or the orders
     /// of a symbol. On error, the reason (MassCancelRejectReason(532)) and the text.
     fn chosen(
         &self,

@@ -129,7 +129,7 @@ fn fill(status: TmpStatus, before: u64) -> Change {
     }
 }
 
-/// The status when the exchange deletes the rest of an order.
+/// Status when the exchange deletes the remaining quantity of an order.
 fn deleted(order: &Order) -> TmpStatus {
     match order.time_in_force {
         b'3' if order.filled == 0 => TmpStatus::IOC_KILLED,
@@ -235,7 +235,7 @@ pub(crate) fn reject(
     })
 }
 
-/// The short form of an R02 or R32, for lines that get R22; other frames as they are.
+/// Makes the short form of an R02 or R32, for lines that get R22; other frames do not change.
 pub(crate) fn shorten(frame: &mut Vec<u8>) {
     let short = TmpFrame::read(frame)
         .ok()
@@ -267,7 +267,7 @@ pub(crate) fn side(side: u8) -> TmpSide {
     }
 }
 
-/// Whether the rest of an order is cancelled at once when it does not trade.
+/// Whether the quantity of an order that does not trade at once is cancelled.
 pub(crate) fn is_immediate(time_in_force: TmpTimeInForce) -> bool {
     matches!(time_in_force, TmpTimeInForce::IOC | TmpTimeInForce::FOK)
 }

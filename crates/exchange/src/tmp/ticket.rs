@@ -13,7 +13,7 @@ use fixwire_tmp::{
 /// Length of a ticket in bytes; a side of a quote has one more. Notes have two hexadecimal digits for each byte.
 const BYTES: usize = 50;
 
-/// The data of a TMP member's request beside the terms of its order.
+/// Data of a TMP member's request in addition to the terms of its order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TmpTicket {
     /// The member that sent the request and gets the answer.

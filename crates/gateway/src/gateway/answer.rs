@@ -241,8 +241,8 @@ impl Answer<'_> {
         self.fields((b"3", definition), &fixed, &[], None, outbox)
     }
 
-    /// Writes the fields that the version has, in the dictionary's order: fixed fields unless empty, repeated
-    /// fields, and all required ones; fields missing in the message are taken from the order.
+    /// Writes the fields that the version has, in the dictionary's order: fixed fields unless empty, repeated fields,
+    /// and all required fields; fields missing in the message are taken from the order.
     fn fields(
         &self,
         (msg_type, definition): (&[u8], &MessageDef),

@@ -73,7 +73,7 @@ impl Conversions {
         Some(&made.conversion)
     }
 
-    /// Takes over the counts of losses from `others`, and leaves those empty.
+    /// Takes over the counts of losses from `others`, whose counts are then empty.
     pub fn go_on_from(&mut self, others: &mut Self) {
         for old in core::mem::take(&mut others.made) {
             let same = |new: &&mut Made| (new.from, new.to) == (old.from, old.to);

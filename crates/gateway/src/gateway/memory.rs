@@ -64,7 +64,7 @@ pub struct Remembered {
     pub orders: u64,
     /// Memory in use, in bytes.
     pub bytes: u64,
-    /// Number of orders dropped for lack of room, including those in the journal's notes.
+    /// Number of orders dropped for lack of room, including orders in the journal's notes.
     pub dropped: u64,
 }
 

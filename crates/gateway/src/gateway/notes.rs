@@ -51,7 +51,7 @@ pub(super) struct Notes {
     pub(super) orders: OrderTracker,
     /// The configuration in the file.
     pub(super) limits: OrdersConfig,
-    /// The last limits that a note says.
+    /// The last limits in a note.
     pub(super) noted: Option<OrdersConfig>,
     /// Whether notes were written since the start.
     pub(super) begun: bool,
@@ -74,7 +74,7 @@ pub(super) struct Notes {
     pub(super) most: Option<(&'static str, Most)>,
     /// The number of the last answer of our own, or when the last note was written.
     pub(super) last_answer: i64,
-    /// When what is noted happens.
+    /// Time of the noted change.
     pub(super) now: Timestamp,
     /// The target and the place of the message that was held last, if its source receives a reject.
     pub(super) last_held: Option<(u32, HeldAt)>,

@@ -137,7 +137,7 @@ impl Queues {
         self.rows.get(row).map_or((0, 0), size)
     }
 
-    /// Number of blocks that a record needs beyond those of its row.
+    /// Number of blocks that a record needs in addition to the blocks of its row.
     fn needed(&self, row: usize, len: usize) -> usize {
         let room = |row: &Row| row.blocks.len() * DATA - row.start - row.len;
         let room = self.rows.get(row).map_or(0, room);

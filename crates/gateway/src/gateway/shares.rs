@@ -22,7 +22,7 @@ pub(super) struct Shares {
     pub(super) is_shared: bool,
     /// While all clients together use less than this, no share needs a check.
     pub(super) calm: u64,
-    /// Whether the owner knows that a client, or all, take most of what they may.
+    /// Whether the owner knows that a client, or all clients together, use most of what they may.
     pub(super) told: Vec<bool>,
     pub(super) told_all: bool,
 }

@@ -14,7 +14,7 @@ use crate::report::{Report, result_file};
 /// Flags of `bench compare`.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
-    /// Result files of `--json`: A and B, or with --against all those of A
+    /// Result files of `--json`: A and B, or with --against all files of A
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
 

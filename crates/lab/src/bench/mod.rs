@@ -28,22 +28,22 @@ pub mod transactions;
 pub use args::LoadArgs;
 pub use output::OutputArgs;
 
-/// Measures latency and prints it beside the floor of the same run.
+/// Measures latency and prints it with the floor of the same run.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// The floor alone: the bytes of an order and its report over loopback TCP, no FIX
     Tcp(tcp::TcpArgs),
 
-    /// A FIX order out and its report back, beside the floor: the published round trip
+    /// A FIX order out and its report back, with the floor: the published round trip
     Echo(echo::EchoArgs),
 
-    /// A FIX 4.2 order through a gateway and back on its session, beside the floor
+    /// A FIX 4.2 order through a gateway and back on its session, with the floor
     GatewayEcho(gateway::GatewayArgs),
 
-    /// The same, and an order that is sent on another session as FIX 4.4, beside the floor
+    /// The same, and an order that is sent on another session as FIX 4.4, with the floor
     GatewayConvert(gateway::GatewayArgs),
 
-    /// Batches of orders through an OMS to a venue and back, beside the published table
+    /// Batches of orders through an OMS to a venue and back, next to the published table
     Oms(oms::OmsArgs),
 
     /// 894,000 orders, replaces and cancels through an OMS: how many are completed in each millisecond
@@ -58,10 +58,10 @@ pub enum Command {
     /// How long a start takes after many orders, and what checkpoints cost
     Restart(restart::RestartArgs),
 
-    /// Many sessions on one port, and what peers that never read cost the others
+    /// Many sessions on one port, and the effect on them of peers that never read
     Sessions(sessions::SessionsArgs),
 
-    /// Other engines and fixwire in turn, each in its own process, beside the floor
+    /// Other engines and fixwire in turn, each in its own process, with the floor
     Peers(peers::PeersArgs),
 
     /// Is one build faster than another? Compares result files, with intervals

@@ -19,7 +19,7 @@ use crate::report::{
     Report, Run, csv, flood, hlog, junit, result_file, screen, stages, svg, table,
 };
 
-/// Outputs beside the table.
+/// Outputs in addition to the table.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
     /// Print the table of each run instead of the short screen

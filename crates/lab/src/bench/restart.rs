@@ -64,7 +64,7 @@ pub struct RestartArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Serve the journal of this folder, at this port: what is started
+    /// Serve the journal of this folder, at this port: the process that is started
     #[arg(long, value_name = "DIR", hide = true, requires = "port")]
     pub serve: Option<PathBuf>,
     /// See `serve`

@@ -48,7 +48,7 @@ pub struct SessionsArgs {
           value_parser = clap::value_parser!(u32).range(1..=3600))]
     pub seconds: u32,
 
-    /// Pairs of windows: without and with those that never read
+    /// Pairs of windows: without and with peers that never read
     #[arg(long, value_name = "N", default_value_t = 3,
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub pairs: u32,
@@ -72,8 +72,7 @@ pub struct Found {
     pub missed: u64,
     /// Sessions that read and were disconnected.
     pub ended: u64,
-    /// Bytes of anonymous memory for each session, those of the peers' side included; journal pages are
-    /// not anonymous.
+    /// Bytes of anonymous memory for each session, including the peers' side; journal pages are not anonymous.
     pub bytes_per_session: u64,
 }
 

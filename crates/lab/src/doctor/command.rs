@@ -31,7 +31,7 @@ Exit code, the highest of those that apply: 0 all good, 1 doctor failed, 2 wrong
 unknown, and bad is a check of weight 11 low, 12 mid, 13 high, 14 verdict, 15 fail. Checks that nobody asked
 for do not count. Nothing is changed, and nothing is opened for writing (docs/operating/doctor.md).")]
 pub struct DoctorArgs {
-    /// Hot cores, those that spin, for example 2,3 [default: the two that benches take]
+    /// Hot cores, which spin, for example 2,3 [default: the two that benches take]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     cores: Vec<usize>,
 

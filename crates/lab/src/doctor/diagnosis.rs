@@ -21,7 +21,7 @@ pub struct Diagnosis {
     pub interface: Option<String>,
     /// Interval between the readings of counters, seconds; `None` without an interval.
     pub seconds: Option<f64>,
-    /// The findings, one for each check, by weight, the bad ones first.
+    /// The findings, one for each check, by weight, the bad findings first.
     pub findings: Vec<Finding>,
     /// The measurement, if requested.
     pub measured: Option<Measured>,

@@ -12,7 +12,7 @@ pub struct Observed {
     pub before: Option<Snapshot>,
     /// The snapshot to check.
     pub now: Snapshot,
-    /// The hot cores: those that spin.
+    /// The hot cores, which spin.
     pub cores: Vec<usize>,
     /// The process for the checks of a process.
     pub pid: Option<u32>,

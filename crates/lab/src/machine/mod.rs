@@ -80,8 +80,8 @@ pub struct Noise {
 /// Time taken by other work during a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct TakenByOthers {
-    /// Time that the hypervisor gave to others while one of our cores had work, milliseconds, over all cores; counted
-    /// in steps of 10.
+    /// Time that the hypervisor gave to other machines while one of our cores had work, milliseconds, over all cores;
+    /// counted in steps of 10.
     pub steal_ms: u64,
     /// How often the measuring thread was preempted.
     pub preempted: u64,

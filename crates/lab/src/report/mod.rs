@@ -157,7 +157,7 @@ pub struct Run {
     /// Time taken from the initiator and the acceptor, as measured by their loops.
     #[serde(default)]
     pub gaps: [gaps::GapTotals; 2],
-    /// The share of the orders beyond each percentile that those gaps touched.
+    /// For each percentile, the share of the slower orders that gaps of the machine delayed.
     #[serde(default)]
     pub touched: Touched,
     /// The same share for gaps over 0.1 ms only: time slices of other programs, pauses of a virtual machine.

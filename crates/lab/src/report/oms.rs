@@ -144,7 +144,7 @@ pub struct BatchRow {
     pub t2_t1_ns: BatchFigures,
     /// The figures of the paced requests that the client sent on time.
     pub untouched_ns: Option<BatchFigures>,
-    /// Number of those requests.
+    /// Number of paced requests that the client sent on time.
     pub untouched: usize,
     /// From the end of the read of its bytes to the end of the write.
     pub t2_read_ns: BatchFigures,

@@ -74,7 +74,7 @@ impl Server {
     }
 }
 
-/// Sends orders as a [`Load`] says and times the answers.
+/// Sends orders as a [`Load`] says, and times the answers.
 #[derive(Debug)]
 pub struct FloorClient {
     pipes: Pipes,

@@ -36,7 +36,7 @@ const NAME: &str = "gateway";
 /// Version of this form and of the notes.
 const VERSION: u32 = 1;
 
-/// A session as it is written.
+/// A session as a checkpoint has it.
 struct SavedSession<'a> {
     name: &'a str,
     /// The form of the session's ids as noted, and as the orders have it.

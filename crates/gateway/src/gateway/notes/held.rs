@@ -146,7 +146,7 @@ impl Notes {
         }
     }
 
-    /// Removes the first message of a queue, and the cancelled ones after it.
+    /// Removes the first message of a queue, and the cancelled messages after it.
     pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
         let target = target(row).0;
         self.keep_held(HeldNote::Left { target }, outbox)
@@ -156,7 +156,7 @@ impl Notes {
         self.keep(GatewayNote::Held(note), outbox).map(drop)
     }
 
-    /// Removes the first message of a queue, and the cancelled ones after it; returns whether there was one.
+    /// Removes the first message of a queue, and the cancelled messages after it; returns whether there was a message.
     fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
         let is_one = self.pop_first(row);
