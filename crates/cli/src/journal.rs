@@ -39,9 +39,9 @@ const LOOK: Duration = Duration::from_millis(100);
 pub enum JournalCommand {
     /// Prints the messages of a journal, oldest first
     Dump(DumpArgs),
-    /// Checks every byte of a journal; names the first that is wrong
+    /// Checks every byte of a journal; names the first wrong byte
     Verify(VerifyArgs),
-    /// Repairs a journal that does not open; reports what is lost
+    /// Repairs a journal that does not open; reports the lost messages
     Salvage(SalvageArgs),
     /// Imports a session from a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n
     Import(ImportArgs),
@@ -95,7 +95,7 @@ pub struct DumpArgs {
     /// (docs/reference/gateway-rules.md#conditions)
     #[arg(long, short, value_name = "CONDITION")]
     query: Option<String>,
-    /// Print each message with the names of its fields, a field a line, groups indented
+    /// Print each message with the names of its fields, one field per line, groups indented
     #[arg(long, conflicts_with = "json")]
     decode: bool,
     /// The dictionary for --decode and --query, by name or file [default: the built-in one of each message]

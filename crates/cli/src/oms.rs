@@ -125,20 +125,20 @@ pub enum OmsCommand {
     Symbols(Ask),
     /// Lists today's orders that a control rejected and that can be run again
     Rejected(Ask),
-    /// Places an order again that a control rejected, with some controls off
+    /// Places an order again that a control rejected, without some of the controls
     Rerun {
         #[command(flatten)]
         at: EngineFlags,
-        /// The ExecID(17) of its reject, or its session and ClOrdID: CLIENT/C17
+        /// The order: the ExecID(17) of its reject, or its session and ClOrdID: CLIENT/C17
         order: String,
-        /// The controls that are off: RC8, or RC8,RC9
+        /// The controls to leave out: RC8, or RC8,RC9
         #[arg(long, value_name = "CONTROLS")]
         without: String,
         /// The reason, recorded in the journal
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
-    /// Lists what venues say that does not agree with the orders here, or with their drop copies
+    /// Lists differences between venues and our orders, and between lines and drop copies
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Breaks {
         #[command(subcommand)]
@@ -146,7 +146,7 @@ pub enum OmsCommand {
         #[command(flatten)]
         ask: Option<Ask>,
     },
-    /// Closes a break of a drop copy: somebody has looked at it
+    /// Closes a break of a drop copy, when its cause is known
     AcceptBreak {
         #[command(flatten)]
         at: EngineFlags,

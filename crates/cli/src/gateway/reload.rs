@@ -29,7 +29,7 @@ FileStorePath or ControlPath locates the gateway, which must run this very file.
 at once, between two messages, or none. The result is printed; the exit code is 1 if the old rules stay, or if
 the gateway does not respond. Run it as the user of the gateway.")]
 pub struct ReloadArgs {
-    /// Seconds to wait for the gateway's answer
+    /// Seconds to wait for the answer of the gateway
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
     /// The reason, recorded in the journal

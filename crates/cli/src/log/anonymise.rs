@@ -43,7 +43,7 @@ also 1 if something could not be read.")]
 pub struct AnonymiseArgs {
     #[command(flatten)]
     sources: Sources,
-    /// Where the texts are written: a new folder, or an empty one
+    /// Folder for the text files: a new folder, or an empty one
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
     /// The key of pseudonyms, at least 16 bytes, which must stay secret [default: a random one, which is not kept]
@@ -52,13 +52,13 @@ pub struct AnonymiseArgs {
     /// Fields that are not changed; secrets are always masked
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     keep: Vec<Tag>,
-    /// More fields that get pseudonyms
+    /// More fields whose values get pseudonyms
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     id: Vec<Tag>,
-    /// More fields that are covered
+    /// More fields whose values are replaced by x
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     text: Vec<Tag>,
-    /// A dictionary whose data fields are covered too
+    /// A dictionary whose data fields are replaced too
     #[arg(long, value_name = "NAME|FILE")]
     dictionary: Option<String>,
 }

@@ -39,7 +39,7 @@ pub struct LogDiffArgs {
     /// Tags of fields that may differ
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     ignore: Vec<Tag>,
-    /// The time zone of lines whose time does not say it: UTC, +08:00 or Asia/Taipei [default: UTC]
+    /// The time zone of lines whose time has none: UTC, +08:00 or Asia/Taipei [default: UTC]
     #[arg(long, value_name = "ZONE", value_parser = LogZone::parse)]
     zone: Option<LogZone>,
     /// Print one JSON object for each difference, and one of counts

@@ -65,7 +65,7 @@ pub struct LogExportArgs {
 enum Form {
     /// Comma-separated values with a heading
     Csv,
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// A Parquet file with the columns of CSV
     #[cfg(feature = "parquet")]

@@ -48,13 +48,13 @@ pub struct GrepArgs {
     sources: Sources,
     #[command(flatten)]
     index: IndexUse,
-    /// Follow: print new messages as they are written, until interrupted; of files that are rotated too
+    /// Follow: print new messages as they are written, until interrupted; also when files are rotated
     #[arg(long, short)]
     follow: bool,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Print each message with the names of its fields, a field a line, groups indented
+    /// Print each message with the names of its fields, one field per line, groups indented
     #[arg(long, conflicts_with = "json")]
     decode: bool,
     /// The dictionary for --decode and conditions, by name or file [default: the built-in one of each message]

@@ -17,14 +17,14 @@ pub struct Sources {
     /// Logs, captures, journals, folders with them, or - for the standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// The time zone of lines whose time does not say it: UTC, +08:00 or Asia/Taipei [default: UTC]
+    /// The time zone of lines whose time has none: UTC, +08:00 or Asia/Taipei [default: UTC]
     #[arg(long, value_name = "ZONE", value_parser = LogZone::parse)]
     zone: Option<LogZone>,
     /// Our CompID: messages with this SenderCompID were sent, those with this TargetCompID received; may be given
     /// several times
     #[arg(long, value_name = "COMPID")]
     ours: Vec<String>,
-    /// Add this to the times of a file, as its clock was wrong: broker.log=+1.2ms; units ns, us, ms, s
+    /// Add this to the times of a file whose clock was wrong: broker.log=+1.2ms; units ns, us, ms, s
     #[arg(long, value_name = "FILE=TIME", value_parser = shift)]
     shift: Vec<(String, i64)>,
 }

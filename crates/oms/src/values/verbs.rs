@@ -49,9 +49,9 @@ verbs! {
     /// Commands: each changes something, and needs a reason. A scope is `firm`, `session=NAME`, `account=NAME`,
     /// `symbol=NAME`, or `account=NAME symbol=NAME`.
     CommandVerb, COMMANDS[14];
-    /// Sets limits; `CODE=none` removes one. With `until` (UTC) the limit before it is restored then.
+    /// Sets limits; `CODE=none` removes one. With `until` the previous limit applies again from this time (UTC) on.
     Limit: "limit", "SCOPE CODE=VALUE ... [until=17:00]", Limit;
-    /// Cancels the open orders of the scope; new ones are accepted.
+    /// Cancels the open orders of the scope; new orders are accepted.
     Cancel: "cancel", "SCOPE", Kill;
     /// Rejects new orders and replaces of the scope from the next message on, and cancels its open orders.
     Kill: "kill", "SCOPE", Kill;
@@ -65,17 +65,17 @@ verbs! {
     Price: "price", "symbol=NAME last=PRICE", Market;
     /// Enters a report of a venue by hand.
     Report: "report", "order=NUMBER type=TYPE ...", Report free;
-    /// Places an order again that a control rejected; also `order=SESSION/ClOrdID`.
+    /// Places an order again that a control rejected; `order` may also be SESSION/ClOrdID.
     Rerun: "rerun", "order=NUMBER without=RC8", Rerun free;
     /// Closes a break between a line and a drop copy of the venue.
     Accept: "accept", "break=NUMBER", Break;
-    /// Settles a break between a report of a venue and its order; also `ours`.
+    /// Settles a break between a report of a venue and its order, with the value of the `venue` or with `ours`.
     Settle: "settle", "break=NUMBER venue", Settle free;
     /// Starts a trading day; `cancel` cancels the Day orders that are open first.
     Roll: "roll", "day=2026-11-23 [cancel]", Roll;
     /// Asks an exchange over TMP for its bulletins.
     Bulletin: "bulletin", "line=NAME from=NUMBER", Market free;
-    /// Goes on with the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)).
+    /// Applies the settings that were put beside the OMS ([`SettingsSource`](crate::SettingsSource)).
     Reload: "reload", "", Reload;
 }
 
@@ -100,13 +100,13 @@ verbs! {
     Rejected: "rejected", "", Read;
     /// Differences with venues and drop copies.
     Breaks: "breaks", "", Read;
-    /// What is open and traded in each account, and whether it trades.
+    /// Open quantity and trades of each account, and whether it trades.
     Accounts: "accounts", "", Read;
     /// Tick, lot, reference price, state of the market and line group of each symbol.
     Symbols: "symbols", "", Read;
     /// A line for `fixwire status`.
     Counts: "counts", "", Read;
-    /// The same with a name for each figure.
+    /// The state, with a name for each figure.
     Figures: "figures", "", Read;
     /// The mistakes in commands `report`.
     CheckReports: "check-reports", "REPORT; REPORT ...", Read free;
