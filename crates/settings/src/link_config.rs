@@ -106,7 +106,7 @@ impl Settings {
             Err(_) => wrong(
                 "info_source",
                 format!(
-                    "info_source {} has not 3 characters",
+                    "info_source {} must have 3 characters",
                     link.text("info_source")
                 ),
                 "write the number of the information vendor, or \"999\" for none",
@@ -118,10 +118,10 @@ impl Settings {
             _ => wrong(
                 "investor_flag",
                 format!(
-                    "investor_flag {} is not 1 character",
+                    "investor_flag {} must be 1 character",
                     link.text("investor_flag")
                 ),
-                "write the character that the exchange has for the kind of investor",
+                "write the exchange's character for the kind of investor",
             ),
         }
         let effects = (0..=u8::MAX).map(TmpPositionEffect);
@@ -191,7 +191,7 @@ fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
     let mode = file.metadata().map_err(failed)?.mode();
     if mode & 0o077 != 0 {
         let mode = mode & 0o777;
-        return Err(format!("others can read it (mode {mode:04o})"));
+        return Err(format!("other users can read it (mode {mode:04o})"));
     }
     let mut text = String::new();
     let read = file.take(MAX_PASSWORD_FILE + 1).read_to_string(&mut text);

@@ -164,7 +164,7 @@ impl LinkSettings {
         };
         missing(
             "name",
-            "events, the journal and other tables call the link by it",
+            "it is the link's name in events, in the journal and in other tables",
         );
         missing("protocol", "write protocol = \"taifex-tmp\"");
         missing("fcm_id", "the broker's number is in each message");
@@ -174,7 +174,7 @@ impl LinkSettings {
         );
         missing(
             "system_type",
-            "for example \"futures day\": both ends have to name the same",
+            "for example \"futures day\": both ends must have the same",
         );
         if self.find("password_file").is_none() && !is_broken("password_file") {
             missing("password", "or password_file, a file with the password");
@@ -204,7 +204,7 @@ impl LinkSettings {
                 TmpEnd::Exchange => ("a simulated exchange's links", "an OMS's"),
             };
             let title = format!("{} is a key of {whose}, not of {here}", setting.key.name);
-            let help = "remove it: the other end of the link says it in its login";
+            let help = "remove the key: the other end of the link sends this value in its login";
             conflict(self.place(setting.key.name), &title, help);
         }
     }
@@ -217,11 +217,11 @@ impl LinkSettings {
         let (title, help) = match self.end {
             TmpEnd::Broker => (
                 "HeartBtInt is a key of a simulated exchange's links, not of an OMS's",
-                "remove it: the exchange says it in its login (L50)",
+                "remove the key: the exchange sends this value in its login (L50)",
             ),
             TmpEnd::Exchange if self.connection.int(Id::HeartBtInt) > Some(255) => (
                 "HeartBtInt of a TMP link is at most 255 seconds",
-                "L50 has one byte for it: set 255 or less in the link",
+                "L50 has one byte for this value: set 255 or less in the link",
             ),
             TmpEnd::Exchange => return,
         };
@@ -304,7 +304,8 @@ pub(super) fn check_together(
         let login = (fcm, session, link.text(keys[2]));
         if is_whole && let Some(first) = logins.insert(login, link.name()) {
             let title = format!("link {first} has this fcm_id, session_id and system_type");
-            let help = "the exchange knows a link by them: give each link its own session_id";
+            let help =
+                "the exchange identifies a link by these three: give each link its own session_id";
             problems.push(Problem::found(link.place("session_id"), &title, Some(help)));
         }
         let others = links[..index].iter();
@@ -343,7 +344,7 @@ fn check_port<'s>(
         let setting = link.connection.find(Id::SocketAcceptPort);
         let span = setting.and_then(|setting| setting.origin.span());
         let title = format!("{name} listens on port {port} too");
-        let help = "a link shares its port with no session and no other link: set its own SocketAcceptPort";
+        let help = "a link cannot share its port with a session or another link: give it its own SocketAcceptPort";
         problems.push(Problem::found(
             span.unwrap_or(link.header),
             &title,

@@ -52,7 +52,9 @@ pub(super) fn access(
                 Some("Password and a hashed password exclude each other")
             }
             Some("acceptor") => None,
-            _ => Some("an initiator sends its Password; only an acceptor verifies a hashed one"),
+            _ => {
+                Some("an initiator sends its Password; only an acceptor verifies a hashed password")
+            }
         };
         if let Some(note) = clash {
             let id = file.map_or(Id::PasswordHash, |_| Id::PasswordFile);

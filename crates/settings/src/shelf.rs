@@ -143,7 +143,7 @@ pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: 
             notes.extend(all.map(|note| (note.to_string(), "other engines load this too")));
             let more = found.notes.len().saturating_sub(MOST_NOTES);
             if more > 0 {
-                let note = format!("has {more} more odd lines");
+                let note = format!("has {more} more irregular lines");
                 notes.push((note, "correct those above first"));
             }
         }

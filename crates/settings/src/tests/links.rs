@@ -284,7 +284,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "max_flow = 5\nfcm_id",
         &[
             "x.toml:14:12: max_flow is a key of a simulated exchange's links, not of an OMS's",
-            "remove it",
+            "remove the key",
         ],
     ),
     (
@@ -292,7 +292,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "HeartBtInt = 5\nfcm_id",
         &[
             "HeartBtInt is a key of a simulated exchange's links",
-            "remove it: the exchange says it",
+            "remove the key: the exchange sends this value",
         ],
     ),
     (
@@ -556,7 +556,7 @@ fn a_password_may_be_in_a_file_of_its_own() {
     let long = format!("4321{}x", "\n".repeat(60));
     for (mode, content, says) in [
         (0o600, &*long, "it has more than 64 bytes"),
-        (0o644, "4321\n", "others can read it (mode 0644)"),
+        (0o644, "4321\n", "other users can read it (mode 0644)"),
         (0o600, "43x1\n", "it has no password of 1 to 9 digits"),
         (0o600, "", "it has no password"),
     ] {

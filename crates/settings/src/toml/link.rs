@@ -74,12 +74,11 @@ impl Reader<'_> {
         let help = match fixwire_text::nearest(name, own.clone().chain(connection)) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None if is_a_sessions => {
-                "remove it: a link has the keys of its protocol, and of a session's keys only those of \
-                 its connection"
+                "remove the key: a link has only the keys of its protocol and the connection keys of a session"
                     .to_owned()
             }
             None => format!(
-                "the keys of a link are {}, and those of a session's connection",
+                "the keys of a link are {}, and the connection keys of a session",
                 own.collect::<Vec<_>>().join(", ")
             ),
         };

@@ -51,11 +51,11 @@ fn a_wrong_one_is_named() {
         ("order_source = \"X\"", "expected D, A, M, W, P, V or G"),
         (
             "info_source = \"99\"",
-            "info_source 99 has not 3 characters",
+            "info_source 99 must have 3 characters",
         ),
         (
             "investor_flag = \"AB\"",
-            "investor_flag AB is not 1 character",
+            "investor_flag AB must be 1 character",
         ),
         (
             "position_effect = \"O\"",
