@@ -157,7 +157,7 @@ impl TableRule for LineGroup {
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
         /// on a client's OrderStatusRequest(H) for an open order: `from the book`: the OMS answers, and asks the venue
         /// only when the state is in doubt. `pass on`: the OMS answers, asks the venue, and answers again. `no`: [the
-        /// OMS never asks the venue asked](#status-requests-to-venues)
+        /// OMS never asks the venue](#status-requests-to-venues)
         status_request: Own("words",
             |_, group, value| {
                 group.status = value.choice(&STATUS)?;
