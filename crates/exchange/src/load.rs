@@ -44,21 +44,21 @@ struct FaultWords {
 const EXCHANGE: Keys<ExchangeConfig> = keys! {
     /// maximum open orders per book; the exchange rejects further orders
     max_orders: Plain("number", |_, config, value| limit(value).map(|it| config.orders_max = it)), "100000", Restart;
-    /// number of closed orders whose status is kept and whose ClOrdIDs are rejected as duplicates; the oldest are forgotten
-    /// first
+    /// number of closed orders that the exchange remembers: it answers status requests for these orders and rejects
+    /// their ClOrdIDs as duplicates; it forgets the oldest orders first
     max_remembered: Plain("number", |_, config, value| limit(value).map(|it| config.remembered_max = it)), "100000", Restart;
 };
 
 const INSTRUMENT: Keys<InstrumentConfig> = keys! {
     /// Symbol(55), at most 32 characters
     symbol: Text(symbol), REQUIRED, Restart;
-    /// prices are multiples of it
+    /// prices must be multiples of this
     tick: Plain("decimal", |_, it, value| decimal(value).map(|read| it.tick = read)), REQUIRED, Restart;
-    /// quantities are multiples of it
+    /// quantities must be multiples of this
     lot: Plain("decimal", |_, it, value| decimal(value).map(|read| it.lot = read)), "1", Restart;
-    /// the price band: orders with a limit or stop price below are rejected
+    /// lower end of the price band: the exchange rejects orders with a limit or stop price below
     low: Plain("decimal", |_, it, value| decimal(value).map(|read| it.low = Some(read))), "", Restart;
-    /// the same for prices above
+    /// upper end of the price band: the exchange rejects orders with a limit or stop price above
     high: Plain("decimal", |_, it, value| decimal(value).map(|read| it.high = Some(read))), "", Restart;
     /// reference price of an auction before the first trade
     reference: Plain("decimal", |_, it, value| decimal(value).map(|read| it.reference = Some(read))), "", Restart;
@@ -72,11 +72,12 @@ const INSTRUMENT: Keys<InstrumentConfig> = keys! {
 };
 
 const SCRIPT: Keys<OrderScript> = keys! {
-    /// what operators call the [script](#scripts)
+    /// name of the [script](#scripts) for operators
     name: Text(name), REQUIRED, Restart;
     /// its steps
     steps: Plain("list", steps), REQUIRED, Restart;
-    /// the name or TargetCompID of the session, or the TMP line, whose orders match; without it all match, as for the keys below
+    /// name or TargetCompID of the session, or TMP line, whose orders match; without this key orders of all sessions
+    /// match. The keys below work in the same way
     session: Plain("text", |reader, script, value| {
         let name = value.text()?;
         let known = check_session(name, reader.sessions, reader.lines);
@@ -103,13 +104,13 @@ const FAULT: Keys<FaultWords> = keys! {
     count: Plain("number", fault_word), "", Restart;
     /// milliseconds
     ms: Plain("number", fault_word), "", Restart;
-    /// chance that a message has the fault
+    /// percentage of the messages that have the fault
     percent: Plain("number", fault_word), "", Restart;
-    /// of the random numbers for `percent`
+    /// seed of the random numbers for `percent`
     seed: Plain("number", fault_word), "", Restart;
     /// the session or TMP line
     session: Plain("text", fault_word), "", Restart;
-    /// values of `change`
+    /// fields that `change` sets
     set: Plain("list", fault_sets), "", Restart;
     /// the status of a rejection
     status: Plain("number", fault_word), "", Restart;

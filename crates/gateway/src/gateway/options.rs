@@ -49,7 +49,7 @@ type Keys<T> = &'static [SettingKey<T, fn(&mut Reader<'_>, &mut T, TomlValue<'_>
 const GATEWAY: Keys<Options> = keys! {
     /// or `"all"`: how many rules apply to a message ([rules](gateway-rules.md#first-or-all))
     match_: Plain("word", |_, _, _| Ok(())), "\"first\"", Applied;
-    /// or `"drop"`: a message that no rule decides
+    /// or `"drop"`: what happens to a message that no rule decides
     unmatched: Plain("word", |_, options, value| {
         let words = [("reject", true), ("drop", false)];
         value.choice(&words).map(|it| options.reject_unmatched = it)
@@ -64,14 +64,15 @@ const GATEWAY: Keys<Options> = keys! {
     ids: Plain("word", |_, options, value| options.ids.when(value)), "\"collision\"", Restart;
     /// prefix of a rewritten id; up to 8 characters
     id_prefix: Plain("text", |_, options, value| options.ids.prefix(value)), "\"FW\"", Restart;
-    /// the longest id that a venue accepts; `max_id` without it
+    /// the longest id that a venue accepts; without this key `max_id`
     id_length: Plain("number", |_, options, value| options.ids.length(value, options.orders.max_id)), "", Restart;
-    /// maximum number of known ids; about 370 bytes each
+    /// maximum number of ids that the gateway knows; each uses about 370 bytes
     max_orders: Plain("number", |_, options, value| {
         let number = value.number_within(1..=MAX_ORDERS.into());
         number.map(|it| options.orders.max_orders = it as u32)
     }), "100000", Restart;
-    /// an open order without a report for this long may be dropped when there is no room; without it, never
+    /// when there is no room, the gateway may drop an open order that had no report for this number of days; without
+    /// this key it never does
     forget_after_days: Plain("number", |_, options, value| {
         let days = value.number_within(1..=10_000);
         days.map(|days| options.orders.forget_quiet = Some(Nanos(days * NANOS_PER_DAY)))
@@ -87,9 +88,10 @@ const GATEWAY: Keys<Options> = keys! {
 const TARGET: Keys<TargetTable> = keys! {
     /// or `"reject"`, or the name of a session
     away: Plain("word", |reader, target, value| reader.away(value).map(|it| target.away = it)), "\"hold\"", Applied;
-    /// how long the [gateway holds](#time-to-live) a message, with `away = "hold"`; without it, for ever
+    /// how long the [gateway holds](#time-to-live) a message, with `away = "hold"`; without this key it has no time
+    /// limit
     time_to_live: Plain("time", |_, target, value| time(value).map(|it| target.time_to_live = Some(it))), "", Applied;
-    /// this and the next two: as in `[gateway]` without them
+    /// as in `[gateway]`; without this key, and the next two, the values of `[gateway]` apply
     ids: Plain("word", |_, target, value| target.ids.when(value)), "", Applied;
     /// prefix of a rewritten id
     id_prefix: Plain("text", |_, target, value| target.ids.prefix(value)), "", Applied;
@@ -98,15 +100,16 @@ const TARGET: Keys<TargetTable> = keys! {
 };
 
 const CLIENT: Keys<Client> = keys! {
-    /// maximum ids of this client's open orders, up to that of `[gateway]`; without it, a [share](#room-for-each-client)
+    /// maximum number of ids of this client's open orders, at most that of `[gateway]`; without this key a
+    /// [share](#room-for-each-client)
     max_orders: Plain("number", |reader, client, value| {
         let number = value.number_within(1..=reader.max_orders);
         number.map(|it| client.max_orders = Some(it))
     }), "", Applied;
-    /// maximum bytes of this client's waiting messages, up to that of `[gateway]`; without it, a share
+    /// maximum bytes of this client's waiting messages, at most that of `[gateway]`; without this key a share
     max_held: Plain("bytes",
         |reader, client, value| value.bytes(4096..=reader.max_held).map(|it| client.max_held = Some(it))), "", Applied;
-    /// maximum bytes remembered for this client's orders, up to that of `[gateway]`; without it, a share
+    /// maximum bytes remembered for this client's orders, at most that of `[gateway]`; without this key a share
     max_remembered: Plain("bytes",
         |reader, client, value| value.bytes(4096..=reader.max_remembered).map(|it| client.max_remembered = Some(it))), "", Applied;
 };
