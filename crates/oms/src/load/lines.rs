@@ -135,23 +135,24 @@ impl TableRule for LineGroup {
                 let errors = group.errors.iter().map(ErrorRule::text);
                 errors.collect::<Vec<_>>().join("; ")
             }), "", Applied;
-        /// as of a user, for requests to these lines
+        /// `[48, 9303]`: tags of requests to these lines that the OMS sends to the venue with their values; see
+        /// [fields](#fields-of-requests)
         carry: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Carry, value),
             |group| contracts::shown(&group.contract, ContractKey::Carry)), "", Applied;
-        /// as of a user, for requests to these lines
+        /// `{47 = "A"}`: tags that requests to these lines have with this value for the venue
         set: Own("table",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Set, value),
             |group| contracts::shown(&group.contract, ContractKey::Set)), "", Applied;
-        /// as of a user, for requests to these lines
+        /// `map.47 = {A = "P"}`: what values of requests to these lines become for the venue; the OMS rejects other values
         map: Own("tables",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Map, value),
             |group| contracts::shown(&group.contract, ContractKey::Map)), "", Applied;
-        /// as of a user, for requests to these lines
+        /// `[58, 453]`: tags that requests to these lines may [lose](#fields-of-requests); none by default
         drop: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Drop, value),
             |group| contracts::shown(&group.contract, ContractKey::Drop)), "", Applied;
-        /// as of a user, for requests to these lines
+        /// `[58]`: tags that requests to these lines must not have
         refuse: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;

@@ -147,15 +147,16 @@ impl TableRule for UserRule {
             |user| or_none(user.on_disconnect.map(time))), "", Confirmed;
         /// `true`: reports to the user have [numbers](#report-recovery), ApplID(1180) and ApplSeqNum(1181)
         report_numbers: Flag(report_numbers), "", Confirmed;
-        /// `[48, 9303]`: tags that go on to the venue with their values; see [fields](#fields-of-requests)
+        /// `[48, 9303]`: tags of the user's requests that the OMS sends to the venue with their values; see
+        /// [fields](#fields-of-requests)
         carry: Own("list",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Carry, value),
             |user| contracts::shown(&user.contract, ContractKey::Carry)), "", Confirmed;
-        /// `{47 = "A"}`: tags that have this value for the venue
+        /// `{47 = "A"}`: tags that the user's requests have with this value for the venue
         set: Own("table",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Set, value),
             |user| contracts::shown(&user.contract, ContractKey::Set)), "", Confirmed;
-        /// `map.47 = {A = "P"}`: what values become for the venue; others are rejected
+        /// `map.47 = {A = "P"}`: what values of the user's requests become for the venue; the OMS rejects other values
         map: Own("tables",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Map, value),
             |user| contracts::shown(&user.contract, ContractKey::Map)), "", Confirmed;
@@ -163,7 +164,7 @@ impl TableRule for UserRule {
         drop: Own("list",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Drop, value),
             |user| contracts::shown(&user.contract, ContractKey::Drop)), "", Confirmed;
-        /// `[58]`: tags that its requests must not have
+        /// `[58]`: tags that the user's requests must not have
         refuse: Own("list",
             |reader, user, value| reader.contract(&mut user.contract, ContractKey::Refuse, value),
             |user| contracts::shown(&user.contract, ContractKey::Refuse)), "", Confirmed;
