@@ -38,7 +38,7 @@ pub(super) fn parsed(text: &str) -> TomlFile<'_> {
     }
 }
 
-/// Makes conversions by the file's tables and the built-in ones.
+/// Makes conversions by the tables of the file and the built-in tables.
 pub(super) fn read(
     file: &TomlFile<'_>,
     errors: &mut Errors<'_>,

@@ -92,7 +92,7 @@ pub struct UserRule {
     pub language: Option<String>,
     /// What becomes of fields of its requests.
     pub contract: Contract,
-    /// What its orders over TMP say beside their terms.
+    /// Values of the user's orders over TMP in addition to their terms.
     pub marks: UserMarks,
 }
 
@@ -323,7 +323,7 @@ pub enum Affinity {
 pub struct FlowRule {
     /// Messages.
     pub count: usize,
-    /// In nanoseconds.
+    /// The time window, in nanoseconds.
     pub time: i64,
     /// Messages reserved for cancels.
     pub kept: usize,
