@@ -95,17 +95,6 @@ impl<'d> TomlTable<'d> {
         Some(TomlValue::new(key.get_ref(), key_span, value, *self))
     }
 
-    /// The values of all keys, by name.
-    pub fn entries(&self) -> impl Iterator<Item = TomlValue<'d>> {
-        let table = *self;
-        self.keys.iter().map(move |(key, value)| TomlValue {
-            key: key.get_ref(),
-            at: value.span().start,
-            table,
-            value: value.get_ref(),
-        })
-    }
-
     /// Whether the table has a key.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {

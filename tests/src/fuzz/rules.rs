@@ -196,7 +196,7 @@ mod tests {
             Err(vec![RuleError {
                 line: 9,
                 column: 1,
-                problem: RuleProblem::UnknownKey("x".to_owned()),
+                problem: RuleProblem::UnknownField("x".to_owned()),
                 hint: None,
             }])
         };

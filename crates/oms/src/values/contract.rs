@@ -79,9 +79,12 @@ impl<'a> Treatment<'a> {
     }
 }
 
+/// The value of a field.
+type FieldValue = Box<[u8]>;
+
 /// Values and what they become, in the order of the values.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct MapTable(Vec<(Box<[u8]>, Box<[u8]>)>);
+pub struct MapTable(Vec<(FieldValue, FieldValue)>);
 
 impl MapTable {
     /// What a value becomes.
