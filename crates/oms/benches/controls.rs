@@ -69,7 +69,7 @@ impl Bench {
         let mut nowhere = |_: &OmsState, _: &OrderEvent<'_>| ();
         let done = bench
             .core
-            .begin(START, (20_260_821, 1), &names, usize::MAX, &mut nowhere);
+            .begin(START, 20_260_821, 1, &names, usize::MAX, &mut nowhere);
         assert!(done, "it began");
         bench.core.line_up(START, SessionNo::new(1), &mut nowhere);
         for number in 0..OPEN {

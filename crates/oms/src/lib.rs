@@ -70,4 +70,4 @@ pub use values::value::{
     Amount, BreakKind, Effect, End, Number, OrderType, Price, PriceField, Quantity, RequestKind,
     Side, Text, TimeInForce, Trading,
 };
-pub use values::verbs::{COMMANDS, CommandVerb, OperatorVerb, QUERIES, QueryVerb};
+pub use values::verbs::{By, COMMANDS, CommandVerb, OperatorVerb, QUERIES, QueryVerb};

@@ -59,6 +59,7 @@ impl Oms {
             .get(tag::EXPIRE_DATE)
             .and_then(|it| value::uint(it).ok());
         let terms = ExternalTerms {
+            exec_id: message.get(tag::EXEC_ID).unwrap_or_default(),
             kind: byte(tag::ORD_TYPE).and_then(OrderType::of),
             tif: byte(tag::TIME_IN_FORCE).and_then(TimeInForce::of),
             stop: fields.decimal(tag::STOP_PX).and_then(Result::ok),
@@ -67,17 +68,16 @@ impl Oms {
                 .filter(|it| *it > 0),
             is_of_leg: spreads::is_of_leg(message),
         };
-        let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
         let heard = match lines::copy(index, &fields, version) {
             Some(report) => {
                 let (core, mut out) = self.parts(outbox, None);
-                let heard = core.copy(at, &report, (&terms, exec_id), &mut out);
+                let heard = core.copy(at, &report, &terms, &mut out);
                 if report.kind == ReportKind::Fill
                     && !terms.is_of_leg
                     && !core.state().spreads.is_empty()
                 {
                     let (said, count) = spreads::legs(message);
-                    core.copy_legs(at, &report, &said[..count], &terms, exec_id, &mut out);
+                    core.copy_legs(at, &report, &said[..count], &terms, &mut out);
                 }
                 heard
             }

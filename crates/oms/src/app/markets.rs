@@ -42,7 +42,7 @@ impl Oms {
             return Err(Refusal::NotAvailable);
         }
         let said = market_now(&self.core, &request);
-        market_requests::write(&request, (said, client), outbox);
+        market_requests::write(&request, said, client, outbox);
         if asked == Subscription::Updates {
             self.links.watches.add(MarketWatch {
                 client,
@@ -65,7 +65,7 @@ impl Oms {
             let now = market_now(&self.core, &watch.request);
             if now != watch.said {
                 watch.said = now;
-                market_requests::write(&watch.request, (now, watch.client), outbox);
+                market_requests::write(&watch.request, now, watch.client, outbox);
             }
         }
         false

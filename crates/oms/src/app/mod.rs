@@ -227,7 +227,7 @@ impl Oms {
             let names: Vec<String> = names.cloned().collect();
             let (day, key) = (self.today(now).day, self.key);
             let (core, mut out) = self.parts(outbox, None);
-            if core.begin(at, (day, key), &names, STEP, &mut out) {
+            if core.begin(at, day, key, &names, STEP, &mut out) {
                 self.find_sessions();
                 self.begun = true;
                 self.day_is_far(self.core.far_day());
@@ -302,7 +302,7 @@ impl Application for Oms {
             self.venue_says(at, line, message, outbox)
         } else if let Some(index) = self.index(from) {
             let admitted = self.admit(at, from, index, outbox);
-            admitted.and_then(|()| self.client_says(at, (from, index), message, outbox))
+            admitted.and_then(|()| self.client_says(at, from, index, message, outbox))
         } else {
             Err(Refusal::NotAuthorized)
         };

@@ -263,8 +263,7 @@ impl Out<'_> {
         let account = state.accounts().name(order.account);
         for (client, accounts) in self.copies {
             if accounts.iter().any(|pattern| matches(pattern, account)) {
-                let from = (&*self.before, None);
-                reports::report(state, event, from, *client, self.outbox);
+                reports::report(state, event, self.before, None, *client, self.outbox);
             }
         }
     }
@@ -280,8 +279,7 @@ impl Out<'_> {
         let account = state.accounts().name(order.account);
         for (client, user) in self.watchers {
             if user.rights(account).is_some_and(|rights| rights.reports) {
-                let from = (&*self.before, None);
-                reports::report(state, event, from, *client, self.outbox);
+                reports::report(state, event, self.before, None, *client, self.outbox);
             }
         }
     }
@@ -332,7 +330,6 @@ impl Out<'_> {
         let Some(&Some(client)) = client else {
             return self.external(state, event);
         };
-        let from = (&*self.before, self.message);
-        reports::report(state, event, from, client, self.outbox);
+        reports::report(state, event, self.before, self.message, client, self.outbox);
     }
 }

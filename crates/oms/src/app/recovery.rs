@@ -367,9 +367,15 @@ impl ReportReplay {
         };
         let message = (!wanted.is_empty()).then(|| self.decoder.decode(cause));
         let message = message.as_ref().filter(|it| it.msg_type() == wanted);
-        let from = (&self.before, message);
         let client = self.request.client;
-        reports::report(&self.state, event, from, client, &mut self.outbox);
+        reports::report(
+            &self.state,
+            event,
+            &self.before,
+            message,
+            client,
+            &mut self.outbox,
+        );
         for index in self.outbox.unsealed() {
             // The status of a quote has no number: it is not sent again.
             if let [msg_type @ (b'8' | b'9' | b'r')] = *self.outbox.msg_type(index) {

@@ -93,7 +93,7 @@ impl Oms {
                     value: inquiries::OTHER.into(),
                     ..Reason::of(Why::Venue)
                 };
-                core.inquiry_answered(at, (line, inquiry), (Some(reason), text), &mut out);
+                core.inquiry_answered(at, line, inquiry, Some(reason), text, &mut out);
                 ReportOutcome::Taken
             }
             Refused::MassStatus => core.mass_refused(at, line, &mut out),

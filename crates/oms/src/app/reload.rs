@@ -95,7 +95,7 @@ impl Oms {
             ));
         }
         let (core, mut out) = self.parts(outbox, None);
-        let done = core.reload(at, new, (&plan, command), &mut out)?;
+        let done = core.reload(at, new, &plan, command, &mut out)?;
         if new.is_applied {
             self.find_clients();
             self.languages = Languages::new(self.core.rules(), versions(&self.sessions));

@@ -124,9 +124,10 @@ impl Oms {
             }
             b"Z" => {
                 let cancel = quotes::cancel(index, message)?;
-                let of = (index, b'Z', cancel.id);
                 match odd {
-                    Some(tag) => core.refuse_field_with_id(at, of, tag, &mut out),
+                    Some(tag) => {
+                        core.refuse_field_with_id(at, index, b'Z', cancel.id, tag, &mut out)
+                    }
                     None => core.cancel_quotes(at, &cancel, &mut out),
                 }
             }
@@ -134,9 +135,10 @@ impl Oms {
                 let inquiry = inquiries::inquiry(index, message)?;
                 let is_odd_side = message.has(tag::SIDE) && inquiry.side.is_none();
                 let odd = odd.or(is_odd_side.then_some(tag::SIDE));
-                let of = (index, b'R', inquiry.id);
                 match odd {
-                    Some(tag) => core.refuse_field_with_id(at, of, tag, &mut out),
+                    Some(tag) => {
+                        core.refuse_field_with_id(at, index, b'R', inquiry.id, tag, &mut out)
+                    }
                     None => core.new_inquiry(at, &inquiry, &mut out),
                 }
             }

@@ -44,7 +44,8 @@ impl Oms {
     pub(super) fn client_says(
         &mut self,
         at: i64,
-        (from, index): (SessionId, SessionNo),
+        from: SessionId,
+        index: SessionNo,
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
@@ -291,8 +292,8 @@ impl Oms {
             report_spread(core, at, report, message, &mut out)
         };
         if core.is_asked_for_all() {
-            let said = (report, MassReport::of(message));
-            if core.mass_reported(at, said, heard, &mut out) {
+            let said = MassReport::of(message);
+            if core.mass_reported(at, report, said, heard, &mut out) {
                 heard = ReportOutcome::Known;
             }
         }
@@ -371,8 +372,8 @@ impl Oms {
     ) {
         if let Some(answer) = inquiries::answer(message) {
             let (core, mut out) = self.parts(outbox, None);
-            let said = (answer.reason(), answer.text);
-            core.inquiry_answered(at, (line, answer.inquiry), said, &mut out);
+            let (inquiry, reason) = (answer.inquiry, answer.reason());
+            core.inquiry_answered(at, line, inquiry, reason, answer.text, &mut out);
         }
     }
 

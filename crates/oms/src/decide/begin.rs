@@ -38,7 +38,8 @@ impl Core {
     pub fn begin(
         &mut self,
         at: i64,
-        (day, key): (u32, u128),
+        day: u32,
+        key: u128,
         sessions: &[String],
         most: usize,
         sink: &mut impl Sink,

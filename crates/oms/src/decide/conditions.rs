@@ -24,8 +24,11 @@ impl Core {
     pub(crate) fn asked(
         &self,
         new: &NewOrder<'_>,
-        (user, instrument, scale): (&UserRule, InstrumentNo, u8),
-        (side, kind, stop): (Side, OrderType, Price),
+        user: &UserRule,
+        instrument: InstrumentNo,
+        side: Side,
+        kind: OrderType,
+        stop: Price,
     ) -> Result<AcceptedTerms, Reason> {
         let Terms {
             valid_for,
@@ -43,7 +46,10 @@ impl Core {
             (None, own) => own,
             // Two conditions, or one for an order that waits at the venue.
             (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
-            (Some(wish), _) => Some((wish.field, wish.rises, scaled(wish.price, scale)?)),
+            (Some(wish), _) => {
+                let price = scaled(wish.price, self.state.scale(instrument))?;
+                Some((wish.field, wish.rises, price))
+            }
         };
         if condition.is_some() {
             let most = user.conditional.ok_or(Reason::of(Why::NotConditional))?;
@@ -216,7 +222,9 @@ impl Core {
     pub(crate) fn price_by_hand(
         &mut self,
         at: i64,
-        (instrument, field, price): (InstrumentNo, PriceField, Price),
+        instrument: InstrumentNo,
+        field: PriceField,
+        price: Price,
         who: &[u8],
         sink: &mut impl Sink,
     ) {

@@ -10,6 +10,7 @@ use crate::state::copies::{Awaited, CopyKey, ENDED};
 use crate::state::event::{CopyEvent, OrderEvent};
 use crate::values::ids::SessionNo;
 use crate::values::value::BreakKind;
+use crate::values::verbs::By;
 
 impl Core {
     /// Whether fills are compared with copies.
@@ -116,7 +117,7 @@ impl Core {
         &mut self,
         at: i64,
         number: &str,
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let number = number

@@ -19,7 +19,9 @@ use crate::values::value::{Effect, End, Number, OrderType, TimeInForce};
 
 /// Fields of an ExecutionReport(8) that only an order placed elsewhere needs.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ExternalTerms {
+pub(crate) struct ExternalTerms<'a> {
+    /// ExecID(17).
+    pub exec_id: &'a [u8],
     /// OrdType(40).
     pub kind: Option<OrderType>,
     /// TimeInForce(59).
@@ -38,7 +40,7 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (terms, exec_id): (&ExternalTerms, &[u8]),
+        terms: &ExternalTerms<'_>,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let id = match report.venue_id {
@@ -55,7 +57,7 @@ impl Core {
             None => match self.new_external(at, id, report, terms, sink) {
                 Ok(number) => number,
                 Err(ReportOutcome::Unknown) if report.kind == ReportKind::Fill => {
-                    return self.unplaced_fill(at, id, report, exec_id, sink);
+                    return self.unplaced_fill(at, id, report, terms.exec_id, sink);
                 }
                 Err(heard) => return heard,
             },
@@ -100,7 +102,7 @@ impl Core {
         at: i64,
         id: &[u8],
         report: &VenueReport<'_>,
-        terms: &ExternalTerms,
+        terms: &ExternalTerms<'_>,
         sink: &mut impl Sink,
     ) -> Result<Number, ReportOutcome> {
         let begins = matches!(
@@ -193,11 +195,11 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (terms, exec_id): (&crate::decide::external::ExternalTerms, &[u8]),
+        terms: &ExternalTerms<'_>,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         if let Some(number) = self.copied_order(report) {
-            return self.copy_of(at, number, report, exec_id, sink);
+            return self.copy_of(at, number, report, terms.exec_id, sink);
         }
         let (state, number) = (self.state(), report.id.order);
         let is_past = (1..=state.last).contains(&number) && state.orders().get(number).is_none();
@@ -207,7 +209,7 @@ impl Core {
         if is_past && (is_counted || report.kind != ReportKind::Fill) {
             return ReportOutcome::Known;
         }
-        self.external(at, report, (terms, exec_id), sink)
+        self.external(at, report, terms, sink)
     }
 
     /// The order of ours that a copy is of.
@@ -314,8 +316,7 @@ impl Core {
         at: i64,
         report: &VenueReport<'_>,
         said: &[FillOfLeg<'_>],
-        terms: &ExternalTerms,
-        exec_id: &[u8],
+        terms: &ExternalTerms<'_>,
         sink: &mut impl Sink,
     ) {
         let terms = ExternalTerms {
@@ -331,7 +332,7 @@ impl Core {
                     last_price: leg.price,
                     ..*report
                 };
-                self.copy(at, &of_leg, (&terms, exec_id), sink);
+                self.copy(at, &of_leg, &terms, sink);
             }
         }
     }
@@ -341,7 +342,7 @@ impl Core {
 fn external_order<'a>(
     (order, account, instrument): (Number, AccountNo, InstrumentNo),
     id: &'a [u8],
-    (report, terms): (&VenueReport<'_>, &ExternalTerms),
+    (report, terms): (&VenueReport<'_>, &ExternalTerms<'_>),
     rule: &InstrumentRule,
 ) -> Option<OrderEvent<'a>> {
     let price = match report.price {

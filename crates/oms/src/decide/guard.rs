@@ -8,11 +8,13 @@ use crate::state::event::{LimitEvent, OrderEvent, SetupEvent};
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::values::ids::{InstrumentNo, Party};
+use crate::values::limits::RiskControl;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Restricted;
 use crate::values::scope::Scope;
 use crate::values::show::figure;
 use crate::values::value::{Market, Number, Side, Trading};
+use crate::values::verbs::By;
 
 impl Core {
     /// RC3: restricted lists.
@@ -56,8 +58,11 @@ impl Core {
             let digits = control.unit().digits();
             let (value, limit) = (figure(value, digits), figure(limit, digits));
             let why = format!("{control}: {value}, at most {limit}");
-            let by = (Self::GUARD, why.as_bytes());
-            self.set_trading(at, (scope, Trading::Killed), by, sink);
+            let by = By {
+                who: Self::GUARD,
+                why: why.as_bytes(),
+            };
+            self.set_trading(at, scope, Trading::Killed, by, sink);
         }
         true
     }
@@ -69,8 +74,9 @@ impl Core {
     pub(crate) fn set_market(
         &mut self,
         at: i64,
-        (instrument, state): (InstrumentNo, Market),
-        (who, why): (&[u8], &[u8]),
+        instrument: InstrumentNo,
+        state: Market,
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) {
         let event = OrderEvent::Setup(SetupEvent::Market {
@@ -86,11 +92,12 @@ impl Core {
     pub fn set_limit(
         &mut self,
         at: i64,
-        limit: (Scope, crate::values::limits::RiskControl, Option<i128>),
-        (who, why): (&[u8], &[u8]),
+        scope: Scope,
+        control: RiskControl,
+        value: Option<i128>,
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) {
-        let (scope, control, value) = limit;
         let event = OrderEvent::Limit(LimitEvent::Limit {
             scope,
             control: control.index(),
@@ -106,7 +113,9 @@ impl Core {
     pub(crate) fn limit_until(
         &mut self,
         at: i64,
-        (scope, control, before): (Scope, crate::values::limits::RiskControl, Option<i128>),
+        scope: Scope,
+        control: RiskControl,
+        before: Option<i128>,
         until: i64,
         sink: &mut impl Sink,
     ) {
@@ -123,8 +132,9 @@ impl Core {
     pub fn set_trading(
         &mut self,
         at: i64,
-        (scope, state): (Scope, Trading),
-        (who, why): (&[u8], &[u8]),
+        scope: Scope,
+        state: Trading,
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) {
         let event = OrderEvent::Limit(LimitEvent::Trading {

@@ -226,8 +226,10 @@ impl Core {
     pub(crate) fn inquiry_answered(
         &mut self,
         at: i64,
-        (line, inquiry): (SessionNo, Number),
-        (reason, text): (Option<Reason>, &[u8]),
+        line: SessionNo,
+        inquiry: Number,
+        reason: Option<Reason>,
+        text: &[u8],
         sink: &mut impl Sink,
     ) -> bool {
         let known = self.state.quotes.inquiries.get(inquiry);
@@ -276,11 +278,11 @@ impl Core {
             }
             next = next.min(due);
         }
-        let Some(lost) = lost else {
+        let Some((line, inquiry)) = lost else {
             return Some(Nanos((next - at).unsigned_abs()));
         };
         let reason = Some(Reason::of(Why::InquiryLost));
-        self.inquiry_answered(at, lost, (reason, b""), sink);
+        self.inquiry_answered(at, line, inquiry, reason, b"", sink);
         Some(Nanos(0))
     }
 }

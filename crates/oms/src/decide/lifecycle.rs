@@ -3,7 +3,7 @@
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::short;
-use crate::decide::venue::{ReportOutcome, VenueReport};
+use crate::decide::venue::{EndNote, ReportOutcome, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::values::reason::{Reason, Why};
@@ -131,11 +131,11 @@ impl Core {
         order: Number,
         how: End,
         request: Option<Number>,
-        (venue_at, text): (i64, &[u8]),
+        note: EndNote<'_>,
         sink: &mut impl Sink,
     ) {
         if self.rests(order, how) {
-            return self.rest(at, order, (venue_at, text), sink);
+            return self.rest(at, order, note, sink);
         }
         if request.is_none() {
             self.decline_of(at, order, sink);
@@ -148,16 +148,16 @@ impl Core {
                 order,
                 how,
                 request,
-                at: venue_at,
-                text,
+                at: note.at,
+                text: note.text,
             })
         } else {
             OrderEvent::Order(LifecycleEvent::Ended {
                 order,
                 how,
                 request,
-                at: venue_at,
-                text,
+                at: note.at,
+                text: note.text,
             })
         };
         self.emit(at, &event, sink);
@@ -185,8 +185,12 @@ impl Core {
         // It may have been answered meanwhile.
         let request = pended.request;
         let request = request.filter(|it| self.state().orders().request(*it).is_some());
-        let (how, venue_at) = (pended.how, pended.at);
-        self.end(at, number, how, request, (venue_at, b""), sink);
+        let how = pended.how;
+        let note = EndNote {
+            at: pended.at,
+            text: b"",
+        };
+        self.end(at, number, how, request, note, sink);
     }
 
     /// Whether an order in this final state works again on the next trading day.
@@ -197,17 +201,11 @@ impl Core {
     }
 
     /// Done for the day at the venue. The venue still answers requests for it.
-    pub(crate) fn rest(
-        &mut self,
-        at: i64,
-        order: Number,
-        (venue_at, text): (i64, &[u8]),
-        sink: &mut impl Sink,
-    ) {
+    pub(crate) fn rest(&mut self, at: i64, order: Number, note: EndNote<'_>, sink: &mut impl Sink) {
         let event = OrderEvent::Order(LifecycleEvent::DoneForDay {
             order,
-            at: venue_at,
-            text,
+            at: note.at,
+            text: note.text,
         });
         self.emit(at, &event, sink);
     }

@@ -7,6 +7,7 @@ use crate::state::filter::OrderFilter;
 use crate::values::ids::{Party, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Side;
+use crate::values::verbs::By;
 
 /// OrderMassCancelRequest(q).
 #[derive(Clone, Copy, Debug)]
@@ -29,18 +30,23 @@ impl Core {
     /// A client cancels all its orders, or those of a symbol.
     pub fn mass_cancel(&mut self, at: i64, cancel: &MassCancel<'_>, sink: &mut impl Sink) {
         let session = cancel.session;
-        match self.accept_mass_cancel(at, cancel) {
-            Ok(filter) => self.withdraw(at, filter, (Some(session), cancel.id), (b"", b""), sink),
-            Err(reason) => {
-                let event = OrderEvent::Request(RequestEvent::MassCancelRefused {
-                    session,
-                    id: cancel.id,
-                    used: reason.why != Why::Duplicate,
-                    reason,
-                });
-                self.emit(at, &event, sink);
-            }
-        }
+        let event = match self.accept_mass_cancel(at, cancel) {
+            Ok(filter) => RequestEvent::MassCancelTaken {
+                session: Some(session),
+                filter,
+                orders: filter.count(self.state()),
+                id: cancel.id,
+                who: b"",
+                why: b"",
+            },
+            Err(reason) => RequestEvent::MassCancelRefused {
+                session,
+                id: cancel.id,
+                used: reason.why != Why::Duplicate,
+                reason,
+            },
+        };
+        self.emit(at, &OrderEvent::Request(event), sink);
     }
 
     fn accept_mass_cancel(&self, at: i64, cancel: &MassCancel<'_>) -> Result<OrderFilter, Reason> {
@@ -76,20 +82,19 @@ impl Core {
         })
     }
 
-    /// Starts cancelling open orders: for a client message with its ClOrdID, or for somebody with a reason.
+    /// Starts cancelling open orders, without a client message.
     pub(crate) fn withdraw(
         &mut self,
         at: i64,
         filter: OrderFilter,
-        (session, id): (Option<SessionNo>, &[u8]),
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) {
         let event = OrderEvent::Request(RequestEvent::MassCancelTaken {
-            session,
+            session: None,
             filter,
             orders: filter.count(self.state()),
-            id,
+            id: b"",
             who,
             why,
         });

@@ -24,7 +24,10 @@ impl Core {
         self.new_located(at, new, Locate::NONE, sink);
     }
 
-    /// Handles a client's new order, with or without a locate for its short sale.
+    /// Handles a client's new order: every step from its message to the line of its venue.
+    ///
+    /// Before, `app/says` has admitted the client, and `app/requests` has read NewOrderSingle(D) and refused it when a field
+    /// would not reach the venue. What follows from each event, such as its report, is in [`emit`](Core::emit).
     pub(crate) fn new_located(
         &mut self,
         at: i64,
@@ -32,6 +35,7 @@ impl Core {
         locate: Locate<'_>,
         sink: &mut impl Sink,
     ) {
+        // May the client place it, and does it pass the controls? Nothing has changed yet: a reject leaves only an event.
         let Accepted {
             proposal,
             hold,
@@ -42,6 +46,7 @@ impl Core {
             Err(reason) => return self.refuse_located(at, new, locate, reason, sink),
         };
         let order = self.state.last + 1;
+        // A child takes over quantity of its parent. The event comes first, so that the quantity never counts twice.
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             self.emit(
                 at,
@@ -49,6 +54,7 @@ impl Core {
                 sink,
             );
         }
+        // The OMS accepts it: it has a number, and counts for every limit of its scopes from now on.
         let event = OrderEvent::Request(RequestEvent::Taken {
             order,
             session: proposal.session,
@@ -66,18 +72,23 @@ impl Core {
             id: new.id,
         });
         self.emit(at, &event, sink);
+        // What it says beside that is kept under its number: the locate, the client's order number, a time, a condition.
         if locate != Locate::NONE {
             self.located(at, order, locate, sink);
         }
         if let Some(named) = own_number {
-            self.take_own_number(at, order, (named, new.own_number), sink);
+            self.take_own_number(at, order, named, new.own_number, sink);
         }
         let stays = asked.filter(|asked| self.take_terms(at, order, *asked, sink));
         if self.guard(at, proposal.party(), sink) {
+            // It is the one message too many of a limit that kills: it must not leave.
             self.reject_unsent(at, order, Why::Killed, sink);
         } else if let Some(asked) = stays {
+            // A parent stays here, and so does an order that waits for its condition.
             self.keep(at, order, asked.is_parent(), sink);
         } else {
+            // A session of its line group gets it, with a number of its pool: the event `Sent` writes NewOrderSingle(D) or
+            // R01 on that line. Or it waits for a session, or is rejected without one.
             self.send_order(at, order, sink);
         }
     }
@@ -145,7 +156,7 @@ impl Core {
             self.check_tmp(&proposal, QUOTE)?;
         }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
-            self.check_child(&mut proposal, (parent, new.until))?;
+            self.check_child(&mut proposal, parent, new.until)?;
         }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(&self.state, rule, &proposal)?;
@@ -228,8 +239,7 @@ impl Core {
         let asked = if is_plain && !kind.has_stop() {
             None
         } else {
-            let of = (user, instrument, rule.scale);
-            Some(self.asked(new, of, (side, kind, stop))?)
+            Some(self.asked(new, user, instrument, side, kind, stop)?)
         };
         let proposal = Proposal {
             session: new.session,

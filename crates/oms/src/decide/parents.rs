@@ -285,7 +285,8 @@ impl Core {
     pub(crate) fn check_child(
         &self,
         proposal: &mut Proposal,
-        (parent, until): (Number, Option<u32>),
+        parent: Number,
+        until: Option<u32>,
     ) -> Result<(), Reason> {
         let parent = self.open_parent(parent, proposal.session)?;
         let differs = [

@@ -59,7 +59,8 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
-        ((pool, number), text): (PoolNumber, &[u8]),
+        (pool, number): PoolNumber,
+        text: &[u8],
         sink: &mut impl Sink,
     ) {
         let event = OrderEvent::Pool(PoolEvent::Numbered {

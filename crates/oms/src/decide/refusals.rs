@@ -129,7 +129,9 @@ impl Core {
     pub(crate) fn refuse_field_with_id(
         &mut self,
         at: i64,
-        (session, kind, id): (SessionNo, u8, &[u8]),
+        session: SessionNo,
+        kind: u8,
+        id: &[u8],
         tag: Tag,
         sink: &mut impl Sink,
     ) {

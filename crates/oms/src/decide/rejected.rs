@@ -19,6 +19,7 @@ use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::text;
 use crate::values::value::Price;
+use crate::values::verbs::By;
 use crate::values::waived::{Waived, may_be_off};
 use crate::values::words::Words;
 
@@ -161,7 +162,7 @@ impl Core {
         &mut self,
         at: i64,
         words: &Words<'_>,
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let known = ["order", "without"];

@@ -211,7 +211,8 @@ impl Core {
         &mut self,
         at: i64,
         new: &mut NewSettings,
-        (plan, command): (&Plan, OperatorCommand<'_>),
+        plan: &Plan,
+        command: OperatorCommand<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let settings = new.rules.hash;

@@ -132,7 +132,7 @@ impl Core {
     fn next_waiting_retry(&mut self, at: i64) -> Option<Again> {
         let mut look = i64::MAX;
         let mut behind = (i64::MIN, 0);
-        while let Some((due, number)) = self.work.retries.next(&self.state, behind) {
+        while let Some((due, number)) = self.work.retries.next(&self.state, behind.0, behind.1) {
             behind = (due, number);
             if due > at {
                 look = look.min(due);

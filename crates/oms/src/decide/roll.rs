@@ -25,6 +25,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::roll::{DAY_OVER, Roll, RollCause, is_live, open_at_venues};
 use crate::values::show::counted;
 use crate::values::value::{End, Number};
+use crate::values::verbs::By;
 use crate::values::words::Words;
 
 impl Work {
@@ -114,7 +115,7 @@ impl Core {
         &mut self,
         at: i64,
         words: &Words<'_>,
-        by: (&[u8], &[u8]),
+        by: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let day = words.get("day");
@@ -149,7 +150,7 @@ impl Core {
                 "{live} of the day {are} live, {what}: cancel {them} first, or roll with --cancel, which cancels {them} and waits at most roll_wait"
             ));
         }
-        let (who, why) = by;
+        let By { who, why } = by;
         let event = OrderEvent::Day(DayEvent::DayAsked {
             date: next,
             who,
@@ -171,7 +172,7 @@ impl Core {
         &mut self,
         at: i64,
         (text, day): (&str, u32),
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let today = self.state.day();

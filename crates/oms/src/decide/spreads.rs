@@ -77,7 +77,7 @@ impl Core {
             self.check_restricted(&leg_order, true)?;
         }
         let rule = self.rule(leg.instrument)?;
-        risk::check_leg(&self.state, rule, &leg_order, (tally(new), waived)).map_err(|reason| {
+        risk::check_leg(&self.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
             match reason.why {
                 // The limit may be that of a wider scope: this says which leg it is.
                 Why::Long | Why::Short => Reason {

@@ -27,6 +27,7 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::scope::Scope;
 use crate::values::value::{Number, Presence, RequestKind, Trading};
+use crate::values::verbs::By;
 
 /// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -490,8 +491,11 @@ impl Core {
             return Some(Nanos((next.until - at).unsigned_abs()));
         }
         let (scope, control, before) = (next.scope, next.control, next.before);
-        let by = (Self::GUARD, &b"temporary limit expired"[..]);
-        self.set_limit(at, (scope, control, before), by, sink);
+        let by = By {
+            who: Self::GUARD,
+            why: b"temporary limit expired",
+        };
+        self.set_limit(at, scope, control, before, by, sink);
         Some(Nanos(0))
     }
 
@@ -549,8 +553,11 @@ impl Core {
         self.work.gone.retain(|(_, gone)| *gone != session);
         let filter = OrderFilter::of(Scope::Session(session));
         if filter.count(&self.state) > 0 {
-            let why = (&b"settings"[..], &b"client logged out or disconnected"[..]);
-            self.withdraw(at, filter, (None, b""), why, sink);
+            let by = By {
+                who: b"settings",
+                why: b"client logged out or disconnected",
+            };
+            self.withdraw(at, filter, by, sink);
         }
         // Now there are cancels to send, or another session.
         Some(Nanos(0))

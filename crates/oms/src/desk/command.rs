@@ -20,7 +20,7 @@ use crate::values::show::counted;
 use crate::values::show::figure;
 use crate::values::units::scaled;
 use crate::values::value::{Price, PriceField, Text, Trading};
-use crate::values::verbs::{COMMANDS, CommandVerb, OperatorVerb};
+use crate::values::verbs::{By, COMMANDS, CommandVerb, OperatorVerb};
 use crate::values::words::{MARKETS, Words, cut, limit_value};
 
 /// Executes a command; returns what was done.
@@ -47,7 +47,10 @@ pub fn carry_out(
             "unknown command {verb}: the commands are {commands}"
         ));
     };
-    let by = (cut(command.who), cut(command.why));
+    let by = By {
+        who: cut(command.who),
+        why: cut(command.why),
+    };
     let trading = match known.verb {
         CommandVerb::Limit => {
             let scope = scope_of(core, &words)?;
@@ -57,7 +60,7 @@ pub fn carry_out(
             let scope = scope_of(core, &words)?;
             let filter = OrderFilter::of(scope);
             let orders = filter.count(core.state());
-            core.withdraw(at, filter, (None, b""), by, sink);
+            core.withdraw(at, filter, by, sink);
             let (name, orders) = (
                 scope_name(core.state(), scope),
                 counted(orders, "open order"),
@@ -108,7 +111,7 @@ pub fn carry_out(
             "{name}: arming requested; another operator must arm it too"
         ));
     }
-    core.set_trading(at, (scope, trading), by, sink);
+    core.set_trading(at, scope, trading, by, sink);
     Ok(match trading {
         Trading::Killed => {
             let open = counted(open, "open order");
@@ -155,7 +158,7 @@ fn market(
     at: i64,
     words: &Words<'_>,
     scope: Scope,
-    by: (&[u8], &[u8]),
+    by: By<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
     let mut states = MARKETS.iter().filter(|(name, _)| words.has(name));
@@ -164,7 +167,7 @@ fn market(
     else {
         return Err("give symbol=NAME and one of open, auction, halted, closed".into());
     };
-    core.set_market(at, (instrument, *state), by, sink);
+    core.set_market(at, instrument, *state, by, sink);
     Ok(format!("{}: {name}", scope_name(core.state(), scope)))
 }
 
@@ -174,12 +177,12 @@ fn price(
     at: i64,
     words: &Words<'_>,
     scope: Scope,
-    (who, _): (&[u8], &[u8]),
+    by: By<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
     let (instrument, prices) = prices(core, words, scope)?;
     for (field, price) in prices {
-        core.price_by_hand(at, (instrument, field, price), who, sink);
+        core.price_by_hand(at, instrument, field, price, by.who, sink);
     }
     let met = core.met();
     let name = scope_name(core.state(), scope);
@@ -237,7 +240,7 @@ fn limit(
     at: i64,
     words: &Words<'_>,
     scope: Scope,
-    by: (&[u8], &[u8]),
+    by: By<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
     let name = &scope_name(core.state(), scope);
@@ -279,8 +282,8 @@ fn limit(
             })?),
         };
     let asked = limit_hash(name, &limits, words.get("until"));
-    if core.rules.two_arm && !core.is_second(asked, by.0)? {
-        let (who, why) = by;
+    if core.rules.two_arm && !core.is_second(asked, by.who)? {
+        let By { who, why } = by;
         let event = OrderEvent::Reload(ReloadEvent::ReloadAsked {
             settings: asked,
             who,
@@ -297,9 +300,9 @@ fn limit(
         let mut expiries = core.state().expiries.iter();
         let expiry = expiries.find(|it| (it.scope, it.control) == (scope, control));
         let before = expiry.map_or(old, |expiry| expiry.before);
-        core.set_limit(at, (scope, control, value), by, sink);
+        core.set_limit(at, scope, control, value, by, sink);
         if let Some(until) = until {
-            core.limit_until(at, (scope, control, before), until, sink);
+            core.limit_until(at, scope, control, before, until, sink);
         }
         let text = |value: Option<i128>| {
             let digits = control.unit().digits();
@@ -359,7 +362,7 @@ impl Core {
         &mut self,
         at: i64,
         scope: Scope,
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<bool, String> {
         if !self.rules.two_arm {

@@ -533,7 +533,7 @@ pub(super) fn execution(
             Some(Extra::Fill(quantity, _)) => quantity,
             _ => 0,
         };
-        quotes::side_changed(state, order, (kind, last), client, outbox);
+        quotes::side_changed(state, order, kind, last, client, outbox);
     }
 }
 

@@ -87,7 +87,8 @@ impl MarketRequest {
 /// Writes the state of a market; without one it is unknown.
 pub(crate) fn write(
     request: &MarketRequest,
-    (market, client): (Option<Market>, Client),
+    market: Option<Market>,
+    client: Client,
     outbox: &mut Outbox,
 ) {
     let is_of_all = request.is_of_all();

@@ -264,7 +264,8 @@ fn status(
 pub(super) fn side_changed(
     state: &OmsState,
     order: &Order,
-    (kind, last): (u8, u64),
+    kind: u8,
+    last: u64,
     client: Client,
     outbox: &mut Outbox,
 ) {

@@ -13,7 +13,8 @@ use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 pub(crate) fn report(
     state: &OmsState,
     event: &OrderEvent<'_>,
-    (before, message): (&Before, Option<&Message<'_>>),
+    before: &Before,
+    message: Option<&Message<'_>>,
     client: Client,
     outbox: &mut Outbox,
 ) {

@@ -153,7 +153,7 @@ impl Position {
         if quantity >= 0 {
             self.fill(buys, least(quantity), 0, effect);
         } else {
-            self.undo(buys, (least(quantity), 0), effect, true);
+            self.undo(buys, least(quantity), 0, effect, true);
         }
         let amount = if buys {
             &mut self.paid
@@ -167,7 +167,8 @@ impl Position {
     pub(crate) fn undo(
         &mut self,
         buys: bool,
-        (quantity, price): (Quantity, i64),
+        quantity: Quantity,
+        price: i64,
         effect: Effect,
         is_today: bool,
     ) {
@@ -243,10 +244,10 @@ mod tests {
                 };
                 let before = position;
                 position.fill(buys, 15, 7, effect);
-                position.undo(buys, (15, 7), effect, true);
+                position.undo(buys, 15, 7, effect, true);
                 assert_eq!(position, before, "{effect:?} {buys}");
                 position.fill(buys, 15, 7, effect);
-                position.undo(buys, (15, 7), effect, false);
+                position.undo(buys, 15, 7, effect, false);
                 assert_eq!((position.long, position.short), (before.long, before.short));
                 assert_eq!((position.bought, position.sold), (15, 15));
                 assert_eq!(position.paid, position.received);

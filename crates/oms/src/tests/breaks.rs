@@ -268,8 +268,13 @@ fn an_order_is_live_again_after_a_bust_and_a_kill_reaches_it() {
     );
     world.check();
     world.tell(|core, at, mut sink| {
-        let trading = (crate::Scope::Firm, crate::Trading::Killed);
-        core.set_trading(at, trading, (b"ann", b"why"), &mut sink);
+        core.set_trading(
+            at,
+            crate::Scope::Firm,
+            crate::Trading::Killed,
+            by(b"ann", b"why"),
+            &mut sink,
+        );
     });
     world.work();
     assert!(

@@ -207,7 +207,7 @@ fn the_client_changes_and_cancels_a_held_order() {
     let order = world.holds("last>=101");
     world.tell(|core, at, mut sink| {
         let filter = crate::OrderFilter::of(Scope::Session(CLIENT));
-        core.withdraw(at, filter, (None, b""), (b"ann", b"why"), &mut sink);
+        core.withdraw(at, filter, by(b"ann", b"why"), &mut sink);
     });
     world.work();
     assert_eq!(world.is(order), Ended(End::Cancelled));
@@ -279,9 +279,9 @@ fn the_controls_are_checked_again_when_an_order_is_triggered() {
     let orders = [0; 3].map(|_| world.holds("last>=101"));
     let scope = Scope::Account(AccountNo::new(1));
     let control = crate::values::limits::RiskControl::OrderQuantity;
-    let by = (&b"ann"[..], &b"why"[..]);
+    let by = by(b"ann", b"why");
     world.tell(|core, at, mut sink| {
-        core.set_limit(at, (scope, control, Some(5)), by, &mut sink);
+        core.set_limit(at, scope, control, Some(5), by, &mut sink);
     });
     world.last(10_100);
     assert_eq!(world.refused, Some(Why::OrderQuantity));
@@ -294,7 +294,7 @@ fn the_controls_are_checked_again_when_an_order_is_triggered() {
     let mut world = self::world(10);
     let order = world.holds("last>=101");
     world.tell(|core, at, mut sink| {
-        core.set_trading(at, (scope, Trading::Reducing), by, &mut sink);
+        core.set_trading(at, scope, Trading::Reducing, by, &mut sink);
     });
     world.last(10_100);
     assert_eq!(world.refused, Some(Why::Reducing));

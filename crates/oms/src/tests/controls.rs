@@ -17,8 +17,9 @@ const SCOPES: [Scope; 5] = [
 const HOLDING: Scope = Scope::Holding(AccountNo::new(1), InstrumentNo::new(0));
 
 pub fn limit(world: &mut World, scope: Scope, control: RiskControl, value: i128) {
-    let limit = (scope, control, Some(value));
-    world.tell(|core, at, mut sink| core.set_limit(at, limit, (b"test", b""), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_limit(at, scope, control, Some(value), by(b"test", b""), &mut sink)
+    });
 }
 
 /// At each scope: `most` passes and what is above it does not, also by a replace, and after a restart.
@@ -243,8 +244,9 @@ fn reducing_lets_only_smaller_positions_pass() {
         let mut world = World::new();
         let order = world.order(Side::Buy, 100, "100").unwrap();
         world.fill(order, 100, "100");
-        let reducing = (scope, Trading::Reducing);
-        world.tell(|core, at, mut sink| core.set_trading(at, reducing, (b"", b""), &mut sink));
+        world.tell(|core, at, mut sink| {
+            core.set_trading(at, scope, Trading::Reducing, by(b"", b""), &mut sink)
+        });
         assert_eq!(world.order(Side::Buy, 10, "100"), None);
         assert_eq!(world.refused, Some(Why::Reducing));
         assert_eq!(world.order(Side::Sell, 110, "100"), None, "beyond flat");
@@ -380,8 +382,13 @@ fn cancels_have_a_rate_of_their_own() {
     assert_eq!(world.cancel(second), None);
     assert_eq!(world.refused, Some(Why::CancelRate));
     world.tell(|core, at, mut sink| {
-        let firm = (Scope::Firm, Trading::Killed);
-        core.set_trading(at, firm, (b"ann", b"why"), &mut sink);
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Killed,
+            by(b"ann", b"why"),
+            &mut sink,
+        );
     });
     world.sent.clear();
     world.work();

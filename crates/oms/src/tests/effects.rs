@@ -1,5 +1,6 @@
 //! PositionEffect(77): long and short positions side by side.
 
+use super::by;
 use super::controls::limit;
 use super::*;
 use crate::Scope;
@@ -56,8 +57,9 @@ fn long_and_short_beside_each_other_are_limited_each() {
     assert_eq!((position.long, position.short), (100, 100));
     assert_eq!(world.order_that(Effect::Open, Side::Buy, 10), None);
     assert_eq!(world.refused, Some(Why::Long), "though the net is flat");
-    let reducing = (Scope::Firm, Trading::Reducing);
-    world.tell(|core, at, mut sink| core.set_trading(at, reducing, (b"", b""), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(at, Scope::Firm, Trading::Reducing, by(b"", b""), &mut sink)
+    });
     limit(&mut world, Scope::Firm, RiskControl::Short, 1000);
     assert_eq!(world.order_that(Effect::Open, Side::Sell, 10), None);
     assert_eq!(world.order_that(Effect::Close, Side::Sell, 110), None);

@@ -39,7 +39,7 @@ impl World {
     fn answered(&mut self, line: SessionNo, inquiry: Number, why: Option<Why>) -> bool {
         let reason = why.map(Reason::of);
         self.tell(|core, at, mut sink| {
-            core.inquiry_answered(at, (line, inquiry), (reason, b"said"), &mut sink)
+            core.inquiry_answered(at, line, inquiry, reason, b"said", &mut sink)
         })
     }
 
@@ -136,9 +136,9 @@ fn an_inquiry_that_may_not_be_is_refused() {
     world.tell(|core, at, mut sink| core.new_inquiry(at, &several, &mut sink));
     assert_eq!(world.refused, Some(Why::InquirySymbols));
     let set = |world: &mut World, state| {
-        let by = (&b"ann"[..], &b"why"[..]);
+        let by = by(b"ann", b"why");
         world.tell(|core, at, mut sink| {
-            core.set_market(at, (InstrumentNo::new(0), state), by, &mut sink)
+            core.set_market(at, InstrumentNo::new(0), state, by, &mut sink)
         });
     };
     for (state, is_open) in [
@@ -153,8 +153,8 @@ fn an_inquiry_that_may_not_be_is_refused() {
         assert!(is_open || world.refused == Some(Why::Market));
     }
     let trade = |world: &mut World, scope, state| {
-        let by = (&b"ann"[..], &b"why"[..]);
-        world.tell(|core, at, mut sink| core.set_trading(at, (scope, state), by, &mut sink));
+        let by = by(b"ann", b"why");
+        world.tell(|core, at, mut sink| core.set_trading(at, scope, state, by, &mut sink));
     };
     for scope in [
         Scope::Firm,

@@ -287,8 +287,15 @@ fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
         .map(|_| world.order(Side::Buy, 10, "100").unwrap())
         .collect();
     world.replace(orders[0], 20, "100").unwrap();
-    let kill = (Scope::Account(AccountNo::new(0)), Trading::Killed);
-    world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Account(AccountNo::new(0)),
+            Trading::Killed,
+            by(b"ann", b"test"),
+            &mut sink,
+        )
+    });
     // Its process dies in the middle.
     world.tell(|core, at, mut sink| core.work(at, &mut sink));
     world.tell(|core, at, mut sink| core.work(at, &mut sink));
@@ -425,8 +432,15 @@ fn a_cancel_of_ours_that_is_refused_is_tried_again_after_a_while() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();
     world.accept(order);
-    let kill = (Scope::Firm, Trading::Killed);
-    world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Killed,
+            by(b"ann", b"test"),
+            &mut sink,
+        )
+    });
     world.work();
     let cancel = world.core.state().last;
     world.decline(cancel);

@@ -12,8 +12,9 @@ fn markets_take_what_they_allow() {
         world.tell(|core, at, mut sink| {
             core.set_market(
                 at,
-                (InstrumentNo::new(0), state),
-                (b"ann", b"why"),
+                InstrumentNo::new(0),
+                state,
+                by(b"ann", b"why"),
                 &mut sink,
             )
         });

@@ -223,8 +223,16 @@ fn cancels_that_no_message_asked_for_have_no_id_over_the_day() {
 fn mass_cancels_count_as_cancels() {
     let mut world = World::new();
     let control = crate::values::limits::RiskControl::CancelRate;
-    let limit = (crate::Scope::Firm, control, Some(1));
-    world.tell(|core, at, mut sink| core.set_limit(at, limit, (b"ann", b"why"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_limit(
+            at,
+            crate::Scope::Firm,
+            control,
+            Some(1),
+            by(b"ann", b"why"),
+            &mut sink,
+        )
+    });
     let order = world.order(Side::Buy, 10, "100").unwrap();
     world.mass_cancel("m1", b'7', "", None);
     assert_eq!(world.cancelled(), [order]);

@@ -16,6 +16,7 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::rules::RiskRules;
 use crate::values::value::{Number, OrderType, RequestKind, Side, TimeInForce};
+use crate::values::verbs::By;
 
 mod breaks;
 mod bytes;
@@ -46,6 +47,11 @@ mod rights;
 mod roll;
 mod tmp;
 mod venue_ids;
+
+/// Somebody with a reason.
+const fn by(who: &'static [u8], why: &'static [u8]) -> By<'static> {
+    By { who, why }
+}
 
 const SETTINGS: &str = r#"[oms]
 day_begins = "00:00 UTC"
@@ -140,7 +146,7 @@ impl World {
 
     fn begin(&mut self, day: u32) {
         let names = SESSIONS.map(String::from);
-        self.tell(|core, at, mut sink| while !core.begin(at, (day, 7), &names, 3, &mut sink) {});
+        self.tell(|core, at, mut sink| while !core.begin(at, day, 7, &names, 3, &mut sink) {});
     }
 
     /// Passes an input to the core; returns the result.

@@ -188,12 +188,26 @@ fn a_kill_and_the_end_of_the_day_empty_the_queue() {
     let mut world = world(None, Some(60 * SECOND));
     world.line(LINES[0], false);
     let first = world.buy();
-    let firm = (Scope::Firm, Trading::Killed);
-    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Killed,
+            by(b"ann", b"why"),
+            &mut sink,
+        )
+    });
     world.work();
     assert_eq!(world.stands(first), Ended(End::Cancelled));
-    let firm = (Scope::Firm, Trading::Active);
-    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Active,
+            by(b"ann", b"why"),
+            &mut sink,
+        )
+    });
     let second = world.buy();
     world.restart(20_261_123);
     world.work();
@@ -245,8 +259,15 @@ fn a_replace_that_waits_does_not_leave_after_a_kill() {
     world.accept(order);
     world.replace(order, 500, "100").unwrap();
     assert_eq!(world.said, ["ReplaceTaken", "Queued"]);
-    let firm = (Scope::Firm, Trading::Killed);
-    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Killed,
+            by(b"ann", b"why"),
+            &mut sink,
+        )
+    });
     let left = world.pass_by(3 * SECOND);
     assert_eq!(left.len(), 1, "the cancel");
     let known = world.core.state().orders().request(left[0].request);
@@ -259,8 +280,15 @@ fn what_waits_is_looked_at_again_before_it_leaves() {
     let mut world = world(None, Some(60 * SECOND));
     world.line(LINES[0], false);
     let order = world.buy();
-    let firm = (Scope::Firm, Trading::Reducing);
-    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_trading(
+            at,
+            Scope::Firm,
+            Trading::Reducing,
+            by(b"ann", b"why"),
+            &mut sink,
+        )
+    });
     world.line(LINES[0], true);
     assert_eq!(world.pass_by(SECOND), []);
     assert_eq!(world.stands(order), Ended(End::Rejected));

@@ -162,9 +162,9 @@ fn a_killed_scope_rejects_both_sides_and_cancels_an_open_quote() {
     world.accept(bid);
     world.accept(bid + 1);
     world.sent.clear();
-    let by = (&b"ann"[..], &b"why"[..]);
+    let by = by(b"ann", b"why");
     world.tell(|core, at, mut sink| {
-        core.set_trading(at, (Scope::Session(CLIENT), Trading::Killed), by, &mut sink);
+        core.set_trading(at, Scope::Session(CLIENT), Trading::Killed, by, &mut sink);
     });
     world.work();
     assert_eq!(world.sent.len(), 2);

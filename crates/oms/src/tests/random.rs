@@ -128,8 +128,9 @@ fn rare(world: &mut World, dice: &mut Random) {
             world.tell(|core, at, mut sink| {
                 core.set_market(
                     at,
-                    (InstrumentNo::new(0), market),
-                    (b"ann", b"why"),
+                    InstrumentNo::new(0),
+                    market,
+                    by(b"ann", b"why"),
                     &mut sink,
                 );
             });
@@ -156,16 +157,15 @@ fn rare(world: &mut World, dice: &mut Random) {
             world.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
         }
         0 => world.tell(|core, at, mut sink| {
-            core.set_trading(at, (scope, state), (b"ann", b"why"), &mut sink);
+            core.set_trading(at, scope, state, by(b"ann", b"why"), &mut sink);
         }),
         1..4 => {
             for scope in [Scope::Firm, Scope::Instrument(InstrumentNo::new(0))]
                 .into_iter()
                 .chain((0..3).map(AccountNo::new).map(Scope::Account))
             {
-                let active = (scope, Trading::Active);
                 world.tell(|core, at, mut sink| {
-                    core.set_trading(at, active, (b"ann", b"why"), &mut sink);
+                    core.set_trading(at, scope, Trading::Active, by(b"ann", b"why"), &mut sink);
                 });
             }
         }
@@ -180,9 +180,9 @@ fn rare(world: &mut World, dice: &mut Random) {
                 Some(dice.below(5000).into()).filter(|it: &i128| *it > 0),
             );
             world.tell(|core, at, mut sink| {
-                core.set_limit(at, limit, (b"ann", b"why"), &mut sink);
+                core.set_limit(at, limit.0, limit.1, limit.2, by(b"ann", b"why"), &mut sink);
                 if limit.2 == Some(7) {
-                    core.limit_until(at, (scope, limit.1, None), at + 9, &mut sink);
+                    core.limit_until(at, scope, limit.1, None, at + 9, &mut sink);
                 }
             });
         }

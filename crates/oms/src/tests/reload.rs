@@ -25,7 +25,7 @@ impl World {
             is_applied: false,
         };
         let plan = self.core.plan_reload(&new, COMMAND)?;
-        self.tell(|core, at, mut sink| core.reload(at, &mut new, (&plan, COMMAND), &mut sink))
+        self.tell(|core, at, mut sink| core.reload(at, &mut new, &plan, COMMAND, &mut sink))
     }
 }
 
@@ -55,7 +55,7 @@ fn ten_thousand_accounts_change_in_one_event() {
     let mut core = Core::new(many(ACCOUNTS, 100));
     let names = SESSIONS.map(String::from);
     let mut none = |_: &OmsState, _: &OrderEvent<'_>| {};
-    assert!(core.begin(1, (20_261_122, 7), &names, usize::MAX, &mut none));
+    assert!(core.begin(1, 20_261_122, 7, &names, usize::MAX, &mut none));
     let mut new = NewSettings {
         rules: many(ACCOUNTS, 200),
         kind: ReloadKind::Files,
@@ -76,9 +76,7 @@ fn ten_thousand_accounts_change_in_one_event() {
         assert!(note.len() <= bytes);
         notes.push(note);
     };
-    let said = core
-        .reload(2, &mut new, (&plan, COMMAND), &mut sink)
-        .unwrap();
+    let said = core.reload(2, &mut new, &plan, COMMAND, &mut sink).unwrap();
     std::eprintln!("{bytes} bytes in {:?}", began.elapsed());
     assert_eq!(notes.len(), 1);
     assert!(said.starts_with("reloaded: 20000 changes\n"));

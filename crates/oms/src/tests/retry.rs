@@ -1,5 +1,6 @@
 //! Orders that a venue rejects and the OMS sends again.
 
+use super::by;
 use super::queue::order;
 use super::*;
 use crate::decide::venue::rejects::VenueReject;
@@ -277,9 +278,10 @@ fn what_nobody_wants_any_more_is_not_sent_again() {
     // Killed before the reject, and behind it.
     let (second, third) = (world.buy(), world.buy());
     world.reject(third, "busy");
-    let firm = |state| (Scope::Firm, state);
     let set = |world: &mut World, state| {
-        world.tell(|core, at, mut sink| core.set_trading(at, firm(state), (b"", b""), &mut sink));
+        world.tell(|core, at, mut sink| {
+            core.set_trading(at, Scope::Firm, state, by(b"", b""), &mut sink)
+        });
     };
     set(&mut world, Trading::Killed);
     world.reject(second, "busy");
@@ -294,8 +296,15 @@ fn what_nobody_wants_any_more_is_not_sent_again() {
     assert_eq!(world.stands(fourth), Ended(End::Rejected));
     set(&mut world, Trading::Active);
     world.reject(fifth, "busy");
-    let halted = (InstrumentNo::new(0), Market::Halted);
-    world.tell(|core, at, mut sink| core.set_market(at, halted, (b"", b""), &mut sink));
+    world.tell(|core, at, mut sink| {
+        core.set_market(
+            at,
+            InstrumentNo::new(0),
+            Market::Halted,
+            by(b"", b""),
+            &mut sink,
+        )
+    });
     assert_eq!(world.pass_by(SECOND), []);
     assert_eq!(world.stands(fifth), Ended(End::Rejected));
     world.check();

@@ -101,8 +101,9 @@ fn an_order_without_an_answer_stays_known() {
         world.decline(world.core.state().last);
         world.sent.clear();
         if by_kill {
-            let firm = (Scope::Firm, Trading::Killed);
-            world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b""), &mut sink));
+            world.tell(|core, at, mut sink| {
+                core.set_trading(at, Scope::Firm, Trading::Killed, by(b"ann", b""), &mut sink)
+            });
         } else {
             let told = world.says("ann", "cancel firm").unwrap();
             assert!(told.contains("cancelling 1 open order"), "{told}");

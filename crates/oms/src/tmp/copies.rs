@@ -60,7 +60,8 @@ pub(super) fn gets_copies(settings: &ClientLinkSettings) -> bool {
 /// Mistakes in the link of a `drop_copy_in`.
 pub(super) fn problems(
     rules: &RiskRules,
-    (line, source): (&OmsTmpLine, &CopySourceRule),
+    line: &OmsTmpLine,
+    source: &CopySourceRule,
     found: &mut Vec<String>,
 ) {
     let name = &line.name;
@@ -160,11 +161,11 @@ impl Core {
         let scale = scale.copied().unwrap_or_default();
         let price = |price: i32| Decimal::new(price.into(), scale);
         let quantity = |quantity: u64| i64::try_from(quantity).ok().map(Decimal::from_int);
-        let terms = terms(copied.of);
+        let exec_id = digits(copied.of.rpt_seq.into());
+        let terms = terms(copied.of, exec_id.bytes());
         let has_price = terms.kind.is_some_and(OrderType::has_price);
         let is_reduce = said.exec_type == TmpExecType::REDUCE;
         let account = self.tmp_account(said.account);
-        let exec_id = digits(copied.of.rpt_seq.into());
         let report = VenueReport {
             line,
             id: copied.id,
@@ -197,10 +198,9 @@ impl Core {
             reason: None,
             text: b"",
         };
-        let of = (&terms, exec_id.bytes());
         let mut heard = ReportOutcome::Known;
         for kind in kinds.into_iter().flatten() {
-            let next = self.copy(at, &VenueReport { kind, ..report }, of, sink);
+            let next = self.copy(at, &VenueReport { kind, ..report }, &terms, sink);
             if heard == ReportOutcome::Known
                 || !matches!(next, ReportOutcome::Known | ReportOutcome::Taken)
             {
@@ -213,7 +213,7 @@ impl Core {
                 ..report
             };
             if let Some(legs) = self.tmp_legs_of(&report, said) {
-                self.copy_legs(at, &report, &legs, &terms, exec_id.bytes(), sink);
+                self.copy_legs(at, &report, &legs, &terms, sink);
             }
         }
         heard
@@ -274,7 +274,7 @@ fn total(copy: &R06) -> u64 {
     }
 }
 
-fn terms(copy: &R06) -> ExternalTerms {
+fn terms<'a>(copy: &R06, exec_id: &'a [u8]) -> ExternalTerms<'a> {
     let kind = match copy.ord_type {
         TmpOrdType::MARKET => OrderType::Market,
         // The exchange has given it a limit.
@@ -287,6 +287,7 @@ fn terms(copy: &R06) -> ExternalTerms {
         _ => TimeInForce::Day,
     };
     ExternalTerms {
+        exec_id,
         kind: Some(kind),
         tif: Some(tif),
         ..ExternalTerms::default()

@@ -119,7 +119,7 @@ impl Core {
                 ..Reason::of(Why::Venue)
             }
         });
-        match self.inquiry_answered(at, (line, inquiry), (reason, text.bytes()), sink) {
+        match self.inquiry_answered(at, line, inquiry, reason, text.bytes(), sink) {
             true => ReportOutcome::Taken,
             false => ReportOutcome::Known,
         }

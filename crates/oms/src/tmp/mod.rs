@@ -250,7 +250,7 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
         }
         let source = rules.copy_sources.iter().find(|it| it.session == *name);
         if let Some(source) = source {
-            copies::problems(rules, (line, source), &mut found);
+            copies::problems(rules, line, source, &mut found);
             continue;
         }
         if gets_copies(&line.settings) {

@@ -6,6 +6,15 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::OperatorRight;
 
+/// Who did something, and why.
+#[derive(Clone, Copy, Debug)]
+pub struct By<'a> {
+    /// The person, a file, or a part of the OMS.
+    pub who: &'a [u8],
+    /// The reason, as text.
+    pub why: &'a [u8],
+}
+
 /// A command or query of operators.
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorVerb<V: 'static> {

@@ -21,7 +21,8 @@ pub(crate) fn check_leg(
     state: &OmsState,
     rule: &InstrumentRule,
     order: &Proposal,
-    (new, waived): (Tally, &Waived),
+    new: Tally,
+    waived: &Waived,
 ) -> Result<(), Reason> {
     let limits = limited::POSITION & !waived.limits;
     checked(state, rule, order, &new, limits, !waived.market)

@@ -80,7 +80,8 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        fill: (Quantity, Price),
+        quantity: Quantity,
+        price: Price,
         sink: &mut impl Sink,
     ) -> Option<ReportOutcome> {
         let number = report.id.order;
@@ -88,15 +89,15 @@ impl Core {
         let order = state.orders().get(number)?;
         let scale = state.scale(order.instrument);
         let cum = cum_qty(report);
-        let total = order.filled.saturating_add(fill.0);
+        let total = order.filled.saturating_add(quantity);
         let (kind, exec, ours) = match state.orders().fill(number, report.exec) {
             Some(known) if known.quantity == 0 => return Some(ReportOutcome::Known),
-            Some(known) if (known.quantity, known.price) == fill => {
+            Some(known) if (known.quantity, known.price) == (quantity, price) => {
                 return Some(ReportOutcome::Known);
             }
             Some(known) => {
                 let ours = fill_text((known.quantity, known.price), scale);
-                let exec = report.exec ^ fill.0.rotate_left(32) ^ fill.1.cast_unsigned();
+                let exec = report.exec ^ quantity.rotate_left(32) ^ price.cast_unsigned();
                 (BreakKind::ReusedExec, exec, ours)
             }
             None => {
@@ -108,11 +109,11 @@ impl Core {
                 (BreakKind::NotCounted, report.exec, ours)
             }
         };
-        let venue = format!("{}{}", fill_text(fill, scale), cum_text(cum));
+        let venue = format!("{}{}", fill_text((quantity, price), scale), cum_text(cum));
         let found = Found {
             exec,
-            quantity: fill.0,
-            price: fill.1,
+            quantity,
+            price,
             total,
             ..Found::of(kind, ours, venue)
         };
@@ -300,14 +301,14 @@ impl Core {
             let Some((break_number, found)) = found else {
                 return;
             };
-            let fill = (found.exec, found.quantity, found.price);
-            let is_counted = filled.saturating_add(found.quantity) <= cum;
+            let (exec, quantity, price) = (found.exec, found.quantity, found.price);
+            let is_counted = filled.saturating_add(quantity) <= cum;
             if !is_counted && cum != filled {
                 return;
             }
             self.close_break(at, break_number, sink);
             if is_counted {
-                self.fill_settled(at, number, fill, sink);
+                self.fill_settled(at, number, exec, quantity, price, sink);
             }
         }
     }

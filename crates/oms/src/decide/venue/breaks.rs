@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::EndNote;
 use crate::state::copies::{CopyBreak, FillTerms};
 use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
@@ -14,6 +15,7 @@ use crate::values::show::{price, text};
 use crate::values::slab::mixed;
 use crate::values::units::{MOST, half_even};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
+use crate::values::verbs::By;
 use crate::values::words::Words;
 
 /// Correction of an order.
@@ -30,7 +32,7 @@ impl Core {
         &mut self,
         at: i64,
         words: &Words<'_>,
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let number = words.get("break").parse::<u64>();
@@ -42,7 +44,12 @@ impl Core {
         };
         if let Some(stray) = self.state.strays.get(number) {
             let asked_by = stray.asked_by.clone();
-            return self.settle_stray(at, (number, venue, asked_by.as_ref()), (who, why), sink);
+            return self.settle_stray(
+                at,
+                (number, venue, asked_by.as_ref()),
+                By { who, why },
+                sink,
+            );
         }
         let breaks = &self.state.breaks;
         let Some(found) = breaks.get(number).cloned() else {
@@ -110,7 +117,7 @@ impl Core {
         &mut self,
         at: i64,
         (number, venue, asked_by): (u64, bool, Option<&(Text, bool)>),
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let is_second = self.is_second_settle(asked_by, who, venue)?;
@@ -213,7 +220,7 @@ impl Core {
     fn correct(&mut self, at: i64, order: Number, correction: &Correction, sink: &mut impl Sink) {
         match *correction {
             Correction::Fill(exec, quantity, price) => {
-                self.fill_settled(at, order, (exec, quantity, price), sink);
+                self.fill_settled(at, order, exec, quantity, price, sink);
             }
             Correction::Fills(filled, paid, open) => {
                 let event = OrderEvent::Break(BreakEvent::FillsSettled {
@@ -237,7 +244,7 @@ impl Core {
             }
             Correction::End(how) => {
                 let text = b"closed at the venue: settled by an operator";
-                self.end(at, order, how, None, (0, text), sink);
+                self.end(at, order, how, None, EndNote { at: 0, text }, sink);
             }
         }
     }
@@ -247,7 +254,9 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
-        (exec, quantity, price): (u64, Quantity, Price),
+        exec: u64,
+        quantity: Quantity,
+        price: Price,
         sink: &mut impl Sink,
     ) {
         if self.state().orders().has_fill(order, exec) {

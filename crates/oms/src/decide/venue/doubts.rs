@@ -184,7 +184,8 @@ impl Core {
         &mut self,
         at: i64,
         id: VenueId,
-        (reject, heard): (&VenueReject<'_>, ReportOutcome),
+        reject: &VenueReject<'_>,
+        heard: ReportOutcome,
         sink: &mut impl Sink,
     ) {
         let orders = self.state().orders();

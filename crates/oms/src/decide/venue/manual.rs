@@ -21,6 +21,7 @@ use crate::values::reason::Why;
 use crate::values::units::MOST_DECIMALS;
 use crate::values::units::{scaled, whole};
 use crate::values::value::{End, Number, Quantity, RequestKind};
+use crate::values::verbs::By;
 use crate::values::words::Words;
 
 /// The words of a report.
@@ -229,7 +230,7 @@ impl Core {
         &mut self,
         at: i64,
         text: &str,
-        (who, why): (&[u8], &[u8]),
+        By { who, why }: By<'_>,
         sink: &mut impl Sink,
     ) -> Result<String, String> {
         let entry = Entry::parse(text)?;

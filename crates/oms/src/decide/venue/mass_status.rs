@@ -86,7 +86,8 @@ impl Core {
     pub(crate) fn mass_reported(
         &mut self,
         at: i64,
-        (report, said): (&VenueReport<'_>, MassReport),
+        report: &VenueReport<'_>,
+        said: MassReport,
         heard: ReportOutcome,
         sink: &mut impl Sink,
     ) -> bool {

@@ -25,6 +25,7 @@ pub(crate) mod undo;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::strays::StrayTrade;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::roll::is_unconfirmed;
@@ -82,6 +83,24 @@ pub struct VenueReport<'a> {
     pub at: i64,
     /// OrdRejReason(103) of a reject, ExecRestatementReason(378) of a restatement.
     pub reason: Option<u64>,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+impl<'a> VenueReport<'a> {
+    pub(crate) fn end_note(&self) -> EndNote<'a> {
+        EndNote {
+            at: self.at,
+            text: self.text,
+        }
+    }
+}
+
+/// When and in which words a venue says that an order has ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EndNote<'a> {
+    /// TransactTime(60), in nanoseconds since 1970; 0 for none.
+    pub at: i64,
     /// Text(58).
     pub text: &'a [u8],
 }
@@ -224,7 +243,7 @@ impl Core {
         if !self.state().remade.is_empty() {
             self.fill_of_replace(at, report, instrument, sink);
         }
-        if let Some(heard) = self.fill_broken(at, report, (quantity, price), sink) {
+        if let Some(heard) = self.fill_broken(at, report, quantity, price, sink) {
             return heard;
         }
         // The venue's acknowledgement comes later, or never.
@@ -311,7 +330,7 @@ impl Core {
             self.emit(at, &event, sink);
             return ReportOutcome::Taken;
         }
-        self.end(at, number, how, request, (report.at, report.text), sink);
+        self.end(at, number, how, request, report.end_note(), sink);
         ReportOutcome::Taken
     }
 
@@ -416,14 +435,18 @@ impl Core {
         let Some(order) = self.state().orders().get(number) else {
             return ReportOutcome::Unknown;
         };
-        let of = (order.account, order.instrument);
-        let side = (order.side, Some(order.effect));
+        let trade = StrayTrade {
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            effect: Some(order.effect),
+        };
         if order.state == OrderState::Queued {
             // It may be open there: it must not be sent again.
             self.reject_unsent(at, number, Why::Contradicted, sink);
         }
         match report.kind {
-            ReportKind::Fill => self.stray(at, report, of, side, sink),
+            ReportKind::Fill => self.stray(at, report, trade, sink),
             _ => ReportOutcome::Unknown,
         }
     }

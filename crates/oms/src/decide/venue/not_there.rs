@@ -36,8 +36,7 @@ impl Core {
         let has_expired =
             is_unconfirmed(state, order) || (is_of_earlier_day && self.speaks_tmp(report.line));
         if is_open && !waits && has_expired {
-            let what = (report.at, report.text);
-            self.end(at, number, End::Expired, None, what, sink);
+            self.end(at, number, End::Expired, None, report.end_note(), sink);
             return ReportOutcome::Taken;
         }
         let lost = lost.map(|request| request.number);

@@ -3,6 +3,7 @@
 use fixwire_protocol::tag;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::EndNote;
 use crate::decide::venue::{ReportOutcome, VenueId, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::OrderState;
@@ -142,7 +143,14 @@ impl Core {
     ) {
         self.decline_of(at, order, sink);
         if self.has_lapsed(order) {
-            return self.end(at, order, End::Rejected, None, (0, text), sink);
+            return self.end(
+                at,
+                order,
+                End::Rejected,
+                None,
+                EndNote { at: 0, text },
+                sink,
+            );
         }
         let event = OrderEvent::Order(LifecycleEvent::Rejected {
             order,
@@ -193,7 +201,7 @@ impl Core {
             self.rejected_at_end(at, id.order, reject, sink);
             self.ask_if_gone(id.order, reject);
         }
-        self.reject_agrees(at, id, (reject, heard), sink);
+        self.reject_agrees(at, id, reject, heard, sink);
         heard
     }
 
@@ -250,7 +258,17 @@ impl Core {
         );
         let is_closed = matches!(reject.status, b'C' | b'4' | b'8');
         if (is_gone || is_closed) && self.is_unconfirmed(number) {
-            self.end(at, number, End::Expired, None, (0, reject.text), sink);
+            self.end(
+                at,
+                number,
+                End::Expired,
+                None,
+                EndNote {
+                    at: 0,
+                    text: reject.text,
+                },
+                sink,
+            );
         }
     }
 

@@ -5,6 +5,7 @@
 //! under the replace's id. What comes for an order that is closed here is cancelled at the venue.
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::venue::EndNote;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, RemadeEvent, StrayEvent};
@@ -295,7 +296,17 @@ impl Core {
             });
             return self.emit(at, &event, sink);
         }
-        self.end(at, order, how, None, (venue_at, b""), sink);
+        self.end(
+            at,
+            order,
+            how,
+            None,
+            EndNote {
+                at: venue_at,
+                text: b"",
+            },
+            sink,
+        );
     }
 
     /// ExecType(150) = 5. Canceled under the id of the replace was that of the replaced order: reports may come out of order.

@@ -132,7 +132,7 @@ impl Core {
             ..*report
         };
         for (at_leg, leg) in (0..).zip(legs) {
-            self.undo_leg(at, &of_leg, (at_leg, leg), sink);
+            self.undo_leg(at, &of_leg, at_leg, leg, sink);
         }
     }
 
@@ -154,7 +154,7 @@ impl Core {
                 let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
                     continue;
                 };
-                if let Some(leg_at) = self.leg_of(number, &symbol) {
+                if let Some((at_leg, of)) = self.leg_of(number, &symbol) {
                     let of_leg = VenueReport {
                         symbol: &symbol,
                         side: leg.side,
@@ -162,7 +162,7 @@ impl Core {
                         last_price: leg.price,
                         ..*report
                     };
-                    self.undo_leg(at, &of_leg, leg_at, sink);
+                    self.undo_leg(at, &of_leg, at_leg, of, sink);
                     corrected += 1;
                 }
             }
@@ -180,7 +180,8 @@ impl Core {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (leg_at, leg): (u8, SpreadLeg),
+        leg_at: u8,
+        leg: SpreadLeg,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let number = report.id.order;
@@ -300,7 +301,7 @@ impl Core {
         if report.kind != ReportKind::Fill {
             let heard = match is_other {
                 true => ReportOutcome::Unreadable,
-                false => self.undo_leg(at, report, (leg, of), sink),
+                false => self.undo_leg(at, report, leg, of, sink),
             };
             return Some(heard);
         }

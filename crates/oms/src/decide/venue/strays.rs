@@ -32,6 +32,16 @@ impl OmsState {
     }
 }
 
+/// What a fill of an unknown order traded, and for whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StrayTrade {
+    pub account: AccountNo,
+    pub instrument: InstrumentNo,
+    pub side: Side,
+    /// `None` when the report lacks it: the fill nets.
+    pub effect: Option<Effect>,
+}
+
 impl Core {
     /// A venue cancels a fill of an order that is not known here.
     pub(crate) fn stray_busted(
@@ -128,17 +138,28 @@ impl Core {
             true => report.effect,
             false => Some(Effect::Netting),
         };
-        self.stray(at, report, (account, instrument), (side, effect), sink)
+        let trade = StrayTrade {
+            account,
+            instrument,
+            side,
+            effect,
+        };
+        self.stray(at, report, trade, sink)
     }
 
     pub(crate) fn stray(
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        (account, instrument): (AccountNo, InstrumentNo),
-        (side, effect): (Side, Option<Effect>),
+        trade: StrayTrade,
         sink: &mut impl Sink,
     ) -> ReportOutcome {
+        let StrayTrade {
+            account,
+            instrument,
+            side,
+            effect,
+        } = trade;
         self.widen(at, instrument, report.last_price, sink);
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return ReportOutcome::Unreadable;

@@ -201,7 +201,7 @@ impl OmsState {
         let before = holding.gained();
         holding
             .position
-            .undo(buys, (quantity, price), effect, is_today);
+            .undo(buys, quantity, price, effect, is_today);
         let after = holding.gained();
         let traded = match is_today {
             true => self.worth_at_most(instrument, price, quantity),

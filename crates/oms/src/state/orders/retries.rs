@@ -42,10 +42,11 @@ impl Retries {
     pub(crate) fn next(
         &mut self,
         state: &OmsState,
-        behind: (i64, Number),
+        due: i64,
+        number: Number,
     ) -> Option<(i64, Number)> {
         loop {
-            let from = (behind.0, behind.1.saturating_add(1));
+            let from = (due, number.saturating_add(1));
             let next = self.waiting.range(from..).next().copied()?;
             if retry_of(state, next.1).is_some_and(|retry| retry.due == next.0) {
                 return Some(next);
