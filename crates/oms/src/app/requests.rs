@@ -1,13 +1,16 @@
-//! Requests of clients for orders and quotes.
+//! Requests of clients for orders and quotes, and for the status of orders.
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::Oms;
 use super::fields::first_unusual;
-use crate::fix::{inquiries, mass, quotes, requests, terms};
+use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::values::ids::SessionNo;
 use crate::values::locate::Locate;
 use crate::values::value::RequestKind;
+
+/// Orders that clients have asked venues about and that are not answered yet.
+const STATUS_MOST: usize = 1024;
 
 impl Oms {
     /// NewOrderSingle(D).
@@ -142,6 +145,31 @@ impl Oms {
                     None => core.new_inquiry(at, &inquiry, &mut out),
                 }
             }
+        }
+        Ok(())
+    }
+
+    pub(super) fn status(
+        &mut self,
+        index: SessionNo,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(Some(client)) = self.links.clients.get(index) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        if !self.core.may_ask(index, id) {
+            return Err(Refusal::NotAuthorized);
+        }
+        status::status(self.core.state(), index, message, *client, outbox)?;
+        let number = self.core.state().used(index, id);
+        if let Some(number) = number
+            && self.status_waits.len() < STATUS_MOST
+            && self.core.pass_on_status(number)
+            && !self.status_waits.contains(&number)
+        {
+            self.status_waits.push(number);
         }
         Ok(())
     }

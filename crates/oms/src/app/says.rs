@@ -8,17 +8,14 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport, cut};
 use crate::desk::notice::OmsEvent;
-use crate::fix::mass::{self, Listing};
-use crate::fix::{inquiries, lines, markets, prices, spreads, status};
+use crate::fix::mass::Listing;
+use crate::fix::{inquiries, lines, markets, mass, prices, spreads, status};
 use crate::state::client_rate::Passage;
 use crate::state::mass_status::MassReport;
 use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
 use crate::values::units::scaled;
 use crate::values::value::{Number, RequestKind};
-
-/// Orders that clients have asked venues about and that are not answered yet.
-const STATUS_MOST: usize = 1024;
 
 impl Oms {
     /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
@@ -102,31 +99,6 @@ impl Oms {
             }
         });
         core.touch_all(at, MOST, &mut out);
-    }
-
-    pub(super) fn status(
-        &mut self,
-        index: SessionNo,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let Some(Some(client)) = self.links.clients.get(index) else {
-            return Err(Refusal::NotAuthorized);
-        };
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        if !self.core.may_ask(index, id) {
-            return Err(Refusal::NotAuthorized);
-        }
-        status::status(self.core.state(), index, message, *client, outbox)?;
-        let number = self.core.state().used(index, id);
-        if let Some(number) = number
-            && self.status_waits.len() < STATUS_MOST
-            && self.core.pass_on_status(number)
-            && !self.status_waits.contains(&number)
-        {
-            self.status_waits.push(number);
-        }
-        Ok(())
     }
 
     /// A venue has answered a status request: the client that asked gets what is known now.
@@ -302,19 +274,6 @@ impl Oms {
         }
         self.is_not_followed(report, message);
         heard
-    }
-
-    /// The venue counts more fills than it has reported.
-    #[cold]
-    pub(super) fn fills_missing(&mut self, order: Number) {
-        let line = self
-            .core
-            .state()
-            .orders()
-            .get(order)
-            .and_then(|it| it.line());
-        let asks = line.is_none_or(|line| self.core.answers_status(line));
-        (self.listener)(OmsEvent::FillsMissing { order, asks });
     }
 
     /// Says what the venue reports of an order that changes nothing here. Pending is of a request, and a fill without a

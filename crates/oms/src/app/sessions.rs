@@ -1,12 +1,18 @@
 //! Which session of the engine is which client, line or drop copy of the state.
 
-use fixwire_protocol::SessionId;
+use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::{Oms, OmsSession};
+use fixwire_protocol::{Now, Outbox, SessionId};
+
+use super::{Oms, OmsSession, STEP};
+use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
+use crate::fix::market_requests;
 use crate::state::client_rate::ClientRates;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::report_numbers::ReportNumbers;
+use crate::values::value::Presence;
 
 impl Oms {
     pub(super) fn find_sessions(&mut self) {
@@ -50,16 +56,90 @@ impl Oms {
         self.find_watchers();
     }
 
-    pub(super) fn index(&self, session: SessionId) -> Option<SessionNo> {
-        match self.indices.get(session.0 as usize) {
-            Some(index) => *index,
-            None => self.links.tmp.index(session),
+    /// Applies settings and session changes to the state, in steps; true when done.
+    #[inline]
+    pub(super) fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+        (self.begun && self.changed.is_empty()) || self.begin_step(now, outbox)
+    }
+
+    #[cold]
+    pub(super) fn begin_step(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+        let at = self.at(now);
+        while !self.begun {
+            if !outbox.has_room(STEP + 16, STEP * 512) {
+                return false;
+            }
+            let links = self.links.tmp.lines.iter().map(|line| &line.name);
+            let names = self.sessions.iter().map(|it| &it.name).chain(links);
+            let names: Vec<String> = names.cloned().collect();
+            let (day, key) = (self.today(now).day, self.key);
+            let (core, mut out) = self.parts(outbox, None);
+            if core.begin(at, day, key, &names, STEP, &mut out) {
+                self.find_sessions();
+                self.begun = true;
+                self.day_is_far(self.core.far_day());
+                let notes = self.core.state().violations();
+                if notes > 0 {
+                    (self.listener)(OmsEvent::Incomplete { notes });
+                }
+            }
+        }
+        while self.has_room(outbox) {
+            let Some((session, is)) = self.changed.pop_front() else {
+                return true;
+            };
+            match self.line(session) {
+                Some(line) => self.line_is(at, line, is, outbox),
+                None => self.client(at, session, is, outbox),
+            }
+        }
+        false
+    }
+
+    pub(super) fn line_is(
+        &mut self,
+        at: i64,
+        line: SessionNo,
+        is: Option<Presence>,
+        outbox: &mut Outbox,
+    ) {
+        if is == Some(Presence::Connected) {
+            let (core, mut out) = self.parts(outbox, None);
+            core.line_up(at, line, &mut out);
+            let orders = self.core.not_asked(line);
+            if orders > 0 {
+                let line = self.core.state().sessions().name(line);
+                (self.listener)(OmsEvent::NotAsked { line, orders });
+            }
+            if let Some(Some(link)) = self.links.clients.get(line)
+                && self.core.follows_markets(line)
+            {
+                market_requests::ask(link.session, outbox);
+            }
+            return;
+        }
+        let orders = self.core.in_flight(line);
+        let (core, mut out) = self.parts(outbox, None);
+        core.line_down(at, line, &mut out);
+        if orders > 0 {
+            let asks = self.core.answers_status(line);
+            (self.listener)(OmsEvent::Unknown { orders, asks });
         }
     }
 
-    /// State number of a session to a venue.
-    pub(super) fn line(&self, session: SessionId) -> Option<SessionNo> {
-        let index = self.index(session)?;
-        self.core.is_line(index).then_some(index)
+    pub(super) fn client(
+        &mut self,
+        at: i64,
+        session: SessionId,
+        is: Option<Presence>,
+        outbox: &mut Outbox,
+    ) {
+        if let Some(index) = self.index(session) {
+            let (core, mut out) = self.parts(outbox, None);
+            if core.has_copies() {
+                core.copy_session(at, index, is == Some(Presence::Connected));
+            }
+            core.client(at, index, is, &mut out);
+        }
     }
 }

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Decimal, Ledger as _};
 
-use crate::decide::parents;
 use crate::decide::queue::Lines;
 use crate::decide::work::Work;
 use crate::state::OmsState;
+use crate::state::apply::parents;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::known_prices::{AcceptedTerms, Prices};

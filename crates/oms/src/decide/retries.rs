@@ -11,7 +11,7 @@ use crate::decide::venue::rejects::VenueReject;
 use crate::decide::work::must_go;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
-use crate::state::orders::retries::retry_of;
+use crate::state::orders::retries::{Again, retry_of};
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::SessionNo;
@@ -22,9 +22,6 @@ use crate::values::value::{End, Number};
 
 /// Maximum wait of a retry for a session, without a queue setting, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
-
-/// An order to send again with its session, or why it is not sent.
-pub(crate) type Again = (Number, Result<SessionNo, Why>);
 
 impl Core {
     /// The matching `error` entry of the line group for a reject.

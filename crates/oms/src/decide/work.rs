@@ -6,7 +6,6 @@ use alloc::vec::Vec;
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::retries::Again;
 use crate::decide::risk;
 use crate::decide::venue::VenueId;
 use crate::decide::venue::unanswered::{Unanswered, lost_of_closed};
@@ -19,7 +18,7 @@ use crate::state::filter::OrderFilter;
 use crate::state::mass_status::MassQuestions;
 use crate::state::orders::Order;
 use crate::state::orders::lapsed::LapsedOrders;
-use crate::state::orders::retries::{Retries, retry_of};
+use crate::state::orders::retries::{Again, Retries, retry_of};
 use crate::state::orders::transition::OrderState;
 use crate::state::quotes::QuoteSide;
 use crate::state::roll::{Roll, ends_with_day, is_unconfirmed};

@@ -20,11 +20,9 @@ use fixwire_protocol::{Decimal, Nanos};
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
-use crate::state::OmsState;
 use crate::state::event::{OrderEvent, SpreadEvent};
 use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
-use crate::state::tally::{Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::whole;
@@ -48,65 +46,6 @@ pub(crate) struct FillOfLeg<'a> {
 
 /// A fill of a leg, its hash, and what it becomes.
 type Undone = (u64, LegFill, (Quantity, Price));
-
-impl OmsState {
-    /// Applies what becomes of a fill of a leg.
-    pub(crate) fn leg_undone(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
-        let SpreadEvent::LegUndone {
-            order: number,
-            leg: at,
-            exec,
-            by,
-            was_quantity,
-            was_price,
-            quantity,
-            price,
-            ..
-        } = *event
-        else {
-            return None;
-        };
-        let (was, now) = ((was_quantity, was_price), (quantity, price));
-        let order = self.orders.get(number)?;
-        let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
-        let party = Party::new(order.session, order.account, leg.instrument);
-        let side = TradeSide {
-            buys: leg.side_in(order.side).is_buy(),
-            effect: order.effect,
-        };
-        let fill = self.spreads.fills.get_mut(number, exec)?;
-        let is_its = (fill.quantity, fill.price) == was && fill.leg == at;
-        (is_its && fill.undone == 0 && by != 0).then_some(())?;
-        fill.undone = by;
-        let is_today = !self.rejected.is_past(fill.report);
-        let legs = self.spreads.get_mut(number)?;
-        let worth = |(quantity, price): (Quantity, Price)| i128::from(price) * i128::from(quantity);
-        let filled = legs.filled.get_mut(usize::from(at))?;
-        *filled = filled.checked_sub(was.0)?.checked_add(now.0)?;
-        let paid = legs.paid.get_mut(usize::from(at))?;
-        *paid = paid.saturating_sub(worth(was)).saturating_add(worth(now));
-        let trade = |(quantity, price)| Trade {
-            party,
-            side,
-            quantity,
-            price,
-        };
-        self.untrade(&trade(was), is_today);
-        if now.0 > 0 {
-            let fill = LegFill {
-                leg: at,
-                quantity,
-                price,
-                report: self.events,
-                undone: 0,
-            };
-            self.spreads.fills.add(number, by, fill);
-            self.trade(&trade(now));
-        }
-        self.expose(number);
-        Some(())
-    }
-}
 
 impl Core {
     /// How the venue reports the legs of an order.

@@ -4,33 +4,12 @@ use alloc::string::String;
 use core::fmt::Write as _;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::short;
-use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
-use crate::state::OmsState;
+use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport, short};
 use crate::state::event::{BreakEvent, OrderEvent, StrayEvent};
 use crate::state::spreads::leg_exec;
-use crate::state::tally::TradeSide;
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::show::{price, text};
 use crate::values::value::{Effect, Side};
-
-impl OmsState {
-    /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.
-    pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
-        let stray = self.strays.remove(number)?;
-        if !venue {
-            let party = Party::new(stray.line, stray.account, stray.instrument);
-            let side = TradeSide {
-                buys: stray.side.is_buy(),
-                effect: stray.effect,
-            };
-            let quantity = i128::from(stray.quantity);
-            let worth = quantity.saturating_mul(stray.price.into());
-            self.trade_worth(party, side, -quantity, -worth);
-        }
-        Some(())
-    }
-}
 
 /// What a fill of an unknown order traded, and for whom.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,8 @@ use crate::state::OmsState;
 use crate::state::event::BreakEvent;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::{OrderState, Transition};
+use crate::state::tally::TradeSide;
+use crate::values::ids::Party;
 use crate::values::units::MOST;
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
 
@@ -181,5 +183,21 @@ impl OmsState {
             state.trade_worth(party, side, i128::from(filled) - i128::from(was), more);
             Some(())
         })
+    }
+
+    /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.
+    pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
+        let stray = self.strays.remove(number)?;
+        if !venue {
+            let party = Party::new(stray.line, stray.account, stray.instrument);
+            let side = TradeSide {
+                buys: stray.side.is_buy(),
+                effect: stray.effect,
+            };
+            let quantity = i128::from(stray.quantity);
+            let worth = quantity.saturating_mul(stray.price.into());
+            self.trade_worth(party, side, -quantity, -worth);
+        }
+        Some(())
     }
 }

@@ -14,26 +14,15 @@ pub(crate) mod reload;
 pub(crate) mod roll;
 pub(crate) mod spreads;
 pub(crate) mod undo;
+pub(crate) mod usage;
 
 use alloc::vec::Vec;
 
-use siphasher::sip::SipHasher13;
-
-use crate::state::copies::ENDED;
-use crate::state::event::{LineEvent, OrderEvent, RequestEvent, SetupEvent};
-use crate::state::filter::OrderFilter;
-use crate::state::flow::Passed;
-use crate::state::orders::transition::{OrderState, Transition};
-use crate::state::orders::waiting::QueueTime;
-use crate::state::orders::{Order, Place, Placement};
-use crate::state::quotes::QuoteSide;
+use crate::state::event::{LineEvent, OrderEvent, SetupEvent};
 use crate::state::tally::Tally;
-use crate::state::{Account, Instrument, OmsState, Session, Standing};
-use crate::values::canary::{self, OmsPlantedFault};
+use crate::state::{Account, Instrument, OmsState, Session};
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
-use crate::values::marks::RequestMarks;
-use crate::values::units::MOST;
-use crate::values::value::{Number, OrderType, Price, Quantity, Side, Text};
+use crate::values::value::Text;
 
 impl OmsState {
     /// Whether a fill of an order that is not in memory was seen today.
@@ -184,15 +173,6 @@ impl OmsState {
         Some(())
     }
 
-    fn count_for_parents(&mut self, account: AccountNo, old: &Tally, new: &Tally) {
-        let mut above = self.parent(account);
-        while let Some(of) = above {
-            let account = &mut self.accounts[of];
-            account.standing.tally.change(old, new);
-            above = account.parent;
-        }
-    }
-
     /// Revalues open orders. A price scale only grows, and prices are rescaled with it.
     fn set_instrument(&mut self, index: InstrumentNo, scale: u8, worth: u64) -> Option<()> {
         let more = scale.checked_sub(self.instruments.get(index)?.scale)?;
@@ -256,260 +236,10 @@ impl OmsState {
         Some(())
     }
 
-    /// Changes the usage of every scope of an order.
-    pub(crate) fn count(&mut self, party: Party, old: &Tally, new: &Tally) {
-        if old == new {
-            return;
-        }
-        let more = Tally::difference(old, new);
-        self.each_standing(party, |standing| {
-            standing.tally.add(&more);
-        });
-    }
-
-    /// Calls `change` for every scope of an order.
-    fn each_standing(&mut self, party: Party, mut change: impl FnMut(&mut Standing)) {
-        change(&mut self.firm);
-        if let Some(session) = party.session.and_then(|it| self.sessions.get_mut(it)) {
-            change(&mut session.standing);
-        }
-        let mut owner = party.account;
-        while let Some(account) = owner.and_then(|it| self.accounts.get_mut(it)) {
-            change(&mut account.standing);
-            owner = account.parent;
-        }
-        if let Some(instrument) = party.instrument.and_then(|it| self.instruments.get_mut(it)) {
-            change(&mut instrument.standing);
-        }
-        if let (Some(account), Some(instrument)) = (party.account, party.instrument) {
-            change(&mut self.holding_mut(account, instrument).standing);
-        }
-    }
-
-    /// Numbers are consecutive.
-    pub(crate) fn number(&mut self, number: Number) -> Option<()> {
-        if number != self.last + 1 {
-            return None;
-        }
-        self.last = number;
-        Some(())
-    }
-
-    fn taken(&mut self, event: &RequestEvent<'_>) -> Option<()> {
-        let RequestEvent::Taken {
-            order,
-            session,
-            account,
-            instrument,
-            side,
-            kind,
-            tif,
-            price,
-            stop,
-            hold,
-            quantity,
-            until,
-            effect,
-            id,
-        } = *event
-        else {
-            return None;
-        };
-        self.sessions.get(session)?;
-        self.accounts.get(account)?;
-        self.instruments.get(instrument)?;
-        (quantity <= MOST).then_some(())?;
-        self.number(order)?;
-        let new = Order {
-            number: order,
-            current: order,
-            session,
-            account,
-            instrument,
-            placement: Placement::Unsent,
-            side,
-            kind,
-            tif,
-            until,
-            effect,
-            state: OrderState::Queued,
-            price,
-            stop,
-            hold,
-            quantity,
-            filled: 0,
-            paid: 0,
-            id: Text::new(id),
-            venue_id: Text::EMPTY,
-            request: None,
-            last_fill: None,
-            pended: None,
-            asked: 0,
-            withdrawn: false,
-            replaces: 0,
-            queued: QueueTime::None,
-            retry: None,
-            pool_number: Text::EMPTY,
-            pool: None,
-            own_number: false,
-            triggered: false,
-            quote_side: QuoteSide::None,
-            marks: RequestMarks::default(),
-        };
-        let tally = self.counted(&new, None);
-        if self.recent.is_on {
-            let hash = self.sameness(account, instrument, side, kind, quantity, price);
-            // A child is not the same as its parent.
-            let is_child = self.families.parent_of(order).is_some();
-            self.recent
-                .add(self.time, if is_child { !hash } else { hash });
-        }
-        self.ids.add(session, id, order);
-        self.orders.add(new);
-        let party = Party::new(session, account, instrument);
-        self.count(party, &Tally::default(), &tally);
-        let passed = if self.families.parent_of(order).is_some() {
-            self.child_taken(order, &tally)
-        } else {
-            Passed {
-                messages: 1,
-                quantity,
-                value: tally.reserved,
-                ..Passed::default()
-            }
-        };
-        self.pass(party, passed);
-        if !self.spreads.is_empty() {
-            self.spread_taken(order, instrument);
-        }
-        Some(())
-    }
-
-    /// Counts flow for every scope of an order.
-    pub(crate) fn pass(&mut self, party: Party, passed: Passed) {
-        if !self.has_flow {
-            return;
-        }
-        let at = self.time;
-        self.each_standing(party, |standing| {
-            if let Some(flow) = &mut standing.flow {
-                flow.add(at, passed);
-            }
-        });
-    }
-
-    /// Counts flow of a session that belongs to no account or symbol.
-    pub(crate) fn pass_session(&mut self, session: SessionNo, passed: Passed) {
-        let at = self.time;
-        let session = self.sessions.get_mut(session);
-        let session = session.map(|session| &mut session.standing);
-        for standing in session.into_iter().chain([&mut self.firm]) {
-            if let Some(flow) = &mut standing.flow {
-                flow.add(at, passed);
-            }
-        }
-    }
-
-    /// Hash of the fields that identical orders share.
-    pub(crate) fn sameness(
-        &self,
-        account: AccountNo,
-        instrument: InstrumentNo,
-        side: Side,
-        kind: OrderType,
-        quantity: Quantity,
-        price: Price,
-    ) -> u64 {
-        let mut bytes = [0; 34];
-        let words = [
-            u64::from(account.place()),
-            u64::from(instrument.place()),
-            quantity,
-            price.cast_unsigned(),
-        ];
-        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        bytes[32..].copy_from_slice(&[side.byte(), kind.byte()]);
-        let key = self.ids.key().to_le_bytes();
-        SipHasher13::new_with_key(&key).hash(&bytes)
-    }
-
-    fn withdraw(&mut self, filter: OrderFilter) {
-        let orders = self.orders.iter();
-        let open = orders.filter(|order| order.state.is_open() && filter.has(self, order));
-        let open: Vec<Number> = open.map(|order| order.number).collect();
-        for number in open {
-            if let Some(order) = self.orders.get_mut(number) {
-                order.withdrawn = true;
-            }
-        }
-    }
-
-    /// Makes the requests in flight on a disconnected session unknown: only the venue knows their state.
+    /// In flight on a disconnected session: only the venue knows its state.
     fn line_down(&mut self, line: SessionNo) -> Option<()> {
         self.sessions.get_mut(line)?.ready = false;
         self.orders.lose(line);
-        Some(())
-    }
-
-    /// Changes an order and its usage; `change` receives its index. The usage fits the order even when an event that no
-    /// OMS writes is refused half-way.
-    pub(crate) fn change(
-        &mut self,
-        number: Number,
-        change: impl FnOnce(&mut Self, Place) -> Option<()>,
-    ) -> Option<()> {
-        let place = self.orders.place(number)?;
-        let order = self.orders.at(place)?;
-        let old = self.counted(order, self.orders.request_of(order));
-        let party = order.party();
-        let was_open = order.state.is_open();
-        let done = change(self, place);
-        let order = self.orders.at(place)?;
-        let new = self.counted(order, self.orders.request_of(order));
-        let is_open = order.state.is_open();
-        self.count(party, &old, &new);
-        if !self.families.is_empty() {
-            self.child_changed(number, &old, &new);
-        }
-        if !self.spreads.is_empty() {
-            self.expose(number);
-        }
-        match (was_open, is_open) {
-            (true, false) => {
-                if canary::is(OmsPlantedFault::ReleaseTwice) {
-                    self.count(party, &old, &new);
-                }
-                self.orders.at_mut(place)?.pended = None;
-                if !self.remade.is_empty() {
-                    self.remade.forget(number);
-                }
-                self.orders.has_ended(number, self.breaks.has_open(number));
-                self.conditions.has_ended(number);
-                self.families.has_ended(number);
-                if !self.copies.is_off() {
-                    self.copies.settle((number, ENDED));
-                }
-            }
-            (false, true) => {
-                self.orders.is_open_again(number);
-                self.families.is_open_again(number);
-            }
-            _ => {}
-        }
-        done
-    }
-
-    pub(crate) fn is_open(&self, number: Number) -> bool {
-        let order = self.orders.get(number);
-        order.is_some_and(|order| order.state.is_open())
-    }
-
-    /// Applies a state transition to an order.
-    pub(crate) fn step(&mut self, place: Place, happening: Transition) -> Option<()> {
-        let order = self.orders.at_mut(place)?;
-        order.state = order.state.after(happening)?;
         Some(())
     }
 }

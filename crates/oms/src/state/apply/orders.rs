@@ -1,25 +1,31 @@
 //! Applies order events to the state.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use fixwire_ledger::Wire as _;
+use siphasher::sip::SipHasher13;
 
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, RemadeEvent, RequestEvent, StrayEvent};
+use crate::state::filter::OrderFilter;
 use crate::state::flow::Passed;
 use crate::state::orders::remade::RemadeStep;
 use crate::state::orders::strays::Stray;
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::orders::waiting::QueueTime;
-use crate::state::orders::{Fill, Pended, Place, Placement, Request, Retry};
+use crate::state::orders::{Fill, Order, Pended, Place, Placement, Request, Retry};
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::ids::{Party, SessionNo};
+use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
 use crate::values::reason::Why;
 use crate::values::units::MOST;
-use crate::values::value::{Effect, End, Number, Quantity, RequestKind, Text};
-use fixwire_ledger::Wire as _;
+use crate::values::value::{
+    Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text,
+};
 
 impl OmsState {
     pub(crate) fn apply_request(&mut self, event: &RequestEvent<'_>) -> Option<()> {
@@ -562,42 +568,6 @@ impl OmsState {
         Some(())
     }
 
-    pub(crate) fn trade(&mut self, trade: &Trade) {
-        let Trade {
-            party,
-            side: TradeSide { buys, effect },
-            quantity,
-            price,
-        } = *trade;
-        let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
-            return;
-        };
-        let holding = self.holding_mut(account, instrument);
-        let before = holding.gained();
-        holding.position.fill(buys, quantity, price, effect);
-        if holding.mark == 0 && holding.opened_at == 0 {
-            // Its earlier value is unknown.
-            holding.opened_at = price;
-        }
-        holding.mark = price;
-        let after = holding.gained();
-        let old = Tally {
-            gained: self.gain(instrument, before),
-            ..Tally::default()
-        };
-        let new = Tally {
-            traded: self.worth_at_most(instrument, price, quantity),
-            gained: self.gain(instrument, after),
-            ..Tally::default()
-        };
-        self.count(party, &old, &new);
-        let passed = Passed {
-            executions: 1,
-            ..Passed::default()
-        };
-        self.pass(party, passed);
-    }
-
     fn replaced(
         &mut self,
         place: Place,
@@ -642,5 +612,131 @@ impl OmsState {
             OrderState::Ended(how) => Some(how),
             _ => None,
         }
+    }
+
+    fn taken(&mut self, event: &RequestEvent<'_>) -> Option<()> {
+        let RequestEvent::Taken {
+            order,
+            session,
+            account,
+            instrument,
+            side,
+            kind,
+            tif,
+            price,
+            stop,
+            hold,
+            quantity,
+            until,
+            effect,
+            id,
+        } = *event
+        else {
+            return None;
+        };
+        self.sessions.get(session)?;
+        self.accounts.get(account)?;
+        self.instruments.get(instrument)?;
+        (quantity <= MOST).then_some(())?;
+        self.number(order)?;
+        let new = Order {
+            number: order,
+            current: order,
+            session,
+            account,
+            instrument,
+            placement: Placement::Unsent,
+            side,
+            kind,
+            tif,
+            until,
+            effect,
+            state: OrderState::Queued,
+            price,
+            stop,
+            hold,
+            quantity,
+            filled: 0,
+            paid: 0,
+            id: Text::new(id),
+            venue_id: Text::EMPTY,
+            request: None,
+            last_fill: None,
+            pended: None,
+            asked: 0,
+            withdrawn: false,
+            replaces: 0,
+            queued: QueueTime::None,
+            retry: None,
+            pool_number: Text::EMPTY,
+            pool: None,
+            own_number: false,
+            triggered: false,
+            quote_side: QuoteSide::None,
+            marks: RequestMarks::default(),
+        };
+        let tally = self.counted(&new, None);
+        if self.recent.is_on {
+            let hash = self.sameness(account, instrument, side, kind, quantity, price);
+            // A child is not the same as its parent.
+            let is_child = self.families.parent_of(order).is_some();
+            self.recent
+                .add(self.time, if is_child { !hash } else { hash });
+        }
+        self.ids.add(session, id, order);
+        self.orders.add(new);
+        let party = Party::new(session, account, instrument);
+        self.count(party, &Tally::default(), &tally);
+        let passed = if self.families.parent_of(order).is_some() {
+            self.child_taken(order, &tally)
+        } else {
+            Passed {
+                messages: 1,
+                quantity,
+                value: tally.reserved,
+                ..Passed::default()
+            }
+        };
+        self.pass(party, passed);
+        if !self.spreads.is_empty() {
+            self.spread_taken(order, instrument);
+        }
+        Some(())
+    }
+
+    fn withdraw(&mut self, filter: OrderFilter) {
+        let orders = self.orders.iter();
+        let open = orders.filter(|order| order.state.is_open() && filter.has(self, order));
+        let open: Vec<Number> = open.map(|order| order.number).collect();
+        for number in open {
+            if let Some(order) = self.orders.get_mut(number) {
+                order.withdrawn = true;
+            }
+        }
+    }
+
+    /// Hash of the fields that identical orders share.
+    pub(crate) fn sameness(
+        &self,
+        account: AccountNo,
+        instrument: InstrumentNo,
+        side: Side,
+        kind: OrderType,
+        quantity: Quantity,
+        price: Price,
+    ) -> u64 {
+        let mut bytes = [0; 34];
+        let words = [
+            u64::from(account.place()),
+            u64::from(instrument.place()),
+            quantity,
+            price.cast_unsigned(),
+        ];
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes[32..].copy_from_slice(&[side.byte(), kind.byte()]);
+        let key = self.ids.key().to_le_bytes();
+        SipHasher13::new_with_key(&key).hash(&bytes)
     }
 }

@@ -1,17 +1,185 @@
 //! Applies events of parent and child orders.
 
 use crate::state::OmsState;
-use crate::state::event::ParentEvent;
+use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent, ParentEvent, UndoEvent};
 use crate::state::flow::Passed;
 use crate::state::orders::Order;
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::Tally;
-use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::value::{Amount, Number, Quantity};
+use crate::values::value::{Amount, End, Number, Quantity};
 
 /// Quantity that a child may still trade on its side. What a bust may take back is no part of what its parent has left.
 pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
     if buys { tally.buying } else { tally.selling }
+}
+
+/// Whether an event of what became of orders has closed this one.
+fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
+    match *event {
+        // One that comes after the end closes nothing.
+        LifecycleEvent::Filled {
+            order: number,
+            quantity,
+            ..
+        } => {
+            order.number == number
+                && order.state == OrderState::Ended(End::Filled)
+                && order.filled.saturating_sub(quantity) < order.quantity
+        }
+        LifecycleEvent::Rejected { order: number, .. }
+        | LifecycleEvent::TermsSet { order: number, .. }
+        | LifecycleEvent::LapseConfirmed { order: number, .. }
+        | LifecycleEvent::Ended { order: number, .. } => order.number == number,
+        LifecycleEvent::Replaced { request, .. } => order.current == request,
+        LifecycleEvent::Accepted { .. }
+        | LifecycleEvent::Declined { .. }
+        | LifecycleEvent::Pended { .. }
+        | LifecycleEvent::Retried { .. }
+        | LifecycleEvent::Asked { .. }
+        | LifecycleEvent::Forgotten { .. }
+        | LifecycleEvent::DoneForDay { .. }
+        | LifecycleEvent::Renewed { .. }
+        | LifecycleEvent::ReportEntered { .. }
+        | LifecycleEvent::Lapsed { .. }
+        | LifecycleEvent::LapseCancelled { .. }
+        | LifecycleEvent::Unanswered { .. }
+        | LifecycleEvent::NoAnswer { .. }
+        | LifecycleEvent::NotAtVenue { .. }
+        | LifecycleEvent::ForeignReport { .. }
+        | LifecycleEvent::VenueIdSet { .. } => false,
+    }
+}
+
+/// The parent of the order that an event has closed.
+#[cold]
+pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
+    let is_closed = |order: &Order| match *event {
+        OrderEvent::Order(ref event) => is_closed_by(order, event),
+        OrderEvent::Break(BreakEvent::TermsSettled { order: number, .. })
+        | OrderEvent::Break(BreakEvent::TermsRestated { order: number, .. }) => {
+            order.number == number
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_)
+        | OrderEvent::Undo(_) => false,
+    };
+    // If it has closed an order, that is the last one.
+    let last = state.orders().last_ended();
+    let last = last.and_then(|last| state.orders().get(last));
+    let closed = last.filter(|last| is_closed(last))?;
+    state.families.parent_of(closed.number)
+}
+
+/// What counts for the parent of an order after an event of the order: a fill, or that it was cancelled or corrected.
+#[cold]
+pub(crate) fn counts_for_parent(
+    state: &OmsState,
+    event: &OrderEvent<'_>,
+) -> Option<(Number, OrderEvent<'static>)> {
+    match *event {
+        OrderEvent::Order(LifecycleEvent::Filled {
+            order: child,
+            quantity,
+            price,
+            at,
+            ..
+        }) => {
+            let order = state.families.parent_of(child)?;
+            let event = ParentEvent::ParentFilled {
+                order,
+                child,
+                quantity,
+                price,
+                at,
+            };
+            Some((order, OrderEvent::Parent(event)))
+        }
+        OrderEvent::Undo(ref event) => {
+            let (order, event) = undo_for_parent(state, event)?;
+            Some((order, OrderEvent::Undo(event)))
+        }
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_) => None,
+    }
+}
+
+fn undo_for_parent(
+    state: &OmsState,
+    event: &UndoEvent<'_>,
+) -> Option<(Number, UndoEvent<'static>)> {
+    let (child, exec, was, now, open, at) = match *event {
+        UndoEvent::Busted {
+            order,
+            exec,
+            quantity,
+            price,
+            open,
+            at,
+            ..
+        } => (order, exec, (quantity, price), (0, 0), open, at),
+        UndoEvent::Corrected {
+            order,
+            exec,
+            was_quantity,
+            was_price,
+            quantity,
+            price,
+            open,
+            at,
+            ..
+        } => {
+            let was = (was_quantity, was_price);
+            (order, exec, was, (quantity, price), open, at)
+        }
+        // It is that of the parent.
+        UndoEvent::ParentCorrected { .. } => return None,
+    };
+    let order = state.families.parent_of(child)?;
+    let fill = state.orders().fill(child, exec);
+    let event = UndoEvent::ParentCorrected {
+        order,
+        child,
+        // The event of the parent came right after that of the child.
+        report: fill.map_or(0, |fill| fill.report + 1),
+        was_quantity: was.0,
+        was_price: was.1,
+        quantity: now.0,
+        price: now.1,
+        open,
+        at,
+    };
+    Some((order, event))
 }
 
 impl OmsState {
@@ -114,32 +282,5 @@ impl OmsState {
             value: (tally.reserved - released).max(0),
             ..Passed::default()
         }
-    }
-
-    /// The usage of an order changed: if the order is a child, its parent reserves the rest.
-    #[cold]
-    pub(crate) fn child_changed(&mut self, order: Number, old: &Tally, new: &Tally) {
-        let Some(buys) = self.orders.get(order).map(|it| it.side.is_buy()) else {
-            return;
-        };
-        let (old, new) = (quantity_of(old, buys), quantity_of(new, buys));
-        let Some(parent) = self.families.parent_of(order).filter(|_| old != new) else {
-            return;
-        };
-        if canary::is(OmsPlantedFault::CountTwice) && new > old {
-            return;
-        }
-        let counted = |state: &Self| {
-            let order = state.orders.get(parent)?;
-            let tally = state.counted(order, state.orders.request_of(order));
-            Some((order.party(), tally))
-        };
-        let before = counted(self);
-        self.families.hold(parent, old, new);
-        let after = counted(self);
-        if let (Some((party, old)), Some((_, new))) = (before, after) {
-            self.count(party, &old, &new);
-        }
-        self.expose(parent);
     }
 }

@@ -7,11 +7,10 @@ use crate::state::event::SpreadEvent;
 use crate::state::leg_fills::LegFill;
 use crate::state::orders::{Fill, Order};
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
-use crate::state::tally::{Tally, Trade, TradeSide};
+use crate::state::tally::{Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::ids::{AccountNo, InstrumentNo, Party};
-use crate::values::scope::Scope;
-use crate::values::value::{Number, Quantity, Side};
+use crate::values::ids::{InstrumentNo, Party};
+use crate::values::value::{Number, Price, Quantity};
 
 impl OmsState {
     /// The legs of an instrument that is a spread.
@@ -167,75 +166,7 @@ impl OmsState {
         }
     }
 
-    /// Quantity of each leg that an order may still trade, when it may still fill this number of spreads.
-    pub(crate) fn exposure(
-        &self,
-        order: &Order,
-        legs: &[SpreadLeg; 2],
-        sets: Quantity,
-    ) -> [Quantity; 2] {
-        if self.families.is_parent(order.number) {
-            // The fills of its children are those of the legs.
-            return legs.map(|leg| leg.quantity(sets));
-        }
-        let filled = self.spreads.get(order.number).map(|of| of.filled);
-        let filled = filled.unwrap_or_default();
-        let all = sets.saturating_add(order.filled);
-        [0, 1].map(|at| legs[at].quantity(all).saturating_sub(filled[at]))
-    }
-
-    /// Counts the exposure of the legs of an order, after a change of the order or its legs.
-    #[cold]
-    pub(crate) fn expose(&mut self, number: Number) {
-        let Some(order) = self.orders.get(number) else {
-            return;
-        };
-        let Some(legs) = self.spreads.legs(order.instrument).copied() else {
-            return;
-        };
-        let tally = self.counted(order, self.orders.request_of(order));
-        let sets = tally.buying.saturating_add(tally.selling);
-        let new = self.exposure(order, &legs, sets);
-        let (account, side) = (order.account, order.side);
-        if !self.families.is_parent(number) {
-            self.spreads.compare(order, self.time);
-        }
-        let Some(of) = self.spreads.get_mut(number) else {
-            return;
-        };
-        let old = core::mem::replace(&mut of.exposed, new);
-        for at in [0, 1] {
-            let leg = &legs[at];
-            self.expose_leg(account, leg, leg.side_in(side), old[at], new[at]);
-        }
-    }
-
-    fn expose_leg(
-        &mut self,
-        account: AccountNo,
-        leg: &SpreadLeg,
-        side: Side,
-        old: Quantity,
-        new: Quantity,
-    ) {
-        if old == new {
-            return;
-        }
-        let tally = |quantity| Tally::open(side.is_buy(), quantity);
-        let more = Tally::difference(&tally(old), &tally(new));
-        let scopes = [
-            Scope::Instrument(leg.instrument),
-            Scope::Holding(account, leg.instrument),
-        ];
-        for scope in scopes {
-            if let Some(standing) = self.standing_mut(scope) {
-                standing.tally.add(&more);
-            }
-        }
-    }
-
-    /// Counts the exposure of the legs of all orders of a state that was read; `None` when orders and legs do not
-    /// agree.
+    /// Counts what the legs of all orders are exposed to, of a state that was read; `None` when orders and legs do not fit.
     pub(crate) fn complete_spreads(&mut self) -> Option<()> {
         if self.spreads.is_empty() {
             return self.spreads.orders().next().is_none().then_some(());
@@ -250,6 +181,63 @@ impl OmsState {
         for order in orders {
             self.expose(order);
         }
+        Some(())
+    }
+
+    /// Applies what becomes of a fill of a leg.
+    pub(crate) fn leg_undone(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
+        let SpreadEvent::LegUndone {
+            order: number,
+            leg: at,
+            exec,
+            by,
+            was_quantity,
+            was_price,
+            quantity,
+            price,
+            ..
+        } = *event
+        else {
+            return None;
+        };
+        let (was, now) = ((was_quantity, was_price), (quantity, price));
+        let order = self.orders.get(number)?;
+        let leg = *self.spreads.legs(order.instrument)?.get(usize::from(at))?;
+        let party = Party::new(order.session, order.account, leg.instrument);
+        let side = TradeSide {
+            buys: leg.side_in(order.side).is_buy(),
+            effect: order.effect,
+        };
+        let fill = self.spreads.fills.get_mut(number, exec)?;
+        let is_its = (fill.quantity, fill.price) == was && fill.leg == at;
+        (is_its && fill.undone == 0 && by != 0).then_some(())?;
+        fill.undone = by;
+        let is_today = !self.rejected.is_past(fill.report);
+        let legs = self.spreads.get_mut(number)?;
+        let worth = |(quantity, price): (Quantity, Price)| i128::from(price) * i128::from(quantity);
+        let filled = legs.filled.get_mut(usize::from(at))?;
+        *filled = filled.checked_sub(was.0)?.checked_add(now.0)?;
+        let paid = legs.paid.get_mut(usize::from(at))?;
+        *paid = paid.saturating_sub(worth(was)).saturating_add(worth(now));
+        let trade = |(quantity, price)| Trade {
+            party,
+            side,
+            quantity,
+            price,
+        };
+        self.untrade(&trade(was), is_today);
+        if now.0 > 0 {
+            let fill = LegFill {
+                leg: at,
+                quantity,
+                price,
+                report: self.events,
+                undone: 0,
+            };
+            self.spreads.fills.add(number, by, fill);
+            self.trade(&trade(now));
+        }
+        self.expose(number);
         Some(())
     }
 }

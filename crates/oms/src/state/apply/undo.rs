@@ -5,7 +5,6 @@ use crate::state::event::UndoEvent;
 use crate::state::orders::Fill;
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::{Tally, Trade, TradeSide};
-use crate::values::ids::Party;
 use crate::values::value::{Price, Quantity};
 
 /// A fill that is taken back, and the execution that counts for it, which is 0 after a bust.
@@ -157,33 +156,6 @@ impl OmsState {
                 .saturating_add(worth(now));
             Some(())
         })
-    }
-
-    /// Changes position, profit and value traded by a quantity and the amount paid for it, each up or down.
-    pub(crate) fn trade_worth(
-        &mut self,
-        party: Party,
-        TradeSide { buys, effect }: TradeSide,
-        quantity: i128,
-        worth: i128,
-    ) {
-        let (Some(account), Some(instrument)) = (party.account, party.instrument) else {
-            return;
-        };
-        let holding = self.holding_mut(account, instrument);
-        let before = holding.gained();
-        holding.position.adjust(buys, quantity, worth, effect);
-        let after = holding.gained();
-        let old = Tally {
-            gained: self.gain(instrument, before),
-            ..Tally::default()
-        };
-        let new = Tally {
-            traded: self.gain(instrument, worth),
-            gained: self.gain(instrument, after),
-            ..Tally::default()
-        };
-        self.count(party, &old, &new);
     }
 
     /// Takes a trade back from position, profit and the value traded today.

@@ -5,7 +5,12 @@ use alloc::collections::BTreeSet;
 use crate::state::OmsState;
 use crate::state::orders::Retry;
 use crate::state::orders::transition::OrderState;
+use crate::values::ids::SessionNo;
+use crate::values::reason::Why;
 use crate::values::value::Number;
+
+/// An order to send again with its session, or why it is not sent.
+pub(crate) type Again = (Number, Result<SessionNo, Why>);
 
 /// Derived from the state.
 #[derive(Debug)]
