@@ -5,9 +5,12 @@
 //! `x` a command, `q` a query, `u` and `d` the line comes up or goes down, `t` milliseconds pass, `r` the process is
 //! killed.
 
+use std::sync::{Arc, OnceLock};
+
 use fixwire_oms::load::load;
 use fixwire_oms::rules::RiskRules;
 use fixwire_oms::{Oms, OmsSession, OmsState};
+use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Application, Decoder, Ledger, Mono, Nanos, Now, OperatorCommand, Outbox, Parting, PeerLogout,
@@ -254,10 +257,14 @@ impl Floor {
     }
 }
 
+/// That of all sessions, which is made once.
+static DICTIONARY: OnceLock<Arc<Dictionary>> = OnceLock::new();
+
 fn oms(rules: &RiskRules) -> Oms {
     let session = |name: &str| OmsSession {
         name: name.to_owned(),
         version: Version::Fix44,
+        dictionary: Arc::clone(DICTIONARY.get_or_init(|| OmsSession::built_in(Version::Fix44))),
         ids: Vec::new(),
     };
     let sessions = SESSIONS.map(session).to_vec();

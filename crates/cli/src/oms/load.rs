@@ -25,10 +25,12 @@ use crate::teller::now;
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
     let versions = settings.versions("an OMS")?;
     let (rules, lines) = read(source, settings)?;
-    let sessions = settings.sessions.iter().zip(versions);
-    let sessions = sessions.map(|(session, version)| OmsSession {
+    let dictionaries = settings.dictionaries()?;
+    let sessions = settings.sessions.iter().zip(versions).zip(dictionaries);
+    let sessions = sessions.map(|((session, version), dictionary)| OmsSession {
         name: session.called(),
         version,
+        dictionary,
         ids: ids(session),
     });
     let sessions: Vec<OmsSession> = sessions.collect();

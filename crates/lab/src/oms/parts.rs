@@ -128,6 +128,7 @@ pub(crate) fn oms(orders: usize, lines: LineProtocol) -> Result<Oms, Error> {
     let sessions = sessions.iter().map(|(name, version)| OmsSession {
         name: (*name).to_owned(),
         version: *version,
+        dictionary: OmsSession::built_in(*version),
         ids: Vec::new(),
     });
     if lines == LineProtocol::Fix {

@@ -2,10 +2,11 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Dictionary, Tag};
 
 use crate::app::Oms;
 use crate::values::rules::RiskRules;
@@ -17,9 +18,23 @@ pub struct OmsSession {
     pub name: String,
     /// The version of its application messages.
     pub version: Version,
+    /// Its dictionary, for FIX 5.0 and later with that of the transport.
+    pub dictionary: Arc<Dictionary>,
     /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of its inbound messages, as far as
     /// its identity has them.
     pub ids: Vec<(Tag, String)>,
+}
+
+impl OmsSession {
+    /// The built-in dictionary of a version, of FIX 5.0 and later with that of the transport.
+    #[must_use]
+    pub fn built_in(version: Version) -> Arc<Dictionary> {
+        let dictionary = Dictionary::built_in(version);
+        Arc::new(match version >= Version::Fix50 {
+            true => dictionary.over(&Dictionary::built_in(Version::Fixt11)),
+            false => dictionary,
+        })
+    }
 }
 
 /// Names and versions of sessions.

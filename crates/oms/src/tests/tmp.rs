@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::string::{String, ToString};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::vec::Vec;
 use std::{format, vec};
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application, Decoder, Ledger, Link, Mono, Now, Outbox, Refusal, SessionId, Timestamp,
+    Application, Decoder, Dictionary, Ledger, Link, Mono, Now, Outbox, Refusal, SessionId,
+    Timestamp,
 };
 use fixwire_tmp::messages::{R01, R02, R03, R09, R31};
 use fixwire_tmp::{
@@ -210,11 +211,15 @@ fn lines_of(rules: &RiskRules, count: usize) -> Vec<OmsTmpLine> {
     lines
 }
 
+/// That of the client, which is made once.
+static DICTIONARY: OnceLock<Arc<Dictionary>> = OnceLock::new();
+
 fn oms(rules: RiskRules, lines: usize, events: &Arc<Mutex<Vec<String>>>) -> Oms {
     let events = events.clone();
     let client = OmsSession {
         name: "CLIENT".to_string(),
         version: Version::Fix44,
+        dictionary: Arc::clone(DICTIONARY.get_or_init(|| OmsSession::built_in(Version::Fix44))),
         ids: Vec::new(),
     };
     let listener = move |event: crate::OmsEvent<'_>| events.lock().unwrap().push(event.to_string());

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::{
-    Application, Decoder, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Timestamp,
+    Application, Decoder, Dictionary, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting,
+    PeerLogout, Refusal, SessionId, Timestamp,
 };
 use fixwire_oms::load::load;
 use fixwire_oms::{Oms, OmsEvent, OmsSession, OmsState};
@@ -73,12 +73,26 @@ pub struct Desk {
     events: Events,
     /// The answer to the last command.
     answer: String,
+    /// The messages that the last one caused: to whom, their types, and their fields as bytes.
+    pub bodies: Vec<(usize, String, Vec<u8>)>,
     /// What happens, for the proof; and how many events it has.
     recorder: Option<Recorder>,
     recorded_events: usize,
 }
 
 type Events = Arc<Mutex<Vec<String>>>;
+
+/// The built-in dictionary of a version, which is made once.
+pub fn dictionary(version: Version) -> Arc<Dictionary> {
+    static MADE: Mutex<Vec<(Version, Arc<Dictionary>)>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock().unwrap();
+    if let Some((_, known)) = made.iter().find(|(known, _)| *known == version) {
+        return Arc::clone(known);
+    }
+    let dictionary = OmsSession::built_in(version);
+    made.push((version, Arc::clone(&dictionary)));
+    dictionary
+}
 
 fn oms(setup: &Setup, events: &Events) -> Oms {
     let mut open = |wanted: &str| {
@@ -91,6 +105,7 @@ fn oms(setup: &Setup, events: &Events) -> Oms {
     let sessions = setup.sessions.iter().map(|(name, version)| OmsSession {
         name: (*name).to_owned(),
         version: *version,
+        dictionary: dictionary(*version),
         ids: Vec::new(),
     });
     crate::canaries::plant();
@@ -118,6 +133,7 @@ impl Desk {
             wall: 1_795_334_400_000_000_000,
             notes: Vec::new(),
             answer: String::new(),
+            bodies: Vec::new(),
             recorder: None,
             recorded_events: 0,
         };
@@ -187,6 +203,7 @@ impl Desk {
         let bytes = format!("8=FIX.4.4|9=0|35={msg_type}|{body}").replace('|', "\x01");
         let message = self.decoder.decode(bytes.as_bytes());
         let from = SessionId(from as u32);
+        self.bodies.clear();
         let heard = self.oms.on_message(now, from, &message, &mut self.outbox);
         let mut said = Vec::new();
         self.turn(&mut said);
@@ -247,6 +264,7 @@ impl Desk {
     }
 
     fn hear_unrecorded(&mut self, input: &Input) -> Vec<Said> {
+        self.bodies.clear();
         self.wall += 1_000_000;
         let now = self.clocks();
         let mut said = Vec::new();
@@ -401,6 +419,9 @@ impl Desk {
                 let (tag, value) = text.split_once('=')?;
                 Some((tag.parse().ok()?, value.to_owned()))
             });
+            let msg_type = String::from_utf8_lossy(self.outbox.msg_type(index)).into_owned();
+            self.bodies
+                .push((entry.session.0 as usize, msg_type, body.to_vec()));
             said.push(Said {
                 to: entry.session.0 as usize,
                 msg_type: String::from_utf8_lossy(self.outbox.msg_type(index)).into_owned(),

@@ -12,6 +12,8 @@ use fixwire_oms::{Oms, OmsSession, OmsState, Order, OrderState};
 
 pub use files::{Files, Slot};
 
+use crate::desk::dictionary;
+
 mod files;
 mod record;
 
@@ -208,6 +210,7 @@ impl Floor {
             let session = |name: &str, begin| OmsSession {
                 name: name.to_owned(),
                 version: version(begin),
+                dictionary: dictionary(version(begin)),
                 ids: Vec::new(),
             };
             let sessions = vec![

@@ -2,7 +2,7 @@
 
 use fixwire_engine::protocol::dictionary::Version;
 
-use crate::desk::{Desk, Input, Said, Setup};
+use crate::desk::{Desk, Input, Said, Setup, dictionary};
 
 const CLIENT: usize = 0;
 const VENUE: usize = 1;
@@ -252,6 +252,7 @@ fn only_versions_with_the_request_may_have_it_in_their_settings() {
         let session = |name: &str, version| OmsSession {
             name: name.into(),
             version,
+            dictionary: dictionary(version),
             ids: Vec::new(),
         };
         let sessions = [session("C", Version::Fix42), session("V", version)];
