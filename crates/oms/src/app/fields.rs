@@ -3,14 +3,37 @@
 use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
-use crate::values::contract::Treatment;
+use crate::decide::refusals::LostField;
+use crate::values::contract::{Passage, Treatment};
 use crate::values::field_table::{
-    self, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report, is_usual_request,
-    passes, report_bit, request_bit,
+    self, CARRYING, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report,
+    is_usual_request, passes, report_bit, request_bit, request_treatment,
 };
 use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
 use crate::values::rules::LineGroup;
+
+/// What becomes of a field of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum FieldUse {
+    /// The OMS uses it, or writes it itself.
+    Ours,
+    /// The venue gets it.
+    Sent(SentBecause),
+    /// It is left out, and counted.
+    Dropped,
+    /// The request is rejected.
+    Refused,
+}
+
+/// Why a venue gets a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum SentBecause {
+    /// The table of fields says so.
+    OfTable,
+    /// Settings name it, which may have another value for it.
+    Named,
+}
 
 /// Tags below this are found a second time without a search.
 const COMMON: usize = 256;
@@ -49,38 +72,84 @@ impl Oms {
     #[inline]
     pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
-        self.look_closer(index, message, unusual)
+        let lost = self.look_closer(index, message, unusual);
+        lost.map(|lost| lost.tag)
     }
 
-    /// The first field that would not reach the venue, searched from the first unusual field on.
+    /// The first field that would not reach the venue, searched from the first unusual field on; fields that the venue gets
+    /// are gathered.
     #[cold]
     pub(super) fn look_closer(
         &mut self,
         index: SessionNo,
         message: &Message<'_>,
         from: usize,
-    ) -> Option<Tag> {
+    ) -> Option<LostField> {
+        self.gathered.clear();
         let bit = request_bit(message.msg_type());
         let fields = message.fields();
         let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
         let group = self.group_of(index, message);
-        for (at, field) in fields.iter().enumerate().skip(from) {
+        let mut at = from;
+        while let Some(field) = fields.get(at) {
             let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
             if is_again && !has_groups && passes(field.tag, bit) {
-                return Some(field.tag);
+                return Some(field.tag.into());
             }
-            let is_fit =
-                self.is_carried(index, message, *field, bit) || self.drops(index, group, field.tag);
-            if !is_fit {
-                return Some(field.tag);
-            }
+            at += match self.field_use(index, group, message, *field) {
+                FieldUse::Ours | FieldUse::Dropped => 1,
+                FieldUse::Sent(why) => match self.gather((index, group), message, at, why) {
+                    Ok(fields) => fields,
+                    Err(lost) => return Some(lost),
+                },
+                FieldUse::Refused => return Some(field.tag.into()),
+            };
+        }
+        if self.users_set && bit & CARRYING != 0 {
+            self.gather_sets(index, message);
         }
         for field in &fields[from..] {
-            if !self.is_carried(index, message, *field, bit) {
+            if self.field_use(index, group, message, *field) == FieldUse::Dropped {
                 self.dropped.requests.add(field.tag);
             }
         }
         None
+    }
+
+    /// What becomes of a field of a request: what its user says of it counts, then what the line group says, then the
+    /// table of fields.
+    pub(super) fn field_use(
+        &self,
+        index: SessionNo,
+        group: Option<usize>,
+        message: &Message<'_>,
+        field: Field,
+    ) -> FieldUse {
+        let bit = request_bit(message.msg_type());
+        if self.is_carried(index, message, field, bit) {
+            return FieldUse::Ours;
+        }
+        let user = self.core.user(index).ok().map(|user| &user.contract);
+        let group = group.and_then(|group| self.rules().groups.get(group));
+        let contracts = [user, group.map(|group| &group.contract)];
+        let treatments = contracts.into_iter().flatten();
+        let mut value = message.value(field);
+        let mut found = None;
+        for treatment in treatments.filter_map(|contract| contract.of(field.tag)) {
+            match treatment.pass(value) {
+                Passage::Value(changed) => value = changed,
+                Passage::Dropped => return FieldUse::Dropped,
+                Passage::Refused => return FieldUse::Refused,
+            }
+            found = Some(FieldUse::Sent(SentBecause::Named));
+        }
+        // The OMS writes the number of a pool itself.
+        let is_number = self.rules().pools.iter().any(|it| it.tag == field.tag);
+        match request_treatment(field.tag, bit) {
+            _ if bit & CARRYING == 0 || is_number => FieldUse::Refused,
+            Some(Treatment::Carry) => found.unwrap_or(FieldUse::Sent(SentBecause::OfTable)),
+            _ => found.unwrap_or(FieldUse::Refused),
+        }
     }
 
     /// The line group of a request, by its symbol or that of its order.
@@ -94,15 +163,6 @@ impl Oms {
             Some(state.instruments().name(order.instrument))
         };
         self.rules().group_of(named.or_else(order)?)
-    }
-
-    /// Whether a user or its line group names a tag as one to drop.
-    fn drops(&self, index: SessionNo, group: Option<usize>, tag: Tag) -> bool {
-        let user = self.core.user(index).ok().map(|user| &user.contract);
-        let group = group.and_then(|group| self.rules().groups.get(group));
-        let contracts = [user, group.map(|group| &group.contract)];
-        let mut contracts = contracts.into_iter().flatten();
-        contracts.any(|contract| contract.of(tag) == Some(Treatment::Drop))
     }
 
     fn is_carried(
@@ -122,8 +182,8 @@ impl Oms {
         match row.class {
             FieldClass::Checked(condition) => self.meets(index, message, (condition, tag, value)),
             FieldClass::Session | FieldClass::Carried | FieldClass::Set | FieldClass::Used => true,
-            FieldClass::Passed
-            | FieldClass::Named
+            FieldClass::Passed => self.is_identity(index, tag, value),
+            FieldClass::Named
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused

@@ -20,6 +20,7 @@ use crate::fix::mass::Listing;
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
+use crate::values::carried::CarriedFields;
 use crate::values::day::{DayFinder, DaySpan};
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
@@ -27,6 +28,7 @@ use crate::values::value::{Number, Presence};
 
 mod application;
 mod bulletins;
+mod carry;
 mod copies;
 mod fields;
 mod frames;
@@ -46,6 +48,7 @@ mod texts;
 
 pub use session::OmsSession;
 
+use carry::{Gathered, Reach};
 use out::{Links, Out};
 use recoveries::Recoveries;
 use session::versions;
@@ -88,6 +91,11 @@ pub struct Oms {
     not_used: NotUsed,
     /// Orders whose clients wait for the venue's answer to a status request.
     status_waits: Vec<Number>,
+    /// By line group.
+    reaches: Vec<Reach>,
+    /// Whether a user sets fields of its requests.
+    users_set: bool,
+    gathered: Gathered,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -127,6 +135,9 @@ impl Oms {
             dropped: DroppedFields::default(),
             not_used: NotUsed::default(),
             status_waits: Vec::new(),
+            reaches: Vec::new(),
+            users_set: false,
+            gathered: Gathered::default(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
@@ -159,6 +170,17 @@ impl Oms {
         outbox: &'a mut Outbox,
         message: Option<&'a Message<'a>>,
     ) -> (&'a mut Core, Out<'a>) {
+        let (core, out, _) = self.parts_with_fields(outbox, message);
+        (core, out)
+    }
+
+    /// The same, and the fields that were gathered of the message.
+    #[inline]
+    fn parts_with_fields<'a>(
+        &'a mut self,
+        outbox: &'a mut Outbox,
+        message: Option<&'a Message<'a>>,
+    ) -> (&'a mut Core, Out<'a>, CarriedFields<'a>) {
         let out = Out {
             outbox,
             note: &mut self.note,
@@ -170,7 +192,7 @@ impl Oms {
             message,
             listener: &mut self.listener,
         };
-        (&mut self.core, out)
+        (&mut self.core, out, self.gathered.fields())
     }
 
     /// Start time plus monotonic time elapsed: never goes backwards, even if the clock is changed.

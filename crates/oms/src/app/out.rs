@@ -10,8 +10,10 @@ use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
 use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
+use crate::fix::carried::LineContract;
 use crate::fix::clients::{self, Client};
-use crate::fix::{lines, reports};
+use crate::fix::lines::{self, VenueLine};
+use crate::fix::reports;
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
@@ -33,6 +35,8 @@ use super::texts::Languages;
 pub(super) struct Links {
     /// Engine session of each session of the state that speaks FIX.
     pub clients: Table<SessionNo, Option<Client>>,
+    /// Of each line whose group names fields; empty when none does.
+    pub contracts: Table<SessionNo, Option<LineContract>>,
     pub tmp: TmpLines,
     /// Subscriptions of clients to states of markets.
     pub watches: MarketWatches,
@@ -216,7 +220,11 @@ impl Sink for Out<'_> {
             | OrderEvent::Undo(_) => return self.report(state, event),
         };
         if let Some(Some(link)) = self.links.clients.get(line) {
-            let link = (link.session, link.version);
+            let link = VenueLine {
+                session: link.session,
+                version: link.version,
+                contract: self.links.contracts.get(line).and_then(Option::as_ref),
+            };
             lines::send(state, &sent, link, self.outbox);
         } else if !self.links.tmp.send(state, &sent, line) {
             let (line, number) = (state.sessions().name(line), sent.number());

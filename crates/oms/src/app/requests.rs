@@ -3,10 +3,9 @@
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::Oms;
-use super::fields::first_unusual;
+use crate::decide::core::Beside;
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::values::ids::SessionNo;
-use crate::values::locate::Locate;
 use crate::values::value::RequestKind;
 
 /// Orders that clients have asked venues about and that are not answered yet.
@@ -26,30 +25,40 @@ impl Oms {
         if message.is_poss_resend() && self.core.state().used(index, new.id).is_some() {
             return self.status(index, message, outbox);
         }
-        let unusual = first_unusual(message);
-        let odd = unusual.and_then(|from| self.look_closer(index, message, from));
-        let odd = odd.or_else(|| new.odd_price());
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
         let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
+        let unusual = self.first_to_look_at(index, message);
+        let odd = unusual.and_then(|from| {
+            let odd = self.look_closer(index, message, from);
+            // A parent stays here: no venue gets its fields.
+            odd.or_else(|| {
+                self.gathered
+                    .first_tag()
+                    .filter(|_| is_parent)
+                    .map(Into::into)
+            })
+        });
+        let odd = odd.or_else(|| new.odd_price().map(Into::into));
         let is_handled = is_parent || requests::is_automatic(&indexed);
-        if let Some(tag) = odd.or((!is_handled).then_some(tag::HANDL_INST)) {
+        if let Some(lost) = odd.or((!is_handled).then_some(tag::HANDL_INST.into())) {
             let (core, mut out) = self.parts(outbox, Some(message));
-            core.refuse_field(at, &new, tag, &mut out);
+            core.refuse_field(at, &new, lost, &mut out);
             return Ok(());
         }
         if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
             new.own_number = message.get(tag).unwrap_or_default();
         }
-        let mut locate = Locate::NONE;
+        let mut locate = None;
         if unusual.is_some() {
             new.terms = terms::terms(message, &self.rules().own_tags)?;
-            locate = requests::locate(&indexed)?;
+            locate = Some(requests::locate(&indexed)?);
         }
         if may_have_parents {
             terms::role(message, &mut new.terms)?;
         }
-        let (core, mut out) = self.parts(outbox, Some(message));
-        core.new_located(at, &new, locate, &mut out);
+        let (core, mut out, fields) = self.parts_with_fields(outbox, Some(message));
+        let beside = locate.map(|locate| Beside { locate, fields });
+        core.new_with(at, &new, beside, &mut out);
         Ok(())
     }
 
@@ -68,10 +77,10 @@ impl Oms {
         };
         let change = Indexed::read(message, |it| requests::change(index, kind, it));
         let mut change = change?;
-        let unusual = first_unusual(message);
-        if let Some(tag) = unusual.and_then(|from| self.look_closer(index, message, from)) {
+        let unusual = self.first_to_look_at(index, message);
+        if let Some(lost) = unusual.and_then(|from| self.look_closer(index, message, from)) {
             let (core, mut out) = self.parts(outbox, None);
-            core.refuse_field_of_change(at, &change, tag, &mut out);
+            core.refuse_field_of_change(at, &change, lost, &mut out);
             return Ok(());
         }
         if kind == RequestKind::Replace && unusual.is_some() {
@@ -81,8 +90,9 @@ impl Oms {
                 change.quantity = self.core.reduced(index, change.original, by);
             }
         }
-        let (core, mut out) = self.parts(outbox, None);
-        core.change(at, &change, &mut out);
+        let (core, mut out, fields) = self.parts_with_fields(outbox, None);
+        let fields = unusual.map(|_| fields);
+        core.change_with(at, &change, fields, &mut out);
         Ok(())
     }
 

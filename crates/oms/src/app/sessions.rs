@@ -54,6 +54,7 @@ impl Oms {
         });
         self.copies = copies.collect();
         self.find_watchers();
+        self.find_reaches();
     }
 
     /// Applies settings and session changes to the state, in steps; true when done.

@@ -63,6 +63,9 @@ impl Oms {
             listener: _,   // Not state.
             settings: _,   // Not state.
             day_finder: _, // Settings.
+            reaches: _,    // Derived from the settings.
+            users_set: _,  // Derived from the settings.
+            gathered: _,   // Of one message.
             span: _,       // Derived from the clock and the settings.
         } = self;
         core.put_lines(to);
@@ -96,7 +99,8 @@ impl Oms {
             to.say(&name, count);
         }
         let Links {
-            clients: _, // Settings.
+            clients: _,   // Settings.
+            contracts: _, // Settings.
             tmp,
             watches,
         } = links;

@@ -17,7 +17,9 @@ use crate::state::orders::own::OwnOrders;
 use crate::state::orders::venue_ids::VenueIds;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
+use crate::values::carried::CarriedFields;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
+use crate::values::locate::Locate;
 use crate::values::rules::{InstrumentRule, RestrictedRule, RiskRules, UserRule};
 use crate::values::value::{Effect, Number, OrderType, Price, RequestKind, Side, TimeInForce};
 
@@ -70,6 +72,14 @@ pub struct NewOrder<'a> {
     pub own_number: &'a [u8],
     /// Terms of the order in addition to its usual fields.
     pub terms: Terms,
+}
+
+/// What a new order says beside its usual fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside<'a> {
+    pub locate: Locate<'a>,
+    /// What its venue gets as it is.
+    pub fields: CarriedFields<'a>,
 }
 
 /// A new order that passed the controls.

@@ -2,7 +2,7 @@
 
 use fixwire_protocol::Decimal;
 
-use crate::decide::core::{Accepted, Change, Core, NewOrder, Proposed, Sink};
+use crate::decide::core::{Accepted, Beside, Change, Core, NewOrder, Proposed, Sink};
 use crate::decide::risk;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent};
@@ -10,6 +10,7 @@ use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
+use crate::values::carried::CarriedFields;
 use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
@@ -19,20 +20,20 @@ use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind};
 use crate::values::waived::Waived;
 
 impl Core {
-    /// Handles a new order of a client that says nothing of a locate.
+    /// Handles a new order of a client that has only usual fields.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        self.new_located(at, new, Locate::NONE, sink);
+        self.new_with(at, new, None, sink);
     }
 
     /// Handles a client's new order: every step from its message to the line of its venue.
     ///
     /// Before, `app/says` has admitted the client, and `app/requests` has read NewOrderSingle(D) and refused it when a field
     /// would not reach the venue. What follows from each event, such as its report, is in [`emit`](Core::emit).
-    pub(crate) fn new_located(
+    pub(crate) fn new_with(
         &mut self,
         at: i64,
         new: &NewOrder<'_>,
-        locate: Locate<'_>,
+        beside: Option<Beside<'_>>,
         sink: &mut impl Sink,
     ) {
         // May the client place it, and does it pass the controls? Nothing has changed yet: a reject leaves only an event.
@@ -43,7 +44,7 @@ impl Core {
             asked,
         } = match self.accept(at, new) {
             Ok(accepted) => accepted,
-            Err(reason) => return self.refuse_located(at, new, locate, reason, sink),
+            Err(reason) => return self.refuse_with(at, new, beside, reason, sink),
         };
         let order = self.state.last + 1;
         // A child takes over quantity of its parent. The event comes first, so that the quantity never counts twice.
@@ -72,9 +73,10 @@ impl Core {
             id: new.id,
         });
         self.emit(at, &event, sink);
-        // What it says beside that is kept under its number: the locate, the client's order number, a time, a condition.
-        if locate != Locate::NONE {
-            self.located(at, order, locate, sink);
+        // What it says beside that is kept under its number: the locate, the fields that its venue gets as they are, the
+        // client's order number, a time, a condition.
+        if let Some(beside) = beside {
+            self.take_beside(at, order, beside, sink);
         }
         if let Some(named) = own_number {
             self.take_own_number(at, order, named, new.own_number, sink);
@@ -90,6 +92,35 @@ impl Core {
             // A session of its line group gets it, with a number of its pool: the event `Sent` writes NewOrderSingle(D) or
             // R01 on that line. Or it waits for a session, or is rejected without one.
             self.send_order(at, order, sink);
+        }
+    }
+
+    /// Notes what an order says beside its usual fields.
+    #[cold]
+    fn take_beside(
+        &mut self,
+        at: i64,
+        order: Number,
+        Beside { locate, fields }: Beside<'_>,
+        sink: &mut impl Sink,
+    ) {
+        if locate != Locate::NONE {
+            self.located(at, order, locate, sink);
+        }
+        self.carry(at, order, fields, sink);
+    }
+
+    /// Notes what an order or a request carries to its venue.
+    #[cold]
+    fn carry(&mut self, at: i64, number: Number, fields: CarriedFields<'_>, sink: &mut impl Sink) {
+        if !fields.is_empty() {
+            let CarriedFields { header, body } = fields;
+            let event = OrderEvent::Request(RequestEvent::Fields {
+                number,
+                header,
+                body,
+            });
+            self.emit(at, &event, sink);
         }
     }
 
@@ -267,21 +298,24 @@ impl Core {
         })
     }
 
-    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
-    /// short sale is located.
-    pub(crate) fn refuse_located(
+    /// Refuses a new order. It can be run again when what it says beside its usual fields is kept: nothing, or that the
+    /// stock of a short sale is located.
+    pub(crate) fn refuse_with(
         &mut self,
         at: i64,
         new: &NewOrder<'_>,
-        locate: Locate<'_>,
+        beside: Option<Beside<'_>>,
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let is_kept = match (locate.reqd, locate.broker) {
-            (0, b"") => true,
-            (b'N', b"") => new.is_located,
-            _ => false,
-        };
+        let is_kept = beside.is_none_or(|Beside { locate, fields }| {
+            let is_kept = match (locate.reqd, locate.broker) {
+                (0, b"") => true,
+                (b'N', b"") => new.is_located,
+                _ => false,
+            };
+            is_kept && fields.is_empty()
+        });
         let kept = self.kept(at, new, reason).filter(|_| is_kept);
         let event = OrderEvent::Request(RequestEvent::Refused {
             session: new.session,
@@ -304,8 +338,19 @@ impl Core {
         self.guard(at, Party::of_session(new.session), sink);
     }
 
-    /// Handles a replace or cancel of a client.
+    /// Handles a replace or cancel of a client that has only usual fields.
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
+        self.change_with(at, change, None, sink);
+    }
+
+    /// Handles a replace or cancel of a client, which may carry fields to the venue.
+    pub(crate) fn change_with(
+        &mut self,
+        at: i64,
+        change: &Change<'_>,
+        fields: Option<CarriedFields<'_>>,
+        sink: &mut impl Sink,
+    ) {
         let found = self.named(change);
         let order = found.map(|order| order.number);
         let is_used = self.state.used(change.session, change.id).is_some();
@@ -336,6 +381,9 @@ impl Core {
                     id,
                 });
                 self.emit(at, &event, sink);
+                if let Some(fields) = fields {
+                    self.carry(at, request, fields, sink);
+                }
                 if self.guard_order(at, order, sink) {
                     self.decline(at, request, Why::Killed, b"", sink);
                     return;
@@ -349,6 +397,9 @@ impl Core {
                     &OrderEvent::Request(RequestEvent::CancelTaken { request, order, id }),
                     sink,
                 );
+                if let Some(fields) = fields {
+                    self.carry(at, request, fields, sink);
+                }
             }
         }
         if is_unsent {

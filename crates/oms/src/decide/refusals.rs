@@ -9,8 +9,21 @@ use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
-use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
+
+/// A field that would not reach the venue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct LostField {
+    pub tag: Tag,
+    /// The most bytes that a request carries, when the field is above it.
+    pub limit: Option<usize>,
+}
+
+impl From<Tag> for LostField {
+    fn from(tag: Tag) -> Self {
+        Self { tag, limit: None }
+    }
+}
 
 impl Reason {
     /// A field of a request would not reach the venue.
@@ -62,7 +75,7 @@ impl Change<'_> {
 impl Core {
     /// Refuses a new order.
     fn refuse_new(&mut self, at: i64, new: &NewOrder<'_>, reason: Reason, sink: &mut impl Sink) {
-        self.refuse_located(at, new, Locate::NONE, reason, sink);
+        self.refuse_with(at, new, None, reason, sink);
     }
 
     /// Refuses a new order with a field that would not reach the venue.
@@ -71,10 +84,10 @@ impl Core {
         &mut self,
         at: i64,
         new: &NewOrder<'_>,
-        tag: Tag,
+        lost: LostField,
         sink: &mut impl Sink,
     ) {
-        let reason = self.of_field((new.session, new.id), tag);
+        let reason = self.of_field((new.session, new.id), lost);
         self.refuse_new(at, new, reason, sink);
     }
 
@@ -84,12 +97,12 @@ impl Core {
         &mut self,
         at: i64,
         change: &Change<'_>,
-        tag: Tag,
+        lost: LostField,
         sink: &mut impl Sink,
     ) {
         let order = self.named(change);
         let order = order.map(|order| order.number);
-        let reason = self.of_field((change.session, change.id), tag);
+        let reason = self.of_field((change.session, change.id), lost);
         self.refuse_change_of(at, change, order, reason, sink);
     }
 
@@ -102,7 +115,7 @@ impl Core {
         tag: Tag,
         sink: &mut impl Sink,
     ) {
-        let reason = self.of_field((cancel.session, cancel.id), tag);
+        let reason = self.of_field((cancel.session, cancel.id), tag.into());
         let event = OrderEvent::Request(RequestEvent::MassCancelRefused {
             session: cancel.session,
             id: cancel.id,
@@ -146,10 +159,13 @@ impl Core {
     }
 
     /// A ClOrdID(11) that was used before names another request.
-    fn of_field(&self, (session, id): (SessionNo, &[u8]), tag: Tag) -> Reason {
+    fn of_field(&self, (session, id): (SessionNo, &[u8]), lost: LostField) -> Reason {
         match self.state.used(session, id) {
             Some(_) => Reason::of(Why::Duplicate),
-            None => Reason::not_carried(tag),
+            None => Reason {
+                limit: lost.limit.map_or(0, |limit| limit as i128),
+                ..Reason::not_carried(lost.tag)
+            },
         }
     }
 }

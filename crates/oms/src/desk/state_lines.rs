@@ -120,6 +120,7 @@ impl OmsState {
             late,
             remade,
             locates,
+            carried,
             rejected,
             copies,
             breaks,
@@ -177,6 +178,7 @@ impl OmsState {
         records::late(self, late, to);
         records::remade(remade, to);
         records::locates(locates, to);
+        records::carried(carried, to);
         records::rejected(self, rejected, to);
         records::copies(self, copies, to);
         records::breaks(self, breaks, to);

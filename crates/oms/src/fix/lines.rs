@@ -6,6 +6,7 @@ use fixwire_protocol::{
 };
 use siphasher::sip::SipHasher13;
 
+use super::carried::{LineContract, put_body, put_header};
 use super::inquiries;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
@@ -28,14 +29,22 @@ fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
+/// A line, as messages to its venue need it.
+#[derive(Clone, Copy)]
+pub(crate) struct VenueLine<'a> {
+    pub session: SessionId,
+    pub version: Version,
+    /// `None` where its group names no field.
+    pub contract: Option<&'a LineContract>,
+}
+
 /// Writes the order, request or status request that an event sends.
 pub(crate) fn send(
     state: &OmsState,
     sent: &Outgoing<'_>,
-    (line, version): (SessionId, Version),
+    line: VenueLine<'_>,
     outbox: &mut Outbox,
 ) {
-    let line = (line, version);
     match *sent {
         Outgoing::Request(number) => {
             if let Some(order) = state.orders().get(number) {
@@ -53,7 +62,7 @@ pub(crate) fn send(
                 new_order(state, order, line, outbox);
             }
         }
-        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line.0, outbox),
+        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line.session, outbox),
         Outgoing::StrayCancel {
             order,
             former,
@@ -63,7 +72,7 @@ pub(crate) fn send(
                 cancel_stray(state, order, former, request, line, outbox);
             }
         }
-        Outgoing::MassStatus { at } => ask_for_all(at, line.0, outbox),
+        Outgoing::MassStatus { at } => ask_for_all(at, line.session, outbox),
         Outgoing::Status(order) => {
             if let Some(order) = state.orders().get(order) {
                 if canary::is(OmsPlantedFault::ResendUnknown) && order.state == OrderState::Unknown
@@ -76,14 +85,18 @@ pub(crate) fn send(
     }
 }
 
-fn new_order(
-    state: &OmsState,
-    order: &Order,
-    (line, version): (SessionId, Version),
-    outbox: &mut Outbox,
-) {
+fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox) {
     let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
-    let mut out = outbox.begin(line, b"D");
+    let mut out = outbox.begin(line.session, b"D");
+    let carries = !state.carried.is_empty() || line.contract.is_some();
+    if carries {
+        put_header(
+            state.carried.of(order.number),
+            line.contract,
+            b"D",
+            &mut out,
+        );
+    }
     // It was rejected under its own number.
     if order.current == order.number {
         out.uint(tag::CL_ORD_ID, order.number);
@@ -114,7 +127,15 @@ fn new_order(
         put_locate(state.locates.of(order.number), &mut out);
     }
     if !state.spreads.is_empty() {
-        put_security_type(state, order, version, &mut out);
+        put_security_type(state, order, line.version, &mut out);
+    }
+    if carries {
+        put_body(
+            state.carried.of(order.number),
+            line.contract,
+            b"D",
+            &mut out,
+        );
     }
     let _ = out.finish();
 }
@@ -140,12 +161,22 @@ fn change(
     state: &OmsState,
     order: &Order,
     request: &Request,
-    (line, version): (SessionId, Version),
+    line: VenueLine<'_>,
     outbox: &mut Outbox,
 ) {
     let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
     let is_replace = request.kind == RequestKind::Replace;
-    let mut out = outbox.begin(line, if is_replace { b"G" } else { b"F" });
+    let msg_type: &[u8] = if is_replace { b"G" } else { b"F" };
+    let mut out = outbox.begin(line.session, msg_type);
+    let carries = !state.carried.is_empty() || line.contract.is_some();
+    if carries {
+        put_header(
+            state.carried.of(request.number),
+            line.contract,
+            msg_type,
+            &mut out,
+        );
+    }
     out.field(
         tag::ORIG_CL_ORD_ID,
         venue_id(order.number, order.current).bytes(),
@@ -183,7 +214,15 @@ fn change(
         out.uint(tag::ORDER_QTY, order.quantity);
     }
     if !state.spreads.is_empty() {
-        put_security_type(state, order, version, &mut out);
+        put_security_type(state, order, line.version, &mut out);
+    }
+    if carries {
+        put_body(
+            state.carried.of(request.number),
+            line.contract,
+            msg_type,
+            &mut out,
+        );
     }
     let _ = out.finish();
 }
@@ -195,7 +234,7 @@ fn cancel_stray(
     order: &Order,
     former: Number,
     request: Number,
-    line: (SessionId, Version),
+    line: VenueLine<'_>,
     outbox: &mut Outbox,
 ) {
     let order = Order {
@@ -206,13 +245,13 @@ fn cancel_stray(
     change(state, &order, &request, line, outbox);
 }
 
-fn ask(state: &OmsState, order: &Order, (line, _): (SessionId, Version), outbox: &mut Outbox) {
+fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox) {
     let decides = match state.remade.is_empty() {
         true => None,
         false => state.deciding(order),
     };
     let current = decides.unwrap_or(order.current);
-    let mut out = outbox.begin(line, b"H");
+    let mut out = outbox.begin(line.session, b"H");
     out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
     out.field(tag::SYMBOL, state.instruments().name(order.instrument))

@@ -1,6 +1,7 @@
 //! FIX on both sides: client requests become inputs; events become reports to clients and orders to venues.
 
 pub(crate) mod before;
+pub(crate) mod carried;
 mod changed;
 pub(crate) mod clients;
 pub(crate) mod inquiries;

@@ -18,6 +18,9 @@ const HOUR: u64 = 3600 * SECOND;
 /// Maximum number of orders in memory.
 const ORDERS_MAX: usize = 50_000_000;
 
+/// What one request may carry: with it, what one message causes still fits into the outbox.
+const CARRIED_MAX: usize = 4096;
+
 const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
 const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];
 
@@ -70,6 +73,8 @@ impl TableRule for RiskRules {
             }), "", Applied;
         /// how long a fill and its [drop copy](#drop-copies-of-venues) wait for each other, at most `3600s`
         copy_within: Time(copy_within, 1, HOUR, "write how long a fill waits for its copy (at most 3600s): 500ms, 5s"), "\"5s\"", Applied;
+        /// the most bytes of [fields as sent](#fields-of-requests) that a request may have, at most 4096
+        carried_bytes: Number(carried_bytes, CARRIED_MAX), "1024", Applied;
         /// number of ended orders that stay in memory for late fills
         remembered: Number(remembered, ORDERS_MAX), "10000", Applied;
         /// number of open orders for which the OMS allocates memory at the start

@@ -107,6 +107,7 @@ impl OmsState {
         self.locates.put(to);
         self.strays.put(to);
         self.remade.put(to);
+        self.carried.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -210,6 +211,8 @@ impl OmsState {
         state.strays = Wire::take(from)?;
         state.check_strays()?;
         state.remade = Wire::take(from)?;
+        state.carried = Wire::take(from)?;
+        state.check_carried()?;
         Some(state)
     }
 }

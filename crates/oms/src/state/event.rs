@@ -251,6 +251,12 @@ events! {
             order: Number = "The order.", reqd: u8 = "LocateReqd(114); 0 for none.",
             broker: &'a [u8] = "LocateBroker(5700); empty for none.",
         }
+        /// Fields that a new order or a request carries to its venue as they came in.
+        130 Fields {
+            number: Number = "Its number.",
+            header: &'a [u8] = "Those of the header, each with SOH.",
+            body: &'a [u8] = "Those of the body.",
+        }
         /// A new order or a replace must not be sent after a time.
         83 ValidUntil {
             number: Number = "Number of the order or request.", until: i64 = "The time, in nanoseconds since 1970.",

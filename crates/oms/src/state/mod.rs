@@ -1,6 +1,7 @@
 //! The state of the OMS, as its events have built it.
 
 pub(crate) mod apply;
+pub(crate) mod carried;
 pub(crate) mod checkpoint;
 pub(crate) mod client_rate;
 pub(crate) mod conditions;
@@ -30,6 +31,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
+use crate::state::carried::Carried;
 use crate::state::conditions::Conditions;
 use crate::state::copies::Copies;
 use crate::state::flow::{Flow, Passed, Recent};
@@ -268,6 +270,8 @@ pub struct OmsState {
     pub(crate) remade: RemadeOrders,
     /// Locates of orders.
     pub(crate) locates: Locates,
+    /// What orders and requests carry to their venues.
+    pub(crate) carried: Carried,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.

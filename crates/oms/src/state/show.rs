@@ -87,6 +87,10 @@ fn write_reason(
             let pool = String::from_utf8_lossy(pool);
             return write!(text, " (pool {pool})");
         }
+        Why::NotCarried if reason.limit > 0 => {
+            let (tag, limit) = (reason.value, reason.limit);
+            return write!(text, " (tag {tag}: above carried_bytes, {limit})");
+        }
         Why::NotCarried => return write!(text, " (tag {})", reason.value),
         Why::NoParent => return write!(text, " (order {})", reason.value),
         Why::ParentTerms => {

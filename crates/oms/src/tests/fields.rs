@@ -34,8 +34,18 @@ OMS > client   35=8 11=A1 150=8 39=8 103=11 58=a field of the request would not 
 | QuoteRequest(R) | QuoteRequestReject(AG), QuoteRequestRejectReason(658) = 99 |
 | H, AF, e, g, BW | BusinessMessageReject(j), BusinessRejectReason(380) = 0, `Field not supported (111)` |
 
-A field that is harmless at your venue can be named in `drop`, by user or by line group. The count tag of a group stands for all
-of its fields. `fixwire check` shows what is dropped for whom, `fixwire oms status` how often it was, by tag, since the start.
+## Contracts
+
+A user and a line group can say what becomes of a field, by its tag: its contract. The count tag of a group stands for all of its
+fields. `fixwire check` shows the contracts, `fixwire oms status` how often fields were dropped, by tag, since the start.
+
+| key | the venue gets |
+| --- | --- |
+| `carry` | the client's value, of a field that is rejected without it |
+| `set` | this value, also when the client sent none |
+| `map` | the value that the table has for the client's; another value is rejected |
+| `drop` | nothing; the field is counted |
+| `refuse` | nothing; the request is rejected |
 
 ```toml
 [[user]]
@@ -43,13 +53,20 @@ session = \"CLIENT\"
 drop = [58, 453]             # Text, and the group of Parties
 [[line_group]]
 name = \"XLON\"
-drop = [15, 207]             # Currency, SecurityExchange
-ex_destination = \"XLON\"      # ExDestination(100) may be this
+carry = [207, 9303]          # SecurityExchange, and a tag of the venue
+set = {15 = \"GBP\"}         # Currency
+drop = [376]                 # ComplianceID
+ex_destination = \"XLON\"    # ExDestination(100) may be this
+[line_group.map.47]          # Rule80A
+A = \"P\"
+I = \"A\"
 ```
+
+The user's contract applies when a request comes in, that of the line's group when it is sent.
 
 * A field that is there twice, outside of groups, is rejected too: only one of both values could be sent.
 * The number of an order of a [pool](oms.md#order-numbers), and the OMS's [own tags](oms.md#own-tags), are accepted where
-  the settings have them. All other fields that are in no table are rejected; `drop` may name them.
+  the settings have them. All other fields that are in no table are rejected; every key of a contract may name them.
 * E, s, AB and all other requests are rejected as a whole: BusinessRejectReason(380) = 3.
 
 | class | |
@@ -59,8 +76,12 @@ ex_destination = \"XLON\"      # ExDestination(100) may be this
 | set | the OMS writes a value of its own |
 | used | the OMS uses it; the venue has no part in it |
 | checked | accepted under a condition, otherwise rejected |
-| refused | rejected; `drop` may name it |
-| refused, never dropped | rejected; `drop` may not name it |
+| passed on | the venue gets it as the client sent it; every key of a contract may name it |
+| named | rejected; every key of a contract may name it |
+| instruction | rejected; `carry` and `map` may name it |
+| listed | rejected; `map` may name its values |
+| refused | rejected; `drop` and `set` may name it |
+| refused, never dropped | rejected; no key lets it pass |
 
 ";
 

@@ -1,6 +1,7 @@
 //! Values: what orders, settings and messages are made of. Nothing here knows the state.
 
 pub mod canary;
+pub(crate) mod carried;
 pub mod contract;
 pub(crate) mod day;
 pub mod field_table;

@@ -550,6 +550,8 @@ pub struct RiskRules {
     pub orders: usize,
     /// Orders that have ended and are still known for late fills.
     pub remembered: usize,
+    /// The most bytes of fields that a request carries to its venue.
+    pub carried_bytes: usize,
 }
 
 /// Whether a name is one of a pattern: the same, or with what stands before `*` in front.

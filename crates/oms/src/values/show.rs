@@ -2,10 +2,12 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::Decimal;
 
+use crate::values::carried::CarriedFields;
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Price, Quantity};
 
@@ -132,6 +134,18 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     shown
         .map(|it| if it.is_control() { '?' } else { it })
         .collect()
+}
+
+/// Fields that a request carries, with a line between them.
+pub(crate) fn carried(fields: CarriedFields<'_>) -> String {
+    let all = [fields.header, fields.body].concat();
+    let shown = all.strip_suffix(b"\x01").unwrap_or(&all);
+    text(
+        &shown
+            .iter()
+            .map(|it| if *it == 1 { b'|' } else { *it })
+            .collect::<Vec<u8>>(),
+    )
 }
 
 /// A number with its noun, which is no plural for one.

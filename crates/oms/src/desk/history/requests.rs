@@ -7,7 +7,8 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use super::{History, name};
 use crate::state::event::RequestEvent;
-use crate::values::show::text;
+use crate::values::carried::CarriedFields;
+use crate::values::show::{carried, text};
 use crate::values::value::{RequestKind, Side};
 
 impl History {
@@ -113,6 +114,14 @@ impl History {
                     broker => format!(", LocateBroker {}", text(broker)),
                 };
                 format!("LocateReqd {reqd}{broker}")
+            }
+            RequestEvent::Fields {
+                number,
+                header,
+                body,
+            } => {
+                let fields = carried(CarriedFields { header, body });
+                format!("{} carries {fields}", self.what(number)?)
             }
             RequestEvent::ValidUntil { number, until } => {
                 let mut stamp = TimestampWriter::new();

@@ -3,6 +3,7 @@
 use super::line::{Hash, OrderNo, StateLines, byte, hash};
 use super::orders;
 use crate::state::OmsState;
+use crate::state::carried::{Carried, Fields};
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
 use crate::state::orders::late::{LateReplaces, LateTerms};
@@ -62,6 +63,15 @@ pub(super) fn locates(all: &Locates, to: &mut StateLines) {
         if *reqd != 0 {
             to.say("LocateReqd", byte(*reqd));
         }
+    }
+}
+
+pub(super) fn carried(all: &Carried, to: &mut StateLines) {
+    let Carried(all) = all;
+    for (number, Fields { header, body }) in all {
+        to.of(format_args!("fields of {number}"));
+        to.say("header", header.escape_ascii());
+        to.say("body", body.escape_ascii());
     }
 }
 

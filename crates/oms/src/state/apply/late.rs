@@ -32,7 +32,10 @@ impl OmsState {
             let all = state.orders.at(place)?.filled >= quantity;
             state.step(place, Transition::Replace { all })?;
             let closed = match request {
-                Some(request) => Some(state.orders.remove_request(request)?),
+                Some(request) => {
+                    state.carry_on(place, request);
+                    Some(state.orders.remove_request(request)?)
+                }
                 None => None,
             };
             let before = state.orders.at(place)?.current;

@@ -18,6 +18,7 @@ use crate::state::orders::{Fill, Order, Pended, Place, Placement, Request, Retry
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
+use crate::values::carried::CarriedFields;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;
@@ -112,6 +113,16 @@ impl OmsState {
                 self.locates.add(order, Locate { reqd, broker });
                 Some(())
             }
+            RequestEvent::Fields {
+                number,
+                header,
+                body,
+            } => {
+                let is_order = self.orders.get(number).is_some();
+                (is_order || self.orders.request(number).is_some()).then_some(())?;
+                self.carried.add(number, CarriedFields { header, body });
+                Some(())
+            }
             RequestEvent::ValidUntil { number, until } => {
                 let fits = |state| until > 0 && state == OrderState::Queued;
                 if let Some(order) = self.orders.get_mut(number) {
@@ -195,7 +206,7 @@ impl OmsState {
             } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
-                    let declined = state.orders.remove_request(request)?;
+                    let declined = state.remove_request(request)?;
                     let is_given_up = matches!(reason.why, Why::NotReceived | Why::GaveWay);
                     if is_given_up && declined.kind == RequestKind::Replace {
                         state.late.give_up(number, request);
@@ -288,11 +299,28 @@ impl OmsState {
             state.step(place, Transition::End(how))?;
             state.orders.at_mut(place)?.pended = None;
             if let Some(request) = request {
-                let request = state.orders.remove_request(request)?;
+                let request = state.remove_request(request)?;
                 state.take_id(place, &request.id)?;
             }
             Some(())
         })
+    }
+
+    /// A request has no effect.
+    pub(crate) fn remove_request(&mut self, request: Number) -> Option<Request> {
+        if !self.carried.is_empty() {
+            self.carried.forget(request);
+        }
+        self.orders.remove_request(request)
+    }
+
+    /// What a replace carries is that of its order from now on.
+    pub(crate) fn carry_on(&mut self, place: Place, request: Number) {
+        if !self.carried.is_empty()
+            && let Some(order) = self.orders.at(place)
+        {
+            self.carried.replace(order.number, request);
+        }
     }
 
     /// Remembers the fills of a removed order until the end of the next day.
@@ -319,6 +347,15 @@ impl OmsState {
         }
         if !self.locates.is_empty() {
             self.locates.forget(order);
+        }
+        if !self.carried.is_empty() {
+            let request = self.orders.get(order);
+            let request = request.and_then(|it| self.orders.request_of(it));
+            let request = request.map(|it| it.number);
+            request
+                .into_iter()
+                .chain([order])
+                .for_each(|it| self.carried.forget(it));
         }
         match self.orders.forget(order)? {
             QuoteSide::None => {}
@@ -580,6 +617,7 @@ impl OmsState {
         let is_unsent = order.state.is_unsent();
         order.state.after(Transition::Replace { all })?;
         self.step(place, Transition::Replace { all })?;
+        self.carry_on(place, request);
         let request = self.orders.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
         // The venue does not know an order that was not sent.

@@ -5,6 +5,7 @@ use crate::state::orders::Place;
 use crate::state::orders::strays::Stray;
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
+use crate::values::value::Number;
 
 impl OmsState {
     /// Checks that there are as many names as values that they name.
@@ -69,6 +70,14 @@ impl OmsState {
             .iter()
             .all(|(_, stray)| is_known(stray))
             .then_some(())
+    }
+
+    /// What is carried is that of an order, or of a pending request.
+    pub(super) fn check_carried(&self) -> Option<()> {
+        let is_known = |number: &Number| {
+            self.orders.get(*number).is_some() || self.orders.request(*number).is_some()
+        };
+        self.carried.0.keys().all(is_known).then_some(())
     }
 
     /// Each closed order is listed once among the closed ones, and no number overflows.

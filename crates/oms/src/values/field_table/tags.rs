@@ -1,4 +1,4 @@
-//! Tags of fields that no request carries, by what they are about.
+//! Tags of fields that the OMS has no use for, by what they are about.
 
 use fixwire_protocol::Tag;
 
@@ -72,6 +72,24 @@ pub(super) const SETTLEMENT: &[Tag] = &[
 pub(super) const REGULATION: &[Tag] = &[
     47, 376, 377, 528, 529, 586, 635, 768, 769, 770, 771, 1028, 1029, 1030, 1031, 1032, 1033, 1034,
     1035,
+];
+
+/// Identifiers that mean nothing to the OMS, and kinds of accounts.
+pub(super) const LABELS: &[Tag] = &[23, 66, 581, 582, 583, 203, 204, 660];
+
+/// On behalf of whom, to whom, and how texts are encoded.
+pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
+
+/// Other names of an instrument.
+pub(super) const NAMES: &[Tag] = &[22, 48, 65, 106, 107, 207, 454, 455, 456, 460, 461];
+
+/// Algorithms of venues.
+pub(super) const ALGORITHMS: &[Tag] = &[847, 848, 849, 957, 958, 959, 960];
+
+/// How a trade is allocated, cleared and paid for.
+pub(super) const AFTER_TRADE: &[Tag] = &[
+    12, 13, 63, 64, 70, 75, 78, 79, 80, 81, 427, 467, 480, 481, 494, 497, 513, 544, 589, 590, 591,
+    661, 736, 775,
 ];
 
 /// Quotes, beside the prices and sizes of both sides.

@@ -34,7 +34,7 @@ fn fields_are_dropped_where_the_settings_say_so_and_counted() {
         ),
         "{status}"
     );
-    for (field, tag) in [("376=X|", 376), ("111=5|", 111), ("100=XPAR|", 100)] {
+    for (field, tag) in [("207=X|", 207), ("111=5|", 111), ("100=XPAR|", 100)] {
         let (heard, said) = desk.asks(CLIENT, "D", &format!("11=B{tag}|{ORDER}58=hi|{field}"));
         assert!(refuses(&heard, &said, tag));
     }

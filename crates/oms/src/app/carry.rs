@@ -1,0 +1,337 @@
+//! Fields that a venue gets as the client sent them: which of a request's fields they are, and whether each line that the
+//! request may reach takes them.
+//!
+//! A line takes a field that its dictionary has in the message, with the type that the client's dictionary gives it and a
+//! value that both allow; a group whose members, nested groups included, it has in this order.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{FieldDef, GroupDef};
+use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag, value};
+
+use super::fields::{FieldUse, SentBecause, first_unusual};
+use super::{Oms, OmsSession};
+use crate::decide::refusals::LostField;
+use crate::fix::carried::{LineContract, is_set_in, set_fields};
+use crate::values::carried::CarriedFields;
+use crate::values::contract::Passage;
+use crate::values::ids::{SessionNo, Table};
+use crate::values::rules::{LineGroup, UserRule};
+
+/// The fields of the request that is handled.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    header: Vec<u8>,
+    body: Vec<u8>,
+    /// The tags outside of groups.
+    tags: Vec<Tag>,
+}
+
+impl Gathered {
+    pub(super) fn clear(&mut self) {
+        self.header.clear();
+        self.body.clear();
+        self.tags.clear();
+    }
+
+    pub(super) fn fields(&self) -> CarriedFields<'_> {
+        CarriedFields {
+            header: &self.header,
+            body: &self.body,
+        }
+    }
+
+    pub(super) fn first_tag(&self) -> Option<Tag> {
+        self.tags.first().copied()
+    }
+
+    /// Adds a field, or a count with its group; false when the field is there already.
+    fn add(&mut self, tag: Tag, is_header: bool, write: impl FnOnce(&mut Vec<u8>)) -> bool {
+        if self.tags.contains(&tag) {
+            return false;
+        }
+        self.tags.push(tag);
+        write(match is_header {
+            true => &mut self.header,
+            false => &mut self.body,
+        });
+        true
+    }
+}
+
+/// Where the requests to a line group may go: its lines, and those of its helpers.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// The dictionaries of the lines, each once.
+    dictionaries: Vec<Arc<Dictionary>>,
+    /// Fields that a line has in the header of each of its messages.
+    identities: Vec<Tag>,
+    /// A line speaks TMP, which has none of these fields.
+    over_tmp: bool,
+}
+
+impl Reach {
+    fn of(group: &LineGroup, groups: &[LineGroup], sessions: &[OmsSession]) -> Self {
+        let mut reach = Self::default();
+        let is_helper = |it: &&LineGroup| group.helpers.contains(&it.name);
+        for group in core::iter::once(group).chain(groups.iter().filter(is_helper)) {
+            reach.over_tmp |= group.over_tmp;
+            let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
+            lines.for_each(|line| reach.add(line));
+        }
+        reach
+    }
+
+    fn add(&mut self, line: &OmsSession) {
+        let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &line.dictionary);
+        if !self.dictionaries.iter().any(is_it) {
+            self.dictionaries.push(Arc::clone(&line.dictionary));
+        }
+        // What its inbound messages have of the venue, its outbound ones have of us, and the other way round.
+        self.identities
+            .extend(line.ids.iter().map(|(of, _)| match *of {
+                tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
+                tag::TARGET_SUB_ID => tag::SENDER_SUB_ID,
+                tag::SENDER_LOCATION_ID => tag::TARGET_LOCATION_ID,
+                tag::TARGET_LOCATION_ID => tag::SENDER_LOCATION_ID,
+                other => other,
+            }));
+    }
+
+    /// The tag that a line does not take, of a field or a count with its group.
+    fn refused(
+        &self,
+        from: &Dictionary,
+        message: &Message<'_>,
+        fields: &[Field],
+        why: SentBecause,
+    ) -> Option<Tag> {
+        let first = fields.first()?.tag;
+        if self.over_tmp || self.identities.contains(&first) {
+            return Some(first);
+        }
+        let mut lines = self.dictionaries.iter();
+        lines.find_map(|to| fault(message, fields, why, (from, to)).err())
+    }
+}
+
+impl Oms {
+    /// Finds where the requests to each line group may go.
+    pub(super) fn find_reaches(&mut self) {
+        let groups = &self.rules().groups;
+        let reaches = groups
+            .iter()
+            .map(|it| Reach::of(it, groups, &self.sessions));
+        self.reaches = reaches.collect();
+        self.find_contracts();
+    }
+
+    /// Finds what settings say of fields, at the start and after a reload.
+    pub(super) fn find_contracts(&mut self) {
+        let sets = |user: &UserRule| user.contract.sets().next().is_some();
+        self.users_set = self.rules().users.iter().any(sets);
+        let mut contracts = Table::default();
+        let groups = self.rules().groups.iter();
+        for group in groups.filter(|group| !group.contract.is_empty()) {
+            for session in self
+                .sessions
+                .iter()
+                .filter(|it| group.lines.contains(&it.name))
+            {
+                let names = self.core.state().sessions();
+                let Some(line) = names.find(session.name.as_bytes()) else {
+                    continue;
+                };
+                if contracts.is_empty() {
+                    contracts = names.iter().map(|_| None).collect();
+                }
+                contracts[line] = LineContract::new(&group.contract, &session.dictionary);
+            }
+        }
+        self.links.contracts = contracts;
+    }
+
+    /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user
+    /// sets fields.
+    #[inline]
+    pub(super) fn first_to_look_at(
+        &self,
+        index: SessionNo,
+        message: &Message<'_>,
+    ) -> Option<usize> {
+        first_unusual(message).or_else(|| match self.users_set {
+            true => self.user_sets(index).then_some(message.fields().len()),
+            false => None,
+        })
+    }
+
+    #[cold]
+    fn user_sets(&self, index: SessionNo) -> bool {
+        let user = self.core.user(index);
+        user.is_ok_and(|user| user.contract.sets().next().is_some())
+    }
+
+    /// Adds the fields that the user of a request sets and that the client did not send.
+    pub(super) fn gather_sets(&mut self, index: SessionNo, message: &Message<'_>) {
+        let client = self.links.clients.get(index).copied().flatten();
+        let client = client.and_then(|client| self.sessions.get(client.session.0 as usize));
+        let (Some(client), Ok(user)) = (client, self.core.user(index)) else {
+            return;
+        };
+        for set in set_fields(&user.contract, &client.dictionary) {
+            if is_set_in(&set, message.msg_type()) {
+                self.gathered.add(set.tag, set.is_header, |to| {
+                    put_field(to, set.tag, &set.value);
+                });
+            }
+        }
+    }
+
+    /// Gathers a field of a request, or a count with its group, that its venue gets: how many fields they are.
+    ///
+    /// # Errors
+    ///
+    /// The field that a line does not take, or that makes them too long.
+    pub(super) fn gather(
+        &mut self,
+        (index, group): (SessionNo, Option<usize>),
+        message: &Message<'_>,
+        at: usize,
+        why: SentBecause,
+    ) -> Result<usize, LostField> {
+        let client = self.links.clients.get(index).copied().flatten();
+        let client = client.and_then(|client| self.sessions.get(client.session.0 as usize));
+        let fields = &message.fields()[at..];
+        let tag = fields[0].tag;
+        let from = client.map(|it| &it.dictionary).ok_or(tag)?;
+        let is_header = from.header().member(tag).is_some();
+        let len = match from.group(message.msg_type(), tag) {
+            Some(def) => group_len(def, message, fields)?,
+            None => 1,
+        };
+        let fields = &fields[..len];
+        let is_sent = |field: &&Field| {
+            let of = self.field_use(index, group, message, **field);
+            matches!(of, FieldUse::Sent(_))
+        };
+        if let Some(field) = fields.iter().find(|field| !is_sent(field)) {
+            return Err(field.tag.into());
+        }
+        let reach = group.and_then(|group| self.reaches.get(group));
+        if let Some(tag) = reach.and_then(|it| it.refused(from, message, fields, why)) {
+            return Err(tag.into());
+        }
+        let limit = self.rules().carried_bytes;
+        let user = self.core.user(index).ok().map(|user| &user.contract);
+        let is_new = self.gathered.add(tag, is_header, |to| {
+            let Some(contract) = user.filter(|contract| !contract.is_empty()) else {
+                return to.extend_from_slice(message.raw(at..at + len));
+            };
+            for (place, field) in (at..).zip(fields) {
+                let value = message.value(*field);
+                match contract.of(field.tag).map(|it| it.pass(value)) {
+                    Some(Passage::Value(changed)) if changed != value => {
+                        put_field(to, field.tag, changed);
+                    }
+                    _ => to.extend_from_slice(message.raw(place..place + 1)),
+                }
+            }
+        });
+        let is_short = self.gathered.fields().len() <= limit;
+        match is_new && is_short {
+            true => Ok(len),
+            false => Err(LostField {
+                tag,
+                limit: (!is_short).then_some(limit),
+            }),
+        }
+    }
+}
+
+fn put_field(to: &mut Vec<u8>, tag: Tag, value: &[u8]) {
+    to.extend_from_slice(tag.to_string().as_bytes());
+    to.push(b'=');
+    to.extend_from_slice(value);
+    to.push(SOH);
+}
+
+/// Checks a field, or a count with its group, of a message by the dictionaries of its client and of a line.
+///
+/// # Errors
+///
+/// The tag that the line does not take.
+fn fault(
+    message: &Message<'_>,
+    fields: &[Field],
+    why: SentBecause,
+    (from, to): (&Dictionary, &Dictionary),
+) -> Result<(), Tag> {
+    let first = fields[0].tag;
+    let part = match from.header().member(first) {
+        Some(_) => Some(to.header()),
+        None => to.message(message.msg_type()),
+    };
+    let member = match (part.and_then(|part| part.member(first)), why) {
+        (Some(member), _) => member,
+        // The settings know the venue better than its dictionary.
+        (None, SentBecause::Named) => return Ok(()),
+        (None, SentBecause::OfTable) => return Err(first),
+    };
+    for field in fields {
+        let is_fit = match (from.field(field.tag), to.field(field.tag), why) {
+            (_, Some(_), SentBecause::Named) => true,
+            (Some(from), Some(to), SentBecause::OfTable) => {
+                from.kind == to.kind && allows(to, message.value(*field))
+            }
+            (None, _, SentBecause::OfTable) | (_, None, _) => false,
+        };
+        if !is_fit {
+            return Err(field.tag);
+        }
+    }
+    let len = match &member.group {
+        Some(def) => group_len(def, message, fields)?,
+        None => 1,
+    };
+    fields.get(len).map_or(Ok(()), |field| Err(field.tag))
+}
+
+/// Whether a field may have a value.
+fn allows(def: &FieldDef, value: &[u8]) -> bool {
+    let mut values = value.split(|byte| *byte == b' ');
+    let is_listed = match def.kind.is_multiple() {
+        true => values.all(|value| def.allows(value)),
+        false => def.allows(value),
+    };
+    !value.is_empty() && is_listed && def.kind.accepts(value)
+}
+
+/// How many fields a group has, with its count, which comes first.
+///
+/// # Errors
+///
+/// The count, when it is not the number of entries.
+fn group_len(def: &GroupDef, message: &Message<'_>, fields: &[Field]) -> Result<usize, Tag> {
+    let (mut len, mut entries) = (1, 0);
+    while fields.get(len).is_some_and(|it| it.tag == def.delimiter()) {
+        let mut last = None;
+        while let Some(field) = fields.get(len)
+            && let Some(position) = def.position(field.tag)
+            && last.is_none_or(|last| last < position)
+        {
+            last = Some(position);
+            len += match def.group(field.tag) {
+                Some(nested) => group_len(nested, message, &fields[len..])?,
+                None => 1,
+            };
+        }
+        entries += 1;
+    }
+    let count = value::uint(message.value(fields[0]));
+    match count == Ok(entries) {
+        true => Ok(len),
+        false => Err(fields[0].tag),
+    }
+}

@@ -1,0 +1,65 @@
+//! The fields that orders and requests in memory carry to their venues.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+use fixwire_ledger::record;
+
+use crate::values::carried::CarriedFields;
+use crate::values::value::Number;
+
+/// Fields of an order or a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Fields {
+    pub header: Box<[u8]>,
+    pub body: Box<[u8]>,
+}
+
+record! { Fields { header, body } }
+
+/// The fields by the number of their order, or of their pending request. Most have none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried(pub(crate) BTreeMap<Number, Fields>);
+
+record! { Carried(_) }
+
+impl Carried {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, number: Number, fields: CarriedFields<'_>) {
+        let CarriedFields { header, body } = fields;
+        let kept = Fields {
+            header: header.into(),
+            body: body.into(),
+        };
+        self.0.insert(number, kept);
+    }
+
+    /// Of an order or a pending request.
+    #[cold]
+    pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
+        let known = self.0.get(&number);
+        known.map_or(CarriedFields::NONE, |Fields { header, body }| {
+            CarriedFields { header, body }
+        })
+    }
+
+    /// A replace is done: the order has its fields from now on, and no others.
+    #[cold]
+    pub(crate) fn replace(&mut self, order: Number, request: Number) {
+        match self.0.remove(&request) {
+            Some(fields) => {
+                self.0.insert(order, fields);
+            }
+            None => self.forget(order),
+        }
+    }
+
+    #[cold]
+    pub(crate) fn forget(&mut self, number: Number) {
+        self.0.remove(&number);
+    }
+}

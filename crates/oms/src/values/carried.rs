@@ -1,0 +1,69 @@
+//! Fields of requests that venues get as their clients sent them.
+
+use fixwire_protocol::decode::DATA_PAIRS;
+use fixwire_protocol::value::uint;
+use fixwire_protocol::{SOH, Tag};
+
+/// Fields in the order of their request, each as `tag=value` and SOH, groups whole.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct CarriedFields<'a> {
+    /// Those of the header.
+    pub header: &'a [u8],
+    /// Those of the body.
+    pub body: &'a [u8],
+}
+
+impl CarriedFields<'_> {
+    /// No field.
+    pub const NONE: Self = Self {
+        header: b"",
+        body: b"",
+    };
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.header.is_empty() && self.body.is_empty()
+    }
+
+    /// Their bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.header.len() + self.body.len()
+    }
+}
+
+/// A field of such bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CarriedField<'a> {
+    pub tag: Tag,
+    pub value: &'a [u8],
+    /// With its tag and SOH.
+    pub bytes: &'a [u8],
+}
+
+/// The fields of such bytes. A data field that follows its length has SOH in it.
+pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<'_>> {
+    let mut data = None;
+    core::iter::from_fn(move || {
+        let start = 1 + bytes.iter().position(|byte| *byte == b'=')?;
+        let tag = uint(&bytes[..start - 1])
+            .ok()
+            .and_then(|tag| Tag::try_from(tag).ok())?;
+        let rest = &bytes[start..];
+        let len = match data.take() {
+            Some((of, len)) if of == tag && rest.get(len) == Some(&SOH) => len,
+            _ => rest.iter().position(|byte| *byte == SOH)?,
+        };
+        let (value, (field, after)) = (&rest[..len], bytes.split_at(start + len + 1));
+        let pair = DATA_PAIRS.iter().find(|(length, _)| *length == tag);
+        let count = uint(value).ok().and_then(|len| usize::try_from(len).ok());
+        data = pair.map(|(_, data)| *data).zip(count);
+        bytes = after;
+        Some(CarriedField {
+            tag,
+            value,
+            bytes: field,
+        })
+    })
+}
