@@ -18,8 +18,7 @@
 mod link;
 mod operator;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{TomlFile, TomlScalar, TomlTable, TomlValue};
 
 use super::document::Document;
 use super::ini::{IniEntry, MAX_SECTIONS, Section, SectionKind, Source, Span};
@@ -69,13 +68,13 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
 
 /// Splits a text into sections. Unreadable text becomes an error, and reading continues unless the text is not TOML.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
-    let table = match DeTable::parse(&source.text) {
-        Ok(table) => table.into_inner(),
-        Err(error) => {
-            let span = error.span().map(Span::from).unwrap_or_default();
-            let message = error.message().replace('\n', ", ");
+    let file = match TomlFile::parse(&source.text) {
+        Ok(file) => file,
+        Err(mistake) => {
+            let (start, message) = (mistake.at, mistake.what);
+            let end = mistake.end.unwrap_or(start);
             problems.push(Problem {
-                span: within(&source.text, span),
+                span: within(&source.text, Span { start, end }),
                 fault: SettingsFault::Toml { message },
             });
             return Document {
@@ -88,18 +87,14 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
         problems,
         document: Document::default(),
     };
-    for (name, value) in &table {
-        reader.secrets(&[name.get_ref()], value);
-        reader.top(name, value);
+    for value in file.root().entries() {
+        reader.secrets(&[value.key], value);
+        reader.top(value);
     }
     // Together with other OMS tables they belong to the OMS.
     if reader.document.oms == [operator::OPERATOR] {
         reader.document.oms.clear();
-        for (name, value) in &table {
-            if name.get_ref() == operator::OPERATOR {
-                reader.operators(Span::from(name.span()), value);
-            }
-        }
+        reader.operators(file.root().get(operator::OPERATOR));
     }
     let mut document = reader.document;
     if document.exchange == [SCRIPT] {
@@ -165,10 +160,9 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn top(&mut self, name: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
+    fn top(&mut self, value: TomlValue<'_>) {
         let document = &mut self.document;
-        let is_list = matches!(value.get_ref(), DeValue::Array(_));
-        if is_list && name.get_ref().as_ref() == SCRIPT {
+        if value.items().is_some() && value.key == SCRIPT {
             return document.exchange.push(SCRIPT);
         }
         for (known, found) in [
@@ -177,86 +171,67 @@ impl Reader<'_> {
             (&EXCHANGE[..], &mut document.exchange),
         ] {
             let mut known = known.iter();
-            if let Some(known) = known.find(|known| **known == name.get_ref().as_ref()) {
+            if let Some(known) = known.find(|known| **known == value.key) {
                 return found.push(known);
             }
         }
-        match (name.get_ref().as_ref(), value.get_ref()) {
-            ("default", DeValue::Table(table)) => {
-                self.section(SectionKind::Default, Span::from(value.span()), table);
-            }
-            (list @ ("session" | "link"), DeValue::Array(tables)) => {
-                for one in tables.iter() {
-                    let span = Span::from(one.span());
+        match (value.key, value.table(), value.items()) {
+            ("default", Ok(table), _) => self.section(SectionKind::Default, table),
+            (list @ ("session" | "link"), _, Some(tables)) => {
+                for one in tables {
                     let count = self.document.sections.len() + self.document.links.len();
-                    match one.get_ref() {
-                        DeValue::Table(_) if count >= MAX_SECTIONS => {
-                            return self.report(span, SettingsFault::TooManySections);
+                    match one.table() {
+                        Ok(_) if count >= MAX_SECTIONS => {
+                            return self.report(one.span(), SettingsFault::TooManySections);
                         }
-                        DeValue::Table(table) if list == "link" => self.link(span, table),
-                        DeValue::Table(table) => self.section(SectionKind::Session, span, table),
-                        _ => self.conflict(span, TABLES.into()),
+                        Ok(table) if list == "link" => self.link(table),
+                        Ok(table) => self.section(SectionKind::Session, table),
+                        Err(_) => self.conflict(one.span(), TABLES.into()),
                     }
                 }
             }
-            _ => self.conflict(Span::from(name.span()), TABLES.into()),
+            _ => self.conflict(value.key_span, TABLES.into()),
         }
     }
 
-    fn section(&mut self, kind: SectionKind, header: Span, table: &DeTable<'_>) {
+    fn section(&mut self, kind: SectionKind, table: TomlTable<'_>) {
         let mut entries = Vec::new();
-        for (name, value) in table {
-            let key = Span::from(name.span());
-            let text: &str = name.get_ref();
-            match value.get_ref() {
-                DeValue::Table(table) if text == "application" => {
-                    for (name, value) in table {
-                        self.application(name.get_ref(), Span::from(name.span()), value)
-                            .into_iter()
-                            .for_each(|entry| entries.push(entry));
-                    }
+        for value in table.entries() {
+            match value.table() {
+                Ok(table) if value.key == "application" => {
+                    entries.extend(table.entries().filter_map(|it| self.application(it)));
                 }
-                _ => self.key(text, key, value, &mut entries),
+                _ => self.key(value, &mut entries),
             }
         }
         self.document.sections.push(Section {
             kind,
-            header,
+            header: table.span(),
             entries,
         });
     }
 
     /// A key of the application, whatever its name.
-    fn application(
-        &mut self,
-        name: &str,
-        key: Span,
-        value: &Spanned<DeValue<'_>>,
-    ) -> Option<IniEntry> {
-        if registry::find(name).is_some_and(|known| !matches!(known, Known::Custom)) {
+    fn application(&mut self, value: TomlValue<'_>) -> Option<IniEntry> {
+        if registry::find(value.key).is_some_and(|known| !matches!(known, Known::Custom)) {
             let note = "this is the name of a setting: move it to the table above".to_owned();
-            self.conflict(key, note);
+            self.conflict(value.key_span, note);
             return None;
         }
-        let entry = self.text(name, key, value)?;
+        let entry = self.text(value)?;
         Some(IniEntry {
             application: true,
             ..entry
         })
     }
 
-    fn key(
-        &mut self,
-        name: &str,
-        key: Span,
-        value: &Spanned<DeValue<'_>>,
-        entries: &mut Vec<IniEntry>,
-    ) {
+    fn key(&mut self, value: TomlValue<'_>, entries: &mut Vec<IniEntry>) {
+        let (name, key) = (value.key, value.key_span);
         let (used, number) = match registry::find(name) {
             Some(Known::Used(used, number)) => (used, number),
             // A key that is unknown, of another engine, or of the application.
             _ => {
-                entries.extend(self.text(name, key, value));
+                entries.extend(self.text(value));
                 return;
             }
         };
@@ -273,84 +248,71 @@ impl Reader<'_> {
                 },
             );
         }
-        let DeValue::Array(values) = value.get_ref() else {
-            match scalar(used.kind, value.get_ref()) {
-                Some(text) => entries.push(entry(name, key, value, text)),
+        let Some(values) = value.items() else {
+            match scalar(used.kind, value) {
+                Some(text) => entries.push(entry(name, value, text)),
                 None => self.malformed(key, used),
             }
             return;
         };
         if matches!(used.kind, ValueKind::Pauses) {
-            let parts: Option<Vec<String>> = values
-                .iter()
-                .map(|part| scalar(used.kind, part.get_ref()))
-                .collect();
+            let parts: Option<Vec<String>> = values.map(|part| scalar(used.kind, part)).collect();
             return match parts {
                 Some(parts) if !parts.is_empty() => {
-                    entries.push(entry(name, key, value, parts.join(";")));
+                    entries.push(entry(name, value, parts.join(";")));
                 }
                 _ => self.malformed(key, used),
             };
         }
-        if !used.numbered || number.is_some() || values.len() > MAX_ARRAY || values.is_empty() {
+        let is_many = values.len() > MAX_ARRAY || values.len() == 0;
+        if !used.numbered || number.is_some() || is_many {
             return self.malformed(key, used);
         }
-        for (index, one) in values.iter().enumerate() {
+        for (index, one) in values.enumerate() {
             let name = match index {
                 0 => used.name.to_owned(),
                 _ => format!("{}{index}", used.name),
             };
-            match scalar(used.kind, one.get_ref()) {
+            match scalar(used.kind, one) {
                 Some(text) => entries.push(IniEntry {
                     list: true,
-                    ..entry(&name, key, one, text)
+                    ..entry(&name, one, text)
                 }),
                 None => self.malformed(key, used),
             }
         }
     }
 
-    fn text(&mut self, name: &str, key: Span, value: &Spanned<DeValue<'_>>) -> Option<IniEntry> {
-        match value.get_ref() {
-            DeValue::String(text) => Some(entry(name, key, value, text.to_string())),
-            // A foreign key is reported whatever its value.
-            other if matches!(registry::find(name), Some(Known::Elsewhere(_)) | None) => {
-                let text = match other {
-                    DeValue::Boolean(yes) => (if *yes { "Y" } else { "N" }).to_owned(),
-                    DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
-                    _ => String::new(),
-                };
-                Some(entry(name, key, value, text))
-            }
+    fn text(&mut self, value: TomlValue<'_>) -> Option<IniEntry> {
+        // A foreign key is reported whatever its value.
+        let is_foreign = matches!(registry::find(value.key), Some(Known::Elsewhere(_)) | None);
+        let text = match value.scalar() {
+            Some(TomlScalar::Text(text)) => text.to_owned(),
+            Some(TomlScalar::Flag(yes)) if is_foreign => flag(yes),
+            Some(TomlScalar::Integer { digits, radix: 10 }) if is_foreign => digits.to_owned(),
+            _ if is_foreign => String::new(),
             _ => {
                 let note = "the value of an application's key must be text in quotes".to_owned();
-                self.conflict(key, note);
-                None
+                self.conflict(value.key_span, note);
+                return None;
             }
-        }
+        };
+        Some(entry(value.key, value, text))
     }
 
     /// Records the positions of secrets, anywhere, under any of their names.
-    fn secrets(&mut self, names: &[&str], value: &Spanned<DeValue<'_>>) {
-        match value.get_ref() {
-            DeValue::Table(table) => {
-                for (name, value) in table {
-                    let name: &str = name.get_ref();
-                    self.secrets(&[names, &[name]].concat(), value);
-                }
-                return;
+    fn secrets(&mut self, names: &[&str], value: TomlValue<'_>) {
+        if let Ok(table) = value.table() {
+            for value in table.entries() {
+                self.secrets(&[names, &[value.key]].concat(), value);
             }
-            DeValue::Array(values) => {
-                for value in values.iter() {
-                    self.secrets(names, value);
-                }
-                return;
+        } else if let Some(values) = value.items() {
+            values.for_each(|value| self.secrets(names, value));
+        } else {
+            let text = value.string().unwrap_or("");
+            if names.iter().any(|name| registry::is_secret(name, text)) {
+                self.document.secrets.push(value.span());
             }
-            _ => {}
-        }
-        let text = value.get_ref().as_str().unwrap_or("");
-        if names.iter().any(|name| registry::is_secret(name, text)) {
-            self.document.secrets.push(Span::from(value.span()));
         }
     }
 
@@ -376,10 +338,10 @@ impl Reader<'_> {
     }
 }
 
-fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> IniEntry {
+fn entry(name: &str, value: TomlValue<'_>, text: String) -> IniEntry {
     IniEntry {
-        key,
-        value: Span::from(value.span()),
+        key: value.key_span,
+        value: value.span(),
         name: name.to_owned(),
         text,
         list: false,
@@ -387,13 +349,17 @@ fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> I
     }
 }
 
+fn flag(yes: bool) -> String {
+    (if yes { "Y" } else { "N" }).to_owned()
+}
+
 /// A value in the form of `.cfg` files; `None` when its type is wrong for the key.
-fn scalar(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
-    match (value, kind) {
-        (DeValue::String(text), _) => Some(text.to_string()),
-        (DeValue::Boolean(yes), ValueKind::Bool) => Some((if *yes { "Y" } else { "N" }).into()),
+fn scalar(kind: ValueKind, value: TomlValue<'_>) -> Option<String> {
+    match (value.scalar()?, kind) {
+        (TomlScalar::Text(text), _) => Some(text.to_owned()),
+        (TomlScalar::Flag(yes), ValueKind::Bool) => Some(flag(yes)),
         (
-            DeValue::Integer(number),
+            TomlScalar::Integer { digits, radix: 10 },
             ValueKind::Int { .. }
             | ValueKind::Factor { .. }
             | ValueKind::Time { .. }
@@ -402,9 +368,9 @@ fn scalar(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
             | ValueKind::Pauses
             | ValueKind::Tags
             | ValueKind::Word(_),
-        ) if number.radix() == 10 => Some(number.as_str().to_owned()),
-        (DeValue::Float(number), ValueKind::Factor { .. }) => Some(number.as_str().to_owned()),
-        (DeValue::Datetime(time), ValueKind::TimeOfDay) => Some(time.to_string()),
+        )
+        | (TomlScalar::Float(digits), ValueKind::Factor { .. }) => Some(digits.to_owned()),
+        (TomlScalar::Time(time), ValueKind::TimeOfDay) => Some(time),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of TOML, whose values are read by their type.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
@@ -64,10 +64,29 @@ pub struct TomlValue<'d> {
     value: &'d DeValue<'d>,
 }
 
+/// A value that is neither a table nor a list, as it is written.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum TomlScalar<'d> {
+    /// A text, without its quotes.
+    Text(&'d str),
+    /// A whole number.
+    Integer {
+        /// Its digits, with a sign.
+        digits: &'d str,
+        /// 10, or the base of `0x`, `0o` and `0b`.
+        radix: u32,
+    },
+    /// A number with decimals or an exponent.
+    Float(&'d str),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A date, a time, or both.
+    Time(String),
+}
+
 impl<'d> TomlTable<'d> {
     /// The tables of a file.
-    #[must_use]
-    pub fn of_file(keys: &'d DeTable<'d>) -> Self {
+    fn of_file(keys: &'d DeTable<'d>) -> Self {
         let (at, end) = (0, 0);
         Self { at, end, keys }
     }
@@ -160,8 +179,7 @@ impl<'d> TomlValue<'d> {
     }
 
     /// A value that stands in no file, such as a default.
-    #[must_use]
-    pub fn detached(key: &'d str, value: &'d DeValue<'d>, none: &'d DeTable<'d>) -> Self {
+    pub(crate) fn detached(key: &'d str, value: &'d DeValue<'d>, none: &'d DeTable<'d>) -> Self {
         Self {
             key,
             key_span: Span::default(),
@@ -212,6 +230,42 @@ impl<'d> TomlValue<'d> {
         }
     }
 
+    /// The value as it is written; `None` for a table or a list.
+    #[must_use]
+    pub fn scalar(&self) -> Option<TomlScalar<'d>> {
+        Some(match self.value {
+            DeValue::String(text) => TomlScalar::Text(text),
+            DeValue::Integer(number) => TomlScalar::Integer {
+                digits: number.as_str(),
+                radix: number.radix(),
+            },
+            DeValue::Float(number) => TomlScalar::Float(number.as_str()),
+            DeValue::Boolean(is) => TomlScalar::Flag(*is),
+            DeValue::Datetime(time) => TomlScalar::Time(time.to_string()),
+            DeValue::Array(_) | DeValue::Table(_) => return None,
+        })
+    }
+
+    /// Whether two values are written alike, wherever they stand.
+    #[must_use]
+    pub fn is_same(&self, other: &TomlValue<'_>) -> bool {
+        let are =
+            |one: &TomlValue<'_>, other: &TomlValue<'_>| one.key == other.key && one.is_same(other);
+        if let (Ok(one), Ok(other)) = (self.table(), other.table()) {
+            let mut pairs = one.entries().zip(other.entries());
+            return one.keys.len() == other.keys.len()
+                && pairs.all(|(one, other)| are(&one, &other));
+        }
+        match (self.items(), other.items()) {
+            (Some(one), Some(other)) => {
+                let is_long = one.len() == other.len();
+                is_long && one.zip(other).all(|(one, other)| one.is_same(&other))
+            }
+            (None, None) => self.scalar() == other.scalar() && self.scalar().is_some(),
+            _ => false,
+        }
+    }
+
     /// The text, if it is one.
     #[must_use]
     pub fn string(&self) -> Option<&'d str> {
@@ -221,10 +275,9 @@ impl<'d> TomlValue<'d> {
     /// The digits of a number, written with or without quotes; any other text as it is.
     #[must_use]
     pub fn digits(&self) -> Option<&'d str> {
-        match self.value {
-            DeValue::String(text) => Some(text),
-            DeValue::Float(number) => Some(number.as_str()),
-            DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str()),
+        match self.scalar()? {
+            TomlScalar::Text(text) | TomlScalar::Float(text) => Some(text),
+            TomlScalar::Integer { digits, radix: 10 } => Some(digits),
             _ => None,
         }
     }
@@ -296,8 +349,8 @@ impl<'d> TomlValue<'d> {
     /// A whole number without quotes, if it is one.
     #[must_use]
     pub fn whole(&self) -> Option<u64> {
-        match self.value {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+        match self.scalar()? {
+            TomlScalar::Integer { digits, radix: 10 } => digits.parse().ok(),
             _ => None,
         }
     }
@@ -384,5 +437,48 @@ impl<'d> TomlValue<'d> {
     pub fn duration(&self, least: u64, most: u64, hint: &str) -> Result<u64, Diagnostic> {
         let read = |text: &str| units::duration(text).filter(|it| (least..=most).contains(it));
         self.parsed(read, "is not a time", hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_compared_as_they_are_written() {
+        let text = "a = [1, 'x']\nb = [ 1, \"x\" ]\nc = [1]\nd = '1'\ne = 1\nf = 0x1\n[g]\nk = 1.5\n[h]\nk = 1.5 # the same\n[i]\nl = 1.5\n";
+        let file = TomlFile::parse(text).unwrap();
+        let is_same = |one, other| {
+            let (one, other) = (
+                file.root().get(one).unwrap(),
+                file.root().get(other).unwrap(),
+            );
+            assert_eq!(one.is_same(&other), other.is_same(&one));
+            one.is_same(&other)
+        };
+        assert!(is_same("a", "b") && is_same("g", "h") && is_same("e", "e"));
+        for (one, other) in [
+            ("a", "c"),
+            ("d", "e"),
+            ("e", "f"),
+            ("g", "i"),
+            ("a", "e"),
+            ("g", "a"),
+        ] {
+            assert!(!is_same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_covers_its_value() {
+        let text = "[[user]]\nmay = 'a b'\n";
+        let file = TomlFile::parse(text).unwrap();
+        let mut mistakes = Vec::new();
+        let users = tables(file.root().get("user"), "user", &mut mistakes);
+        let mistake = users[0].get("may").unwrap().flag().unwrap_err();
+        assert_eq!(&text[mistake.at..mistake.end.unwrap()], "'a b'");
+        assert_eq!(&text[users[0].at..users[0].span().end], "[[user]]");
+        assert_eq!(users[0].unknown(["name"].into_iter())[0].at, 9);
+        assert!(mistakes.is_empty() && TomlFile::parse("[").is_err());
     }
 }

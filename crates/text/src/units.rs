@@ -34,20 +34,26 @@ pub fn duration(text: &str) -> Option<u64> {
         let known = TIMES
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(unit));
-        sum = sum.checked_add(scaled(count.trim_end(), known?.1)?)?;
+        let thousandths = decimal(count.trim_end(), DECIMALS)?;
+        let time = thousandths * u128::from(known?.1) / 1000;
+        sum = sum.checked_add(u64::try_from(time).ok()?)?;
         rest = next;
     }
     (!text.is_empty() && sum.is_multiple_of(MILLI)).then_some(sum)
 }
 
-/// A number with decimals times a scale.
-fn scaled(text: &str, scale: u64) -> Option<u64> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-    if decimals.is_empty() || decimals.len() > DECIMALS {
+/// A number with at most this many decimals, such as `1.5`, in units of the last one: no sign, no blanks.
+#[must_use]
+pub fn decimal(text: &str, decimals: usize) -> Option<u128> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    if whole.is_empty() || part.is_empty() || part.len() > decimals {
         return None;
     }
-    let part = number(&format!("{decimals:0<DECIMALS$}"))? * (scale / 1000);
-    number(whole)?.checked_mul(scale)?.checked_add(part)
+    let scale = 10_u128.checked_pow(u32::try_from(decimals).ok()?)?;
+    let part = number(&format!("{part:0<decimals$}"))?;
+    u128::from(number(whole)?)
+        .checked_mul(scale)?
+        .checked_add(part.into())
 }
 
 /// A duration as settings have it: `5s`, `500ms`.
@@ -130,6 +136,18 @@ mod tests {
         }
         assert_eq!(duration_text(SECOND * 3 / 2), "1500ms");
         assert_eq!(duration_text(60 * SECOND), "60s");
+    }
+
+    #[test]
+    fn a_decimal_has_digits_on_both_sides_of_its_point() {
+        for (text, wanted) in [("1.5", 1500), ("0.001", 1), ("7", 7000), ("007.10", 7100)] {
+            assert_eq!(decimal(text, 3), Some(wanted), "{text}");
+        }
+        for text in [
+            "", ".", "1.", ".5", "1.0000", "-1", "+1", "1e3", "1 ", "1.2.3",
+        ] {
+            assert_eq!(decimal(text, 3), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,12 +1,9 @@
 //! Settings that take effect only after a restart.
 
 use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_text::{Diagnostic, ReloadEffect};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{Diagnostic, ReloadEffect, TomlFile, TomlValue};
 
 use super::registry::setting_tables;
 
@@ -19,33 +16,28 @@ fn at_start(table: &str) -> Option<Vec<&'static str>> {
     Some(keys.map(|key| key.name).collect())
 }
 
-type Item<'d> = Spanned<DeValue<'d>>;
-
 /// What differs in two texts of a settings file and needs a restart: sessions, lines, the store and the like. Each with
 /// its place in the new text.
 #[must_use]
 pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
-    let (Ok(old), Ok(new)) = (DeTable::parse(old), DeTable::parse(new)) else {
+    let (Ok(old), Ok(new)) = (TomlFile::parse(old), TomlFile::parse(new)) else {
         return Vec::new();
     };
-    let (old, new) = (old.into_inner(), new.into_inner());
+    let (old, new) = (old.root(), new.root());
     let mut found = Vec::new();
-    for (key, value) in &new {
-        let name: &str = key.get_ref();
-        let before = old.get(name);
-        let keys = at_start(name);
+    for value in new.entries() {
+        let keys = at_start(value.key);
         // A reload reads all of it.
         if keys.as_ref().is_some_and(Vec::is_empty) {
             continue;
         }
-        tables(name, keys.as_deref(), (before, value), &mut found);
+        tables(keys.as_deref(), old.get(value.key), value, &mut found);
     }
-    let removed = old.iter().filter(|(key, _)| {
-        let name: &str = key.get_ref();
-        let is_read = at_start(name).is_some_and(|keys| keys.is_empty());
-        !new.contains_key(name) && !is_read
+    let removed = old.entries().filter(|value| {
+        let is_read = at_start(value.key).is_some_and(|keys| keys.is_empty());
+        !new.has(value.key) && !is_read
     });
-    found.extend(removed.map(|(key, _)| error(0, &format!("[{}] was removed", key.get_ref()))));
+    found.extend(removed.map(|value| error(0, &format!("[{}] was removed", value.key))));
     found
 }
 
@@ -56,87 +48,55 @@ fn error(at: usize, what: &str) -> Diagnostic {
 
 /// Compares a table, or each of several; of some keys or of all.
 fn tables(
-    name: &str,
     keys: Option<&[&str]>,
-    (before, value): (Option<&Item<'_>>, &Item<'_>),
+    before: Option<TomlValue<'_>>,
+    value: TomlValue<'_>,
     to: &mut Vec<Diagnostic>,
 ) {
+    let name = value.key;
     let (old, new) = (before.map(list).unwrap_or_default(), list(value));
     for (place, item) in new.iter().enumerate() {
-        let at = item.span().start;
         let Some(was) = old.get(place) else {
-            to.push(error(at, &format!("{name} was added")));
+            to.push(error(item.at, &format!("{name} was added")));
             continue;
         };
-        let (DeValue::Table(was), DeValue::Table(is)) = (was.get_ref(), item.get_ref()) else {
-            if !is_same(was, item) {
-                to.push(error(at, &format!("{name} differs")));
+        let (Ok(was), Ok(is)) = (was.table(), item.table()) else {
+            if !was.is_same(item) {
+                to.push(error(item.at, &format!("{name} differs")));
             }
             continue;
         };
         let counts = |key: &str| keys.is_none_or(|keys| keys.contains(&key));
-        for (key, value) in is {
-            let key_name: &str = key.get_ref();
-            let same = was.get(key_name).is_some_and(|was| is_same(was, value));
-            if counts(key_name) && !same {
-                let what = format!("{key_name} of {name} differs");
-                to.push(error(key.span().start, &what));
+        for value in is.entries().filter(|value| counts(value.key)) {
+            if !was.get(value.key).is_some_and(|was| was.is_same(&value)) {
+                let what = format!("{} of {name} differs", value.key);
+                to.push(error(value.key_span.start, &what));
             }
         }
-        for (key, _) in was {
-            let key_name: &str = key.get_ref();
-            if counts(key_name) && !is.contains_key(key_name) {
-                to.push(error(at, &format!("{key_name} of {name} was removed")));
+        for value in was.entries().filter(|value| counts(value.key)) {
+            if !is.has(value.key) {
+                let what = format!("{} of {name} was removed", value.key);
+                to.push(error(item.at, &what));
             }
         }
     }
     if old.len() > new.len() {
-        to.push(error(value.span().start, &format!("a {name} was removed")));
+        to.push(error(value.at, &format!("a {name} was removed")));
     }
 }
 
 /// The tables of a list, or the one table.
-fn list<'d>(value: &'d Item<'d>) -> Vec<&'d Item<'d>> {
-    match value.get_ref() {
-        DeValue::Array(items) => items.iter().collect(),
-        _ => Vec::from([value]),
-    }
-}
-
-fn is_same(one: &Item<'_>, other: &Item<'_>) -> bool {
-    match (one.get_ref(), other.get_ref()) {
-        (DeValue::Table(one), DeValue::Table(other)) => {
-            let mut keys = one.iter();
-            let is = |(key, value): (&Spanned<_>, &Item<'_>)| {
-                let key: &alloc::borrow::Cow<'_, str> = key.get_ref();
-                let other = other.get(key.as_ref());
-                other.is_some_and(|other| is_same(value, other))
-            };
-            one.len() == other.len() && keys.all(is)
-        }
-        (DeValue::Array(one), DeValue::Array(other)) => {
-            let mut pairs = one.iter().zip(other.iter());
-            one.len() == other.len() && pairs.all(|(one, other)| is_same(one, other))
-        }
-        (one, other) => text(one) == text(other),
-    }
-}
-
-/// A value that is neither a table nor a list, with its kind.
-fn text(value: &DeValue<'_>) -> (u8, String) {
-    match value {
-        DeValue::String(text) => (0, text.to_string()),
-        DeValue::Integer(number) => (1, format!("{} {}", number.radix(), number.as_str())),
-        DeValue::Float(number) => (2, number.as_str().into()),
-        DeValue::Boolean(is) => (3, is.to_string()),
-        DeValue::Datetime(time) => (4, time.to_string()),
-        DeValue::Array(_) | DeValue::Table(_) => (5, String::new()),
+fn list(value: TomlValue<'_>) -> Vec<TomlValue<'_>> {
+    match value.items() {
+        Some(items) => items.collect(),
+        None => Vec::from([value]),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::String;
 
     const OLD: &str = "[default]\nFileStorePath = \"store\"\n[[session]]\nSenderCompID = \"A\"\nHeartBtInt = 30\n\
                        [[session]]\nSenderCompID = \"B\"\n[oms]\norders = 10\nlimits = \"limits.csv\"\n\

@@ -46,7 +46,8 @@ fn each_key_is_declared_once_and_explained() {
                 key.name
             );
             if !["", REQUIRED].contains(&key.default) {
-                toml::de::DeValue::parse(key.default).unwrap();
+                let line = format!("{} = {}", key.name, key.default);
+                fixwire_text::TomlFile::parse(&line).unwrap();
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Reads a `[[link]]` table: keys of its protocol, and session keys for its connection.
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{TomlTable, TomlValue};
 
 use super::{Reader, entry, scalar};
 use crate::document::LinkTable;
@@ -12,10 +11,10 @@ use crate::registry::{self, KeyScope, Known};
 use crate::value::ValueKind;
 
 impl Reader<'_> {
-    pub(super) fn link(&mut self, header: Span, table: &DeTable<'_>) {
+    pub(super) fn link(&mut self, table: TomlTable<'_>) {
         let section = Section {
             kind: SectionKind::Session,
-            header,
+            header: table.span(),
             entries: Vec::new(),
         };
         let mut link = LinkTable {
@@ -23,15 +22,15 @@ impl Reader<'_> {
             entries: Vec::new(),
             broken: Vec::new(),
         };
-        for (name, value) in table {
-            let (text, key): (&str, _) = (name.get_ref(), Span::from(name.span()));
+        for value in table.entries() {
+            let (text, key) = (value.key, value.key_span);
             if let Some(known) = link_keys::find(text) {
-                self.of_protocol(known, key, value, &mut link);
+                self.of_protocol(known, value, &mut link);
                 continue;
             }
             match registry::find(text) {
                 Some(Known::Used(used, _)) if CONNECTION_KEYS.contains(&used.id) => {
-                    self.key(text, key, value, &mut link.section.entries);
+                    self.key(value, &mut link.section.entries);
                 }
                 Some(Known::Used(used, _)) if used.scope == KeyScope::Engine => {
                     let title = format!("`{}` is a setting of the engine", used.name);
@@ -44,14 +43,8 @@ impl Reader<'_> {
         self.document.links.push(link);
     }
 
-    fn of_protocol(
-        &mut self,
-        known: &'static LinkKey,
-        key: Span,
-        value: &Spanned<DeValue<'_>>,
-        link: &mut LinkTable,
-    ) {
-        let Some(text) = scalar(known.kind, value.get_ref()) else {
+    fn of_protocol(&mut self, known: &'static LinkKey, value: TomlValue<'_>, link: &mut LinkTable) {
+        let Some(text) = scalar(known.kind, value) else {
             link.broken.push(known.name);
             let expected = match known.kind {
                 ValueKind::Int { .. } => known.kind.expected(),
@@ -61,10 +54,9 @@ impl Reader<'_> {
                 key: known.name,
                 expected,
             };
-            return self.report(Span::from(value.span()), fault);
+            return self.report(value.span(), fault);
         };
-        link.entries
-            .push((known, entry(known.name, key, value, text)));
+        link.entries.push((known, entry(known.name, value, text)));
     }
 
     /// A key that no link has.

@@ -1,10 +1,9 @@
 //! Reads `[[operator]]` tables of an engine or a gateway: a value of `ControlOperators`. An OMS reads its own.
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use fixwire_text::{TomlTable, TomlValue};
 
 use super::Reader;
-use crate::ini::{IniEntry, Section, SectionKind, Span};
+use crate::ini::{IniEntry, Section, SectionKind};
 
 /// Name of the tables.
 pub const OPERATOR: &str = "operator";
@@ -13,25 +12,22 @@ const FORM: &str = "write `[[operator]]` with user = \"ann\" and may = [\"read\"
 
 impl Reader<'_> {
     /// Adds the operators to the defaults.
-    pub(super) fn operators(&mut self, key: Span, value: &Spanned<DeValue<'_>>) {
-        let DeValue::Array(tables) = value.get_ref() else {
-            return self.conflict(key, FORM.into());
+    pub(super) fn operators(&mut self, value: Option<TomlValue<'_>>) {
+        let Some(value) = value else {
+            return;
         };
-        let mut all = Vec::new();
-        for one in tables.iter() {
-            let span = Span::from(one.span());
-            match one.get_ref() {
-                DeValue::Table(table) => match operator(table) {
-                    Some(text) => all.push(text),
-                    None => self.conflict(span, FORM.into()),
-                },
-                _ => self.conflict(span, FORM.into()),
+        let Some(tables) = value.items() else {
+            return self.conflict(value.key_span, FORM.into());
+        };
+        let (mut all, mut header) = (Vec::new(), None);
+        for one in tables {
+            header.get_or_insert(one.span());
+            match one.table().ok().and_then(operator) {
+                Some(text) => all.push(text),
+                None => self.conflict(one.span(), FORM.into()),
             }
         }
-        let header = tables
-            .iter()
-            .next()
-            .map_or(key, |first| Span::from(first.span()));
+        let header = header.unwrap_or(value.key_span);
         let entry = IniEntry {
             key: header,
             value: header,
@@ -56,14 +52,13 @@ impl Reader<'_> {
 }
 
 /// `ann:read,session`; `None` when a key is missing, unknown or has another type.
-fn operator(table: &DeTable<'_>) -> Option<String> {
+fn operator(table: TomlTable<'_>) -> Option<String> {
     let (mut user, mut may) = (None, None);
-    for (name, value) in table {
-        match (name.get_ref().as_ref(), value.get_ref()) {
-            ("user", DeValue::String(text)) => user = Some(text.to_string()),
-            ("may", DeValue::Array(rights)) => {
-                let rights = rights.iter().map(|right| right.get_ref().as_str());
-                let rights: Option<Vec<&str>> = rights.collect();
+    for value in table.entries() {
+        match value.key {
+            "user" => user = Some(value.string()?),
+            "may" => {
+                let rights: Option<Vec<&str>> = value.items()?.map(|it| it.string()).collect();
                 may = Some(rights?.join(","));
             }
             _ => return None,
