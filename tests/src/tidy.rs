@@ -398,27 +398,45 @@ fn numbers(line: &str) -> impl Iterator<Item = u64> {
 }
 
 /// What only the crate `text` does, by a sign of it in code, and the files that have it too.
-const ONE_READER: [(&str, &str, &[&str]); 4] = [
+const ONE_READER: [(&str, &str, &[&str]); 8] = [
     ("finds the nearest name", "levenshtein", &[]),
     ("reads durations", "strip_suffix(\"ms\")", &[]),
     ("reads durations", "(\"ms\", ", &[]),
+    ("walks TOML", "toml::de::", &[]),
     (
-        "walks TOML",
-        "toml::de::",
+        "reads decimals",
+        ".split_once('.')",
+        // Names and versions with a dot.
         &[
-            "crates/cli/src/oms/stamps.rs",
-            "crates/cli/src/sim/load.rs",
-            "crates/gateway/src/gateway/conversion_files.rs",
-            "crates/gateway/src/gateway/options.rs",
-            "crates/gateway/src/gateway/options/units.rs",
-            "crates/transform/src/rules/file.rs",
-            "crates/oms/src/load/mod.rs",
-            "crates/oms/src/load/registry.rs",
-            "crates/oms/src/load/restart.rs",
-            "crates/settings/src/toml.rs",
-            "crates/settings/src/toml/link.rs",
-            "crates/settings/src/toml/operator.rs",
+            "crates/dictionary/src/write.rs",
+            "crates/logs/src/sql/names.rs",
+            "crates/settings/src/registry.rs",
+            "crates/transform/src/rules/compile.rs",
         ],
+    ),
+    (
+        "splits quoted texts",
+        "'\"' =>",
+        // They write quotes.
+        &[
+            "crates/dictionary/src/write.rs",
+            "crates/engine/src/operation.rs",
+        ],
+    ),
+    (
+        "splits quoted texts",
+        "prefix('\"')",
+        // The value of a term that is a word already, and CSV.
+        &[
+            "crates/reader/src/short_query.rs",
+            "crates/transform/src/rules/table.rs",
+        ],
+    ),
+    (
+        "cuts off a first word",
+        "split_once(char::is_whitespace)",
+        // A blank at the end of a time is a mistake.
+        &["crates/settings/src/times.rs"],
     ),
 ];
 

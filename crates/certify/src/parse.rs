@@ -8,6 +8,7 @@ mod tests;
 use std::time::Duration;
 
 use fixwire_protocol::dictionary::Version;
+use fixwire_text::first_word;
 
 use crate::masking::masked_step;
 use crate::plan::{
@@ -107,8 +108,7 @@ impl Reader {
     }
 
     fn read(&mut self, line: &str) -> Result<(), String> {
-        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let rest = rest.trim();
+        let (word, rest) = first_word(line);
         match word {
             "case" => {
                 self.end_case();
@@ -133,7 +133,7 @@ impl Reader {
             self.plan.limit = limit;
             return Ok(());
         }
-        let (file, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (file, name) = first_word(rest);
         let (protocol, ending) = match word {
             "link" => (PlanProtocol::Tmp, "toml"),
             _ => (PlanProtocol::Fix, "cfg"),
@@ -150,14 +150,13 @@ impl Reader {
         }
         self.plan.protocol = protocol;
         self.plan.settings = Some(file.to_owned());
-        let name = name.trim();
         self.plan.session = (!name.is_empty()).then(|| name.to_owned());
         Ok(())
     }
 
     fn begin_case(&mut self, rest: &str) -> Result<(), String> {
         const FORM: &str = "write 'case NUMBER TITLE', such as 'case 3 An order is acknowledged'";
-        let (number, title) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (number, title) = first_word(rest);
         let parsed: Option<u32> = number.parse().ok().filter(|number| *number > 0);
         let earlier = self
             .plan
@@ -166,7 +165,7 @@ impl Reader {
             .find(|case| Some(case.number) == parsed);
         let mistake = match parsed {
             None => Some(format!("'{number}' is not the number of a case: {FORM}")),
-            Some(_) if title.trim().is_empty() => Some(format!("the case has no title: {FORM}")),
+            Some(_) if title.is_empty() => Some(format!("the case has no title: {FORM}")),
             Some(number) => earlier.map(|earlier| {
                 let line = earlier.line;
                 format!("case {number} is in line {line} already: give each case its own number")
@@ -174,7 +173,7 @@ impl Reader {
         };
         self.plan.cases.push(CertificationCase {
             number: parsed.unwrap_or_default(),
-            title: title.trim().to_owned(),
+            title: title.to_owned(),
             line: self.line,
             optional: false,
             rounds: 1,

@@ -255,8 +255,7 @@ pub fn state_name(state: BookState) -> &'static str {
 }
 
 /// The state with this name; `None` when the name is unknown.
-#[must_use]
-pub fn state_of(name: &str) -> Option<BookState> {
+pub(crate) fn state_of(name: &str) -> Option<BookState> {
     let known = STATES.iter().find(|it| it.0 == name);
     known.map(|it| it.1)
 }

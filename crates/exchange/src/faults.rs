@@ -34,6 +34,7 @@ use core::fmt;
 use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos, Tag};
 use fixwire_random::Random;
+use fixwire_text::{first_word, pairs};
 use fixwire_tmp::messages::LAYOUTS;
 use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
 
@@ -47,35 +48,26 @@ pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=
      lines refuse, silence or cut; faults; fault clear";
 
 /// Checks the words after `fault` in a command.
-///
-/// # Errors
-///
-/// The mistake, as a sentence.
-pub fn check_fault(words: &str) -> Result<(), String> {
+#[cfg(test)]
+pub(crate) fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
 /// Checks the words after `fault`, and that a name after `session=` is one of these sessions or TMP lines.
-///
-/// # Errors
-///
-/// The mistake, as a sentence.
-pub fn check_fault_names(words: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
+pub(crate) fn check_fault_names(
+    words: &str,
+    sessions: &[&str],
+    lines: &[&str],
+) -> Result<(), String> {
     let lines = Some(lines);
     let names = FaultNames { sessions, lines };
     FaultRule::read(words)?.is_of_line(names).map(drop)
 }
 
 /// Checks that the session of a script is one of these sessions or TMP lines.
-///
-/// # Errors
-///
-/// The mistake, as a sentence.
-pub fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
-    let names = FaultNames {
-        sessions,
-        lines: Some(lines),
-    };
+pub(crate) fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Result<(), String> {
+    let lines = Some(lines);
+    let names = FaultNames { sessions, lines };
     if names.is_session(name) || names.is_line(name) {
         return Ok(());
     }
@@ -461,8 +453,7 @@ pub(crate) fn is_session(wanted: &str, session: &str) -> bool {
 impl FaultRule {
     fn read(words: &str) -> Result<Self, String> {
         let usage = |what: String| format!("{what}: {USAGE}");
-        let mut parts = words.split_whitespace();
-        let name = parts.next().unwrap_or_default();
+        let (name, parts) = first_word(words);
         let kind = KINDS.iter().find(|(known, _)| *known == name);
         let (_, kind) = kind.ok_or_else(|| usage(format!("unknown fault {name:?}")))?;
         let mut rule = Self {
@@ -477,8 +468,7 @@ impl FaultRule {
             sets: Vec::new(),
             random: Random::new(1),
         };
-        for part in parts {
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        for (part, key, value) in pairs(parts) {
             let number = |most: u64| {
                 let number = value.parse().ok().filter(|it| (1..=most).contains(it));
                 number.ok_or_else(|| usage(format!("{part} is not a number from 1 to {most}")))

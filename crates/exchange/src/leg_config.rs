@@ -20,11 +20,7 @@ pub struct LegConfig {
 }
 
 /// Reads the legs of a spread.
-///
-/// # Errors
-///
-/// The mistake and the expected form, as a sentence.
-pub fn parse_legs(text: &str) -> Result<[LegConfig; 2], String> {
+pub(crate) fn parse_legs(text: &str) -> Result<[LegConfig; 2], String> {
     let words: alloc::vec::Vec<&str> = text.split_whitespace().collect();
     let [side, ratio, symbol, other_side, other_ratio, other_symbol] = words[..] else {
         return Err(format!("a spread has two legs: {FORM}"));

@@ -41,16 +41,12 @@ mod tests;
 mod tmp;
 mod watch;
 
-pub use config::{
-    ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
-};
+pub use config::{ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name};
 pub use event::event_text;
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine, RIGHTS};
-pub use faults::{
-    WireControl, WireFault, WireFaults, check_fault, check_fault_names, check_session,
-};
+pub use faults::{WireControl, WireFault, WireFaults};
 pub use fixwire_book::BookState;
 pub use ledger::state_form;
-pub use leg_config::{LegConfig, parse_legs};
-pub use load::{load, setting_tables};
-pub use script::{OrderScript, check_step};
+pub use leg_config::LegConfig;
+pub use load::load;
+pub use script::OrderScript;

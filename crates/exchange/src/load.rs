@@ -10,13 +10,13 @@ use alloc::vec::Vec;
 use fixwire_protocol::Decimal;
 use fixwire_text::ReloadEffect::{FirstStart, Restart};
 use fixwire_text::{
-    Diagnostic, KeyInfo, REQUIRED, SettingKey, TableReader, TomlFile, TomlTable, TomlValue, keys,
+    Diagnostic, REQUIRED, SettingKey, TableReader, TomlFile, TomlTable, TomlValue, keys,
 };
 
 use crate::config::{ConfigTable, ExchangeConfig, InstrumentConfig, STATES};
 use crate::faults::{check_fault_names, check_session};
 use crate::leg_config::parse_legs;
-use crate::script::{OrderScript, check_step};
+use crate::script::{OrderScript, ScriptStep};
 
 struct Reader<'a> {
     errors: Vec<Diagnostic>,
@@ -85,11 +85,11 @@ const SCRIPT: Keys<OrderScript> = keys! {
         known.map_err(|what| value.wrong(what, ""))
     }), "", Restart;
     /// Symbol(55)
-    symbol: Plain("text", |_, it, value| value.text().map(|read| it.symbol = Some(read.into()))), "", Restart;
+    symbol: Text(symbol), "", Restart;
     /// `buy`, `sell` (2, 5 or 6), or Side(54) itself
-    side: Plain("text", |_, it, value| value.text().map(|read| it.side = Some(read.into()))), "", Restart;
+    side: Text(side), "", Restart;
     /// Account(1)
-    account: Plain("text", |_, it, value| value.text().map(|read| it.account = Some(read.into()))), "", Restart;
+    account: Text(account), "", Restart;
     /// OrderQty(38)
     quantity: Plain("decimal", |_, it, value| decimal(value).map(|read| it.quantity = Some(read))), "", Restart;
     /// Price(44)
@@ -119,9 +119,9 @@ const FAULT: Keys<FaultWords> = keys! {
 };
 
 /// The tables of an exchange with their keys.
-#[must_use]
-pub fn setting_tables() -> [(&'static str, Vec<KeyInfo>); 4] {
-    fn of<T, R>(keys: &[SettingKey<T, R>]) -> Vec<KeyInfo> {
+#[cfg(test)]
+fn setting_tables() -> [(&'static str, Vec<fixwire_text::KeyInfo>); 4] {
+    fn of<T, R>(keys: &[SettingKey<T, R>]) -> Vec<fixwire_text::KeyInfo> {
         keys.iter().map(SettingKey::info).collect()
     }
     [
@@ -214,7 +214,7 @@ fn decimal(value: TomlValue<'_>) -> Result<Decimal, Diagnostic> {
 fn steps(reader: &mut Reader<'_>, script: &mut OrderScript, value: TomlValue<'_>) -> Done {
     for step in value.items().into_iter().flatten() {
         let words = step.string().unwrap_or_default();
-        reader.keep(check_step(words).map_err(|what| step.wrong(what, "")));
+        reader.keep(ScriptStep::read(words).map_err(|what| step.wrong(what, "")));
         script.steps.push(words.into());
     }
     let hint = "write steps = [\"ack\", \"fill rest\"]";

@@ -19,11 +19,12 @@
 //! A Text(58) is given in quotes at the end: `reject 99 "Not today"`.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_ledger::bytes;
 use fixwire_protocol::{Decimal, Nanos, tag};
+use fixwire_text::{Lexer, Token, TokenKind};
 
 use crate::config::InstrumentConfig;
 use crate::faults::is_session;
@@ -239,20 +240,16 @@ impl ScriptStep {
                 "a step has at most {STEP_BYTES_MAX} characters, all of them printable: {words:?}"
             ));
         }
-        let (line, text) = match words.split_once('"') {
-            None => (words, None),
-            Some((line, rest)) => {
-                let text = rest.trim_end().strip_suffix('"');
-                let text = text.filter(|text| !text.is_empty() && !text.contains('"'));
-                let open = || {
-                    format!(
-                        "{words}: put the text at the end, in \"quotes\", without quotes inside it"
-                    )
-                };
-                (line, Some(text.ok_or_else(open)?.to_string()))
-            }
-        };
-        let line: Vec<&str> = line.split_whitespace().collect();
+        let wrong =
+            || format!("{words}: put the text at the end, in \"quotes\", without quotes inside it");
+        let mut line = Lexer::WORDS.tokens(words).map_err(|_| wrong())?;
+        let text = line.pop_if(|token| token.kind == TokenKind::Quoted);
+        let text = text.map(|token| token.text.into_owned());
+        let is_word = |token: &Token<'_>| token.kind == TokenKind::Word;
+        if !line.iter().all(is_word) || text.as_ref().is_some_and(String::is_empty) {
+            return Err(wrong());
+        }
+        let line: Vec<&str> = line.iter().map(|token| &*token.text).collect();
         Self::plain(&line, words)?.with_text(text, words)
     }
 
@@ -345,15 +342,6 @@ impl ScriptStep {
             _ => (None, None),
         }
     }
-}
-
-/// Checks the syntax of a step.
-///
-/// # Errors
-///
-/// The mistake and the expected form, as a sentence.
-pub fn check_step(words: &str) -> Result<(), String> {
-    ScriptStep::read(words).map(drop)
 }
 
 /// The codes of Side(54) for a word; empty for an unknown word.

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use fixwire_protocol::value::decimal;
 use fixwire_protocol::{Decimal, Message, SOH, Tag};
+use fixwire_text::Lexer;
 use memchr::memmem::{self, Finder};
 
 use crate::index_choice::BlockChoice;
@@ -62,13 +63,18 @@ impl ShortQuery {
     ///
     /// A sentence with the invalid term.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut terms = Vec::new();
-        let mut rest = text.trim_start();
-        while !rest.is_empty() {
-            let end = end_of_term(rest)?;
-            terms.push(term(&rest[..end])?);
-            rest = rest[end..].trim_start();
-        }
+        const LEXER: Lexer = Lexer {
+            is_glued: true,
+            ..Lexer::WORDS
+        };
+        let words = LEXER.tokens(text).map_err(|span| {
+            let rest = &text[span.start..];
+            format!("{rest}: a double quote is missing at the end")
+        })?;
+        let words = words
+            .iter()
+            .map(|word| &text[word.span.start..word.span.end]);
+        let terms: Vec<Term> = words.map(term).collect::<Result<_, _>>()?;
         if terms.is_empty() {
             return Err("an empty query: expected terms such as 35=D or 55~^TX".to_owned());
         }
@@ -154,22 +160,6 @@ impl Term {
                 order.is_some_and(|order| order == *side || *or_equal && order == Ordering::Equal)
             }),
         }
-    }
-}
-
-/// The end of the first term: at a blank outside quotes.
-fn end_of_term(text: &str) -> Result<usize, String> {
-    let mut is_quoted = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            _ if c.is_whitespace() && !is_quoted => return Ok(at),
-            _ => {}
-        }
-    }
-    match is_quoted {
-        true => Err(format!("{text}: a double quote is missing at the end")),
-        false => Ok(text.len()),
     }
 }
 

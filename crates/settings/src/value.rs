@@ -274,12 +274,7 @@ fn time(text: &str) -> Option<u64> {
 
 /// Thousandths.
 fn factor(text: &str) -> Option<u64> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-    if whole.is_empty() || decimals.is_empty() || decimals.len() > 3 {
-        return None;
-    }
-    let thousandths = number(&format!("{decimals:0<3}"))?;
-    number(whole)?.checked_mul(1000)?.checked_add(thousandths)
+    u64::try_from(fixwire_text::decimal(text, 3)?).ok()
 }
 
 fn pauses(text: &str) -> Option<Vec<Duration>> {

@@ -106,8 +106,19 @@ fn texts_have_one_reader() {
         name(&path, tidy::own_readers(&shown, &text(&path)))
     }));
     nothing(tidy::listed_readers(|file| text(Path::new(file))));
-    let planted = "fn near(a: &str) -> usize { levenshtein(a, \"b\") }";
-    assert_eq!(tidy::own_readers("crates/x/src/lib.rs", planted).len(), 1);
+    for planted in [
+        "fn near(a: &str) -> usize { levenshtein(a, \"b\") }",
+        "let table = toml::de::DeTable::parse(text);",
+        "let (whole, part) = text.split_once('.')?;",
+        "match letter { '\"' => quoted = !quoted }",
+        "let (word, rest) = line.split_once(char::is_whitespace)?;",
+    ] {
+        assert_eq!(
+            tidy::own_readers("crates/x/src/lib.rs", planted).len(),
+            1,
+            "{planted}"
+        );
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use fixwire_client::{Instruction, MessageFields, Which};
 use fixwire_protocol::{Tag, tag};
+use fixwire_text::first_word;
 
 use super::names::Names;
 use crate::plan::{
@@ -67,7 +68,7 @@ pub(super) fn is_step(word: &str, protocol: PlanProtocol) -> bool {
 
 /// Whether a step contains an order client command, with blanks between its fields.
 pub(super) fn is_command(word: &str, rest: &str) -> bool {
-    let of_garbled = rest.split_whitespace().next().unwrap_or_default();
+    let (of_garbled, _) = first_word(rest);
     COMMANDS.contains(&word) || (word == "garbled" && COMMANDS.contains(&of_garbled))
 }
 
@@ -165,7 +166,7 @@ impl StepReader<'_> {
 
     /// `burst 50 R04`
     fn burst(&mut self, rest: &str, number: usize) -> Result<StepAction, String> {
-        let (count, message) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let (count, message) = first_word(rest);
         let parsed = count.parse().ok();
         let parsed = parsed.filter(|count| (1..=BURST_MAX).contains(count));
         let count = parsed.ok_or_else(|| {
@@ -173,7 +174,7 @@ impl StepReader<'_> {
                 "burst '{count}': write the number of messages, 1 to {BURST_MAX}, and one of them: burst 50 R04"
             )
         })?;
-        let message = self.message(message.trim_start(), number)?;
+        let message = self.message(message, number)?;
         Ok(StepAction::Burst(count, message))
     }
 
@@ -212,7 +213,7 @@ impl StepReader<'_> {
 
     /// An order client command, or fields.
     fn outgoing(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
-        let word = rest.split_whitespace().next().unwrap_or_default();
+        let (word, _) = first_word(rest);
         match COMMANDS.contains(&word) && self.protocol == PlanProtocol::Fix {
             true => command(rest, step, self.names),
             false => self.message(rest, step),
@@ -260,14 +261,13 @@ fn within(rest: &str) -> Result<(Option<Duration>, &str), String> {
         return Ok((None, rest));
     };
     if !rest.is_empty() && !rest.starts_with(char::is_whitespace) {
-        let word = rest.split_whitespace().next().unwrap_or_default();
+        let (word, _) = first_word(rest);
         return Err(format!(
             "'within{word}': write 'within TIME' with a blank between, such as within 2s"
         ));
     }
-    let rest = rest.trim_start();
-    let (time, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    Ok((Some(time_limit(time)?), rest.trim_start()))
+    let (time, rest) = first_word(rest);
+    Ok((Some(time_limit(time)?), rest))
 }
 
 fn sent_fields(

@@ -83,7 +83,7 @@ fn shift(text: &str) -> Result<(String, i64), String> {
         .find(|c: char| c.is_ascii_alphabetic())
         .ok_or_else(wrong)?;
     let (number, unit) = time.split_at(number_end);
-    let unit: i64 = match unit {
+    let unit: u128 = match unit {
         "ns" => 1,
         "us" => 1_000,
         "ms" => 1_000_000,
@@ -94,18 +94,9 @@ fn shift(text: &str) -> Result<(String, i64), String> {
         Some(rest) => (-1, rest),
         None => (1, number.strip_prefix('+').unwrap_or(number)),
     };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !is_number(whole) || !is_number(fraction) || fraction.len() > 9 {
-        return Err(wrong());
-    }
-    let whole: i64 = whole.parse().map_err(|_| wrong())?;
-    let mut nanos = whole.checked_mul(unit).ok_or_else(wrong)?;
-    let mut part = unit;
-    for digit in fraction.bytes() {
-        part /= 10;
-        nanos += i64::from(digit - b'0') * part;
-    }
+    let number = fixwire_text::decimal(digits, 9).ok_or_else(wrong)?;
+    let nanos = number.checked_mul(unit).ok_or_else(wrong)? / 1_000_000_000;
+    let nanos = i64::try_from(nanos).map_err(|_| wrong())?;
     Ok((file.to_owned(), sign * nanos))
 }
 

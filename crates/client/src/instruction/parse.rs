@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
 use fixwire_protocol::{Nanos, tag};
+use fixwire_text::{first_word, number};
 
 use super::{
     Instruction, InstructionError, LONGEST_NAME, MOST_SENT, SendPlan, Until, Which, is_price,
@@ -33,9 +34,7 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn next(&mut self) -> Option<&'a str> {
-        let rest = self.rest.trim_start();
-        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        let (word, rest) = rest.split_at(end);
+        let (word, rest) = first_word(self.rest);
         self.rest = rest;
         (!word.is_empty()).then_some(word)
     }
@@ -66,12 +65,10 @@ impl<'a> Words<'a> {
 }
 
 pub(super) fn parse(line: &str) -> Result<Option<Instruction>, InstructionError> {
-    let line = line.trim();
-    if line.is_empty() || line.starts_with('#') {
+    let (word, rest) = first_word(line);
+    if word.is_empty() || word.starts_with('#') {
         return Ok(None);
     }
-    let end = line.find(char::is_whitespace).unwrap_or(line.len());
-    let (word, rest) = line.split_at(end);
     let words = |command, form| Words {
         rest,
         command,
@@ -231,7 +228,7 @@ fn set(mut words: Words<'_>) -> Read {
     }
     let mut message = MessageFields::new(msg_type);
     // Values may contain spaces: the rest of the line is one text.
-    let fields = words.rest.trim().trim_end_matches('|');
+    let fields = words.rest.trim_end_matches('|');
     if !fields.is_empty() {
         for field in fields.split('|') {
             message.push_text(field)?;
@@ -269,11 +266,7 @@ fn send(mut words: Words<'_>) -> Read {
 /// Reads `N[/MS][/B]`.
 fn pace(word: &str) -> Option<SendPlan> {
     let mut parts = word.split('/');
-    let number = |text: &str, most: u64| {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number: u64 = text.parse().ok()?;
-        (digits && (1..=most).contains(&number)).then_some(number)
-    };
+    let number = |text: &str, most: u64| number(text).filter(|it| (1..=most).contains(it));
     let count = number(parts.next()?, MOST_SENT)?;
     let interval = match parts.next() {
         // Without a pause between bursts there is no pace.
@@ -318,22 +311,9 @@ fn sleep(mut words: Words<'_>) -> Read {
 }
 
 fn seconds(word: &str) -> Result<Nanos, InstructionError> {
-    let wrong = || InstructionError::Seconds(word.to_string());
-    let (whole, part) = word.split_once('.').unwrap_or((word, "0"));
-    let digits = |text: &str| {
-        !text.is_empty() && text.len() <= 9 && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    if !digits(whole) || !digits(part) {
-        return Err(wrong());
-    }
-    let whole: u64 = whole.parse().map_err(|_| wrong())?;
-    let scale = 10_u64.pow(9 - part.len() as u32);
-    let part: u64 = part.parse().map_err(|_| wrong())?;
-    let time = Nanos(whole * 1_000_000_000 + part * scale);
-    if time > LONGEST_PAUSE {
-        return Err(wrong());
-    }
-    Ok(time)
+    let nanos = fixwire_text::decimal(word, 9).and_then(|it| u64::try_from(it).ok());
+    let time = nanos.map(Nanos).filter(|time| *time <= LONGEST_PAUSE);
+    time.ok_or_else(|| InstructionError::Seconds(word.to_string()))
 }
 
 fn stamps(mut words: Words<'_>) -> Read {

@@ -2,10 +2,10 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::str::Chars;
 
 use fixwire_protocol::dictionary::condition::{MAX_TERMS, Test};
 use fixwire_protocol::dictionary::{DataType, OtherValues};
+use fixwire_text::{Comments, InnerQuote, Lexer, TokenKind};
 
 use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Root, SourcePosition, Spot, Stated};
 
@@ -68,80 +68,45 @@ const LONGEST_WORD: usize = 4096;
 const MOST_WORDS: usize = 4096;
 
 fn split(line: u32, text: &str) -> Result<Vec<Token>, Failure> {
-    let mut tokens = Vec::new();
-    let mut letters = text.chars();
-    let mut column = 1;
-    while let Some(letter) = letters.clone().next() {
-        let at = SourcePosition { line, column };
-        let rest = letters.as_str();
-        let mut quoted = false;
-        let mut word = String::new();
-        match letter {
-            letter if letter.is_whitespace() => {
-                letters.next();
-                column += 1;
-                continue;
-            }
-            '#' => break,
-            ',' | ':' | '=' => {
-                letters.next();
-                word.push(letter);
-            }
-            '"' => {
-                quoted = true;
-                letters.next();
-                word = quoted_word(&mut letters).ok_or_else(|| {
-                    let expected = "a quote at the end of the word, and \\\" for one inside";
-                    let found = text.into();
-                    (at, DeltaProblem::Syntax { found, expected })
-                })?;
-            }
-            _ => {
-                while let Some(letter) = letters.clone().next()
-                    && !letter.is_whitespace()
-                    && !",:=\"".contains(letter)
-                {
-                    letters.next();
-                    word.push(letter);
-                }
-            }
-        }
-        let used = rest.len() - letters.as_str().len();
-        let passed = u32::try_from(rest[..used].chars().count()).unwrap_or(u32::MAX);
-        column = passed.saturating_add(column);
-        let expected = match (word.len() > LONGEST_WORD, tokens.len() == MOST_WORDS) {
-            (true, _) => "words of at most 4096 bytes",
-            (_, true) => "at most 4096 words in a line",
-            _ => "",
-        };
-        if !expected.is_empty() {
-            let found = word;
-            return Err((at, DeltaProblem::Syntax { found, expected }));
-        }
-        tokens.push(Token {
-            at,
-            text: word,
-            quoted,
-        });
+    const LEXER: Lexer = Lexer {
+        inner: InnerQuote::Escaped,
+        signs: &[",", ":", "="],
+        comments: Comments::BetweenWords,
+        ..Lexer::WORDS
+    };
+    let column = |at: usize| u32::try_from(text[..at].chars().count() + 1).unwrap_or(u32::MAX);
+    let wrong = |start, found, expected| {
+        let column = column(start);
+        (
+            SourcePosition { line, column },
+            DeltaProblem::Syntax { found, expected },
+        )
+    };
+    let tokens = LEXER.tokens(text).map_err(|span| {
+        let expected = "a quote at the end of the word, and \\\" for one inside";
+        wrong(span.start, text.into(), expected)
+    })?;
+    let long = tokens.iter().find(|token| token.text.len() > LONGEST_WORD);
+    let long = long.map(|token| (token, "words of at most 4096 bytes"));
+    let many = tokens
+        .get(MOST_WORDS)
+        .map(|token| (token, "at most 4096 words in a line"));
+    if let Some((token, expected)) = long.or(many) {
+        return Err(wrong(
+            token.span.start,
+            token.text.clone().into_owned(),
+            expected,
+        ));
     }
-    Ok(tokens)
-}
-
-/// The text before the next quote; `None` without a quote.
-fn quoted_word(letters: &mut Chars<'_>) -> Option<String> {
-    let mut word = String::new();
-    loop {
-        match letters.next()? {
-            '"' => return Some(word),
-            '\\' => word.push(match letters.next()? {
-                'n' => '\n',
-                'r' => '\r',
-                't' => '\t',
-                letter => letter,
-            }),
-            letter => word.push(letter),
-        }
-    }
+    let tokens = tokens.into_iter().map(|token| Token {
+        at: SourcePosition {
+            line,
+            column: column(token.span.start),
+        },
+        text: token.text.into_owned(),
+        quoted: token.kind == TokenKind::Quoted,
+    });
+    Ok(tokens.collect())
 }
 
 /// The remaining words of the line.

@@ -25,9 +25,9 @@ use alloc::vec::Vec;
 
 use fixwire_book::{Depth, Side};
 use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
+use fixwire_text::first_word;
 
 use super::Exchange;
-use super::rights::split;
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
 use crate::event::{Correction, MarketEvent};
@@ -51,11 +51,11 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Result<String, String> {
         let command = core::str::from_utf8(command).map_err(|_| "the command is not UTF-8 text")?;
-        let (verb, rest) = split(command);
+        let (verb, rest) = first_word(command);
         let at = now.wall;
         match verb {
             "state" => {
-                let (name, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (name, symbol) = first_word(rest);
                 let unknown =
                     || format!("unknown state {name:?}: use continuous, auction, halted or closed");
                 state_of(name).ok_or_else(unknown)?;
@@ -79,8 +79,8 @@ impl Exchange {
                 Ok(format!("{}: uncrossed", symbols.join(", ")))
             }
             "band" => {
-                let (low, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-                let (high, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (low, rest) = first_word(rest);
+                let (high, symbol) = first_word(rest);
                 let instrument = self.named(symbol)?;
                 let (low, high) = (price(instrument, low)?, price(instrument, high)?);
                 let tick = instrument.tick;
@@ -104,7 +104,7 @@ impl Exchange {
             "lock" | "unlock" => self.lock(rest, verb == "lock"),
             "bust" => self.change_trade(now, rest, None, outbox),
             "correct" => {
-                let (exec_id, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (exec_id, rest) = first_word(rest);
                 let to = corrected(rest)?;
                 self.change_trade(now, exec_id, Some(to), outbox)
             }
@@ -121,7 +121,7 @@ impl Exchange {
     /// Answers a query.
     pub(super) fn answer(&self, query: &[u8]) -> Result<String, String> {
         let query = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
-        let (verb, rest) = split(query);
+        let (verb, rest) = first_word(query);
         match verb {
             // Counters for `fixwire status`.
             "instruments" | "counts" => {

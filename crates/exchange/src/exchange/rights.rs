@@ -1,6 +1,7 @@
 //! Commands and queries of operators, and their rights.
 
 use fixwire_protocol::OperatorRight;
+use fixwire_text::first_word;
 
 /// Commands and queries, and the right that each one requires.
 pub const RIGHTS: [(&str, OperatorRight); 19] = [
@@ -27,13 +28,7 @@ pub const RIGHTS: [(&str, OperatorRight); 19] = [
 
 /// The right that a command or query requires; `None` for an unknown one.
 pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
-    let (verb, _) = split(core::str::from_utf8(text).ok()?);
+    let (verb, _) = first_word(core::str::from_utf8(text).ok()?);
     let known = RIGHTS.iter().find(|(known, _)| *known == verb);
     known.map(|(_, right)| *right)
-}
-
-/// The verb and its arguments.
-pub(super) fn split(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    text.split_once(' ').unwrap_or((text, ""))
 }

@@ -8,7 +8,8 @@ use fixwire_tmp::{TmpSide, TmpSymbol};
 
 use super::desk::{A, B, Desk, OLD, Said, config, decimal, exchange};
 use super::tmp_desk::{ONE, TmpDesk, TmpSaid, new};
-use crate::{ExchangeConfig, InstrumentConfig, LegConfig, OrderScript, parse_legs};
+use crate::leg_config::parse_legs;
+use crate::{ExchangeConfig, InstrumentConfig, LegConfig, OrderScript};
 
 /// JUN-MAR buys JUN and sells MAR; FLY buys MAR and sells two JUN.
 pub(super) fn spreads() -> ExchangeConfig {

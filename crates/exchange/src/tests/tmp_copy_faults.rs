@@ -108,7 +108,7 @@ fn every_fault_of_a_line_with_copies_ends_in_recovery_or_a_named_error() {
                     "" => format!("{kind} session=DC"),
                     message => format!("{kind} session=DC type={message}"),
                 };
-                if crate::check_fault(&words).is_err() {
+                if crate::faults::check_fault(&words).is_err() {
                     continue;
                 }
                 played += 1;

@@ -7,7 +7,8 @@ use fixwire_tmp::messages::{L40, R04};
 use fixwire_tmp::{ClientLinkState, TmpExecType, TmpHeader, TmpLayout, TmpSide, TmpStatus};
 
 use super::tmp_desk::{FCM, ONE, TWO, TmpDesk, TmpSaid, change, new};
-use crate::{OrderScript, check_fault_names};
+use crate::OrderScript;
+use crate::faults::check_fault_names;
 
 const BUY: TmpSide = TmpSide::BUY;
 

@@ -199,7 +199,7 @@ fn every_fault_in_every_state_ends_in_recovery_or_a_named_error() {
                     message => format!("{kind} session=T1 type={message}"),
                 };
                 // Silence is for all frames, and R04 and R05 have no half.
-                if crate::check_fault(&words).is_err() {
+                if crate::faults::check_fault(&words).is_err() {
                     continue;
                 }
                 let reasons = play(place, &words);

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
+use fixwire_text::{first_word, pairs};
 
 use crate::values::limits::RiskControl;
 use crate::values::rules::ScopeName;
@@ -55,7 +56,7 @@ impl<'a> Words<'a> {
         if text.chars().any(char::is_control) {
             return Err("the command has control characters".into());
         }
-        let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let (verb, rest) = first_word(text);
         let words = Self { verb, rest };
         let known = [
             "firm", "session", "account", "symbol", "open", "until", "day", "last", "bid", "offer",
@@ -78,8 +79,7 @@ impl<'a> Words<'a> {
     }
 
     pub fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let words = self.rest.split_whitespace();
-        words.map(|word| word.split_once('=').unwrap_or((word, "")))
+        pairs(self.rest).map(|(_, key, value)| (key, value))
     }
 
     pub fn get(&self, key: &str) -> &'a str {

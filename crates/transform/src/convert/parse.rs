@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Version};
+use fixwire_text::{Comments, Lexer};
 
 use super::level::Levels;
 use super::policy::{Policies, Policy};
@@ -79,24 +80,18 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, Outcome<Vec<String>>)> {
 
 /// The words of a line up to `#`. Between quotation marks, spaces and `#` are ordinary characters.
 fn words(line: &str) -> Outcome<Vec<String>> {
-    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
-    for letter in line.chars() {
-        match letter {
-            '"' => {
-                quoted = !quoted;
-                word.get_or_insert_default();
-            }
-            '#' if !quoted => break,
-            ' ' | '\t' if !quoted => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    if quoted {
-        Err(ConversionProblem::OpenQuote)
-    } else {
-        Ok(words)
-    }
+    const LEXER: Lexer = Lexer {
+        is_glued: true,
+        comments: Comments::Anywhere,
+        ..Lexer::WORDS
+    };
+    let words = LEXER
+        .tokens(line)
+        .map_err(|_| ConversionProblem::OpenQuote)?;
+    Ok(words
+        .into_iter()
+        .map(|word| word.text.into_owned())
+        .collect())
 }
 
 /// Where the following statements apply.

@@ -3,6 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_text::{InnerQuote, Lexer, TokenKind};
+
 use super::problem::{Fault, RuleProblem};
 
 /// One piece of the text.
@@ -41,8 +43,12 @@ pub struct Spot {
     pub token: Token,
 }
 
-/// Longer signs first.
-const SIGNS: [&str; 10] = ["!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">"];
+const LEXER: Lexer = Lexer {
+    quotes: &['"', '\''],
+    inner: InnerQuote::Doubled,
+    signs: &["!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">"],
+    ..Lexer::WORDS
+};
 
 /// Splits a text into tokens; the last one is [`Token::End`].
 ///
@@ -51,45 +57,17 @@ const SIGNS: [&str; 10] = ["!=", "<=", ">=", "(", ")", ",", ":", "=", "<", ">"];
 /// [`RuleProblem::Unclosed`] for a text without its closing quote, [`RuleProblem::Unexpected`] for a byte that
 /// begins no token.
 pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
-    let bytes = text.as_bytes();
+    let tokens = LEXER.tokens(text);
+    let tokens = tokens.map_err(|span| Fault::new(span.start, RuleProblem::Unclosed))?;
     let mut spots = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if byte.is_ascii_whitespace() {
-            at += 1;
-            continue;
-        }
-        let rest = &text[at..];
-        let (token, len) = if byte == b'"' || byte == b'\'' {
-            quoted(rest, at)?
-        } else if byte.is_ascii_digit() || byte == b'-' {
-            let len = rest
-                .bytes()
-                .skip(1)
-                .take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'.')
-                .count()
-                + 1;
-            (Token::Number(rest[..len].into()), len)
-        } else if byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'@' | b'*') {
-            let in_word = |byte: &u8| {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'*')
-            };
-            let len = rest.bytes().skip(1).take_while(in_word).count() + 1;
-            (Token::Word(rest[..len].into()), len)
-        } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
-            (Token::Sign(sign), sign.len())
-        } else {
-            let found = rest.chars().next().map(String::from).unwrap_or_default();
-            return Err(Fault::new(
-                at,
-                RuleProblem::Unexpected {
-                    found,
-                    wanted: "a word, a number, a text in quotes or a sign",
-                },
-            ));
+    for fixwire_text::Token { span, kind, text } in tokens {
+        let at = span.start;
+        let token = match kind {
+            TokenKind::Word => word(&text, at)?,
+            TokenKind::Quoted => Token::Quoted(text.into_owned()),
+            TokenKind::Sign(sign) => Token::Sign(sign),
         };
         spots.push(Spot { at, token });
-        at += len;
     }
     spots.push(Spot {
         at: text.len(),
@@ -98,22 +76,28 @@ pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     Ok(spots)
 }
 
-/// The quoted text at the start of `rest`, and its length in bytes with the quotes.
-fn quoted(rest: &str, at: usize) -> Result<(Token, usize), Fault> {
-    let quote = rest.as_bytes()[0] as char;
-    let mut text = String::new();
-    let mut letters = rest.char_indices().skip(1).peekable();
-    while let Some((place, letter)) = letters.next() {
-        if letter != quote {
-            text.push(letter);
-        } else if letters.peek().is_some_and(|(_, next)| *next == quote) {
-            letters.next();
-            text.push(quote);
-        } else {
-            return Ok((Token::Quoted(text), place + 1));
+/// A word or number that begins at a byte.
+fn word(text: &str, at: usize) -> Result<Token, Fault> {
+    let is_number = text.starts_with(|it: char| it.is_ascii_digit() || it == '-');
+    let fits = |(at, letter): &(usize, char)| {
+        let first = if is_number { "-" } else { "_@*" };
+        let others = if is_number { "." } else { "_.-*" };
+        letter.is_ascii_alphanumeric() || if *at == 0 { first } else { others }.contains(*letter)
+    };
+    match text.char_indices().find(|it| !fits(it)) {
+        None if is_number => Ok(Token::Number(text.into())),
+        None => Ok(Token::Word(text.into())),
+        Some((place, letter)) => {
+            let (found, wanted) = (
+                letter.into(),
+                "a word, a number, a text in quotes or a sign",
+            );
+            Err(Fault::new(
+                at + place,
+                RuleProblem::Unexpected { found, wanted },
+            ))
         }
     }
-    Err(Fault::new(at, RuleProblem::Unclosed))
 }
 
 #[cfg(test)]
