@@ -82,6 +82,14 @@ pub(crate) struct Beside<'a> {
     pub fields: CarriedFields<'a>,
 }
 
+impl Beside<'_> {
+    /// Nothing.
+    pub(crate) const NONE: Self = Self {
+        locate: Locate::NONE,
+        fields: CarriedFields::NONE,
+    };
+}
+
 /// A new order that passed the controls.
 pub(crate) struct Accepted {
     pub proposal: Proposal,

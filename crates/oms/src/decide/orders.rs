@@ -112,7 +112,13 @@ impl Core {
 
     /// Notes what an order or a request carries to its venue.
     #[cold]
-    fn carry(&mut self, at: i64, number: Number, fields: CarriedFields<'_>, sink: &mut impl Sink) {
+    pub(crate) fn carry(
+        &mut self,
+        at: i64,
+        number: Number,
+        fields: CarriedFields<'_>,
+        sink: &mut impl Sink,
+    ) {
         if !fields.is_empty() {
             let CarriedFields { header, body } = fields;
             let event = OrderEvent::Request(RequestEvent::Fields {
@@ -298,8 +304,8 @@ impl Core {
         })
     }
 
-    /// Refuses a new order. It can be run again when what it says beside its usual fields is kept: nothing, or that the
-    /// stock of a short sale is located.
+    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
+    /// short sale is located.
     pub(crate) fn refuse_with(
         &mut self,
         at: i64,
@@ -308,14 +314,12 @@ impl Core {
         reason: Reason,
         sink: &mut impl Sink,
     ) {
-        let is_kept = beside.is_none_or(|Beside { locate, fields }| {
-            let is_kept = match (locate.reqd, locate.broker) {
-                (0, b"") => true,
-                (b'N', b"") => new.is_located,
-                _ => false,
-            };
-            is_kept && fields.is_empty()
-        });
+        let Beside { locate, fields } = beside.unwrap_or(Beside::NONE);
+        let is_kept = match (locate.reqd, locate.broker) {
+            (0, b"") => true,
+            (b'N', b"") => new.is_located,
+            _ => false,
+        };
         let kept = self.kept(at, new, reason).filter(|_| is_kept);
         let event = OrderEvent::Request(RequestEvent::Refused {
             session: new.session,
@@ -328,12 +332,13 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if let Some(terms) = kept {
-            let id = new.id;
-            self.emit(
-                at,
-                &OrderEvent::Rejected(RejectedEvent::RejectKept { terms, id }),
-                sink,
-            );
+            let event = OrderEvent::Rejected(RejectedEvent::RejectKept {
+                terms,
+                id: new.id,
+                header: fields.header,
+                body: fields.body,
+            });
+            self.emit(at, &event, sink);
         }
         self.guard(at, Party::of_session(new.session), sink);
     }

@@ -175,12 +175,18 @@ impl Core {
         }
         let waived = Waived::parse(without)?;
         let rejected = self.find_rejected(words.get("order"))?;
-        let (reject, terms, old) = (rejected.number, rejected.terms, rejected.id.clone());
-        if rejected.rerun > 0 {
+        let RejectedOrder {
+            number: reject,
+            terms,
+            id: old,
+            rerun,
+            fields,
+        } = rejected.clone();
+        if rerun > 0 {
             return Err(format!(
                 "{} was run again already, as order {}",
                 text(old.bytes()),
-                rejected.rerun
+                rerun
             ));
         }
         let day = self.state().day();
@@ -223,6 +229,7 @@ impl Core {
             };
             self.located(at, order, located, sink);
         }
+        self.carry(at, order, fields.get(), sink);
         let event = OrderEvent::Rejected(RejectedEvent::Rerun {
             order,
             reject,

@@ -1,10 +1,14 @@
 //! Sends orders and requests, queues them, or rejects them; cancels of the OMS.
 
+use fixwire_protocol::Tag;
+
 use crate::decide::core::{Core, Sink};
 use crate::decide::queue::Next;
 use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
+use crate::values::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::contract::Passage;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::StatusRule;
@@ -70,6 +74,11 @@ impl Core {
         line: SessionNo,
         sink: &mut impl Sink,
     ) {
+        if !self.state.carried.is_empty()
+            && let Some(tag) = self.refused_by(line, number)
+        {
+            return self.reject_unsent_for(at, number, Reason::not_carried(tag), sink);
+        }
         if !self.pools.is_empty()
             && let Err(reason) = self.give_number(at, number, sink)
         {
@@ -80,6 +89,43 @@ impl Core {
             &OrderEvent::Request(RequestEvent::Sent { number, line }),
             sink,
         );
+    }
+
+    /// The field that an order or a request carries and that the contract of a line's group refuses: settings were other
+    /// ones when it came in.
+    #[cold]
+    fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
+        let group = self.lines.line(line).map(|line| line.group);
+        let contract = &self.rules.groups.get(group?)?.contract;
+        if contract.is_empty() {
+            return None;
+        }
+        let CarriedFields { header, body } = self.state.carried.of(number);
+        let mut fields = each_field(header).chain(each_field(body));
+        let is_refused = |field: &CarriedField<'_>| {
+            let treatment = contract.of(field.tag);
+            treatment.is_some_and(|it| it.pass(field.value) == Passage::Refused)
+        };
+        fields.find(is_refused).map(|field| field.tag)
+    }
+
+    /// Sends a request on a session, or declines it.
+    pub(crate) fn send_request_on(
+        &mut self,
+        at: i64,
+        number: Number,
+        line: SessionNo,
+        sink: &mut impl Sink,
+    ) {
+        if !self.state.carried.is_empty()
+            && let Some(tag) = self.refused_by(line, number)
+        {
+            let reason = Reason::not_carried(tag);
+            self.decline_for(at, number, reason, b"", sink);
+            return;
+        }
+        let event = OrderEvent::Request(RequestEvent::Sent { number, line });
+        self.emit(at, &event, sink);
     }
 
     /// Sends a request on the session of its order, or queues it.
@@ -97,11 +143,7 @@ impl Core {
             && self.state.is_ready(line)
             && has_room(line)
         {
-            return self.emit(
-                at,
-                &OrderEvent::Request(RequestEvent::Sent { number, line }),
-                sink,
-            );
+            return self.send_request_on(at, number, line, sink);
         }
         let group = line.and_then(|line| self.lines.line(line));
         let group = group.map(|line| line.group);

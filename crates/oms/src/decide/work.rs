@@ -697,11 +697,7 @@ impl Core {
         }
         match line {
             Some(line) if is_order => self.send_on(at, number, line, sink),
-            Some(line) => self.emit(
-                at,
-                &OrderEvent::Request(RequestEvent::Sent { number, line }),
-                sink,
-            ),
+            Some(line) => self.send_request_on(at, number, line, sink),
             None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
             None => {
                 self.decline(at, number, Why::Stale, b"", sink);

@@ -9,13 +9,29 @@ use crate::values::carried::CarriedFields;
 use crate::values::value::Number;
 
 /// Fields of an order or a request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields {
     pub header: Box<[u8]>,
     pub body: Box<[u8]>,
 }
 
 record! { Fields { header, body } }
+
+impl Fields {
+    pub(crate) fn of(CarriedFields { header, body }: CarriedFields<'_>) -> Self {
+        Self {
+            header: header.into(),
+            body: body.into(),
+        }
+    }
+
+    pub(crate) fn get(&self) -> CarriedFields<'_> {
+        CarriedFields {
+            header: &self.header,
+            body: &self.body,
+        }
+    }
+}
 
 /// The fields by the number of their order, or of their pending request. Most have none.
 #[derive(Clone, Debug, Default)]
@@ -30,21 +46,13 @@ impl Carried {
     }
 
     pub(crate) fn add(&mut self, number: Number, fields: CarriedFields<'_>) {
-        let CarriedFields { header, body } = fields;
-        let kept = Fields {
-            header: header.into(),
-            body: body.into(),
-        };
-        self.0.insert(number, kept);
+        self.0.insert(number, Fields::of(fields));
     }
 
     /// Of an order or a pending request.
     #[cold]
     pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
-        let known = self.0.get(&number);
-        known.map_or(CarriedFields::NONE, |Fields { header, body }| {
-            CarriedFields { header, body }
-        })
+        self.0.get(&number).map_or(CarriedFields::NONE, Fields::get)
     }
 
     /// A replace is done: the order has its fields from now on, and no others.

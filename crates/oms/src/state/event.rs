@@ -519,6 +519,8 @@ events! {
         47 RejectKept {
             terms: RejectedTerms = "Terms of the rejected order.",
             id: &'a [u8] = "ClOrdID(11).",
+            header: &'a [u8] = "Fields of the header that it would carry to its venue.",
+            body: &'a [u8] = "Those of the body.",
         }
         /// The order of the event before is a rejected one that an operator runs again.
         48 Rerun {

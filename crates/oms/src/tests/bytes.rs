@@ -6,6 +6,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::OrderState;
+use crate::state::carried::Fields;
 use crate::state::conditions::{Condition, Stage};
 use crate::state::copies::{Awaited, CopyBreak, ENDED};
 use crate::state::flow::Flow;
@@ -22,6 +23,7 @@ use crate::state::quotes::QuoteSide;
 use crate::state::reload::PendingReload;
 use crate::state::spreads::{LegSource, OrderLegs, SpreadLeg};
 use crate::state::{Expiry, Instrument, Session, Stop};
+use crate::values::carried::CarriedFields;
 use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::limits::RiskControl;
 use crate::values::locate::Locate;
@@ -211,6 +213,11 @@ fn add_orders(state: &mut OmsState) {
         broker: b"BROKER",
     };
     state.locates.add(closed, locate);
+    let fields = CarriedFields {
+        header: b"50=T\x01",
+        body: b"58=a\x01",
+    };
+    state.carried.add(closed, fields);
     let steps = [
         RemadeStep::Held {
             filled: 4,
@@ -317,6 +324,10 @@ fn add_records(state: &mut OmsState) {
             terms,
             id: Text::new(b"NO"),
             rerun,
+            fields: Fields::of(CarriedFields {
+                header: b"115=X\x01",
+                body: b"",
+            }),
         });
     }
 }

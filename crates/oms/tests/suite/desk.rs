@@ -142,6 +142,12 @@ impl Desk {
         desk
     }
 
+    /// Changes the settings, from the next restart on.
+    pub fn set(&mut self, from: &str, to: &str) {
+        assert!(self.setup.settings.contains(from), "{from}");
+        self.setup.settings = self.setup.settings.replace(from, to);
+    }
+
     pub fn state(&self) -> &OmsState {
         self.oms.state()
     }

@@ -68,10 +68,18 @@ pub(super) fn locates(all: &Locates, to: &mut StateLines) {
 
 pub(super) fn carried(all: &Carried, to: &mut StateLines) {
     let Carried(all) = all;
-    for (number, Fields { header, body }) in all {
+    for (number, fields) in all {
         to.of(format_args!("fields of {number}"));
-        to.say("header", header.escape_ascii());
-        to.say("body", body.escape_ascii());
+        fields_of(fields, to);
+    }
+}
+
+fn fields_of(fields: &Fields, to: &mut StateLines) {
+    let Fields { header, body } = fields;
+    for (part, bytes) in [("header", header), ("body", body)] {
+        if !bytes.is_empty() {
+            to.say(part, bytes.escape_ascii());
+        }
     }
 }
 
@@ -83,12 +91,14 @@ pub(super) fn rejected(of: &OmsState, all: &RejectedOrders, to: &mut StateLines)
         number,
         terms,
         id,
+        fields,
         rerun,
     } in all
     {
         to.of(format_args!("rejected order {number}"));
         to.text("ClOrdID", id);
         to.some("became", (*rerun != 0).then_some(OrderNo(*rerun)));
+        fields_of(fields, to);
         rejected_terms(of, terms, to);
     }
 }

@@ -1,17 +1,24 @@
 //! Applies events of the desk: rejected orders that are run again, copies of a venue, orders placed elsewhere.
 
 use crate::state::OmsState;
+use crate::state::carried::Fields;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, RejectedEvent};
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
+use crate::values::carried::CarriedFields;
 use crate::values::value::{BreakKind, Text};
 
 impl OmsState {
     pub(crate) fn apply_rejected(&mut self, event: &RejectedEvent<'_>) -> Option<()> {
         match *event {
-            RejectedEvent::RejectKept { terms, id } => {
+            RejectedEvent::RejectKept {
+                terms,
+                id,
+                header,
+                body,
+            } => {
                 self.sessions.get(terms.session)?;
                 self.accounts.get(terms.account)?;
                 self.instruments.get(terms.instrument)?;
@@ -20,6 +27,7 @@ impl OmsState {
                     terms,
                     id: Text::new(id),
                     rerun: 0,
+                    fields: Fields::of(CarriedFields { header, body }),
                 });
                 Some(())
             }

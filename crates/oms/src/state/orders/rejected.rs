@@ -2,6 +2,7 @@
 
 use alloc::collections::VecDeque;
 
+use crate::state::carried::Fields;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
@@ -55,9 +56,11 @@ pub(crate) struct RejectedOrder {
     pub id: Text,
     /// The order that it became; 0 for none.
     pub rerun: Number,
+    /// What it would carry to its venue.
+    pub fields: Fields,
 }
 
-record! { RejectedOrder { number, terms, id, rerun } }
+record! { RejectedOrder { number, terms, id, rerun, fields } }
 
 /// The rejected orders of the day, the oldest first.
 #[derive(Clone, Debug, Default)]

@@ -400,3 +400,39 @@ fn a_parent_order_has_nothing_to_carry_for() {
     );
     assert!(sent(&desk, "D").is_some_and(|body| body.ends_with("|58=a|")));
 }
+
+#[test]
+fn an_order_that_is_run_again_carries_the_same() {
+    for from_checkpoint in [false, true] {
+        let mut desk = desk(Version::Fix44);
+        let order = ORDER.replace("38=10", "38=2000000");
+        says(&mut desk, "D", &format!("115=FIRM|11=A1|{order}{PARTIES}"));
+        assert!(sent(&desk, "D").is_none());
+        desk.hear(&Input::Restart(0, from_checkpoint));
+        desk.hear(&Input::Up(VENUE, false));
+        desk.hear(&Input::Command("rerun order=C/A1 without=RC6".into()));
+        let sent = sent(&desk, "D").expect("run again");
+        assert!(sent.starts_with("115=FIRM|11="), "{sent}");
+        assert!(sent.ends_with(&format!("|{PARTIES}")), "{sent}");
+    }
+}
+
+#[test]
+fn what_the_settings_refuse_meanwhile_is_not_sent() {
+    let mut desk = desk_with(Version::Fix44, "", "queue = \"3600s\"\n");
+    desk.hear(&Input::Down(VENUE, false));
+    says(&mut desk, "D", &format!("11=A1|{ORDER}58=a|"));
+    says(&mut desk, "D", &format!("11=A2|{ORDER}"));
+    desk.set("queue =", "refuse = [58]\nqueue =");
+    desk.hear(&Input::Restart(0, false));
+    desk.hear(&Input::Up(CLIENT, false));
+    let said = desk.hear(&Input::Up(VENUE, false));
+    let orders = said
+        .iter()
+        .filter(|it| it.to == VENUE && it.msg_type == "D");
+    let numbers: Vec<_> = orders.collect();
+    assert_eq!(numbers.len(), 1);
+    assert_eq!(numbers[0].get(11), Some("2"));
+    let refused = said.iter().find(|it| it.to == CLIENT).unwrap();
+    assert!(refused.get(58).is_some_and(|it| it.ends_with("(tag 58)")));
+}
