@@ -14,7 +14,7 @@ use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag, value};
 use super::fields::{FieldUse, SentBecause, first_unusual};
 use super::{Oms, OmsSession};
 use crate::decide::refusals::LostField;
-use crate::fix::carried::{LineContract, is_set_in, set_fields};
+use crate::fix::carried::{LineContract, fields_of_cancels, is_set_in, set_fields};
 use crate::values::carried::CarriedFields;
 use crate::values::contract::Passage;
 use crate::values::ids::{SessionNo, Table};
@@ -132,25 +132,29 @@ impl Oms {
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
         self.users_set = self.rules().users.iter().any(sets);
+        let names = self.core.state().sessions();
         let mut contracts = Table::default();
-        let groups = self.rules().groups.iter();
-        for group in groups.filter(|group| !group.contract.is_empty()) {
+        let mut of_cancels: Table<SessionNo, Vec<Tag>> = names.iter().map(|_| Vec::new()).collect();
+        for group in &self.rules().groups {
             for session in self
                 .sessions
                 .iter()
                 .filter(|it| group.lines.contains(&it.name))
             {
-                let names = self.core.state().sessions();
                 let Some(line) = names.find(session.name.as_bytes()) else {
                     continue;
                 };
+                of_cancels[line] = fields_of_cancels(&session.dictionary);
+                if group.contract.is_empty() {
+                    continue;
+                }
                 if contracts.is_empty() {
                     contracts = names.iter().map(|_| None).collect();
                 }
                 contracts[line] = LineContract::new(&group.contract, &session.dictionary);
             }
         }
-        self.links.contracts = contracts;
+        (self.links.contracts, self.links.of_cancels) = (contracts, of_cancels);
     }
 
     /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user

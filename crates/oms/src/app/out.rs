@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_ledger::Wire as _;
-use fixwire_protocol::{Message, Outbox};
+use fixwire_protocol::{Message, Outbox, Tag};
 
 use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
@@ -37,6 +37,8 @@ pub(super) struct Links {
     pub clients: Table<SessionNo, Option<Client>>,
     /// Of each line whose group names fields; empty when none does.
     pub contracts: Table<SessionNo, Option<LineContract>>,
+    /// Fields of their orders that cancels of the OMS have, by line.
+    pub of_cancels: Table<SessionNo, Vec<Tag>>,
     pub tmp: TmpLines,
     /// Subscriptions of clients to states of markets.
     pub watches: MarketWatches,
@@ -224,6 +226,7 @@ impl Sink for Out<'_> {
                 session: link.session,
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
+                of_cancels: self.links.of_cancels.get(line).map_or(&[], Vec::as_slice),
             };
             lines::send(state, &sent, link, self.outbox);
         } else if !self.links.tmp.send(state, &sent, line) {

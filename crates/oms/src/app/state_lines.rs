@@ -99,8 +99,9 @@ impl Oms {
             to.say(&name, count);
         }
         let Links {
-            clients: _,   // Settings.
-            contracts: _, // Settings.
+            clients: _,    // Settings.
+            contracts: _,  // Settings.
+            of_cancels: _, // Settings.
             tmp,
             watches,
         } = links;

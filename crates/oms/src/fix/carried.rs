@@ -3,10 +3,12 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use fixwire_protocol::dictionary::Member;
 use fixwire_protocol::{Body, Dictionary, Tag};
 
 use crate::values::carried::{CarriedFields, each_field};
 use crate::values::contract::{Contract, Passage};
+use crate::values::field_table::IN_CANCELS;
 
 /// The requests that carry fields.
 const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];
@@ -61,15 +63,63 @@ impl LineContract {
             contract: contract.clone(),
         })
     }
+}
 
-    fn put(&self, fields: CarriedFields<'_>, is_header: bool, msg_type: &[u8], out: &mut Body<'_>) {
-        let part = if is_header {
-            fields.header
-        } else {
-            fields.body
-        };
-        for field in each_field(part) {
-            let treatment = self.contract.of(field.tag);
+/// The fields of its order that a cancel of the OMS has on a line: those that its dictionary gives to both.
+pub(crate) fn fields_of_cancels(dictionary: &Dictionary) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let [order, cancel] = [b"D", b"F"].map(|it| dictionary.message(it));
+    for tag in IN_CANCELS {
+        let [of_order, of_cancel] = [order, cancel].map(|it| it.and_then(|it| it.member(*tag)));
+        if dictionary.header().member(*tag).is_some() {
+            tags.push(*tag);
+        } else if let (Some(one), Some(other)) = (of_order, of_cancel)
+            && one.group == other.group
+        {
+            add_tags(one, &mut tags);
+        }
+    }
+    tags
+}
+
+fn add_tags(member: &Member, to: &mut Vec<Tag>) {
+    to.push(member.tag);
+    let members = member.group.iter().flat_map(|group| group.members());
+    members.for_each(|it| add_tags(it, to));
+}
+
+/// What a message carries, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct CarriedPart<'a> {
+    pub msg_type: &'a [u8],
+    pub fields: CarriedFields<'a>,
+    /// Only these of the fields; `None` for all.
+    pub only: Option<&'a [Tag]>,
+    /// `None` where the line's group names no field.
+    pub contract: Option<&'a LineContract>,
+}
+
+impl CarriedPart<'_> {
+    /// Writes the fields of the header, which come first.
+    #[cold]
+    pub(crate) fn put_header(&self, out: &mut Body<'_>) {
+        self.put(self.fields.header, true, out);
+    }
+
+    /// Writes the fields of the body, after those of the OMS.
+    #[cold]
+    pub(crate) fn put_body(&self, out: &mut Body<'_>) {
+        self.put(self.fields.body, false, out);
+    }
+
+    fn put(&self, fields: &[u8], is_header: bool, out: &mut Body<'_>) {
+        if self.only.is_none() && self.contract.is_none() {
+            out.encoded(fields);
+            return;
+        }
+        let is_wanted = |tag| self.only.is_none_or(|only| only.contains(&tag));
+        for field in each_field(fields).filter(|field| is_wanted(field.tag)) {
+            let treatment = self.contract.and_then(|it| it.contract.of(field.tag));
             match treatment.map_or(Passage::Value(field.value), |it| it.pass(field.value)) {
                 Passage::Value(value) if value == field.value => {
                     out.encoded(field.bytes);
@@ -80,43 +130,11 @@ impl LineContract {
                 Passage::Dropped | Passage::Refused => {}
             }
         }
-        let sets = self.sets.iter().filter(|set| set.is_header == is_header);
-        for set in sets.filter(|set| is_set_in(set, msg_type)) {
-            if !each_field(part).any(|field| field.tag == set.tag) {
+        let sets = self.contract.iter().flat_map(|it| &it.sets);
+        for set in sets.filter(|set| set.is_header == is_header && is_set_in(set, self.msg_type)) {
+            if !each_field(fields).any(|field| field.tag == set.tag && is_wanted(set.tag)) {
                 out.field(set.tag, &set.value);
             }
-        }
-    }
-}
-
-/// Writes the fields of the header, which come first.
-#[cold]
-pub(crate) fn put_header(
-    fields: CarriedFields<'_>,
-    contract: Option<&LineContract>,
-    msg_type: &[u8],
-    out: &mut Body<'_>,
-) {
-    match contract {
-        Some(contract) => contract.put(fields, true, msg_type, out),
-        None => {
-            out.encoded(fields.header);
-        }
-    }
-}
-
-/// Writes the fields of the body, after those of the OMS.
-#[cold]
-pub(crate) fn put_body(
-    fields: CarriedFields<'_>,
-    contract: Option<&LineContract>,
-    msg_type: &[u8],
-    out: &mut Body<'_>,
-) {
-    match contract {
-        Some(contract) => contract.put(fields, false, msg_type, out),
-        None => {
-            out.encoded(fields.body);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Body, Decimal, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value,
+    Body, Decimal, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
 };
 use siphasher::sip::SipHasher13;
 
-use super::carried::{LineContract, put_body, put_header};
+use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
@@ -36,6 +36,8 @@ pub(crate) struct VenueLine<'a> {
     pub version: Version,
     /// `None` where its group names no field.
     pub contract: Option<&'a LineContract>,
+    /// The fields of its order that a cancel of the OMS has.
+    pub of_cancels: &'a [Tag],
 }
 
 /// Writes the order, request or status request that an event sends.
@@ -89,13 +91,14 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
     let mut out = outbox.begin(line.session, b"D");
     let carries = !state.carried.is_empty() || line.contract.is_some();
+    let carried = || CarriedPart {
+        msg_type: b"D",
+        fields: state.carried.of(order.number),
+        only: None,
+        contract: line.contract,
+    };
     if carries {
-        put_header(
-            state.carried.of(order.number),
-            line.contract,
-            b"D",
-            &mut out,
-        );
+        carried().put_header(&mut out);
     }
     // It was rejected under its own number.
     if order.current == order.number {
@@ -130,12 +133,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         put_security_type(state, order, line.version, &mut out);
     }
     if carries {
-        put_body(
-            state.carried.of(order.number),
-            line.contract,
-            b"D",
-            &mut out,
-        );
+        carried().put_body(&mut out);
     }
     let _ = out.finish();
 }
@@ -169,13 +167,22 @@ fn change(
     let msg_type: &[u8] = if is_replace { b"G" } else { b"F" };
     let mut out = outbox.begin(line.session, msg_type);
     let carries = !state.carried.is_empty() || line.contract.is_some();
-    if carries {
-        put_header(
-            state.carried.of(request.number),
-            line.contract,
+    let carried = || {
+        let is_ours = !is_replace && request.id.bytes().is_empty();
+        let of = if is_ours {
+            order.number
+        } else {
+            request.number
+        };
+        CarriedPart {
             msg_type,
-            &mut out,
-        );
+            fields: state.carried.of(of),
+            only: is_ours.then_some(line.of_cancels),
+            contract: line.contract,
+        }
+    };
+    if carries {
+        carried().put_header(&mut out);
     }
     out.field(
         tag::ORIG_CL_ORD_ID,
@@ -217,12 +224,7 @@ fn change(
         put_security_type(state, order, line.version, &mut out);
     }
     if carries {
-        put_body(
-            state.carried.of(request.number),
-            line.contract,
-            msg_type,
-            &mut out,
-        );
+        carried().put_body(&mut out);
     }
     let _ = out.finish();
 }

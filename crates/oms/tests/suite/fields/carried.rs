@@ -402,6 +402,28 @@ fn a_parent_order_has_nothing_to_carry_for() {
 }
 
 #[test]
+fn cancels_that_the_oms_makes_say_whose_order_it_is() {
+    for (version, body) in [
+        (Version::Fix42, "109=FUND|76=BROKER|".to_owned()),
+        (Version::Fix44, PARTIES.to_owned()),
+        (Version::Fix50Sp2, PARTIES.to_owned()),
+    ] {
+        let mut desk = desk(version);
+        let order = format!("115=FIRM|11=A1|{ORDER}58=a text|{body}47=A|");
+        let order = match version {
+            Version::Fix42 => order,
+            _ => order.replace("47=A|", "528=A|"),
+        };
+        says(&mut desk, "D", &order);
+        accept(&mut desk, "1");
+        desk.hear(&Input::Command("kill account=A1".into()));
+        let sent = sent(&desk, "F").unwrap_or_else(|| panic!("{version:?}"));
+        assert!(sent.starts_with("115=FIRM|41=1|"), "{sent}");
+        assert!(sent.ends_with(&format!("|38=10|{body}")), "{sent}");
+    }
+}
+
+#[test]
 fn an_order_that_is_run_again_carries_the_same() {
     for from_checkpoint in [false, true] {
         let mut desk = desk(Version::Fix44);
