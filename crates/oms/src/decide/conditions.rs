@@ -3,7 +3,9 @@
 use fixwire_protocol::Nanos;
 
 use crate::decide::core::{Change, Core, NewOrder, Sink};
+use crate::decide::parents;
 use crate::decide::risk;
+use crate::decide::spreads;
 use crate::state::conditions::Terms;
 use crate::state::event::{ConditionEvent, LifecycleEvent, OrderEvent, RequestEvent};
 use crate::state::known_prices::{AcceptedTerms, place};
@@ -63,7 +65,7 @@ impl Core {
             }
         }
         if let (Some(role), Some(tif)) = (role, new.tif) {
-            self.check_role(new.session, user, role, kind, tif)?;
+            parents::check_role(&self.state, new.session, user, role, kind, tif)?;
         }
         let is_parent = role == Some(FamilyRole::Parent);
         if is_parent && (condition.is_some() || valid_for.is_some()) {
@@ -302,7 +304,7 @@ impl Core {
         self.check_restricted(&proposal, true)?;
         risk::check_again(&self.state, rule, &proposal)?;
         if !self.state.spreads.is_empty() {
-            self.check_legs(&proposal, Some(order), &Waived::default())?;
+            spreads::check_legs(self, &proposal, Some(order), &Waived::default())?;
         }
         self.own.check(&self.state, &proposal, order.number)
     }

@@ -6,6 +6,7 @@ use alloc::format;
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::spreads;
 use crate::decide::venue::spreads::FillOfLeg;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::copies::ENDED;
@@ -236,7 +237,7 @@ impl Core {
         if self.state().spreads.is_empty() {
             return None;
         }
-        self.instrument_of_leg(order, report)
+        spreads::instrument_of_leg(&self.state, order, report)
     }
 
     /// The number of the execution of a copy among the fills of its order.

@@ -2,8 +2,8 @@
 //! ended.
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::short;
-use crate::decide::venue::{EndNote, ReportOutcome, VenueReport};
+use crate::decide::venue::{EndNote, ReportOutcome, VenueReport, short};
+use crate::decide::work::must_go;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::state::orders::transition::{OrderState, Transition};
 use crate::values::reason::{Reason, Why};
@@ -231,5 +231,26 @@ impl Core {
         });
         self.emit(at, &event, sink);
         self.forget(at, sink);
+    }
+
+    /// Closes a parent that has no open child and must not go on.
+    pub(crate) fn settle_parent(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state.orders();
+        let parent = orders.get(number);
+        let Some(parent) = parent.filter(|it| it.state == OrderState::Parent) else {
+            return;
+        };
+        if self.state.open_children(number).next().is_some() {
+            return;
+        }
+        let is_over = match self.work.day_after() {
+            Some(day) => !parent.outlives(day),
+            None => number <= self.state.yesterday && !parent.outlives(self.state.day()),
+        };
+        if orders.request_of(parent).is_some() || must_go(&self.state, parent) {
+            self.end_parent(at, number, End::Cancelled, b"", sink);
+        } else if is_over {
+            self.end_parent(at, number, End::Expired, b"end of the trading day", sink);
+        }
     }
 }

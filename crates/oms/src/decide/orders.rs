@@ -3,7 +3,9 @@
 use fixwire_protocol::Decimal;
 
 use crate::decide::core::{Accepted, Beside, Change, Core, NewOrder, Proposed, Sink};
+use crate::decide::parents;
 use crate::decide::risk;
+use crate::decide::spreads;
 use crate::state::conditions::Terms;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::Order;
@@ -193,12 +195,12 @@ impl Core {
             self.check_tmp(&proposal, QUOTE)?;
         }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
-            self.check_child(&mut proposal, parent, new.until)?;
+            parents::check_child(&self.state, &mut proposal, parent, new.until)?;
         }
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(&self.state, rule, &proposal)?;
         if !self.state.spreads.is_empty() {
-            self.check_legs(&proposal, None, &Waived::default())?;
+            spreads::check_legs(self, &proposal, None, &Waived::default())?;
         }
         if asked.is_none_or(|asked| !asked.stays()) {
             self.own.check(&self.state, &proposal, opposite)?;
@@ -511,12 +513,12 @@ impl Core {
             at,
         };
         if !state.families.is_empty() {
-            self.check_family_change(order, &mut proposal)?;
+            parents::check_family_change(state, order, &mut proposal)?;
         }
         self.check_restricted(&proposal, true)?;
         let hold = risk::check(state, rule, &proposal)?;
         if !state.spreads.is_empty() {
-            self.check_legs(&proposal, Some(order), &Waived::default())?;
+            spreads::check_legs(self, &proposal, Some(order), &Waived::default())?;
         }
         if order.state != OrderState::Held && !is_parent {
             self.own.check(state, &proposal, order.number)?;

@@ -1,10 +1,9 @@
-//! Decides on parent and child orders: what a child may be, what its fills and its end mean for its parent.
+//! Checks of parent and child orders: who may place them, and what a child or a replace may be.
 //!
 //! A parent ends when nothing of it is left to fill, or when its last child has ended after a cancel of the parent, a
 //! mass cancel, a kill switch or the end of its last day.
 
-use crate::decide::core::{Core, Sink};
-use crate::decide::work::must_go;
+use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
@@ -13,7 +12,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::UserRule;
-use crate::values::value::{End, Number, OrderType, Price, Quantity, TimeInForce};
+use crate::values::value::{Number, OrderType, Price, Quantity, TimeInForce};
 
 /// A child does not fit its parent: the field that does not.
 fn unfit(tag: u32, parent: Number) -> Reason {
@@ -43,178 +42,142 @@ fn is_within(parent: &Order, price: Price) -> bool {
     }
 }
 
-impl Core {
-    /// Whether any client may place parent orders.
-    pub(crate) fn has_parents(&self) -> bool {
-        self.has_parents
+/// Checks whether a client may place a parent or child order.
+pub(crate) fn check_role(
+    state: &OmsState,
+    session: SessionNo,
+    user: &UserRule,
+    role: FamilyRole,
+    kind: OrderType,
+    tif: TimeInForce,
+) -> Result<(), Reason> {
+    let most = user.parents.ok_or(Reason::of(Why::NotParents))?;
+    if role != FamilyRole::Parent {
+        return Ok(());
     }
-
-    /// Whether a client may place parent and child orders.
-    pub(crate) fn may_have_parents(&self, session: SessionNo) -> bool {
-        self.user(session).is_ok_and(|user| user.parents.is_some())
+    let is_plain = matches!(kind, OrderType::Market | OrderType::Limit);
+    let waits = !matches!(
+        tif,
+        TimeInForce::ImmediateOrCancel | TimeInForce::FillOrKill
+    );
+    if !is_plain || !waits {
+        return Err(Reason::of(Why::Unsupported));
     }
-
-    /// Checks whether a client may place a parent or child order.
-    pub(crate) fn check_role(
-        &self,
-        session: SessionNo,
-        user: &UserRule,
-        role: FamilyRole,
-        kind: OrderType,
-        tif: TimeInForce,
-    ) -> Result<(), Reason> {
-        let most = user.parents.ok_or(Reason::of(Why::NotParents))?;
-        if role != FamilyRole::Parent {
-            return Ok(());
-        }
-        let is_plain = matches!(kind, OrderType::Market | OrderType::Limit);
-        let waits = !matches!(
-            tif,
-            TimeInForce::ImmediateOrCancel | TimeInForce::FillOrKill
-        );
-        if !is_plain || !waits {
-            return Err(Reason::of(Why::Unsupported));
-        }
-        let open = self.state.families.open_of(session);
-        if open >= most {
-            return Err(Reason {
-                value: open as i128 + 1,
-                limit: most as i128,
-                ..Reason::of(Why::Parents)
-            });
-        }
-        Ok(())
-    }
-
-    /// A parent that takes more children.
-    fn open_parent(&self, number: Number, session: SessionNo) -> Result<&Order, Reason> {
-        let orders = self.state.orders();
-        let parent = orders.get(number).filter(|parent| {
-            let is_of_today = number > self.state.yesterday || parent.outlives(self.state.day());
-            let is_wanted = orders.request_of(parent).is_none() && !parent.withdrawn;
-            parent.state == OrderState::Parent
-                && parent.session == session
-                && is_of_today
-                && is_wanted
+    let open = state.families.open_of(session);
+    if open >= most {
+        return Err(Reason {
+            value: open as i128 + 1,
+            limit: most as i128,
+            ..Reason::of(Why::Parents)
         });
-        parent.ok_or(Reason {
-            value: number.into(),
-            ..Reason::of(Why::NoParent)
-        })
     }
+    Ok(())
+}
 
-    /// Quantity of a parent that is left for children.
-    fn left_of(&self, parent: &Order) -> Quantity {
-        let left = parent.quantity.saturating_sub(parent.filled);
-        left.saturating_sub(self.state.families.held(parent.number))
+/// A parent that takes more children.
+fn open_parent(state: &OmsState, number: Number, session: SessionNo) -> Result<&Order, Reason> {
+    let orders = state.orders();
+    let parent = orders.get(number).filter(|parent| {
+        let is_of_today = number > state.yesterday || parent.outlives(state.day());
+        let is_wanted = orders.request_of(parent).is_none() && !parent.withdrawn;
+        parent.state == OrderState::Parent && parent.session == session && is_of_today && is_wanted
+    });
+    parent.ok_or(Reason {
+        value: number.into(),
+        ..Reason::of(Why::NoParent)
+    })
+}
+
+/// What is left of a parent for children.
+fn left_of(state: &OmsState, parent: &Order) -> Quantity {
+    let left = parent.quantity.saturating_sub(parent.filled);
+    left.saturating_sub(state.families.held(parent.number))
+}
+
+/// Checks a new child, and lets it take over the quantity of its parent.
+#[cold]
+pub(crate) fn check_child(
+    state: &OmsState,
+    proposal: &mut Proposal,
+    parent: Number,
+    until: Option<u32>,
+) -> Result<(), Reason> {
+    let parent = open_parent(state, parent, proposal.session)?;
+    let differs = [
+        (1, proposal.account != parent.account),
+        (55, proposal.instrument != parent.instrument),
+        (54, proposal.side != parent.side),
+        (77, proposal.effect != parent.effect),
+        (40, parent.kind.has_price() && !proposal.kind.has_price()),
+        (44, !is_within(parent, proposal.price)),
+        (59, !fits_time(parent, proposal.tif, until)),
+    ];
+    if let Some((tag, _)) = differs.into_iter().find(|(_, differs)| *differs) {
+        return Err(unfit(tag, parent.number));
     }
+    let left = left_of(state, parent);
+    if proposal.quantity > left {
+        return Err(Reason {
+            value: proposal.quantity.into(),
+            limit: left.into(),
+            ..Reason::of(Why::ParentQuantity)
+        });
+    }
+    proposal.counted = state.released(parent, proposal.quantity);
+    proposal.held = proposal.quantity;
+    Ok(())
+}
 
-    /// Checks a new child, and lets it take over the quantity of its parent.
-    #[cold]
-    pub(crate) fn check_child(
-        &self,
-        proposal: &mut Proposal,
-        parent: Number,
-        until: Option<u32>,
-    ) -> Result<(), Reason> {
-        let parent = self.open_parent(parent, proposal.session)?;
-        let differs = [
-            (1, proposal.account != parent.account),
-            (55, proposal.instrument != parent.instrument),
-            (54, proposal.side != parent.side),
-            (77, proposal.effect != parent.effect),
-            (40, parent.kind.has_price() && !proposal.kind.has_price()),
-            (44, !is_within(parent, proposal.price)),
-            (59, !fits_time(parent, proposal.tif, until)),
-        ];
-        if let Some((tag, _)) = differs.into_iter().find(|(_, differs)| *differs) {
-            return Err(unfit(tag, parent.number));
-        }
-        let left = self.left_of(parent);
-        if proposal.quantity > left {
+/// Checks a replace of a parent or a child.
+#[cold]
+pub(crate) fn check_family_change(
+    state: &OmsState,
+    order: &Order,
+    proposal: &mut Proposal,
+) -> Result<(), Reason> {
+    if order.state == OrderState::Parent {
+        let held = state.families.held(order.number);
+        let least = order.filled.saturating_add(held);
+        if proposal.quantity < least {
             return Err(Reason {
                 value: proposal.quantity.into(),
-                limit: left.into(),
-                ..Reason::of(Why::ParentQuantity)
+                limit: least.into(),
+                ..Reason::of(Why::ChildrenHold)
             });
         }
-        proposal.counted = self.state.released(parent, proposal.quantity);
-        proposal.held = proposal.quantity;
-        Ok(())
+        proposal.filled = least;
+        return Ok(());
     }
-
-    /// Checks a replace of a parent or a child.
-    #[cold]
-    pub(crate) fn check_family_change(
-        &self,
-        order: &Order,
-        proposal: &mut Proposal,
-    ) -> Result<(), Reason> {
-        if order.state == OrderState::Parent {
-            let held = self.state.families.held(order.number);
-            let least = order.filled.saturating_add(held);
-            if proposal.quantity < least {
-                return Err(Reason {
-                    value: proposal.quantity.into(),
-                    limit: least.into(),
-                    ..Reason::of(Why::ChildrenHold)
-                });
-            }
-            proposal.filled = least;
-            return Ok(());
-        }
-        let Some(number) = self.state.families.parent_of(order.number) else {
-            return Ok(());
-        };
-        if proposal.price != order.price
-            && let Some(parent) = self.state.orders().get(number)
-            && !is_within(parent, proposal.price)
-        {
-            return Err(unfit(44, number));
-        }
-        let more = proposal.quantity.saturating_sub(order.quantity);
-        if more == 0 {
-            return Ok(());
-        }
-        let parent = self.open_parent(number, order.session)?;
-        let left = self.left_of(parent);
-        if more > left {
-            return Err(Reason {
-                value: proposal.quantity.into(),
-                limit: order.quantity.saturating_add(left).into(),
-                ..Reason::of(Why::ParentQuantity)
-            });
-        }
-        let released = self.state.released(parent, more);
-        let counted = &mut proposal.counted;
-        *counted = Tally {
-            buying: counted.buying.saturating_add(released.buying),
-            selling: counted.selling.saturating_add(released.selling),
-            reserved: counted.reserved.saturating_add(released.reserved),
-            ..*counted
-        };
-        proposal.held = proposal.quantity;
-        Ok(())
+    let Some(number) = state.families.parent_of(order.number) else {
+        return Ok(());
+    };
+    if proposal.price != order.price
+        && let Some(parent) = state.orders().get(number)
+        && !is_within(parent, proposal.price)
+    {
+        return Err(unfit(44, number));
     }
-
-    /// Closes a parent that has no open child and must not go on.
-    pub(crate) fn settle_parent(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let orders = self.state.orders();
-        let parent = orders.get(number);
-        let Some(parent) = parent.filter(|it| it.state == OrderState::Parent) else {
-            return;
-        };
-        if self.state.open_children(number).next().is_some() {
-            return;
-        }
-        let is_over = match self.work.day_after() {
-            Some(day) => !parent.outlives(day),
-            None => number <= self.state.yesterday && !parent.outlives(self.state.day()),
-        };
-        if orders.request_of(parent).is_some() || must_go(&self.state, parent) {
-            self.end_parent(at, number, End::Cancelled, b"", sink);
-        } else if is_over {
-            self.end_parent(at, number, End::Expired, b"end of the trading day", sink);
-        }
+    let more = proposal.quantity.saturating_sub(order.quantity);
+    if more == 0 {
+        return Ok(());
     }
+    let parent = open_parent(state, number, order.session)?;
+    let left = left_of(state, parent);
+    if more > left {
+        return Err(Reason {
+            value: proposal.quantity.into(),
+            limit: order.quantity.saturating_add(left).into(),
+            ..Reason::of(Why::ParentQuantity)
+        });
+    }
+    let released = state.released(parent, more);
+    let counted = &mut proposal.counted;
+    *counted = Tally {
+        buying: counted.buying.saturating_add(released.buying),
+        selling: counted.selling.saturating_add(released.selling),
+        reserved: counted.reserved.saturating_add(released.reserved),
+        ..*counted
+    };
+    proposal.held = proposal.quantity;
+    Ok(())
 }

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 
 use crate::decide::core::{Core, NewOrder, Proposed, Sink};
 use crate::decide::risk;
+use crate::decide::spreads;
 use crate::state::event::{OrderEvent, RejectedEvent, RequestEvent};
 use crate::state::orders::rejected::{RejectedOrder, RejectedTerms};
 use crate::state::proposal::Proposal;
@@ -108,7 +109,7 @@ impl Core {
         }
         let hold = risk::check_without(state, rule, &proposal, waived)?;
         if !state.spreads.is_empty() {
-            self.check_legs(&proposal, None, waived)?;
+            spreads::check_legs(self, &proposal, None, waived)?;
         }
         if !waived.self_trade {
             self.own.check(state, &proposal, 0)?;

@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use crate::decide::core::Core;
 use crate::decide::queue::Lines;
+use crate::decide::spreads;
 use crate::decide::work::is_unknown;
 use crate::state::orders::own::OwnOrders;
 use crate::state::pools::Pools;
@@ -138,7 +139,10 @@ impl Core {
             }
         }
         for index in state.instruments().numbers() {
-            let (least, prices) = (self.least_hold(index), self.leg_prices(index));
+            let (least, prices) = (
+                spreads::least_hold(self, index),
+                spreads::leg_prices(self, index),
+            );
             if let Some(Some(rule)) = self.instruments.get_mut(index)
                 && let Some((sum, total)) = prices
             {
@@ -213,5 +217,15 @@ impl Core {
         self.own.rebuild(&self.state);
         self.has_parents = self.rules.users.iter().any(|user| user.parents.is_some());
         self.prices.rescale(&self.state, scales);
+    }
+
+    /// Whether any client may place parent orders.
+    pub(crate) fn has_parents(&self) -> bool {
+        self.has_parents
+    }
+
+    /// Whether a client may place parent and child orders.
+    pub(crate) fn may_have_parents(&self, session: SessionNo) -> bool {
+        self.user(session).is_ok_and(|user| user.parents.is_some())
     }
 }

@@ -3,6 +3,7 @@
 use crate::decide::core::Core;
 use crate::decide::risk;
 use crate::decide::venue::VenueReport;
+use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::proposal::Proposal;
 use crate::state::spreads::SpreadLeg;
@@ -13,136 +14,134 @@ use crate::values::scope::Scope;
 use crate::values::value::{Number, Price, Quantity, Side};
 use crate::values::waived::Waived;
 
-impl Core {
-    /// Checks the legs of a spread as the order would trade them: restricted lists, kill switches, positions, markets.
-    /// `known` is the order that a replace is of. Nothing for other instruments.
-    ///
-    /// # Errors
-    ///
-    /// The first control that refuses the first leg, or the second one.
-    #[cold]
-    pub(crate) fn check_legs(
-        &self,
-        order: &Proposal,
-        known: Option<&Order>,
-        waived: &Waived,
-    ) -> Result<(), Reason> {
-        let Some(legs) = self.state.spreads.legs(order.instrument).copied() else {
-            // Another spread has them, or one of them was a spread.
-            return match self.rule(order.instrument)?.legs {
-                Some(_) => Err(Reason::of(Why::SpreadLegs)),
-                None => Ok(()),
-            };
+/// Checks the legs of a spread as the order would trade them: restricted lists, kill switches, positions, markets.
+/// `known` is the order that a replace is of. Nothing for other instruments.
+///
+/// # Errors
+///
+/// The first control that refuses the first leg, or the second one.
+#[cold]
+pub(crate) fn check_legs(
+    core: &Core,
+    order: &Proposal,
+    known: Option<&Order>,
+    waived: &Waived,
+) -> Result<(), Reason> {
+    let Some(legs) = core.state.spreads.legs(order.instrument).copied() else {
+        // Another spread has them, or one of them was a spread.
+        return match core.rule(order.instrument)?.legs {
+            Some(_) => Err(Reason::of(Why::SpreadLegs)),
+            None => Ok(()),
         };
-        if order.side == Side::SellShort {
-            return Err(Reason::of(Why::SpreadSide));
+    };
+    if order.side == Side::SellShort {
+        return Err(Reason::of(Why::SpreadSide));
+    }
+    let quantity = |tally: &Tally| tally.buying.saturating_add(tally.selling);
+    let state = &core.state;
+    let own = known.map(|it| state.counted(it, state.orders().request_of(it)));
+    let own = own.map_or(0, |tally| quantity(&tally));
+    let most = order.quantity.saturating_sub(order.filled);
+    let most = most.max(order.held.saturating_sub(order.filled));
+    let counted = known.and_then(|it| state.spreads.get(it.number));
+    let counted = counted.map_or([0, 0], |of| of.exposed);
+    // What its parent releases counts for the legs too.
+    let released = quantity(&order.counted).saturating_sub(own);
+    let new = match known {
+        Some(known) => state.exposure(known, &legs, most),
+        None => legs.map(|leg| leg.quantity(most)),
+    };
+    for at in [0, 1] {
+        let more = counted[at].saturating_add(legs[at].quantity(released));
+        check_leg(core, order, &legs[at], (more, new[at]), waived)?;
+    }
+    Ok(())
+}
+
+fn check_leg(
+    core: &Core,
+    order: &Proposal,
+    leg: &SpreadLeg,
+    (counted, new): (Quantity, Quantity),
+    waived: &Waived,
+) -> Result<(), Reason> {
+    let side = leg.side_in(order.side);
+    let tally = |quantity| Tally::open(side.is_buy(), quantity);
+    let leg_order = Proposal {
+        instrument: leg.instrument,
+        side,
+        counted: tally(counted),
+        ..*order
+    };
+    if !waived.restricted {
+        core.check_restricted(&leg_order, true)?;
+    }
+    let rule = core.rule(leg.instrument)?;
+    risk::check_leg(&core.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
+        match reason.why {
+            // The limit may be that of a wider scope: this says which leg it is.
+            Why::Long | Why::Short => Reason {
+                scope: Scope::Holding(order.account, leg.instrument),
+                ..reason
+            },
+            _ => reason,
         }
-        let quantity = |tally: &Tally| tally.buying.saturating_add(tally.selling);
-        let state = &self.state;
-        let own = known.map(|it| state.counted(it, state.orders().request_of(it)));
-        let own = own.map_or(0, |tally| quantity(&tally));
-        let most = order.quantity.saturating_sub(order.filled);
-        let most = most.max(order.held.saturating_sub(order.filled));
-        let counted = known.and_then(|it| state.spreads.get(it.number));
-        let counted = counted.map_or([0, 0], |of| of.exposed);
-        // What its parent releases counts for the legs too.
-        let released = quantity(&order.counted).saturating_sub(own);
-        let new = match known {
-            Some(known) => state.exposure(known, &legs, most),
-            None => legs.map(|leg| leg.quantity(most)),
-        };
-        for at in [0, 1] {
-            let more = counted[at].saturating_add(legs[at].quantity(released));
-            self.check_leg(order, &legs[at], (more, new[at]), waived)?;
-        }
-        Ok(())
-    }
+    })
+}
 
-    fn check_leg(
-        &self,
-        order: &Proposal,
-        leg: &SpreadLeg,
-        (counted, new): (Quantity, Quantity),
-        waived: &Waived,
-    ) -> Result<(), Reason> {
-        let side = leg.side_in(order.side);
-        let tally = |quantity| Tally::open(side.is_buy(), quantity);
-        let leg_order = Proposal {
-            instrument: leg.instrument,
-            side,
-            counted: tally(counted),
-            ..*order
-        };
-        if !waived.restricted {
-            self.check_restricted(&leg_order, true)?;
-        }
-        let rule = self.rule(leg.instrument)?;
-        risk::check_leg(&self.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
-            match reason.why {
-                // The limit may be that of a wider scope: this says which leg it is.
-                Why::Long | Why::Short => Reason {
-                    scope: Scope::Holding(order.account, leg.instrument),
-                    ..reason
-                },
-                _ => reason,
-            }
-        })
-    }
+/// The least price at which a spread is reserved: a set of its legs at their reference prices and a fifth.
+pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
+    const MOST: i128 = crate::values::units::MOST as i128;
+    let Some(legs) = core.state.spreads.legs(instrument) else {
+        return 0;
+    };
+    let worth = legs.iter().try_fold(0_i128, |sum, leg| {
+        let reference = core.rule(leg.instrument).ok()?.reference?.saturating_abs();
+        let price = reference.saturating_add(reference / 5);
+        let worth = core.state.worth(leg.instrument, price, leg.ratio.into())?;
+        sum.checked_add(worth)
+    });
+    let Some(known) = core.state.instruments.get(instrument) else {
+        return 0;
+    };
+    // Worth 10^-9 is what price 10^-scale is times 10^(3 - scale) times worth 10^-6.
+    let parts = 10_i128.pow(known.scale.into());
+    let one = i128::from(known.worth.max(1)) * 1_000;
+    let least = worth.and_then(|worth| worth.checked_mul(parts));
+    let least = least.map_or(MOST, |least| least / one + i128::from(least % one > 0));
+    i64::try_from(least.min(MOST)).unwrap_or(i64::MAX)
+}
 
-    /// The least price at which a spread is reserved: a set of its legs at their reference prices and a fifth.
-    pub(crate) fn least_hold(&self, instrument: InstrumentNo) -> Price {
-        const MOST: i128 = crate::values::units::MOST as i128;
-        let Some(legs) = self.state.spreads.legs(instrument) else {
-            return 0;
-        };
-        let worth = legs.iter().try_fold(0_i128, |sum, leg| {
-            let reference = self.rule(leg.instrument).ok()?.reference?.saturating_abs();
-            let price = reference.saturating_add(reference / 5);
-            let worth = self.state.worth(leg.instrument, price, leg.ratio.into())?;
-            sum.checked_add(worth)
-        });
-        let Some(known) = self.state.instruments.get(instrument) else {
-            return 0;
-        };
-        // Worth 10^-9 is what price 10^-scale is times 10^(3 - scale) times worth 10^-6.
-        let parts = 10_i128.pow(known.scale.into());
-        let one = i128::from(known.worth.max(1)) * 1_000;
-        let least = worth.and_then(|worth| worth.checked_mul(parts));
-        let least = least.map_or(MOST, |least| least / one + i128::from(least % one > 0));
-        i64::try_from(least.min(MOST)).unwrap_or(i64::MAX)
-    }
+/// The price of a spread that follows from the reference prices of its legs, and the sum of what they amount to.
+pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price, Price)> {
+    let legs = core.state.spreads.legs(instrument)?;
+    legs.iter().try_fold((0_i64, 0_i64), |(sum, total), leg| {
+        let price = core.rule(leg.instrument).ok()?.reference?;
+        let price = price.checked_mul(leg.ratio.into())?;
+        let signed = if leg.side.is_buy() { price } else { -price };
+        let total = total.checked_add(price.saturating_abs())?;
+        Some((sum.checked_add(signed)?, total))
+    })
+}
 
-    /// The price of a spread that follows from the reference prices of its legs, and the sum of what they amount to.
-    pub(crate) fn leg_prices(&self, instrument: InstrumentNo) -> Option<(Price, Price)> {
-        let legs = self.state.spreads.legs(instrument)?;
-        legs.iter().try_fold((0_i64, 0_i64), |(sum, total), leg| {
-            let price = self.rule(leg.instrument).ok()?.reference?;
-            let price = price.checked_mul(leg.ratio.into())?;
-            let signed = if leg.side.is_buy() { price } else { -price };
-            let total = total.checked_add(price.saturating_abs())?;
-            Some((sum.checked_add(signed)?, total))
-        })
-    }
+/// The leg that a report of an order is of, by its symbol.
+pub(crate) fn leg_of(state: &OmsState, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
+    let order = state.orders().get(order)?;
+    let legs = state.spreads.legs(order.instrument)?;
+    let names = state.instruments();
+    let is_it = |leg: &SpreadLeg| names.name(leg.instrument) == symbol;
+    let at = legs.iter().position(is_it)?;
+    Some((at as u8, legs[at]))
+}
 
-    /// The leg that a report of an order is of, by its symbol.
-    pub(crate) fn leg_of(&self, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
-        let order = self.state.orders().get(order)?;
-        let legs = self.state.spreads.legs(order.instrument)?;
-        let names = self.state.instruments();
-        let is_it = |leg: &SpreadLeg| names.name(leg.instrument) == symbol;
-        let at = legs.iter().position(is_it)?;
-        Some((at as u8, legs[at]))
-    }
-
-    /// The leg of its order that a report is of, on the side that the leg has.
-    pub(crate) fn instrument_of_leg(
-        &self,
-        order: Number,
-        report: &VenueReport<'_>,
-    ) -> Option<InstrumentNo> {
-        let (_, leg) = self.leg_of(order, report.symbol)?;
-        let side = leg.side_in(self.state.orders().get(order)?.side);
-        let is_its = report.side.is_none_or(|it| it.is_buy() == side.is_buy());
-        is_its.then_some(leg.instrument)
-    }
+/// The leg of its order that a report is of, on the side that the leg has.
+pub(crate) fn instrument_of_leg(
+    state: &OmsState,
+    order: Number,
+    report: &VenueReport<'_>,
+) -> Option<InstrumentNo> {
+    let (_, leg) = leg_of(state, order, report.symbol)?;
+    let side = leg.side_in(state.orders().get(order)?.side);
+    let is_its = report.side.is_none_or(|it| it.is_buy() == side.is_buy());
+    is_its.then_some(leg.instrument)
 }

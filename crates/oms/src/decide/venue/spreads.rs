@@ -18,6 +18,7 @@ use alloc::string::{String, ToString};
 use fixwire_protocol::{Decimal, Nanos};
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::spreads;
 use crate::decide::venue::agree::Found;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueReport};
 use crate::state::event::{OrderEvent, SpreadEvent};
@@ -93,7 +94,7 @@ impl Core {
                 let Some((symbol, quantity)) = self.leg_said(report, place, leg) else {
                     continue;
                 };
-                if let Some((at_leg, of)) = self.leg_of(number, &symbol) {
+                if let Some((at_leg, of)) = spreads::leg_of(&self.state, number, &symbol) {
                     let of_leg = VenueReport {
                         symbol: &symbol,
                         side: leg.side,
@@ -223,7 +224,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Option<ReportOutcome> {
         let number = report.id.order;
-        let (leg, of) = self.leg_of(number, report.symbol)?;
+        let (leg, of) = spreads::leg_of(&self.state, number, report.symbol)?;
         match report.kind {
             ReportKind::Fill | ReportKind::Bust | ReportKind::Correct => {}
             ReportKind::Restated => return Some(ReportOutcome::Unreadable),
