@@ -6,8 +6,8 @@ use super::Oms;
 use crate::decide::refusals::LostField;
 use crate::values::contract::{Passage, Treatment};
 use crate::values::field_table::{
-    self, CARRYING, FieldClass, FieldCondition, Messages, is_passed_on, is_usual_report,
-    is_usual_request, passes, report_bit, request_bit, request_treatment,
+    self, CARRYING, FieldClass, FieldCondition, Messages, goes_to_client, is_passed_on,
+    is_usual_report, is_usual_request, passes, report_bit, request_bit, request_treatment,
 };
 use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
@@ -266,18 +266,24 @@ impl Oms {
         message.msg_type() == b"D" && is_pool() == Some(tag)
     }
 
-    /// Counts the fields of a message of a venue that are not passed on.
+    /// Counts the fields of a message of a venue that are not passed on; whether others go to the client as they are.
     #[inline]
-    pub(super) fn count_report(&mut self, message: &Message<'_>) {
+    pub(super) fn count_report(&mut self, message: &Message<'_>) -> bool {
         let bit = report_bit(message.msg_type());
-        if is_usual_report(message.fields(), bit) {
-            return;
-        }
+        !is_usual_report(message.fields(), bit) && self.count_fields(message, bit)
+    }
+
+    #[cold]
+    fn count_fields(&mut self, message: &Message<'_>, bit: Messages) -> bool {
+        let mut passes = false;
         for field in message.fields() {
-            if !is_passed_on(field.tag, bit) {
+            if goes_to_client(field.tag, bit) {
+                passes = true;
+            } else if !is_passed_on(field.tag, bit) {
                 self.count_field(message, field.tag);
             }
         }
+        passes
     }
 
     fn count_field(&mut self, message: &Message<'_>, tag: Tag) {

@@ -17,6 +17,7 @@ use crate::desk::notice::{OmsEvent, OmsListener};
 use crate::fix::before::Before;
 use crate::fix::clients::Client;
 use crate::fix::mass::Listing;
+use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
@@ -49,7 +50,7 @@ mod texts;
 pub use session::OmsSession;
 
 use carry::{Gathered, Reach};
-use out::{Links, Out};
+use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
 use session::versions;
 use texts::Languages;
@@ -97,6 +98,10 @@ pub struct Oms {
     users_set: bool,
     gathered: Gathered,
     note: Vec<u8>,
+    /// Lines whose ExecID(17) clients get.
+    exec_id_lines: Vec<SessionNo>,
+    /// A report with fields of its venue, while it is written.
+    body: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
     settings: Option<Box<dyn SettingsSource>>,
@@ -139,6 +144,8 @@ impl Oms {
             users_set: false,
             gathered: Gathered::default(),
             note: Vec::with_capacity(1 << 10),
+            exec_id_lines: Vec::new(),
+            body: Vec::with_capacity(4 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
             settings: None,
@@ -165,12 +172,13 @@ impl Oms {
     }
 
     /// The core and its output.
+    #[inline]
     fn parts<'a>(
         &'a mut self,
         outbox: &'a mut Outbox,
         message: Option<&'a Message<'a>>,
     ) -> (&'a mut Core, Out<'a>) {
-        let (core, out, _) = self.parts_with_fields(outbox, message);
+        let (core, out, _) = self.parts_of(outbox, message, None);
         (core, out)
     }
 
@@ -181,6 +189,25 @@ impl Oms {
         outbox: &'a mut Outbox,
         message: Option<&'a Message<'a>>,
     ) -> (&'a mut Core, Out<'a>, CarriedFields<'a>) {
+        self.parts_of(outbox, message, None)
+    }
+
+    /// The same; clients get fields of the report of a venue.
+    #[inline]
+    fn parts_of<'a>(
+        &'a mut self,
+        outbox: &'a mut Outbox,
+        message: Option<&'a Message<'a>>,
+        report: Option<&'a Message<'a>>,
+    ) -> (&'a mut Core, Out<'a>, CarriedFields<'a>) {
+        let (state, lines) = (self.core.state(), &self.exec_id_lines);
+        let fields = report.and_then(|it| VenueFields::of(it, state, lines));
+        let venue = fields.map(|fields| VenueWords {
+            fields,
+            sessions: &self.sessions,
+            body: &mut self.body,
+            dropped: &mut self.dropped.reports,
+        });
         let out = Out {
             outbox,
             note: &mut self.note,
@@ -189,6 +216,7 @@ impl Oms {
             copies: &self.copies,
             watchers: &self.watchers,
             languages: self.languages.as_deref_mut(),
+            venue,
             message,
             listener: &mut self.listener,
         };

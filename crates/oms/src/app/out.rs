@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use fixwire_ledger::Wire as _;
 use fixwire_protocol::{Message, Outbox, Tag};
 
+use super::OmsSession;
 use crate::app::market_watches::MarketWatches;
 use crate::decide::core::{Core, Sink};
 use crate::desk::notice::{OmsEvent, OmsListener};
@@ -14,6 +15,7 @@ use crate::fix::carried::LineContract;
 use crate::fix::clients::{self, Client};
 use crate::fix::lines::{self, VenueLine};
 use crate::fix::reports;
+use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::event::{
     BreakEvent, CopyEvent, DayEvent, InquiryEvent, LifecycleEvent, LimitEvent, LineEvent,
@@ -22,6 +24,7 @@ use crate::state::event::{
 };
 use crate::state::roll::{open_at_venues, unconfirmed_at_venues};
 use crate::state::show::scope_name;
+use crate::state::tag_counts::TagCounts;
 use crate::tmp::TmpLines;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{SessionNo, Table};
@@ -54,9 +57,44 @@ pub(super) struct Out<'a> {
     pub watchers: &'a [(Client, UserRule)],
     /// Languages of clients; `None` when all texts are English.
     pub languages: Option<&'a mut Languages>,
+    /// What the venue says in the report being handled, if clients get fields of it.
+    pub venue: Option<VenueWords<'a>>,
     /// The client message being handled.
     pub message: Option<&'a Message<'a>>,
     pub listener: &'a mut OmsListener,
+}
+
+/// Fields of a venue's report for clients and drop copies.
+pub(super) struct VenueWords<'a> {
+    pub fields: VenueFields<'a>,
+    /// Engine sessions.
+    pub sessions: &'a [OmsSession],
+    /// A buffer.
+    pub body: &'a mut Vec<u8>,
+    /// Counts fields that a receiver has no place for.
+    pub dropped: &'a mut TagCounts,
+}
+
+impl VenueWords<'_> {
+    /// Adds them to the reports of an event, from this entry on.
+    #[cold]
+    fn add(&mut self, event: &OrderEvent<'_>, before: &Before, from: usize, outbox: &mut Outbox) {
+        if !self.fields.is_of(event, before) {
+            return;
+        }
+        let Self {
+            fields,
+            sessions,
+            body,
+            dropped,
+        } = self;
+        outbox.rewrite(from, body, |entry, old, new| {
+            let session = sessions.get(entry.session.0 as usize);
+            if let Some(session) = session.filter(|_| entry.msg_type() == b"8") {
+                fields.write(&session.dictionary, old, new, |tag| dropped.add(tag));
+            }
+        });
+    }
 }
 
 impl Sink for Out<'_> {
@@ -328,6 +366,9 @@ impl Out<'_> {
     fn report(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let written = self.outbox.entries().len();
         self.report_in_english(state, event);
+        if let Some(venue) = &mut self.venue {
+            venue.add(event, self.before, written, self.outbox);
+        }
         if let Some(languages) = &mut self.languages {
             languages.translate(written, self.outbox);
         }

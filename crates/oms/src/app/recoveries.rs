@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::sync::Arc;
 use core::fmt;
 
 use fixwire_protocol::{Message, Nanos, Outbox, Refusal, SessionId};
@@ -177,6 +178,8 @@ impl Oms {
                     last: range.1,
                     client,
                     receiver,
+                    dictionary: Arc::clone(&self.sessions[from.0 as usize].dictionary),
+                    exec_id_lines: self.exec_id_lines.clone(),
                     filter: asked.filter,
                 },
                 is_asked: false,

@@ -15,14 +15,16 @@
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decoder, Outbox, tag};
+use fixwire_protocol::{Decoder, Dictionary, Outbox, tag};
 
 use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
 use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
+use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent, RequestEvent,
@@ -146,6 +148,10 @@ pub struct ReportRequest {
     pub(crate) last: u64,
     pub(crate) client: Client,
     pub(crate) receiver: ReportReceiver,
+    /// That of the client.
+    pub(crate) dictionary: Arc<Dictionary>,
+    /// Lines whose ExecID(17) it gets.
+    pub(crate) exec_id_lines: Vec<SessionNo>,
     pub(crate) filter: ReportFilter,
 }
 
@@ -182,6 +188,8 @@ pub struct ReportReplay {
     state: OmsState,
     before: Before,
     outbox: Outbox,
+    /// A report with fields of its venue, while it is written.
+    body: Vec<u8>,
     decoder: Decoder,
     outcomes: BTreeMap<Number, OrderOutcome>,
     /// The notes are read to collect outcomes.
@@ -201,6 +209,7 @@ impl ReportReplay {
             state: OmsState::default(),
             before: Before::default(),
             outbox: Outbox::new(Self::ROOM, 4, 0),
+            body: Vec::new(),
             decoder: Decoder::with_capacity(128),
             outcomes: BTreeMap::new(),
         }
@@ -365,17 +374,28 @@ impl ReportReplay {
             | OrderEvent::Break(_)
             | OrderEvent::Undo(_) => b"",
         };
-        let message = (!wanted.is_empty()).then(|| self.decoder.decode(cause));
-        let message = message.as_ref().filter(|it| it.msg_type() == wanted);
+        let message = self.decoder.decode(cause);
+        let asked = Some(&message).filter(|it| !wanted.is_empty() && it.msg_type() == wanted);
         let client = self.request.client;
         reports::report(
             &self.state,
             event,
             &self.before,
-            message,
+            asked,
             client,
             &mut self.outbox,
         );
+        let lines = &self.request.exec_id_lines;
+        if let Some(venue) = VenueFields::of(&message, &self.state, lines)
+            && venue.is_of(event, &self.before)
+        {
+            let dictionary = &self.request.dictionary;
+            self.outbox.rewrite(0, &mut self.body, |entry, old, new| {
+                if entry.msg_type() == b"8" {
+                    venue.write(dictionary, old, new, |_| {});
+                }
+            });
+        }
         for index in self.outbox.unsealed() {
             // The status of a quote has no number: it is not sent again.
             if let [msg_type @ (b'8' | b'9' | b'r')] = *self.outbox.msg_type(index) {

@@ -165,7 +165,7 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        self.count_report(message);
+        let has_words = self.count_report(message) || self.exec_id_lines.contains(&line);
         let version = self.links.clients.get(line).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
         let reject = |tag, code: fn(u64) -> RejectCode| {
@@ -182,7 +182,10 @@ impl Oms {
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
             b"8" => match Indexed::read(message, |it| lines::report(line, it, version)) {
-                Some(report) => self.report_said(at, &report, message, outbox),
+                Some(report) => {
+                    let words = has_words.then_some(message);
+                    self.report_said(at, &report, (message, words), outbox)
+                }
                 None => ReportOutcome::Unreadable,
             },
             b"9" => match self.core.rejected_request(
@@ -254,10 +257,10 @@ impl Oms {
         &mut self,
         at: i64,
         report: &VenueReport<'_>,
-        message: &Message<'_>,
+        (message, words): (&Message<'_>, Option<&Message<'_>>),
         outbox: &mut Outbox,
     ) -> ReportOutcome {
-        let (core, mut out) = self.parts(outbox, None);
+        let (core, mut out, _) = self.parts_of(outbox, None, words);
         let mut heard = if core.state().spreads.is_empty() {
             core.report(at, report, &mut out)
         } else {

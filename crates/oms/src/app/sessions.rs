@@ -53,6 +53,10 @@ impl Oms {
             Some((client, rule.accounts.clone()))
         });
         self.copies = copies.collect();
+        let groups = self.core.rules().groups.iter();
+        let groups = groups.filter(|group| group.venue_exec_id);
+        let lines = groups.flat_map(|group| &group.lines);
+        self.exec_id_lines = lines.filter_map(|it| names.find(it.as_bytes())).collect();
         self.find_watchers();
         self.find_reaches();
     }

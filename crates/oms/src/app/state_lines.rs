@@ -58,15 +58,17 @@ impl Oms {
             dropped,
             not_used,
             status_waits,
-            note: _,       // A buffer.
-            decoder: _,    // A buffer.
-            listener: _,   // Not state.
-            settings: _,   // Not state.
-            day_finder: _, // Settings.
-            reaches: _,    // Derived from the settings.
-            users_set: _,  // Derived from the settings.
-            gathered: _,   // Of one message.
-            span: _,       // Derived from the clock and the settings.
+            note: _,          // A buffer.
+            exec_id_lines: _, // Settings.
+            body: _,          // A buffer.
+            decoder: _,       // A buffer.
+            listener: _,      // Not state.
+            settings: _,      // Not state.
+            day_finder: _,    // Settings.
+            reaches: _,       // Derived from the settings.
+            users_set: _,     // Derived from the settings.
+            gathered: _,      // Of one message.
+            span: _,          // Derived from the clock and the settings.
         } = self;
         core.put_lines(to);
         let state = core.state();
@@ -156,7 +158,9 @@ impl Oms {
                 first,
                 last,
                 client,
-                receiver: _, // Rights of the client.
+                receiver: _,      // Rights of the client.
+                dictionary: _,    // Settings.
+                exec_id_lines: _, // Settings.
                 filter,
             } = request;
             to.of(format_args!("request for reports {place}"));

@@ -19,3 +19,4 @@ pub(crate) mod requests;
 pub(crate) mod spreads;
 pub(crate) mod status;
 pub(crate) mod terms;
+pub(crate) mod venue_fields;

@@ -178,6 +178,13 @@ impl TableRule for LineGroup {
         mass_status: Flag(mass_status), "", Applied;
         /// the ExDestination(100) that orders for these lines may have; the OMS does not send the field to the venue
         ex_destination: Text(ex_destination), "", Applied;
+        /// `527`: clients and drop copies get the venue's ExecID(17) in SecondaryExecID(527)
+        venue_exec_id: Own("word",
+            |_, group, value| {
+                group.venue_exec_id = value.choice(&[("527", true)])?;
+                Ok(())
+            },
+            |group| if group.venue_exec_id { "527".into() } else { String::new() }), "", Applied;
     };
 }
 

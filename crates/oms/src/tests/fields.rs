@@ -138,8 +138,11 @@ fn page() -> String {
     text.push_str("## Requests of clients\n\n");
     table(REQUEST_FIELDS, REQUESTS, &mut text);
     text.push_str(
-        "\n## Messages of venues\n\nA field that is in no table, or not passed on, is counted by its tag: `fixwire oms status` \
-         shows how often each came since the start.\nThe journal keeps the venue's message.\n\n",
+        "\n## Messages of venues\n\nWhat is passed on goes to the client and its drop copies as the venue sent it, after the fields of the OMS, as far as the \
+         receiver's dictionary\nhas it: single fields, and groups whole, together at most 1 KiB. Reports that are sent again \
+         have the same. A fill that also\nacknowledges its order has them once, in the report of the fill.\n\n\
+         A field that is in no table, a group whose count is wrong, and what a receiver has no place for are counted by tag: \
+         `fixwire oms status`\nshows how often each came since the start. The journal keeps the venue's message.\n\n",
     );
     table(REPORT_FIELDS, VENUE_MESSAGES, &mut text);
     text

@@ -300,6 +300,11 @@ pub fn report_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
     row_of(REPORT_FIELDS, tag, message)
 }
 
+/// Whether a client gets a field of a report as its venue sent it.
+pub(crate) fn goes_to_client(tag: Tag, message: Messages) -> bool {
+    report_field(tag, message).is_some_and(|row| row.class == FieldClass::Passed)
+}
+
 /// The bit of a request of a client; 0 for another message.
 #[must_use]
 pub fn request_bit(msg_type: &[u8]) -> Messages {

@@ -198,6 +198,8 @@ pub struct LineGroup {
     pub mass_status: bool,
     /// The ExDestination(100) that its orders may have: the lines lead there.
     pub ex_destination: Option<String>,
+    /// Reports have the venue's ExecID(17) in SecondaryExecID(527).
+    pub venue_exec_id: bool,
 }
 
 /// Whether a venue is asked for the status of orders.

@@ -1,6 +1,7 @@
 //! The fields of venues' messages.
 
-use super::FieldClass::{Carried, Counted, Session, Set, Used};
+use super::FieldClass::{Carried, Counted, Passed, Session, Set, Used};
+use super::tags;
 use super::{FieldRow, Messages};
 
 /// MsgType(35) of each message of a venue that the OMS reads; the place is the number of its bit.
@@ -27,6 +28,8 @@ const ALL: Messages = (1 << 13) - 1;
 pub const REPORT_FIELDS: &[FieldRow] = &[
     row(&[8, 9, 10, 34, 35, 43, 49, 50, 52, 56, 57, 97, 122, 142, 143, 369, 1128], ALL, Session, "each session has its own"),
     row(&[31, 32], EXECUTION, Carried, "of a fill"),
+    row(tags::EXECUTIONS, EXECUTION, Passed, "where the trade was done, in what capacity, and what it costs"),
+    row(tags::PARTIES, EXECUTION, Passed, "parties, clients and brokers"),
     row(&[58], EXECUTION, Counted, "carried in reports of rejects and ends of orders, and counted in others"),
     row(&[1, 38, 40, 44, 54, 55, 59, 77, 99, 432], EXECUTION, Set, "the client gets the values of its order"),
     row(&[6, 14, 39, 150, 151, 20], EXECUTION, Set, "the client gets what follows from the fills of its order"),

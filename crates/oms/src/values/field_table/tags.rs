@@ -96,6 +96,13 @@ pub(super) const AFTER_TRADE: &[Tag] = &[
     661, 736, 775,
 ];
 
+/// Of a venue's report: market, capacity, counterparties, ids, dates, commission and fees of a trade.
+pub(super) const EXECUTIONS: &[Tag] = &[
+    12, 13, 29, 30, 63, 64, 75, 118, 119, 120, 136, 137, 138, 139, 155, 156, 336, 337, 375, 381,
+    382, 437, 438, 479, 483, 527, 528, 529, 574, 582, 625, 655, 828, 829, 851, 880, 891, 1003,
+    1040, 1056, 1057, 1115,
+];
+
 /// Quotes, beside the prices and sizes of both sides.
 pub(super) const QUOTES: &[Tag] = &[
     140, 188, 189, 190, 191, 301, 303, 631, 632, 633, 634, 642, 643, 644, 645, 646, 647, 648, 656,

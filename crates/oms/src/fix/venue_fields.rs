@@ -1,0 +1,181 @@
+//! Fields of a venue's report that its client and its drop copies get as the venue sent them.
+//!
+//! They are taken from the venue's message when the report is written: live, and when it is made again from the journal,
+//! which keeps each message with its notes.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::GroupDef;
+use fixwire_protocol::group::entry_len;
+use fixwire_protocol::{Dictionary, Field, Message, Tag, tag, value};
+
+use super::before::Before;
+use super::clients::order_of;
+use crate::state::OmsState;
+use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent};
+use crate::values::field_table::{goes_to_client, report_bit};
+use crate::values::ids::SessionNo;
+use crate::values::value::Number;
+use crate::values::venue_id::VenueId;
+
+const SOH: u8 = 1;
+const SECONDARY_EXEC_ID: Tag = 527;
+/// Maximum length of these fields in a report.
+const MOST: usize = 1 << 10;
+
+/// An ExecutionReport(8) of a venue that has such fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VenueFields<'a> {
+    message: &'a Message<'a>,
+    order: Number,
+    /// ExecType(150).
+    kind: Option<&'a [u8]>,
+    /// ExecID(17), for SecondaryExecID(527).
+    exec_id: Option<&'a [u8]>,
+}
+
+impl<'a> VenueFields<'a> {
+    /// Those of a message, if it is a report of an order with our id; with the ExecID(17) of these lines.
+    pub(crate) fn of(
+        message: &'a Message<'a>,
+        state: &OmsState,
+        exec_id_lines: &[SessionNo],
+    ) -> Option<Self> {
+        if message.msg_type() != b"8" {
+            return None;
+        }
+        let id = |tag| message.get(tag).and_then(VenueId::parse);
+        let id = id(tag::CL_ORD_ID).or_else(|| id(tag::ORIG_CL_ORD_ID))?;
+        let line = state.orders().get(id.order)?.line();
+        let exec_id = message.get(tag::EXEC_ID);
+        let exec_id = exec_id.filter(|_| line.is_some_and(|it| exec_id_lines.contains(&it)));
+        let bit = report_bit(b"8");
+        let mut fields = message.fields().iter();
+        if exec_id.is_none() && !fields.any(|field| goes_to_client(field.tag, bit)) {
+            return None;
+        }
+        Some(Self {
+            message,
+            order: id.order,
+            kind: message.get(tag::EXEC_TYPE),
+            exec_id,
+        })
+    }
+
+    /// Whether the report of an event tells what the message says. Another message than New may acknowledge an order too,
+    /// and end or reject others: its fields are in the report of what it is about, once.
+    pub(crate) fn is_of(&self, event: &OrderEvent<'_>, before: &Before) -> bool {
+        let is_said = match event {
+            OrderEvent::Order(LifecycleEvent::Accepted { .. }) => self.kind == Some(b"0"),
+            OrderEvent::Order(LifecycleEvent::Filled { .. }) => self.is_fill(),
+            OrderEvent::Parent(ParentEvent::ParentFilled { child, .. }) => {
+                return self.is_fill() && *child == self.order;
+            }
+            OrderEvent::Order(_) | OrderEvent::Undo(_) | OrderEvent::Break(_) => !self.is_fill(),
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_) => false,
+        };
+        is_said && order_of(event, before) == Some(self.order)
+    }
+
+    fn is_fill(&self) -> bool {
+        let is_new = matches!(self.message.get(tag::EXEC_TRANS_TYPE), None | Some(b"0"));
+        is_new && matches!(self.kind, Some(b"F" | b"1" | b"2"))
+    }
+
+    /// Writes a report with these fields into `new`, as far as the receiver's dictionary has them; `left` gets the tags of
+    /// the others. `new` stays empty when there is none.
+    pub(crate) fn write(
+        &self,
+        receiver: &Dictionary,
+        report: &[u8],
+        new: &mut Vec<u8>,
+        mut left: impl FnMut(Tag),
+    ) {
+        let bit = report_bit(b"8");
+        let fields = self.message.fields();
+        let mut at = 0;
+        while let Some(field) = fields.get(at) {
+            let start = at;
+            at += 1;
+            // What the OMS says itself counts.
+            if !goes_to_client(field.tag, bit) || has(report, field.tag) {
+                continue;
+            }
+            let member = receiver.message(b"8").and_then(|it| it.member(field.tag));
+            let len = member.and_then(|member| match &member.group {
+                Some(def) => group_len(def, self.message, &fields[start..]),
+                None => Some(1),
+            });
+            let fit = len.filter(|len| {
+                let mut all = fields[start..start + len].iter();
+                let room = MOST + report.len() - new.len().max(report.len());
+                all.all(|field| goes_to_client(field.tag, bit))
+                    && self.message.raw(start..start + len).len() <= room
+                    && !has(new, field.tag)
+            });
+            let Some(len) = fit else {
+                left(field.tag);
+                continue;
+            };
+            if new.is_empty() {
+                new.extend_from_slice(report);
+            }
+            at = start + len;
+            new.extend_from_slice(self.message.raw(start..at));
+        }
+        let member = receiver
+            .message(b"8")
+            .and_then(|it| it.member(SECONDARY_EXEC_ID));
+        if let Some(exec_id) = self.exec_id
+            && member.is_some()
+            && !has(new, SECONDARY_EXEC_ID)
+        {
+            if new.is_empty() {
+                new.extend_from_slice(report);
+            }
+            new.extend_from_slice(b"527=");
+            new.extend_from_slice(exec_id);
+            new.push(SOH);
+        }
+    }
+}
+
+/// Whether a body has a field.
+fn has(body: &[u8], tag: Tag) -> bool {
+    let mut fields = body.split(|byte| *byte == SOH);
+    fields.any(|field| {
+        let digits = field.split(|byte| *byte == b'=').next();
+        digits.and_then(|it| value::uint(it).ok()) == Some(tag.into())
+    })
+}
+
+/// How many fields a group has, with its count, which comes first; `None` when it or that of a nested group is not the
+/// number of entries.
+fn group_len(def: &GroupDef, message: &Message<'_>, fields: &[Field]) -> Option<usize> {
+    let (mut len, mut entries) = (1, 0);
+    while let Some(more) = entry_len(&fields[len..], def) {
+        for at in len..len + more {
+            if let Some(nested) = def.group(fields[at].tag) {
+                group_len(nested, message, &fields[at..len + more])?;
+            }
+        }
+        len += more;
+        entries += 1;
+    }
+    (value::uint(message.value(fields[0])) == Ok(entries)).then_some(len)
+}

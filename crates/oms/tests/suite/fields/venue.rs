@@ -1,0 +1,208 @@
+//! Fields of venues' reports: a client and a drop copy get those that their dictionaries have, as the venue sent them; live,
+//! and when reports are sent again.
+
+use fixwire_engine::protocol::dictionary::Version;
+
+use super::{ORDER, setup};
+use crate::desk::{Desk, Input, Said, Setup, dictionary};
+
+const CLIENT: usize = 0;
+const VENUE: usize = 1;
+const COPY: usize = 2;
+
+const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
+
+/// What venues add to reports, with the tag that decides whether a dictionary has it.
+const WORDS: &[(u32, &str)] = &[
+    (30, "30=XLON|"),
+    (851, "851=1|"),
+    (29, "29=A|"),
+    (12, "12=0.50|"),
+    (13, "13=3|"),
+    (880, "880=M1|"),
+    (527, "527=V-1|"),
+    (
+        453,
+        "453=2|448=A|447=D|452=1|802=2|523=X|803=1|523=Y|803=2|448=B|447=D|452=7|",
+    ),
+    (136, "136=2|137=1|138=GBP|139=4|137=0.25|138=GBP|139=7|"),
+    (382, "382=1|375=BRKR|437=10|"),
+    (76, "76=EXEC|"),
+];
+
+fn fits(version: Version, tag: u32) -> bool {
+    dictionary(version)
+        .message(b"8")
+        .unwrap()
+        .member(tag)
+        .is_some()
+}
+
+fn desk(client: Version, copy: Version) -> Desk {
+    desk_with(client, copy, "")
+}
+
+fn desk_with(client: Version, copy: Version, group: &str) -> Desk {
+    let Setup {
+        settings, files, ..
+    } = setup(client, "report_numbers = true", group);
+    let settings = settings.replacen("[oms]\n", "[oms]\nappl_id = \"O\"\n", 1);
+    let mut desk = Desk::new(&Setup {
+        settings: settings
+            + "[[drop_copy]]\nsession = \"COPY\"\naccounts = [\"*\"]\nreport_numbers = true\n",
+        files,
+        sessions: vec![("C", client), ("V", Version::Fix44), ("COPY", copy)],
+    });
+    for session in [VENUE, CLIENT, COPY] {
+        desk.hear(&Input::Up(session, false));
+    }
+    desk.says(CLIENT, "D", &format!("11=A1|{ORDER}"));
+    desk
+}
+
+fn body(said: &Said) -> String {
+    let fields = said.fields.iter();
+    fields
+        .map(|(tag, value)| format!("{tag}={value}|"))
+        .collect()
+}
+
+fn report(said: &[Said], to: usize) -> &Said {
+    let mut all = said.iter().filter(|it| it.to == to && it.msg_type == "8");
+    let report = all.next().expect("a report");
+    assert!(all.next().is_none(), "one report");
+    report
+}
+
+/// The report with a number, asked for again.
+fn resent(desk: &mut Desk, to: usize, number: &str) -> String {
+    let asked = format!("1346=R|1347=0|1351=1|1355=O|1182={number}|1183={number}|");
+    let mut said = desk.says(to, "BW", &asked);
+    said.extend((0..20).flat_map(|_| desk.hear(&Input::Pass(1_000_000))));
+    body(report(&said, to)).replace("1352=Y|", "")
+}
+
+const NEW: &str = "37=V1|11=1|17=N1|150=0|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|";
+const FILL: &str = "37=V1|11=1|17=F1|150=F|39=1|55=XYZ|54=1|38=10|14=4|151=6|6=100|32=4|31=100|";
+
+#[test]
+fn what_the_venue_adds_reaches_client_and_drop_copy_by_their_dictionaries() {
+    let words: String = WORDS.iter().map(|(_, words)| *words).collect();
+    for client in VERSIONS {
+        for copy in VERSIONS {
+            let mut plain = desk(client, copy);
+            plain.says(VENUE, "8", NEW);
+            let plain = plain.says(VENUE, "8", FILL);
+            let mut desk = desk(client, copy);
+            desk.says(VENUE, "8", NEW);
+            let said = desk.says(VENUE, "8", &format!("{FILL}{words}5001=x|"));
+            for (to, version) in [(CLIENT, client), (COPY, copy)] {
+                let fitting = WORDS.iter().filter(|(tag, _)| fits(version, *tag));
+                let fitting: String = fitting.map(|(_, words)| *words).collect();
+                let expected = format!("{}{fitting}", body(report(&plain, to)));
+                assert_eq!(body(report(&said, to)), expected, "{client:?} {copy:?}");
+            }
+            let status = desk.query("status");
+            assert!(status.contains("5001: 1"), "{status}");
+            let is_lost = [client, copy].contains(&Version::Fix42);
+            assert_eq!(status.contains("453: "), is_lost, "{status}");
+            // Sent again from the journal, after a restart too.
+            for restart in [None, Some(false), Some(true)] {
+                if let Some(from_checkpoint) = restart {
+                    desk.hear(&Input::Restart(0, from_checkpoint));
+                    for session in [VENUE, CLIENT, COPY] {
+                        desk.hear(&Input::Up(session, false));
+                    }
+                }
+                for to in [CLIENT, COPY] {
+                    let first = report(&said, to);
+                    let number = first.get(1181).unwrap();
+                    let again = resent(&mut desk, to, number);
+                    assert_eq!(again, body(first), "{client:?} {copy:?} {restart:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_that_acknowledges_too_has_the_fees_once() {
+    let mut desk = desk(Version::Fix44, Version::Fix44);
+    let said = desk.says(VENUE, "8", &format!("{FILL}12=1|30=XLON|"));
+    let mine = said.iter().filter(|it| it.to == CLIENT);
+    let mine: Vec<_> = mine
+        .map(|it| (it.get(150), it.get(12), it.get(30)))
+        .collect();
+    assert_eq!(
+        mine,
+        [
+            (Some("0"), None, None),
+            (Some("F"), Some("1"), Some("XLON"))
+        ]
+    );
+    // A bust has the market and the fees that it takes back.
+    let bust = "37=V1|11=1|17=B1|19=F1|150=H|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|32=4|31=100|";
+    let said = desk.says(VENUE, "8", &format!("{bust}12=-1|30=XLON|"));
+    let undone = report(&said, COPY);
+    assert_eq!(
+        (undone.get(150), undone.get(12), undone.get(30)),
+        (Some("H"), Some("-1"), Some("XLON"))
+    );
+}
+
+#[test]
+fn groups_that_lie_and_long_or_clashing_fields_are_left_out_and_counted() {
+    let long = "x".repeat(1100);
+    for (bad, tag) in [
+        ("453=3|448=A|447=D|452=1|", "453: "),
+        ("453=1|448=A|447=D|452=1|802=2|523=X|803=1|", "453: "),
+        ("453=2|448=A|447=D|452=1|5001=x|448=B|447=D|452=1|", "453: "),
+        ("136=x|137=1|138=GBP|139=4|", "136: "),
+        (&*format!("880={long}|"), "880: "),
+        (&*format!("527={long}|"), "527: "),
+        ("30=XPAR|30=XMAD|", "30: "),
+    ] {
+        let mut desk = desk(Version::Fix44, Version::Fix44);
+        desk.says(VENUE, "8", NEW);
+        // The venue says another account, id and average: the report has ours.
+        let said = desk.says(VENUE, "8", &format!("{FILL}1=ZZ|{bad}29=A|"));
+        let heard = report(&said, CLIENT);
+        assert_eq!(heard.get(29), Some("A"), "{bad}");
+        assert_eq!(heard.get(1), Some("A1"), "{bad}");
+        assert_eq!(heard.get(448), None, "{bad}");
+        assert!([None, Some("XPAR")].contains(&heard.get(30)), "{bad}");
+        assert_eq!(heard.get(527), None, "{bad}");
+        let mut tags: Vec<u32> = heard.fields.iter().map(|(tag, _)| *tag).collect();
+        let count = tags.len();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), count, "no field is there twice: {bad}");
+        let status = desk.query("status");
+        assert!(status.contains(tag), "{bad}: {status}");
+    }
+}
+
+#[test]
+fn a_venue_s_exec_id_is_the_second_one_where_the_settings_say_so() {
+    for (group, own, second) in [
+        ("", "", None),
+        ("", "527=V|", Some("V")),
+        ("venue_exec_id = \"527\"", "", Some("F1")),
+        ("venue_exec_id = \"527\"", "527=V|", Some("V")),
+    ] {
+        let mut desk = desk_with(Version::Fix44, Version::Fix42, group);
+        let new = desk.says(VENUE, "8", NEW);
+        let id = (!group.is_empty()).then_some("N1");
+        assert_eq!(report(&new, CLIENT).get(527), id, "{group}");
+        let said = desk.says(VENUE, "8", &format!("{FILL}{own}"));
+        let heard = report(&said, CLIENT);
+        assert_eq!(heard.get(527), second, "{group} {own}");
+        assert_eq!(report(&said, COPY).get(527), None, "FIX 4.2 has none");
+        desk.hear(&Input::Restart(0, true));
+        for session in [VENUE, CLIENT, COPY] {
+            desk.hear(&Input::Up(session, false));
+        }
+        let again = resent(&mut desk, CLIENT, heard.get(1181).unwrap());
+        assert_eq!(again, body(heard), "{group} {own}");
+    }
+}
