@@ -8,14 +8,14 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::{FieldDef, GroupDef};
-use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag, value};
+use fixwire_protocol::dictionary::FieldDef;
+use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag};
 
 use super::fields::{FieldUse, SentBecause, first_unusual};
 use super::{Oms, OmsSession};
 use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, fields_of_cancels, is_set_in, set_fields};
-use crate::values::carried::CarriedFields;
+use crate::values::carried::{CarriedFields, group_len};
 use crate::values::contract::Passage;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
@@ -310,32 +310,4 @@ fn allows(def: &FieldDef, value: &[u8]) -> bool {
         false => def.allows(value),
     };
     !value.is_empty() && is_listed && def.kind.accepts(value)
-}
-
-/// How many fields a group has, with its count, which comes first.
-///
-/// # Errors
-///
-/// The count, when it is not the number of entries.
-fn group_len(def: &GroupDef, message: &Message<'_>, fields: &[Field]) -> Result<usize, Tag> {
-    let (mut len, mut entries) = (1, 0);
-    while fields.get(len).is_some_and(|it| it.tag == def.delimiter()) {
-        let mut last = None;
-        while let Some(field) = fields.get(len)
-            && let Some(position) = def.position(field.tag)
-            && last.is_none_or(|last| last < position)
-        {
-            last = Some(position);
-            len += match def.group(field.tag) {
-                Some(nested) => group_len(nested, message, &fields[len..])?,
-                None => 1,
-            };
-        }
-        entries += 1;
-    }
-    let count = value::uint(message.value(fields[0]));
-    match count == Ok(entries) {
-        true => Ok(len),
-        false => Err(fields[0].tag),
-    }
 }

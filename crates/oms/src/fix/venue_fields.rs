@@ -5,21 +5,19 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::GroupDef;
-use fixwire_protocol::group::entry_len;
-use fixwire_protocol::{Dictionary, Field, Message, Tag, tag, value};
+use fixwire_protocol::{Dictionary, Message, Tag, tag, value};
 
 use super::before::Before;
 use super::clients::order_of;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent};
+use crate::values::carried::group_len;
 use crate::values::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 use crate::values::venue_id::VenueId;
 
 const SOH: u8 = 1;
-const SECONDARY_EXEC_ID: Tag = 527;
 /// Maximum length of these fields in a report.
 const MOST: usize = 1 << 10;
 
@@ -118,7 +116,7 @@ impl<'a> VenueFields<'a> {
             }
             let member = receiver.message(b"8").and_then(|it| it.member(field.tag));
             let len = member.and_then(|member| match &member.group {
-                Some(def) => group_len(def, self.message, &fields[start..]),
+                Some(def) => group_len(def, self.message, &fields[start..]).ok(),
                 None => Some(1),
             });
             let fit = len.filter(|len| {
@@ -140,10 +138,10 @@ impl<'a> VenueFields<'a> {
         }
         let member = receiver
             .message(b"8")
-            .and_then(|it| it.member(SECONDARY_EXEC_ID));
+            .and_then(|it| it.member(tag::SECONDARY_EXEC_ID));
         if let Some(exec_id) = self.exec_id
             && member.is_some()
-            && !has(new, SECONDARY_EXEC_ID)
+            && !has(new, tag::SECONDARY_EXEC_ID)
         {
             if new.is_empty() {
                 new.extend_from_slice(report);
@@ -162,20 +160,4 @@ fn has(body: &[u8], tag: Tag) -> bool {
         let digits = field.split(|byte| *byte == b'=').next();
         digits.and_then(|it| value::uint(it).ok()) == Some(tag.into())
     })
-}
-
-/// How many fields a group has, with its count, which comes first; `None` when it or that of a nested group is not the
-/// number of entries.
-fn group_len(def: &GroupDef, message: &Message<'_>, fields: &[Field]) -> Option<usize> {
-    let (mut len, mut entries) = (1, 0);
-    while let Some(more) = entry_len(&fields[len..], def) {
-        for at in len..len + more {
-            if let Some(nested) = def.group(fields[at].tag) {
-                group_len(nested, message, &fields[at..len + more])?;
-            }
-        }
-        len += more;
-        entries += 1;
-    }
-    (value::uint(message.value(fields[0])) == Ok(entries)).then_some(len)
 }

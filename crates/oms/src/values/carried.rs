@@ -1,8 +1,9 @@
 //! Fields of requests that venues get as their clients sent them.
 
 use fixwire_protocol::decode::DATA_PAIRS;
+use fixwire_protocol::dictionary::GroupDef;
 use fixwire_protocol::value::uint;
-use fixwire_protocol::{SOH, Tag};
+use fixwire_protocol::{Field, Message, SOH, Tag};
 
 /// Fields in the order of their request, each as `tag=value` and SOH, groups whole.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -66,4 +67,36 @@ pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<
             bytes: field,
         })
     })
+}
+
+/// How many fields a group has, with its count, which comes first.
+///
+/// # Errors
+///
+/// The count, when it is not the number of entries.
+pub(crate) fn group_len(
+    def: &GroupDef,
+    message: &Message<'_>,
+    fields: &[Field],
+) -> Result<usize, Tag> {
+    let (mut len, mut entries) = (1, 0);
+    while fields.get(len).is_some_and(|it| it.tag == def.delimiter()) {
+        let mut last = None;
+        while let Some(field) = fields.get(len)
+            && let Some(position) = def.position(field.tag)
+            && last.is_none_or(|last| last < position)
+        {
+            last = Some(position);
+            len += match def.group(field.tag) {
+                Some(nested) => group_len(nested, message, &fields[len..])?,
+                None => 1,
+            };
+        }
+        entries += 1;
+    }
+    let count = uint(message.value(fields[0]));
+    match count == Ok(entries) {
+        true => Ok(len),
+        false => Err(fields[0].tag),
+    }
 }
