@@ -15,8 +15,8 @@ use super::fields::{FieldUse, SentBecause, first_unusual};
 use super::{Oms, OmsSession};
 use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, fields_of_cancels, is_set_in, set_fields};
-use crate::values::carried::{CarriedFields, group_len};
-use crate::values::contract::Passage;
+use crate::values::fields::carried::{CarriedFields, group_len};
+use crate::values::fields::contract::Passage;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
 

@@ -4,8 +4,8 @@ use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
 use crate::decide::refusals::LostField;
-use crate::values::contract::{Passage, Treatment};
-use crate::values::field_table::{
+use crate::values::fields::contract::{Passage, Treatment};
+use crate::values::fields::field_table::{
     self, CARRYING, FieldClass, FieldCondition, Messages, goes_to_client, is_passed_on,
     is_usual_report, is_usual_request, passes, report_bit, request_bit, request_treatment,
 };

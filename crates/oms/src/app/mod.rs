@@ -21,8 +21,8 @@ use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
-use crate::values::carried::CarriedFields;
 use crate::values::day::{DayFinder, DaySpan};
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
 use crate::values::value::{Number, Presence};
@@ -41,18 +41,17 @@ mod refusals;
 mod reload;
 mod requests;
 mod says;
-mod session;
 mod sessions;
 #[cfg(any(test, feature = "state-lines"))]
 mod state_lines;
 mod texts;
 
-pub use session::OmsSession;
+pub use sessions::OmsSession;
 
 use carry::{Gathered, Reach};
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
-use session::versions;
+use sessions::versions;
 use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.

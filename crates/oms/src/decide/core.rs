@@ -17,7 +17,7 @@ use crate::state::orders::own::OwnOrders;
 use crate::state::orders::venue_ids::VenueIds;
 use crate::state::pools::{PoolNumber, Pools};
 use crate::state::proposal::Proposal;
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::locate::Locate;
 use crate::values::rules::{InstrumentRule, RestrictedRule, RiskRules, UserRule};

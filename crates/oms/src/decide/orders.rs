@@ -12,7 +12,7 @@ use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::state::proposal::Proposal;
 use crate::state::tally::Tally;
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};

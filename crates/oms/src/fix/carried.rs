@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Member;
 use fixwire_protocol::{Body, Dictionary, Tag};
 
-use crate::values::carried::{CarriedFields, each_field};
-use crate::values::contract::{Contract, Passage};
-use crate::values::field_table::IN_CANCELS;
+use crate::values::fields::carried::{CarriedFields, each_field};
+use crate::values::fields::contract::{Contract, Passage};
+use crate::values::fields::field_table::IN_CANCELS;
 
 /// The requests that carry fields.
 const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];

@@ -9,8 +9,8 @@ use fixwire_protocol::{Dictionary, Tag};
 use fixwire_text::{Diagnostic, TomlTable, TomlValue};
 
 use super::Reader;
-use crate::values::contract::{Contract, ContractKey, FieldRule, MapTable};
-use crate::values::field_table::{REQUESTS, why_not};
+use crate::values::fields::contract::{Contract, ContractKey, FieldRule, MapTable};
+use crate::values::fields::field_table::{REQUESTS, why_not};
 
 /// The versions that clients speak.
 const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];

@@ -10,7 +10,7 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
-use crate::values::contract::ContractKey;
+use crate::values::fields::contract::ContractKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule};
 
 /// The longest time that orders wait for a line, in nanoseconds.

@@ -8,7 +8,7 @@ use fixwire_text::{Diagnostic, SettingKey, TomlValue, keys};
 
 use super::Reader;
 use super::registry::{Read, TableRule};
-use crate::values::field_table::REQUEST_FIELDS;
+use crate::values::fields::field_table::REQUEST_FIELDS;
 use crate::values::own_tags::OwnTags;
 
 impl TableRule for OwnTags {

@@ -12,7 +12,7 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys,
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
-use crate::values::contract::ContractKey;
+use crate::values::fields::contract::ContractKey;
 use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
 

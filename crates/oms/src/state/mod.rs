@@ -1,7 +1,6 @@
 //! The state of the OMS, as its events have built it.
 
 pub(crate) mod apply;
-pub(crate) mod carried;
 pub(crate) mod checkpoint;
 pub(crate) mod client_rate;
 pub(crate) mod conditions;
@@ -31,11 +30,11 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use crate::state::carried::Carried;
 use crate::state::conditions::Conditions;
 use crate::state::copies::Copies;
 use crate::state::flow::{Flow, Passed, Recent};
 use crate::state::orders::breaks::VenueBreaks;
+use crate::state::orders::carried::Carried;
 use crate::state::orders::ids::Ids;
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;

@@ -7,7 +7,7 @@ use core::fmt::Write as _;
 
 use fixwire_protocol::Tag;
 
-use crate::values::field_table::LOW;
+use crate::values::fields::field_table::LOW;
 use crate::values::ids::SessionNo;
 
 /// Number of high tags that have a count of their own; all other high tags share one count.

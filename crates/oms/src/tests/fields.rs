@@ -7,13 +7,13 @@ use std::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-use crate::values::contract::ContractKey;
-use crate::values::field_table::{
+use crate::values::fields::contract::ContractKey;
+use crate::values::fields::field_table::{
     FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
     why_not,
 };
 
-const TOP: &str = "<!-- Made from crates/oms/src/values/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
+const TOP: &str = "<!-- Made from crates/oms/src/values/fields/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
 # Fields of the OMS
 
 The OMS writes each message to a venue itself: it does not forward the client's message. These tables say what becomes of each

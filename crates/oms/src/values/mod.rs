@@ -1,10 +1,8 @@
 //! Values: what orders, settings and messages are made of. Nothing here knows the state.
 
 pub mod canary;
-pub(crate) mod carried;
-pub mod contract;
 pub(crate) mod day;
-pub mod field_table;
+pub mod fields;
 pub(crate) mod form;
 pub(crate) mod ids;
 pub mod limits;

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
-use crate::values::contract::Contract;
+use crate::values::fields::contract::Contract;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;

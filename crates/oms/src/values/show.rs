@@ -7,7 +7,7 @@ use core::fmt;
 
 use fixwire_protocol::Decimal;
 
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Price, Quantity};
 

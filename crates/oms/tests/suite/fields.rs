@@ -208,7 +208,7 @@ fn each_field_of_each_dictionary_is_carried_used_or_refused() {
     }
     assert!(
         missing.is_empty(),
-        "fields without a row in crates/oms/src/values/field_table: {missing:?}"
+        "fields without a row in crates/oms/src/values/fields/field_table: {missing:?}"
     );
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(count > 5000, "{count}");

@@ -7,7 +7,7 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use super::{History, name};
 use crate::state::event::RequestEvent;
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::show::{carried, text};
 use crate::values::value::{RequestKind, Side};
 

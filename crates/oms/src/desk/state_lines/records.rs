@@ -3,9 +3,9 @@
 use super::line::{Hash, OrderNo, StateLines, byte, hash};
 use super::orders;
 use crate::state::OmsState;
-use crate::state::carried::{Carried, Fields};
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
+use crate::state::orders::carried::{Carried, Fields};
 use crate::state::orders::late::{LateReplaces, LateTerms};
 use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};

@@ -1,13 +1,13 @@
 //! Applies events of the desk: rejected orders that are run again, copies of a venue, orders placed elsewhere.
 
 use crate::state::OmsState;
-use crate::state::carried::Fields;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
 use crate::state::event::{CopyEvent, RejectedEvent};
+use crate::state::orders::carried::Fields;
 use crate::state::orders::rejected::RejectedOrder;
 use crate::state::orders::transition::Transition;
 use crate::state::orders::{Place, Placement};
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::value::{BreakKind, Text};
 
 impl OmsState {

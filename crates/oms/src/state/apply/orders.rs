@@ -18,7 +18,7 @@ use crate::state::orders::{Fill, Order, Pended, Place, Placement, Request, Retry
 use crate::state::quotes::QuoteSide;
 use crate::state::tally::{Tally, Trade, TradeSide};
 use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::marks::RequestMarks;

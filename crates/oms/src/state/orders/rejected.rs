@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::state::carried::Fields;
+use crate::state::orders::carried::Fields;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};

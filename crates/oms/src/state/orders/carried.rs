@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 
 use fixwire_ledger::record;
 
-use crate::values::carried::CarriedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::value::Number;
 
 /// Fields of an order or a request.
