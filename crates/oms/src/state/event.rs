@@ -1,7 +1,7 @@
 //! Events: everything that changes the state, as journal notes. One event is one note: its kind, then its fields.
 //!
 //! Another kind, field or order of fields is another [version](crate::OmsState) of the state: a journal with notes of
-//! another version is refused.
+//! another version is refused. Until the first release the version stays 1.
 
 use crate::state::filter::OrderFilter;
 use crate::state::orders::rejected::RejectedTerms;

@@ -377,7 +377,7 @@ impl Text {
     /// No bytes.
     pub const EMPTY: Self = Self(Inner::Short(0, [0; Self::SHORT]));
 
-    /// A text of these bytes.
+    /// A text of these bytes, at most [`MAX`](Self::MAX): no checkpoint with a longer one can be read.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let mut short = [0; Self::SHORT];
