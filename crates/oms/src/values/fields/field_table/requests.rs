@@ -23,7 +23,8 @@ const TRADING: Messages = 1 << 10;
 const BW: Messages = 1 << 11;
 const ALL: Messages = (1 << 12) - 1;
 
-/// The fields of requests: the first row of a tag and a message counts.
+/// The fields of requests: the first row of a tag and a message counts. Only rows of Refused and Never may repeat a tag of an
+/// earlier row.
 #[rustfmt::skip]
 pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369, 1128], ALL, Session, "each session has its own"),
