@@ -225,7 +225,7 @@ fn other_rules_hold_from_one_message_to_the_next() {
     arrives("A3", "|58=new|");
     write(folder.path(), "", &(other + "[gateway]\nmax_orders = 7\n"));
     running.signal("HUP");
-    running.hears("gateway not reloaded: ids, ");
+    running.hears("gateway not reloaded: a change of max_id, ids, ");
     arrives("A4", "|58=new|");
     running.signal("USR1");
     running.hears("rule orders: 3");
@@ -361,7 +361,7 @@ fn the_command_reload_says_what_became_of_it() {
     refused(
         folder,
         &["gateway.toml"],
-        "error: gateway not reloaded: ids, ",
+        "error: gateway not reloaded: a change of max_id, ids, ",
     );
     // Another file with the same store.
     write(folder, "", &other);

@@ -61,7 +61,7 @@ pub enum Scenario {
     Antenna,
     /// One message parsed and logged: Chronicle FIX
     ParseLog,
-    /// Reports from server to client: one way, and as many as possible
+    /// Reports from server to client: one way, and at full speed
     Push,
     /// Orders of 100 and 160 bytes parsed, checked and written
     Codec,

@@ -396,7 +396,7 @@ mod tests {
         let error = folder.start("engine", "memory", None).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("engine:memory: it exited before it listened"),
+            text.contains("engine:memory: the acceptor exited before it listened"),
             "{text}"
         );
         assert!(text.ends_with("\n    no engine in mode memory"), "{text}");
