@@ -8,15 +8,16 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::FieldDef;
 use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag};
 
 use super::fields::{FieldUse, SentBecause, first_unusual};
 use super::{Oms, OmsSession};
 use crate::decide::refusals::LostField;
-use crate::fix::carried::{LineContract, fields_of_cancels, is_set_in, set_fields};
-use crate::values::fields::carried::{CarriedFields, group_len};
-use crate::values::fields::contract::Passage;
+use crate::fix::carried::{LineContract, SetField, fields_of_cancels, is_set_in, set_fields};
+use crate::values::fields::carried::{CarriedFields, allows, group_len};
+use crate::values::fields::contract::{Contract, Passage};
+use crate::values::fields::field_table::request_bit;
+use crate::values::fields::is_taken;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{LineGroup, UserRule};
 
@@ -89,15 +90,7 @@ impl Reach {
         if !self.dictionaries.iter().any(is_it) {
             self.dictionaries.push(Arc::clone(&line.dictionary));
         }
-        // What its inbound messages have of the venue, its outbound ones have of us, and the other way round.
-        self.identities
-            .extend(line.ids.iter().map(|(of, _)| match *of {
-                tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
-                tag::TARGET_SUB_ID => tag::SENDER_SUB_ID,
-                tag::SENDER_LOCATION_ID => tag::TARGET_LOCATION_ID,
-                tag::TARGET_LOCATION_ID => tag::SENDER_LOCATION_ID,
-                other => other,
-            }));
+        self.identities.extend(line.own_header());
     }
 
     /// The tag that a line does not take, of a field or a count with its group.
@@ -107,13 +100,36 @@ impl Reach {
         message: &Message<'_>,
         fields: &[Field],
         why: SentBecause,
+        sent_in: &[&[u8]],
     ) -> Option<Tag> {
         let first = fields.first()?.tag;
         if self.over_tmp || self.identities.contains(&first) {
             return Some(first);
         }
         let mut lines = self.dictionaries.iter();
-        lines.find_map(|to| fault(message, fields, why, (from, to)).err())
+        lines.find_map(|to| {
+            let mut sent_in = sent_in.iter();
+            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, (from, to)).err())
+        })
+    }
+
+    /// The fields of `set` that all lines have in a message.
+    fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
+        let mut lines = self.dictionaries.iter();
+        let Some(first) = lines.next().filter(|_| !self.over_tmp) else {
+            return Vec::new();
+        };
+        let mut sets = set_fields(contract, first);
+        sets.retain(|set| is_set_in(set, msg_type));
+        for line in lines {
+            let others = set_fields(contract, line);
+            let has = |set: &SetField| {
+                let other = others.iter().find(|it| it.tag == set.tag);
+                other.is_some_and(|it| is_set_in(it, msg_type))
+            };
+            sets.retain(has);
+        }
+        sets
     }
 }
 
@@ -177,20 +193,35 @@ impl Oms {
         user.is_ok_and(|user| user.contract.sets().next().is_some())
     }
 
-    /// Adds the fields that the user of a request sets and that the client did not send.
-    pub(super) fn gather_sets(&mut self, index: SessionNo, message: &Message<'_>) {
-        let client = self.links.clients.get(index).copied().flatten();
-        let client = client.and_then(|client| self.sessions.get(client.session.0 as usize));
-        let (Some(client), Ok(user)) = (client, self.core.user(index)) else {
+    /// Adds the fields that the user of a request sets and that the client did not send, as far as the lines that the request
+    /// may reach have them in it. A parent order reaches none.
+    pub(super) fn gather_sets(
+        &mut self,
+        index: SessionNo,
+        group: Option<usize>,
+        message: &Message<'_>,
+    ) {
+        let reach = group.and_then(|group| self.reaches.get(group));
+        let (Some(reach), Ok(user)) = (reach, self.core.user(index)) else {
             return;
         };
-        for set in set_fields(&user.contract, &client.dictionary) {
-            if is_set_in(&set, message.msg_type()) {
-                self.gathered.add(set.tag, set.is_header, |to| {
-                    put_field(to, set.tag, &set.value);
-                });
-            }
+        if message.get(tag::HANDL_INST) == Some(b"3") {
+            return;
         }
+        for set in reach.sets(&user.contract, message.msg_type()) {
+            self.gathered.add(set.tag, set.is_header, |to| {
+                put_field(to, set.tag, &set.value);
+            });
+        }
+    }
+
+    /// Whether the order of a replace has not been sent.
+    fn is_unsent(&self, index: SessionNo, message: &Message<'_>) -> bool {
+        let state = self.core.state();
+        let original = message.get(tag::ORIG_CL_ORD_ID);
+        let number = original.and_then(|id| state.used(index, id));
+        let order = number.and_then(|number| state.orders().get(number));
+        order.is_some_and(|order| order.state.is_unsent())
     }
 
     /// Gathers a field of a request, or a count with its group, that its venue gets: how many fields they are.
@@ -224,11 +255,35 @@ impl Oms {
             return Err(field.tag.into());
         }
         let reach = group.and_then(|group| self.reaches.get(group));
-        if let Some(tag) = reach.and_then(|it| it.refused(from, message, fields, why)) {
+        // An order that was not sent yet has the fields of its replace when it goes.
+        let sent_in: &[&[u8]] = match message.msg_type() {
+            b"G" if self.is_unsent(index, message) => &[b"G", b"D"],
+            b"G" => &[b"G"],
+            b"F" => &[b"F"],
+            _ => &[b"D"],
+        };
+        if let Some(tag) = reach.and_then(|it| it.refused(from, message, fields, why, sent_in)) {
             return Err(tag.into());
         }
         let limit = self.rules().carried_bytes;
         let user = self.core.user(index).ok().map(|user| &user.contract);
+        let bit = request_bit(message.msg_type());
+        let groups = &self.rules().groups;
+        let helpers = group
+            .and_then(|group| groups.get(group))
+            .map(|it| &it.helpers);
+        for helper in groups
+            .iter()
+            .filter(|it| helpers.is_some_and(|all| all.contains(&it.name)))
+        {
+            let is_refused = |field: &&Field| {
+                let value = message.value(**field);
+                !is_taken(&helper.contract, user, bit, field.tag, value)
+            };
+            if let Some(field) = fields.iter().find(is_refused) {
+                return Err(field.tag.into());
+            }
+        }
         let is_new = self.gathered.add(tag, is_header, |to| {
             let Some(contract) = user.filter(|contract| !contract.is_empty()) else {
                 return to.extend_from_slice(message.raw(at..at + len));
@@ -268,6 +323,7 @@ fn put_field(to: &mut Vec<u8>, tag: Tag, value: &[u8]) {
 /// The tag that the line does not take.
 fn fault(
     message: &Message<'_>,
+    msg_type: &[u8],
     fields: &[Field],
     why: SentBecause,
     (from, to): (&Dictionary, &Dictionary),
@@ -275,7 +331,7 @@ fn fault(
     let first = fields[0].tag;
     let part = match from.header().member(first) {
         Some(_) => Some(to.header()),
-        None => to.message(message.msg_type()),
+        None => to.message(msg_type),
     };
     let member = match (part.and_then(|part| part.member(first)), why) {
         (Some(member), _) => member,
@@ -300,14 +356,4 @@ fn fault(
         None => 1,
     };
     fields.get(len).map_or(Ok(()), |field| Err(field.tag))
-}
-
-/// Whether a field may have a value.
-fn allows(def: &FieldDef, value: &[u8]) -> bool {
-    let mut values = value.split(|byte| *byte == b' ');
-    let is_listed = match def.kind.is_multiple() {
-        true => values.all(|value| def.allows(value)),
-        false => def.allows(value),
-    };
-    !value.is_empty() && is_listed && def.kind.accepts(value)
 }

@@ -93,10 +93,8 @@ impl Oms {
         let mut at = from;
         while let Some(field) = fields.get(at) {
             let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
-            if is_again && !has_groups && passes(field.tag, bit) {
-                return Some(field.tag.into());
-            }
             at += match self.field_use(index, group, message, *field) {
+                FieldUse::Ours if is_again && !has_groups => return Some(field.tag.into()),
                 FieldUse::Ours | FieldUse::Dropped => 1,
                 FieldUse::Sent(why) => match self.gather((index, group), message, at, why) {
                     Ok(fields) => fields,
@@ -106,7 +104,7 @@ impl Oms {
             };
         }
         if self.users_set && bit & CARRYING != 0 {
-            self.gather_sets(index, message);
+            self.gather_sets(index, group, message);
         }
         for field in &fields[from..] {
             if self.field_use(index, group, message, *field) == FieldUse::Dropped {

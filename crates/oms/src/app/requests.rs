@@ -5,6 +5,7 @@ use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 use super::Oms;
 use crate::decide::core::Beside;
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
+use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
 use crate::values::value::RequestKind;
 
@@ -78,7 +79,17 @@ impl Oms {
         let change = Indexed::read(message, |it| requests::change(index, kind, it));
         let mut change = change?;
         let unusual = self.first_to_look_at(index, message);
-        if let Some(lost) = unusual.and_then(|from| self.look_closer(index, message, from)) {
+        let lost = unusual.and_then(|from| {
+            let lost = self.look_closer(index, message, from);
+            // A parent stays here: no venue gets the fields of its requests.
+            let is_parent = || {
+                let order = self.core.named(&change);
+                order.is_some_and(|order| order.state == OrderState::Parent)
+            };
+            let first = self.gathered.first_tag().map(Into::into);
+            lost.or_else(|| first.filter(|_| is_parent()))
+        });
+        if let Some(lost) = lost {
             let (core, mut out) = self.parts(outbox, None);
             core.refuse_field_of_change(at, &change, lost, &mut out);
             return Ok(());

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Dictionary, Now, Outbox, SessionId, Tag};
+use fixwire_protocol::{Dictionary, Now, Outbox, SessionId, Tag, tag};
 
 use super::{Oms, STEP};
 use crate::desk::notice::OmsEvent;
@@ -33,6 +33,18 @@ pub struct OmsSession {
 }
 
 impl OmsSession {
+    /// Fields of its identity in the header of each message that it sends: what its inbound messages have of the peer, its
+    /// outbound ones have of us, and the other way round.
+    pub(super) fn own_header(&self) -> impl Iterator<Item = Tag> {
+        self.ids.iter().map(|(of, _)| match *of {
+            tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
+            tag::TARGET_SUB_ID => tag::SENDER_SUB_ID,
+            tag::SENDER_LOCATION_ID => tag::TARGET_LOCATION_ID,
+            tag::TARGET_LOCATION_ID => tag::SENDER_LOCATION_ID,
+            other => other,
+        })
+    }
+
     /// The built-in dictionary of a version, of FIX 5.0 and later with that of the transport.
     #[must_use]
     pub fn built_in(version: Version) -> Arc<Dictionary> {
@@ -50,6 +62,36 @@ pub(super) fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, V
     sessions.map(|session| (session.name.as_str(), session.version))
 }
 
+/// Fields of the header that `set` names and that a line has of its own identity: one sentence for each.
+fn header_problems<'a>(
+    rules: &'a RiskRules,
+    sessions: &'a [OmsSession],
+) -> impl Iterator<Item = String> + 'a {
+    let is_line = |session: &&OmsSession| {
+        let mut groups = rules.groups.iter();
+        groups.any(|group| group.lines.contains(&session.name))
+    };
+    let users = rules.users.iter();
+    let users = users.map(|user| (format!("user {}", user.session), &user.contract, None));
+    let groups = rules.groups.iter();
+    let groups = groups.map(|group| {
+        let name = format!("line_group {}", group.name);
+        (name, &group.contract, Some(&group.lines))
+    });
+    let named = users.chain(groups).flat_map(move |(name, contract, lines)| {
+        let is_of = move |it: &&OmsSession| lines.is_none_or(|lines| lines.contains(&it.name));
+        let lines = sessions.iter().filter(is_line).filter(is_of);
+        lines.flat_map(move |line| {
+            let name = name.clone();
+            let sets = contract.sets().filter(|(tag, _)| line.own_header().any(|own| own == *tag));
+            sets.map(move |(tag, _)| {
+                format!("{name} has set = {{{tag} = ...}}: the messages of {} have this field of its own identity", line.name)
+            })
+        })
+    });
+    named
+}
+
 impl Oms {
     /// Checks that the FIX versions of lines have the requests that their settings ask for: one sentence for each fault.
     #[must_use]
@@ -65,7 +107,9 @@ impl Oms {
                 )
             })
         });
-        lines.collect()
+        let mut problems: Vec<String> = lines.collect();
+        problems.extend(header_problems(rules, sessions));
+        problems
     }
 
     pub(super) fn find_sessions(&mut self) {

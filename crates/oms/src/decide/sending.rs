@@ -8,7 +8,8 @@ use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
-use crate::values::fields::contract::Passage;
+use crate::values::fields::field_table::request_bit;
+use crate::values::fields::is_taken;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::StatusRule;
@@ -91,21 +92,24 @@ impl Core {
         );
     }
 
-    /// The field that an order or a request carries and that the contract of a line's group refuses: settings were other
-    /// ones when it came in.
+    /// The field that an order or a request carries and that the line does not take: the settings were other ones when it
+    /// came in, or the line is of a helper.
     #[cold]
     fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
         let group = self.lines.line(line).map(|line| line.group);
         let contract = &self.rules.groups.get(group?)?.contract;
-        if contract.is_empty() {
-            return None;
-        }
+        let orders = self.state.orders();
+        let (session, msg_type): (_, &[u8]) = match orders.request(number) {
+            Some((request, order)) if request.kind == RequestKind::Replace => (order.session, b"G"),
+            Some((_, order)) => (order.session, b"F"),
+            None => (orders.get(number)?.session, b"D"),
+        };
+        let user = self.user(session).ok().map(|user| &user.contract);
+        let bit = request_bit(msg_type);
         let CarriedFields { header, body } = self.state.carried.of(number);
         let mut fields = each_field(header).chain(each_field(body));
-        let is_refused = |field: &CarriedField<'_>| {
-            let treatment = contract.of(field.tag);
-            treatment.is_some_and(|it| it.pass(field.value) == Passage::Refused)
-        };
+        let is_refused =
+            |field: &CarriedField<'_>| !is_taken(contract, user, bit, field.tag, field.value);
         fields.find(is_refused).map(|field| field.tag)
     }
 

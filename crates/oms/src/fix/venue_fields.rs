@@ -11,7 +11,7 @@ use super::before::Before;
 use super::clients::order_of;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent};
-use crate::values::fields::carried::group_len;
+use crate::values::fields::carried::{allows, group_len};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
@@ -46,6 +46,7 @@ impl<'a> VenueFields<'a> {
         let id = id(tag::CL_ORD_ID).or_else(|| id(tag::ORIG_CL_ORD_ID))?;
         let line = state.orders().get(id.order)?.line();
         let exec_id = message.get(tag::EXEC_ID);
+        let exec_id = exec_id.filter(|id| id.len() <= MOST);
         let exec_id = exec_id.filter(|_| line.is_some_and(|it| exec_id_lines.contains(&it)));
         let bit = report_bit(b"8");
         let mut fields = message.fields().iter();
@@ -55,7 +56,10 @@ impl<'a> VenueFields<'a> {
         Some(Self {
             message,
             order: id.order,
-            kind: message.get(tag::EXEC_TYPE),
+            // FIX 4.0 has no ExecType.
+            kind: message
+                .get(tag::EXEC_TYPE)
+                .or_else(|| message.get(tag::ORD_STATUS)),
             exec_id,
         })
     }
@@ -122,8 +126,11 @@ impl<'a> VenueFields<'a> {
             let fit = len.filter(|len| {
                 let mut all = fields[start..start + len].iter();
                 let room = MOST + report.len() - new.len().max(report.len());
-                all.all(|field| goes_to_client(field.tag, bit))
-                    && self.message.raw(start..start + len).len() <= room
+                all.all(|field| {
+                    let def = receiver.field(field.tag);
+                    goes_to_client(field.tag, bit)
+                        && def.is_some_and(|def| allows(def, self.message.value(*field)))
+                }) && self.message.raw(start..start + len).len() <= room
                     && !has(new, field.tag)
             });
             let Some(len) = fit else {

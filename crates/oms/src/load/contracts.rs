@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::{GroupDef, Version};
 use fixwire_protocol::{Dictionary, Tag};
 use fixwire_text::{Diagnostic, TomlTable, TomlValue};
@@ -77,7 +78,9 @@ impl Reader<'_> {
                 }
             }
         }
-        for member in members(&tags, key) {
+        // A length and its data are one field.
+        let partners = tags.iter().filter_map(|tag| partner(*tag));
+        for member in members(&tags, key).into_iter().chain(partners) {
             // What the settings say of the field itself counts.
             let _ = contract.add(member, rule.clone(), true);
         }
@@ -193,6 +196,15 @@ fn why_not_single(tag: Tag, key: ContractKey) -> Option<&'static str> {
     }
     let has_no_place = key == ContractKey::Set && is_member && !is_alone;
     has_no_place.then_some("it is part of a group")
+}
+
+/// The data of a length, or the length of data.
+fn partner(tag: Tag) -> Option<Tag> {
+    DATA_PAIRS.iter().find_map(|pair| match *pair {
+        (length, data) if length == tag => Some(data),
+        (length, data) if data == tag => Some(length),
+        _ => None,
+    })
 }
 
 fn has(group: &GroupDef, tag: Tag) -> bool {

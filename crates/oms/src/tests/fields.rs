@@ -139,7 +139,7 @@ fn page() -> String {
     table(REQUEST_FIELDS, REQUESTS, &mut text);
     text.push_str(
         "\n## Messages of venues\n\nWhat is passed on goes to the client and its drop copies as the venue sent it, after the fields of the OMS, as far as the \
-         receiver's dictionary\nhas it: single fields, and groups whole, together at most 1 KiB. Reports that are sent again \
+         receiver's dictionary\nhas field and value: single fields, and groups whole, together at most 1 KiB. Reports that are sent again \
          have the same. A fill that also\nacknowledges its order has them once, in the report of the fill.\n\n\
          A field that is in no table, a group whose count is wrong, and what a receiver has no place for are counted by tag: \
          `fixwire oms status`\nshows how often each came since the start. The journal keeps the venue's message.\n\n",

@@ -1,7 +1,7 @@
 //! Fields of requests that venues get as their clients sent them.
 
 use fixwire_protocol::decode::DATA_PAIRS;
-use fixwire_protocol::dictionary::GroupDef;
+use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::value::uint;
 use fixwire_protocol::{Field, Message, SOH, Tag};
 
@@ -99,4 +99,14 @@ pub(crate) fn group_len(
         true => Ok(len),
         false => Err(fields[0].tag),
     }
+}
+
+/// Whether a field may have a value.
+pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
+    let mut values = value.split(|byte| *byte == b' ');
+    let is_listed = match def.kind.is_multiple() {
+        true => values.all(|value| def.allows(value)),
+        false => def.allows(value),
+    };
+    !value.is_empty() && is_listed && def.kind.accepts(value)
 }

@@ -118,7 +118,7 @@ impl FieldCondition {
 
     /// Whether settings may name a field that does not meet the condition.
     pub(crate) fn may_be_named(self) -> bool {
-        matches!(self, Self::Identity | Self::Destination | Self::Spread)
+        matches!(self, Self::Identity | Self::Destination)
     }
 
     /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way without it.

@@ -3,3 +3,24 @@
 pub(crate) mod carried;
 pub mod contract;
 pub mod field_table;
+
+use fixwire_protocol::Tag;
+
+use contract::{Contract, Passage, Treatment};
+use field_table::{Messages, request_treatment};
+
+/// Whether the contract of a line group takes a field that a request carries, whose user has this contract.
+pub(crate) fn is_taken(
+    group: &Contract,
+    user: Option<&Contract>,
+    message: Messages,
+    tag: Tag,
+    value: &[u8],
+) -> bool {
+    if let Some(treatment) = group.of(tag) {
+        return treatment.pass(value) != Passage::Refused;
+    }
+    let of_user = user.and_then(|contract| contract.of(tag));
+    let is_named = of_user.is_some_and(|it| !matches!(it, Treatment::Drop | Treatment::Refuse));
+    is_named || request_treatment(tag, message) == Some(Treatment::Carry)
+}

@@ -393,6 +393,11 @@ fn a_parent_order_has_nothing_to_carry_for() {
     assert!(refuses(&heard, &said, 58), "{heard:?}");
     let (_, said) = desk.asks(CLIENT, "D", &format!("11=Q|{ORDER}21=3|"));
     let parent = said[0].get(37).unwrap().to_owned();
+    for msg_type in ["G", "F"] {
+        let base = base(msg_type, msg_type, "Q");
+        let (heard, said) = desk.asks(CLIENT, msg_type, &format!("{base}58=a|"));
+        assert!(refuses(&heard, &said, 58), "{msg_type} {heard:?}");
+    }
     says(
         &mut desk,
         "D",
@@ -457,4 +462,77 @@ fn what_the_settings_refuse_meanwhile_is_not_sent() {
     assert_eq!(numbers[0].get(11), Some("2"));
     let refused = said.iter().find(|it| it.to == CLIENT).unwrap();
     assert!(refused.get(58).is_some_and(|it| it.ends_with("(tag 58)")));
+}
+
+#[test]
+fn what_a_user_sets_is_in_the_requests_in_which_the_line_has_it() {
+    let mut setup = setup(Version::Fix42, "parents = 5\nset = {528 = \"A\"}", "");
+    setup.sessions[VENUE].1 = Version::Fix44;
+    let mut desk = Desk::new(&setup);
+    desk.hear(&Input::Up(VENUE, false));
+    desk.hear(&Input::Up(CLIENT, false));
+    says(&mut desk, "D", &base("D", "A1", ""));
+    assert!(sent(&desk, "D").unwrap().ends_with("|528=A|"));
+    accept(&mut desk, "1");
+    // OrderCancelRequest(F) of FIX 4.4 has no OrderCapacity.
+    says(&mut desk, "F", &base("F", "A2", "A1"));
+    assert!(!sent(&desk, "F").unwrap().contains("|528="));
+    let (_, said) = desk.asks(CLIENT, "D", &format!("11=P|{ORDER}21=3|"));
+    assert_eq!(
+        said[0].get(39),
+        Some("0"),
+        "a parent has no field for a venue"
+    );
+}
+
+#[test]
+fn a_replace_of_an_order_that_waits_has_fields_of_orders() {
+    let mut desk = desk_with(Version::Fix44, "", "queue = \"3600s\"\n");
+    open(&mut desk, "O");
+    let modified = "586=20261122-08:00:00|";
+    says(
+        &mut desk,
+        "G",
+        &format!("{}{modified}", base("G", "G1", "O")),
+    );
+    assert!(sent(&desk, "G").unwrap().ends_with(modified));
+    desk.hear(&Input::Down(VENUE, false));
+    says(&mut desk, "D", &base("D", "W", ""));
+    let replace = format!("{}{modified}", base("G", "G2", "W"));
+    let (heard, said) = desk.asks(CLIENT, "G", &replace);
+    assert!(refuses(&heard, &said, 586), "{heard:?}");
+}
+
+#[test]
+fn what_the_settings_no_longer_carry_is_not_sent() {
+    let group = "carry = [6000]\nqueue = \"3600s\"\n";
+    for (from, to) in [
+        ("carry = [6000]\n", ""),
+        ("carry = [6000]", "carry = [6001]"),
+    ] {
+        let mut desk = desk_with(Version::Fix44, "", group);
+        desk.hear(&Input::Down(VENUE, false));
+        says(&mut desk, "D", &format!("{}6000=x|", base("D", "A1", "")));
+        desk.set(from, to);
+        desk.hear(&Input::Restart(0, false));
+        desk.hear(&Input::Up(CLIENT, false));
+        let said = desk.hear(&Input::Up(VENUE, false));
+        let refused = said.iter().find(|it| it.to == CLIENT).unwrap();
+        assert!(refused.get(58).is_some_and(|it| it.ends_with("(tag 6000)")));
+        assert!(sent(&desk, "D").is_none());
+    }
+}
+
+#[test]
+fn a_length_and_its_data_are_named_together() {
+    for tag in [354, 355] {
+        let mut desk = desk_with(Version::Fix44, &format!("drop = [{tag}]"), "");
+        says(
+            &mut desk,
+            "D",
+            &format!("{}354=6|355=x|54=2|", base("D", "A1", "")),
+        );
+        let body = sent(&desk, "D").unwrap();
+        assert!(!body.contains("|35") && !body.contains("|54=2"), "{body}");
+    }
 }

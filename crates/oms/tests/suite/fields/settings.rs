@@ -3,6 +3,7 @@
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_oms::contract::ContractKey;
 use fixwire_oms::field_table::why_not;
+use fixwire_oms::{Oms, OmsSession};
 
 use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses, setup};
 use crate::desk::Input;
@@ -97,6 +98,12 @@ fn own_tags_have_a_meaning_only_where_the_settings_say_so() {
     let mut desk = desk_with(Version::Fix44, "drop = [9702]", "");
     let (_, said) = desk.asks(CLIENT, "D", &format!("11=A1|{ORDER}9702=1|"));
     assert!(at_venue(&said, "D").is_some());
+    let own = "[oms.own_tags]\nreduce_by = 9706\n";
+    let mut desk = desk_with(Version::Fix44, "", own);
+    open(&mut desk, "O");
+    let twice = "11=A3|41=O|55=XYZ|54=1|40=2|44=100|9706=3|9706=3|";
+    let (heard, said) = desk.asks(CLIENT, "G", twice);
+    assert!(refuses(&heard, &said, 9706), "{heard:?}");
     let own =
         "[oms.own_tags]\nsend_time = 9801\nvalidity = 7001\nreduce_by = 20001\nparent = 5005\n";
     let mut desk = desk_with(Version::Fix44, "parents = 5", own);
@@ -331,6 +338,44 @@ fn a_status_request_of_a_client_is_passed_on_where_the_settings_say_so() {
                 "again, when the venue has answered"
             );
             assert!(desk.says(VENUE, "8", answer).is_empty(), "once");
+        }
+    }
+}
+
+#[test]
+fn set_names_no_field_that_a_line_or_a_pool_writes() {
+    let pool =
+        "number_pool = \"P\"\nset = {526 = \"X\"}\n[[number_pool]]\nname = \"P\"\nwidth = 3\n";
+    let setup = setup(Version::Fix44, "", pool);
+    let mut open = |wanted: &str| {
+        let file = setup.files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+    };
+    let errors = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap_err();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let wanted = "set names tag 526, in which a number_pool has its numbers";
+    assert!(texts.iter().any(|text| text.contains(wanted)), "{texts:?}");
+    // What the venue names as its target is what we name as our own.
+    for (user, group) in [
+        ("", "set = {50 = \"DESK\"}\n"),
+        ("set = {50 = \"DESK\"}", ""),
+    ] {
+        let setup = super::setup(Version::Fix44, user, group);
+        let mut open = |wanted: &str| {
+            let file = setup.files.iter().find(|(name, _)| *name == wanted);
+            file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+        };
+        let rules = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap();
+        for (ids, is_wrong) in [(vec![], false), (vec![(57, "US".to_owned())], true)] {
+            let session = |name: &str, ids| OmsSession {
+                name: name.into(),
+                version: Version::Fix44,
+                dictionary: OmsSession::built_in(Version::Fix44),
+                ids,
+            };
+            let sessions = [session("C", vec![]), session("V", ids)];
+            let problems = Oms::version_problems(&rules, &sessions);
+            assert_eq!(problems.len(), usize::from(is_wrong), "{problems:?}");
         }
     }
 }

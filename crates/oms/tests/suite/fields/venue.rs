@@ -16,7 +16,7 @@ const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp
 const WORDS: &[(u32, &str)] = &[
     (30, "30=XLON|"),
     (851, "851=1|"),
-    (29, "29=A|"),
+    (29, "29=1|"),
     (12, "12=0.50|"),
     (13, "13=3|"),
     (880, "880=M1|"),
@@ -165,9 +165,9 @@ fn groups_that_lie_and_long_or_clashing_fields_are_left_out_and_counted() {
         let mut desk = desk(Version::Fix44, Version::Fix44);
         desk.says(VENUE, "8", NEW);
         // The venue says another account, id and average: the report has ours.
-        let said = desk.says(VENUE, "8", &format!("{FILL}1=ZZ|{bad}29=A|"));
+        let said = desk.says(VENUE, "8", &format!("{FILL}1=ZZ|{bad}29=1|"));
         let heard = report(&said, CLIENT);
-        assert_eq!(heard.get(29), Some("A"), "{bad}");
+        assert_eq!(heard.get(29), Some("1"), "{bad}");
         assert_eq!(heard.get(1), Some("A1"), "{bad}");
         assert_eq!(heard.get(448), None, "{bad}");
         assert!([None, Some("XPAR")].contains(&heard.get(30)), "{bad}");
@@ -205,4 +205,15 @@ fn a_venue_s_exec_id_is_the_second_one_where_the_settings_say_so() {
         let again = resent(&mut desk, CLIENT, heard.get(1181).unwrap());
         assert_eq!(again, body(heard), "{group} {own}");
     }
+}
+
+#[test]
+fn a_value_that_a_receiver_does_not_know_is_left_out_and_counted() {
+    // FIX 4.2 has no CommType of 4.
+    let mut desk = desk(Version::Fix42, Version::Fix44);
+    desk.says(VENUE, "8", NEW);
+    let said = desk.says(VENUE, "8", &format!("{FILL}12=1|13=4|"));
+    assert_eq!(report(&said, CLIENT).get(13), None);
+    assert_eq!(report(&said, COPY).get(13), Some("4"));
+    assert!(desk.query("status").contains("13: 1"));
 }
