@@ -51,7 +51,7 @@ pub fn start_line(
     )
 }
 
-/// A number with its noun, in the singular for one.
+/// A number with its noun: singular for 1, otherwise plural.
 pub fn counted(count: usize, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {thing}{plural}")

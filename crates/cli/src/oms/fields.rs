@@ -5,7 +5,8 @@ use fixwire_oms::rules::RiskRules;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Dictionary, Tag};
 
-/// The part of `check` about an OMS: what the settings say of fields of requests, by user and line group.
+/// Rows of `check` for an OMS: the keys `carry`, `set`, `map`, `drop` and `refuse` for request fields, by user and line
+/// group.
 pub fn shown(rules: &RiskRules) -> Vec<(String, String)> {
     let name = Dictionary::built_in(Version::Fix50Sp2);
     let named = |tag: Tag| match name.field(tag) {

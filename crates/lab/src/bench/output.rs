@@ -280,7 +280,7 @@ fn print_bytes(bytes: &[u8]) -> Result<(), Error> {
         .map_err(Error::system("write to standard output"))
 }
 
-/// Writes a file, or to standard output when it is called "-".
+/// Writes the bytes to a file, or to standard output when the path is "-".
 pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if is_dash(path) {
         return print_bytes(bytes);

@@ -254,7 +254,8 @@ pub fn c_states(of: &Observed) -> Observation {
     }
 }
 
-/// The process that asks the kernel for short wake-ups, among those whose files this process can read.
+/// The process that asks the kernel for short wake-ups: it has `/dev/cpu_dma_latency` open. Only processes whose open
+/// files this process can read are found.
 fn holder(of: &Snapshot) -> Option<u32> {
     of.numbers("proc")?.into_iter().find(|pid| {
         let folder = format!("proc/{pid}/fd");

@@ -144,7 +144,7 @@ impl Oms {
         self.find_contracts();
     }
 
-    /// Finds what settings say of fields, at the start and after a reload.
+    /// Resolves the settings for request fields, at the start and after a reload.
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
         self.users_set = self.rules().users.iter().any(sets);

@@ -114,8 +114,8 @@ impl Oms {
         None
     }
 
-    /// What becomes of a field of a request: what its user says of it counts, then what the line group says, then the
-    /// table of fields.
+    /// How the OMS treats a field of a request: by the contract of its user, else by the contract of the line group,
+    /// else by the table of fields.
     pub(super) fn field_use(
         &self,
         index: SessionNo,

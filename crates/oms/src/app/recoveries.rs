@@ -1,4 +1,4 @@
-//! Carries out requests for reports: a few reports a turn, beside everything else.
+//! Carries out requests for reports: a few reports a turn, so that other work does not wait.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -21,12 +21,12 @@ impl Oms {
         self.settings = Some(source);
     }
 
-    /// Lines over TMP have settings of their own.
+    /// Lines over TMP have separate settings.
     fn complete(&self, new: &mut NewSettings) {
         self.links.tmp.complete(&mut new.rules);
     }
 
-    /// The changes that the settings put beside the OMS would make.
+    /// The changes that the new settings, not yet applied, would make.
     pub(super) fn check_reload(&self) -> Result<String, String> {
         let source = self.settings.as_ref().ok_or(NONE)?;
         let mut new = source.take().ok_or(NONE)?;
@@ -40,7 +40,7 @@ impl Oms {
         text
     }
 
-    /// Goes on with the settings that were put beside it.
+    /// Applies the new settings.
     pub(super) fn reload(
         &mut self,
         at: i64,

@@ -1,4 +1,4 @@
-//! Texts in the language of a client: EncodedText(355) beside Text(58).
+//! Texts in the language of a client: EncodedText(355) in addition to Text(58).
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -74,7 +74,7 @@ pub struct NewOrder<'a> {
     pub terms: Terms,
 }
 
-/// What a new order says beside its usual fields.
+/// Terms of a new order in addition to its usual fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a> {
     pub locate: Locate<'a>,
@@ -179,7 +179,7 @@ pub struct Core {
     pub(crate) tmp_scales: Table<InstrumentNo, u8>,
     /// A client may place parent orders.
     pub(crate) has_parents: bool,
-    /// The journal of the OMS begins in place of one that was removed.
+    /// The journal of the OMS replaces a removed journal.
     pub(crate) replaces_journal: bool,
 }
 
@@ -218,8 +218,7 @@ impl Core {
         &self.rules
     }
 
-    /// The journal begins in place of one that was removed: the order numbers continue after those of the removed
-    /// journal.
+    /// The journal replaces a removed journal: the order numbers continue after the numbers of the removed journal.
     pub fn set_replaces_journal(&mut self) {
         self.replaces_journal = true;
     }

@@ -169,8 +169,8 @@ impl Core {
         }
     }
 
-    /// Whether a line has reported an execution, as a fill of an unknown order; one of an instrument that is a leg of a
-    /// spread counts under a number of its own.
+    /// Whether a line has reported an execution, as a fill of an unknown order. An execution in a leg of a spread
+    /// counts under a separate number.
     pub(crate) fn has_counted(&self, exec: u64, instrument: Option<InstrumentNo>) -> bool {
         let state = self.state();
         let leg = instrument.filter(|it| state.spreads.is_leg(*it));

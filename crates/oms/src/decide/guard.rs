@@ -1,4 +1,5 @@
-//! Blocks trading beside the pre-trade controls: restricted lists, limits that trigger a kill switch, operators.
+//! Blocks trading in addition to the pre-trade controls: restricted lists, limits that trigger a kill switch,
+//! operators.
 
 use alloc::format;
 

@@ -27,7 +27,7 @@ pub struct MassCancel<'a> {
 }
 
 impl Core {
-    /// A client cancels all its orders, or those of a symbol.
+    /// A client cancels all its orders, or its orders in one symbol.
     pub fn mass_cancel(&mut self, at: i64, cancel: &MassCancel<'_>, sink: &mut impl Sink) {
         let session = cancel.session;
         let event = match self.accept_mass_cancel(at, cancel) {

@@ -97,7 +97,7 @@ impl Core {
         }
     }
 
-    /// Notes what an order says beside its usual fields.
+    /// Stores the terms of an order that are not in its usual fields.
     #[cold]
     fn take_beside(
         &mut self,
@@ -132,7 +132,7 @@ impl Core {
         }
     }
 
-    /// Notes what an order says of its locate.
+    /// Stores the locate of an order.
     #[cold]
     pub(crate) fn located(
         &mut self,
@@ -306,8 +306,8 @@ impl Core {
         })
     }
 
-    /// Refuses a new order. It can be run again when what it says of its locate is kept: nothing, or that the stock of a
-    /// short sale is located.
+    /// Refuses a new order. The order can be rerun if its locate is kept: no locate, or that the stock of a short sale
+    /// is located.
     pub(crate) fn refuse_with(
         &mut self,
         at: i64,
@@ -556,7 +556,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// The client cancels a parent: its children are cancelled first.
+    /// The client cancels a parent: the OMS cancels its children first.
     #[cold]
     pub(crate) fn cancel_parent(&mut self, at: i64, parent: Number, sink: &mut impl Sink) {
         if !self.work.cancel_children(&self.state, parent) {

@@ -321,8 +321,8 @@ impl Core {
         order.is_some_and(|order| order.state == OrderState::Queued)
     }
 
-    /// Sends a queued side, with the other one if that is queued too, or rejects both; without a session they have timed
-    /// out.
+    /// Sends a queued side, together with the other side if that side is also queued, or rejects both sides. Without a
+    /// session they have timed out.
     #[cold]
     pub(crate) fn send_waiting_side(
         &mut self,

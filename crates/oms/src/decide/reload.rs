@@ -21,7 +21,7 @@ use crate::values::rules::RiskRules;
 use crate::values::value::Text;
 use crate::values::words::cut;
 
-/// The command that takes the settings that were put beside the OMS, and the query that says what they would change.
+/// The command that applies the new settings, and the query that shows what they would change.
 pub const RELOAD: &[u8] = b"reload";
 
 const ASKED: &str =

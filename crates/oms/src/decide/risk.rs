@@ -161,8 +161,8 @@ impl Checking<'_> {
         (position.net(), -position.net())
     }
 
-    /// How many orders of the last second are identical, with this one: same account, instrument, side, type, quantity
-    /// and price.
+    /// Number of identical orders within the last second, this order included: same account, instrument, side, type,
+    /// quantity and price.
     fn repeated(&self) -> i128 {
         let order = self.order;
         let same = self.state.sameness(
@@ -211,7 +211,7 @@ impl Checking<'_> {
         holding.map_or_else(crate::Position::default, |holding| holding.position)
     }
 
-    /// Possible buys and sells of all open orders of the account in the instrument, including this one.
+    /// Possible buys and sells of all open orders of the account in the instrument, including this order.
     fn with_this(&self) -> (i128, i128) {
         let open = self.scopes.holding;
         let open = open.map_or_else(Tally::default, |holding| holding.standing.tally);

@@ -167,7 +167,7 @@ impl Core {
         })
     }
 
-    /// Goes back to an earlier trading day, as long as nothing was traded on this one.
+    /// Goes back to an earlier trading day, as long as nothing was traded on the current day.
     fn roll_back(
         &mut self,
         at: i64,

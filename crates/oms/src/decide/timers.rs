@@ -1,4 +1,4 @@
-//! What the OMS does at a time of its own: one table.
+//! What the OMS does when a time is reached: one table.
 
 use fixwire_protocol::Nanos;
 

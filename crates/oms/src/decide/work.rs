@@ -1,4 +1,4 @@
-//! Tasks beside inputs, in the order of [`Task`]: done in steps, restarted after a crash.
+//! Tasks between inputs, in the order of [`Task`]: done in steps, restarted after a crash.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -76,7 +76,7 @@ pub(crate) struct Work {
     pub(crate) on_reserve: bool,
 }
 
-/// What is done beside inputs, the most urgent first: one step of the OMS is one of these.
+/// Work between inputs, the most urgent first: one step of the OMS does one task.
 #[derive(Debug)]
 enum Task {
     /// A child of a parent was closed: the parent ends when nothing keeps it open.

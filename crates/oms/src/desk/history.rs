@@ -394,7 +394,7 @@ impl History {
         }
     }
 
-    /// Describes what happened to it elsewhere, and what drop copies say of it.
+    /// Describes what happened to the order elsewhere, and what drop copies report on it.
     fn copied(&self, event: &CopyEvent<'_>) -> Option<String> {
         match *event {
             CopyEvent::External { order, .. }

@@ -285,7 +285,7 @@ pub enum OmsEvent<'a> {
         /// The settings are those from before the last reload.
         back: bool,
     },
-    /// A reload or other limits were requested; another operator must request the same.
+    /// A reload or other limits were requested; another operator must give the same request.
     ReloadAsked {
         /// Who did it.
         who: &'a [u8],
@@ -294,7 +294,7 @@ pub enum OmsEvent<'a> {
     NotReloaded {
         /// The operator who wanted to reload the settings.
         who: &'a str,
-        /// Every mistake, on a line of its own.
+        /// Every mistake, each on a separate line.
         why: &'a str,
     },
     /// A new trading day was requested.

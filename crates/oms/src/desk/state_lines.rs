@@ -5,7 +5,7 @@
 //!   order 17 price=100.05               prices in decimals, times in nanoseconds since 1970
 //!   order 17 line=L1                    sessions, accounts, instruments by name; orders by number
 //!   tally account A1 buying=100         what is 0, empty or missing has no line
-//!   line group 1 queue 1=order 17       what has an order of its own is counted
+//!   line group 1 queue 1=order 17       where the order matters, the place counts
 //! ```
 //!
 //! The lines say what a trader or an operator would say, so that they stay the same when types and modules change. Each

@@ -291,7 +291,8 @@ pub(crate) fn copy<'a>(
     report_with(line, message, version, text_id)
 }
 
-/// What OrdStatus(39) of an answer says of the order: up to FIX 4.3 an open order that was replaced may be 5, Replaced.
+/// The state of the order by OrdStatus(39) of an answer: up to FIX 4.3 an open order that was replaced may have 5,
+/// Replaced.
 fn standing(status: u8, filled: Option<Decimal>) -> u8 {
     match status {
         b'5' if filled.is_some_and(|filled| filled.mantissa > 0) => b'1',

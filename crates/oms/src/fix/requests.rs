@@ -59,7 +59,7 @@ pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
     matches!(handling(message), None | Some(b'1' | b'2'))
 }
 
-/// What a NewOrderSingle(D) says of the locate of its stock.
+/// The locate of a NewOrderSingle(D) for a short sale.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What a NewOrderSingle(D) asks of the OMS beside its usual fields: how long it may wait, its condition, its parent.
+//! Terms of a NewOrderSingle(D) in addition to its usual fields: its validity, its condition, its parent.
 //!
 //! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of a tag of the settings.
 
@@ -27,7 +27,7 @@ pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i6
     }
 }
 
-/// Reads what an order asks for beside its usual fields.
+/// Reads the terms of an order that are not in its usual fields.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quanti
     Ok(Some(by))
 }
 
-/// TriggeringInstruction: the order is activated when a price of its own symbol moves to or through another.
+/// TriggeringInstruction: the order is activated when a price of its own symbol reaches or passes the trigger price.
 fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
     let trigger = tag::TRIGGER_TYPE..=tag::TRIGGER_TRADING_SESSION_SUB_ID;
     let mut fields = message.fields().iter().map(|field| field.tag);

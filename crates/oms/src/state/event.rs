@@ -65,7 +65,7 @@ events! {
             date: u32 = "The date, such as 20261122.",
             key: u128 = "Key of the hashes of ids.",
         }
-        /// A new trading day was requested: it starts when the orders of this one are closed.
+        /// A new trading day was requested: it starts when the orders of the current day are closed.
         46 DayAsked {
             date: u32 = "The date, such as 20261122.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
@@ -75,7 +75,7 @@ events! {
             date: u32 = "The date, such as 20261122.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// The first event of a journal in place of one that was removed: its order numbers continue after this one.
+        /// The first event of a journal that replaces a removed journal: order numbers continue after this number.
         123 NumbersAfter { number: Number = "The number.", }
     }
     /// Sessions to venues.
@@ -142,7 +142,8 @@ events! {
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
             changes: NestedEvents<'a> = "The events that change accounts, instruments, pools and limits.",
         }
-        /// An operator asked for other limits, or a reload of limits or users; a second operator must ask for the same.
+        /// An operator requested other limits, or a reload of limits or users; a second operator must give the same
+        /// request.
         52 ReloadAsked {
             settings: u64 = "The hash of the files, or of the limits.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
@@ -623,7 +624,7 @@ events! {
         89 BreakAlarmed {
             number: u64 = "The number of the break.",
         }
-        /// An operator decided a break; a second operator must decide the same.
+        /// An operator decided a break; a second operator must make the same decision.
         96 SettleAsked {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",

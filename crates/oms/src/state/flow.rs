@@ -23,7 +23,7 @@ pub(crate) struct Passed {
     pub executions: u64,
     /// OrderQty(38) of orders, and increases by replaces.
     pub quantity: u64,
-    /// The value of the same, in 10^-9.
+    /// Value of these orders and increases, in 10^-9.
     pub value: Amount,
 }
 

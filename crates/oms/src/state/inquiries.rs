@@ -69,7 +69,7 @@ impl Inquiries {
         self.0.insert(number, inquiry);
     }
 
-    /// Takes one out; `None` when it does not wait.
+    /// Removes an inquiry; `None` if the inquiry is not waiting for an answer.
     pub(crate) fn remove(&mut self, number: Number) -> Option<()> {
         self.0.remove(&number).map(|_| ())
     }
@@ -82,7 +82,7 @@ impl Inquiries {
         self.0.iter().map(|(number, inquiry)| (*number, inquiry))
     }
 
-    /// How many a session waits for.
+    /// Number of inquiries of a session that wait for an answer.
     pub(crate) fn of_session(&self, session: SessionNo) -> usize {
         let all = self.0.values();
         all.filter(|inquiry| inquiry.session == session).count()

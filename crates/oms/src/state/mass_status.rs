@@ -1,4 +1,4 @@
-//! Requests for all orders of a line that venues are answering, and what a report says of its answer.
+//! Requests for all orders of a line that venues are answering, and which part of an answer a report is.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;

@@ -27,7 +27,7 @@ pub(crate) struct Proposal {
     pub tif: TimeInForce,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// Number of replaces including this one; 0 for a new order.
+    /// Number of replaces including this replace; 0 for a new order.
     pub replaces: u16,
     /// The price of the market that stands for the reference price of its symbol, while one is known.
     pub market_price: Option<Price>,

@@ -57,7 +57,7 @@ bytes! {
         /// No fill of a leg was reported.
         #[default]
         Unknown = 0,
-        /// Legs are reported in reports of their own.
+        /// Each leg has its own reports.
         Reports = 1,
         /// Legs are reported in the report of the spread's fill.
         Fills = 2,

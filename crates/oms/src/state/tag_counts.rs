@@ -10,7 +10,7 @@ use fixwire_protocol::Tag;
 use crate::values::fields::field_table::LOW;
 use crate::values::ids::SessionNo;
 
-/// Number of high tags that have a count of their own; all other high tags share one count.
+/// Number of high tags with a separate count; all other high tags share one count.
 const HIGH: usize = 256;
 
 /// Fields that were dropped since the start.

@@ -220,8 +220,8 @@ impl Core {
     }
 }
 
-/// How an order placed elsewhere is named: its order_no; with the side when it is that of a quote, whose sides share it, and
-/// behind the broker when it is that of another one.
+/// Name of an order placed elsewhere: its order_no. For a side of a quote the side follows, since both sides have the
+/// same order_no; for an order of another broker the broker's number stands before it.
 fn name_of(copy: &R06, fcm_id: u16) -> Text {
     let order_no = String::from_utf8_lossy(&copy.order_no);
     let side = match (copy.position_effect, copy.side.0) {

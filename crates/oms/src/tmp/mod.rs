@@ -1,4 +1,4 @@
-//! Lines that speak TMP, the order protocol of TAIFEX, beside those that speak FIX.
+//! Lines that speak TMP, the order protocol of TAIFEX, instead of FIX.
 //!
 //! ```text
 //!   Sent, Asked > orders: R01, R31 > queue > LinkClient > frame
@@ -43,7 +43,7 @@ const QUEUE_MOST: usize = 65_536;
 /// A line that speaks TMP. Its index is that of the engine's link.
 #[derive(Clone, Debug)]
 pub struct OmsTmpLine {
-    /// Name of the line in the settings; line groups name it in the same way as a FIX session.
+    /// Name of the line in the settings; line groups name the line like a FIX session.
     pub name: String,
     /// The broker's end of the link.
     pub settings: ClientLinkSettings,

@@ -1,4 +1,4 @@
-//! Reads what the exchange says of orders: R02, R32 and R22 become reports as those of FIX, R03 becomes a reject.
+//! Reads the exchange's reports on orders: R02, R32 and R22 become the same reports as over FIX, R03 becomes a reject.
 
 use core::fmt::Write as _;
 
@@ -143,7 +143,7 @@ impl Execution {
         Self { filled, ..*self }
     }
 
-    /// Price of the order; dynamic price banding gives it another one.
+    /// Price of the order; dynamic price banding gives the order another price.
     fn limit(&self) -> Option<i32> {
         let is_banded = matches!(
             self.status,
@@ -550,8 +550,8 @@ impl Core {
     }
 }
 
-/// What stands for ExecID(17): a hash of the body. A report that is sent again has the same; its MsgSeqNum may be another,
-/// and a copy of it another target_id.
+/// The ExecID(17) of a report over TMP: a hash of its body. A report that is sent again has the same ExecID, although
+/// its MsgSeqNum may differ, and the target_id of a copy too.
 pub(super) fn exec_of(frame: &[u8]) -> u64 {
     let body = frame.get(BODY..frame.len() - 1).unwrap_or_default();
     let mut room = [0; R32::SIZE];

@@ -1,4 +1,4 @@
-//! What requests over TMP say beside the terms of their order: who clears it, where it comes from, for whom it is.
+//! Fields of requests over TMP in addition to the terms of the order: clearing member, order source, investor.
 //!
 //! ```text
 //!   Marks: of a user or a line, from the settings      Sent: those of the user, else of the line, stay with the order
@@ -11,7 +11,7 @@ use fixwire_ledger::record;
 pub struct RequestMarks {
     /// The clearing member.
     pub cm_id: u16,
-    /// PositionEffect of an order that has none of its own.
+    /// PositionEffect of an order without a PositionEffect(77).
     pub effect: u8,
     /// Source of the order.
     pub order_source: u8,

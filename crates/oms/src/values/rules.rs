@@ -96,7 +96,8 @@ pub struct UserRule {
     pub marks: UserMarks,
 }
 
-/// Values of the orders of a user over TMP in addition to their terms, in place of the values of their line.
+/// Values for a user's orders over TMP in addition to the terms of the orders; they take precedence over the values of
+/// the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct UserMarks {
     /// The clearing member.
@@ -165,7 +166,7 @@ pub struct LineGroup {
     pub name: String,
     /// The names of their sessions.
     pub lines: Vec<String>,
-    /// The names of groups to the same venue whose sessions send new orders while none of its own is logged on.
+    /// Names of groups to the same venue whose sessions send new orders while no session of this group is logged on.
     pub helpers: Vec<String>,
     /// Orders that stay on one session; round robin without it.
     pub affinity: Option<Affinity>,
@@ -522,7 +523,7 @@ pub struct RiskRules {
     pub day_begins: DayBegins,
     /// How long a roll waits for the venues to confirm cancels of Day orders, in nanoseconds.
     pub roll_wait: i64,
-    /// Time of the daily reload of the files beside the settings, in nanoseconds after midnight UTC.
+    /// Time of the daily reload of the CSV files, in nanoseconds after midnight UTC.
     pub reload_at: Option<i64>,
     /// An entry of the restricted list.
     pub restricted: Vec<RestrictedRule>,
@@ -538,7 +539,7 @@ pub struct RiskRules {
     pub positions: Vec<PositionRule>,
     /// Where those stand.
     pub positions_file: String,
-    /// The file beside the settings for the times at which requests pass.
+    /// The file for the stamps, the times at which requests pass the OMS.
     pub stamps: Option<String>,
     /// Tags of fields that only this OMS knows.
     pub own_tags: OwnTags,
@@ -556,7 +557,7 @@ pub struct RiskRules {
     pub carried_bytes: usize,
 }
 
-/// Whether a name is one of a pattern: the same, or with what stands before `*` in front.
+/// Whether a name matches a pattern: the name itself, or a prefix before `*`.
 #[must_use]
 pub fn matches(pattern: &str, name: &[u8]) -> bool {
     match pattern.strip_suffix('*') {

@@ -148,7 +148,7 @@ pub(crate) fn carried(fields: CarriedFields<'_>) -> String {
     )
 }
 
-/// A number with its noun, which is no plural for one.
+/// A number with its noun: singular for 1, otherwise plural.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

@@ -126,7 +126,7 @@ fn put_cut(text: &str, most: usize, to: &mut Vec<u8>) {
     to.extend_from_slice(&text.as_bytes()[..len]);
 }
 
-/// Splits a text at its values; `None` stands for the next value, a number for that one, from 1.
+/// Splits a text at its values; `None` stands for the next value, a number n for the n-th value, from 1.
 fn split(text: &str) -> Result<(Vec<&str>, Vec<Option<usize>>), TextMistake> {
     let (mut texts, mut values) = (Vec::new(), Vec::new());
     let mut rest = text;

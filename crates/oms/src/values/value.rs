@@ -69,7 +69,7 @@ bytes! {
         FillsSurplus = 7,
         /// A fill that is new by its ExecID(17), and that CumQty(14) of its report does not count.
         NotCounted = 8,
-        /// A fill under the ExecID(17) of another one.
+        /// A fill under the ExecID(17) of another fill.
         ReusedExec = 9,
         /// A bust or correction that fits no fill.
         Bust = 10,

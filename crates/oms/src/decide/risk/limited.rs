@@ -70,7 +70,7 @@ const fn before(place: usize) -> u32 {
     bits
 }
 
-/// A bit for each control that is checked before this one.
+/// A bit for each control that is checked before this control.
 const fn earlier(control: RiskControl) -> u32 {
     let mut at = 0;
     while at < ORDER.len() && ORDER[at].bit() != control.bit() {

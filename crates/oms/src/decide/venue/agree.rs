@@ -552,7 +552,7 @@ impl Core {
         }
     }
 
-    /// Closes the break of this kind, if there is one: both say the same.
+    /// Closes the order's break of this kind, if there is one: OMS and venue agree again.
     fn agreed(&mut self, at: i64, order: Number, kind: BreakKind, sink: &mut impl Sink) {
         if self.state().breaks.is_empty() {
             return;

@@ -94,7 +94,8 @@ impl Core {
         Ok(format!("break {number}: settled with {which} value"))
     }
 
-    /// Closes the breaks about fills of an order that another one has settled: two reports may show one difference.
+    /// Closes breaks about an order's fills that the settling of another break has resolved: two reports may show the
+    /// same difference.
     fn close_equal(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let next = |core: &Self| {
             let state = core.state();
@@ -147,7 +148,8 @@ impl Core {
         })
     }
 
-    /// Whether this settles it: with `arming = "two people"` another operator must have said the same.
+    /// Whether this command settles the break: with `arming = "two people"` another operator must have given the same
+    /// command before.
     fn is_second_settle(
         &self,
         asked_by: Option<&(Text, bool)>,
@@ -361,8 +363,8 @@ fn in_range(correction: Option<Correction>) -> Result<Option<Correction>, String
     }
 }
 
-/// The fill that makes the order's quantity the venue's CumQty(14), at the price that follows from AvgPx(6), or at
-/// this one without it.
+/// The fill that makes the order's quantity the venue's CumQty(14), at the price that follows from AvgPx(6), or without
+/// AvgPx at the given price.
 fn missing_fill(
     number: u64,
     order: &Order,

@@ -37,7 +37,7 @@ impl VenueReport<'_> {
         }
     }
 
-    /// What a reject says of its order.
+    /// A report with the status of the order that a reject gives.
     fn of_reject(line: SessionNo, id: VenueId, status: u8) -> Self {
         Self {
             line,

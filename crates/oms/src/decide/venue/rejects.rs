@@ -205,8 +205,8 @@ impl Core {
         heard
     }
 
-    /// Over TMP the status of a reject may say that the exchange does not have the order any more: it is asked about one
-    /// that is open here.
+    /// Over TMP the status of a reject may say that the exchange no longer has the order. When the order is open in the
+    /// OMS, the OMS asks the exchange for its status.
     fn ask_if_gone(&mut self, number: Number, reject: &VenueReject<'_>) {
         let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));
         let order = self.state().orders().get(number).filter(|_| is_gone);

@@ -1,4 +1,5 @@
-//! Requests that a venue leaves unanswered while its line is up: it is asked about them, then an event says so.
+//! Requests that a venue leaves unanswered while its line is up: the OMS asks the venue for the order's status, then
+//! raises an event.
 //!
 //! ```text
 //!   sent ------ 5 s ----> unknown; status of the order asked ------ 5 s ----> event NoAnswer
@@ -70,7 +71,7 @@ impl Unanswered {
         self.waiting.push_back((due, request, Step::Tell));
     }
 
-    /// The venue cancelled an order with this replace in flight: it is asked soon.
+    /// The venue cancelled an order with this replace in flight: the OMS asks for the status of the replace soon.
     #[cold]
     pub(crate) fn decides(&mut self, at: i64, request: Number) {
         self.is_pending(request);

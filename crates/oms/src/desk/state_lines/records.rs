@@ -1,4 +1,4 @@
-//! What is kept beside the orders: late and remade replaces, locates, rejected orders, copies, breaks, strays.
+//! Records that belong to orders: late and remade replaces, locates, rejected orders, copies, breaks, strays.
 
 use super::line::{Hash, OrderNo, StateLines, byte, hash};
 use super::orders;

@@ -261,7 +261,7 @@ pub(super) fn recent(of: &Recent, to: &mut StateLines) {
     }
 }
 
-/// A position of an account in an instrument, in lines of their own.
+/// A position of an account in an instrument, in separate lines.
 pub(super) fn position(
     state: &OmsState,
     instrument: InstrumentNo,

@@ -13,7 +13,7 @@ pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
     if buys { tally.buying } else { tally.selling }
 }
 
-/// Whether an event of what became of orders has closed this one.
+/// Whether this event has closed the order.
 fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
     match *event {
         // One that comes after the end closes nothing.

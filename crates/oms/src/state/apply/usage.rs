@@ -1,4 +1,4 @@
-//! What a change of an order changes beside it: the usage of its scopes, its parent, the legs of its spread.
+//! What else changes with an order: the usage of its scopes, its parent, the legs of its spread.
 
 use crate::state::apply::parents::quantity_of;
 use crate::state::copies::ENDED;

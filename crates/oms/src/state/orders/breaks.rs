@@ -1,4 +1,4 @@
-//! What venues say of orders and what does not agree with them, until both agree or an operator decides.
+//! Reports of venues that contradict orders, until both agree or an operator decides.
 //!
 //! ```text
 //!   report that does not agree > break > OrderStatusRequest(H) --- answer or fill agrees --> closed by the OMS
@@ -45,7 +45,7 @@ pub(crate) struct VenueBreak {
     pub since: i64,
     pub is_alarmed: bool,
     pub is_settled: bool,
-    /// The operator who decided the break, and whether for the venue; a second operator must decide the same.
+    /// The operator who decided the break, and whether for the venue; a second operator must make the same decision.
     pub asked_by: Option<(Text, bool)>,
 }
 

@@ -6,7 +6,7 @@
 //! the venue replaced by 26 at 10:00:05, by 25 at 10:00:07              reports in any order: 25 has the terms
 //! ```
 //!
-//! Quantity and price have times of their own, since a report over TMP may have only one of them.
+//! Quantity and price each have their own time, since a report over TMP may have only the quantity or only the price.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -151,7 +151,7 @@ pub struct Order {
 pub(crate) struct Retry {
     /// Current number of the order at the venue: the previous number cannot be used again.
     pub attempt: Number,
-    /// Number of retries, including this one.
+    /// Number of retries, including the current retry.
     pub tries: u8,
     /// Earliest time to send it, in nanoseconds since 1970.
     pub due: i64,

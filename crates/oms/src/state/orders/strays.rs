@@ -21,7 +21,7 @@ pub(crate) struct Stray {
     pub price: Price,
     /// ClOrdID(11) at the venue.
     pub id: Text,
-    /// The operator who decided the fill, and whether for the venue; a second operator must decide the same.
+    /// The operator who decided the fill, and whether for the venue; a second operator must make the same decision.
     pub asked_by: Option<(Text, bool)>,
 }
 

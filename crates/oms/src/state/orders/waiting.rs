@@ -74,7 +74,7 @@ pub(crate) struct Waiting {
     pub(crate) all: VecDeque<Number>,
     /// Requests that wait for the time of `queue`: the first one times out first.
     pub(crate) patient: VecDeque<Number>,
-    /// Requests with a validity of their own, by the end of the validity.
+    /// Requests with a validity, by the end of the validity.
     pub(crate) limited: BTreeSet<(i64, Number)>,
 }
 

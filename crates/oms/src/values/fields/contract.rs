@@ -39,7 +39,7 @@ impl ContractKey {
     }
 }
 
-/// What a contract says of a field.
+/// How a contract treats a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Treatment<'a> {
     /// It goes on with its value.
@@ -104,7 +104,7 @@ impl MapTable {
     }
 }
 
-/// What a key says of its tag.
+/// How a key treats its tag.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum FieldRule {
     Carry,
@@ -146,7 +146,7 @@ impl Contract {
         self.0.is_empty()
     }
 
-    /// What it says of a field; `None` where it does not name it.
+    /// How the contract treats a field; `None` if the contract does not name the field.
     #[must_use]
     #[inline]
     pub fn of(&self, tag: Tag) -> Option<Treatment<'_>> {
@@ -201,11 +201,11 @@ impl Contract {
         text
     }
 
-    /// Adds what a key says of a tag.
+    /// Adds a key's treatment of a tag.
     ///
     /// # Errors
     ///
-    /// The key that names it already. What the settings say of a field counts before what they say of its group.
+    /// The key that already names the tag. Settings for a field take precedence over settings for its group.
     pub(crate) fn add(
         &mut self,
         tag: Tag,

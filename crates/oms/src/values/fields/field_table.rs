@@ -121,7 +121,8 @@ impl FieldCondition {
         matches!(self, Self::Identity | Self::Destination)
     }
 
-    /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way without it.
+    /// Whether `drop` may name a field that does not meet the condition: the order trades alike with or without the
+    /// field.
     fn may_be_dropped(self) -> bool {
         matches!(
             self,

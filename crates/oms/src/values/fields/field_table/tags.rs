@@ -31,7 +31,7 @@ pub(super) const PARTIES: &[Tag] = &[
     1117, 1118, 1119, 1120, 1121, 1122, 1461, 1462, 1463, 1464,
 ];
 
-/// The instrument, beside its symbol.
+/// The instrument, except its symbol.
 pub(super) const INSTRUMENT: &[Tag] = &[
     22, 48, 65, 106, 107, 200, 201, 202, 205, 206, 207, 223, 224, 225, 226, 227, 228, 231, 239,
     240, 255, 348, 349, 350, 351, 454, 455, 456, 460, 461, 470, 471, 472, 541, 543, 667, 668, 691,
@@ -52,7 +52,7 @@ pub(super) const UNDERLYINGS: &[Tag] = &[
     1424, 1425, 1437, 1441, 1453, 1454, 1455, 1456, 1459, 1460, 1481,
 ];
 
-/// Legs: a spread is a symbol of its own.
+/// Legs: the OMS trades a spread by its symbol.
 pub(super) const LEGS: &[Tag] = &[
     248, 249, 250, 251, 252, 253, 254, 257, 555, 556, 566, 587, 588, 596, 597, 598, 599, 600, 601,
     602, 603, 604, 605, 606, 607, 608, 609, 610, 611, 612, 613, 614, 615, 616, 617, 618, 619, 620,
@@ -103,7 +103,7 @@ pub(super) const EXECUTIONS: &[Tag] = &[
     1040, 1056, 1057, 1115,
 ];
 
-/// Quotes, beside the prices and sizes of both sides.
+/// Quotes, except the prices and sizes of both sides.
 pub(super) const QUOTES: &[Tag] = &[
     140, 188, 189, 190, 191, 301, 303, 631, 632, 633, 634, 642, 643, 644, 645, 646, 647, 648, 656,
     657, 692, 693, 695, 735, 1065, 1066, 1166, 1171, 1172, 1445, 1446, 1447, 1448,
