@@ -8,8 +8,7 @@
 //! ```
 //!
 //! The session does not use the engine: a certification sends messages that an engine never would, such as a wrong
-//! CheckSum(10), a gap or a Logon with a wrong MsgSeqNum. Only a TMP login without a step of its own uses the real
-//! link.
+//! CheckSum(10), a gap or a Logon with a wrong MsgSeqNum. Only a TMP login without its own step uses the real link.
 #![forbid(unsafe_code)]
 
 mod evidence;

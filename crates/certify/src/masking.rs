@@ -29,7 +29,7 @@ impl Secrets {
         }
     }
 
-    /// Whether a value is one of them, or contains one.
+    /// Whether a value is or contains one of the secrets.
     pub(crate) fn has(&self, text: &str) -> bool {
         let mut all = self.0.iter();
         all.any(|it| it == text || (it.len() >= Self::SHORT && text.contains(it.as_str())))
@@ -49,7 +49,7 @@ impl Secrets {
     }
 }
 
-/// The value of a field; masked for a secret one.
+/// The value of a field; masked for a secret field.
 pub(crate) fn masked(tag: Tag, text: &str) -> &str {
     if is_secret(tag) { MASK } else { text }
 }

@@ -54,7 +54,7 @@ impl CertificationPlan {
     }
 }
 
-/// Records the line of a word that is allowed once; an error if there was one before.
+/// Records the line of a word that is allowed once; an error if the word occurred before.
 fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), String> {
     match earlier {
         Some(earlier) => Err(format!(

@@ -28,7 +28,7 @@ pub struct CertificationPlan {
     pub settings: Option<String>,
     /// The session or link of that file, by its name, if the file has several.
     pub session: Option<String>,
-    /// Time limit of an expectation without one of its own.
+    /// Default time limit of an expectation.
     pub limit: Duration,
     /// The cases, in the order of the file.
     pub cases: Vec<CertificationCase>,
@@ -60,7 +60,7 @@ impl CertificationCase {
         self.versions.is_empty() || self.versions.contains(&version)
     }
 
-    /// Whether its steps open the connection, so that the case begins without one.
+    /// Whether its steps open the connection, so that the case begins without a connection.
     #[must_use]
     pub fn opens_connection(&self) -> bool {
         let first = self.steps.first().map(|step| &step.action);
@@ -131,7 +131,7 @@ pub enum Outgoing {
 pub struct Expectation {
     /// A pattern for each message.
     pub patterns: Vec<MessagePattern>,
-    /// Time limit for all of them; `None`: that of the plan.
+    /// Time limit for all of them; `None`: the plan's time limit.
     pub within: Option<Duration>,
     /// Whether other messages may arrive before and between them (`await`).
     pub skips_others: bool,

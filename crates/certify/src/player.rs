@@ -74,9 +74,9 @@ impl VenueSession<'_> {
 pub struct PlayerSetup<'a> {
     /// The session or link.
     pub session: VenueSession<'a>,
-    /// Time limit of an expectation without one of its own.
+    /// Default time limit of an expectation.
     pub limit: Duration,
-    /// `None`: the first Logon, and the one after a failed case, resets the sequence numbers to 1; over TMP the day
+    /// `None`: the first Logon, and the Logon after a failed case, resets the sequence numbers to 1; over TMP the day
     /// begins with 1 in both directions.
     pub numbers: Option<StartNumbers>,
     /// Ends the run when it becomes true.

@@ -157,8 +157,8 @@ impl VenueLine {
         Ok(())
     }
 
-    /// Writes all bytes. If they cannot be written in time, the connection is closed: another message would land in the
-    /// middle of this one.
+    /// Writes all bytes. If they cannot be written in time, the connection is closed: the next message would begin in
+    /// the middle of this message.
     pub(crate) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         let Some(conn) = self.conn else {
             return Err(ErrorKind::NotConnected.into());

@@ -128,7 +128,7 @@ fn group<'a>(
     }
 }
 
-/// The text with `?` in place of characters that a terminal might interpret; every byte keeps its position.
+/// The text with `?` instead of characters that a terminal might interpret; every byte keeps its position.
 fn shown(text: &str) -> String {
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     if !text.contains(acts) {

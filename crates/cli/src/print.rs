@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// Maximum number of waiting lines; further ones are only counted.
 const WAITING: usize = 4096;
 
-/// Writes lines in a thread of its own. When the reader is too slow, lines are dropped and counted: the engine never
+/// Writes lines in a separate thread. When the reader is too slow, lines are dropped and counted: the engine never
 /// waits.
 pub struct Printer {
     lines: Option<SyncSender<String>>,

@@ -20,7 +20,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The built-in dictionaries, or this one for all messages.
+    /// The built-in dictionaries, or this dictionary for all messages.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// The error in the condition; when the dictionaries disagree, that of the newest.
+    /// The error in the condition; when the dictionaries disagree, the error of the newest.
     pub fn new(name: &str, text: &str, shelf: &Shelf) -> Result<Self, Failure> {
         // Characters that the quotes of the generated file cannot contain.
         if text.contains("'''") || text.contains(|c: char| c.is_control()) {

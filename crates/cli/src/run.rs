@@ -362,8 +362,8 @@ fn show_counts(counts: &str) {
     let _ = writeln!(io::stderr(), "{}", shown(counts));
 }
 
-/// Opens the control socket for operators. A configured socket is required; without the default one in the store the
-/// engine runs as well.
+/// Opens the control socket for operators. A configured socket is required; without the default socket in the store the
+/// engine runs too.
 pub fn control(
     engine: Handle,
     settings: &Settings,

@@ -23,7 +23,8 @@ use crate::terminal::Terminal;
 
 /// Time limit for the engine's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Number of signals that may wait while one is handled; further ones of the same kind would do the same.
+/// Number of signals that may wait while a signal is handled; further signals of the same kind would have the same
+/// effect.
 const WAITING: usize = 8;
 
 /// Caught signals, which wait until the engine runs.
@@ -76,7 +77,7 @@ impl Caught {
         Ok(Self { signals, terminal })
     }
 
-    /// Handles signals in threads of its own, the waiting ones first.
+    /// Handles signals in separate threads, the waiting signals first.
     ///
     /// # Errors
     ///

@@ -220,7 +220,7 @@ impl ClientBook {
         self.messages.insert(note.id.into(), message);
     }
 
-    /// Raises the counters so that no later ClOrdID(11) equals this one.
+    /// Raises the counters so that no later ClOrdID(11) equals this ClOrdID.
     fn count_id(&mut self, id: &str) {
         if let Some((group, number)) = id.rsplit_once(':')
             && let Ok(number) = number.parse::<u64>()

@@ -321,7 +321,7 @@ impl Exchange {
         Some(Arc::clone(&self.scripts[index]))
     }
 
-    /// Continues scripted orders whose waits are over. Returns when the next one is due.
+    /// Continues scripted orders whose waits are over. Returns when the next order is due.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some((until, order)) = self.market.scripted.next() {
             if until > now.wall {

@@ -176,7 +176,7 @@ pub(crate) enum Fate {
     Twice,
     /// The report is sent now, and again at this time.
     Again(Mono),
-    /// The report is sent with these values in place of its own.
+    /// The report is sent with these values instead of its own.
     Changed(Vec<(Tag, Vec<u8>)>),
     /// The report is delayed until this time.
     After(Mono),
@@ -198,7 +198,7 @@ pub(crate) struct FaultRule {
     pub(crate) delay: Nanos,
     /// Status that a TMP member gets.
     pub(crate) status: u8,
-    /// Values of fields; an empty one removes the field.
+    /// Values of fields; an empty value removes the field.
     pub(crate) sets: Vec<(Tag, Vec<u8>)>,
     pub(crate) random: Random,
 }

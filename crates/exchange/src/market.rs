@@ -162,7 +162,7 @@ impl Market {
         known.map(drop).ok_or(UnreadableNote)
     }
 
-    /// The number of a member; `None` for a new one.
+    /// The number of a member; `None` for a new member.
     pub(crate) fn member(&self, name: &str) -> Option<u32> {
         let index = self.members.iter().position(|it| it.name == name);
         index.and_then(|index| u32::try_from(index).ok())

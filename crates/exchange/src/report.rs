@@ -14,7 +14,7 @@ use crate::spread::LegTrade;
 /// Bytes for the fields of most reports.
 const REPORT_ROOM: usize = 320;
 
-/// Written in place of an id when the order is unknown.
+/// Written instead of an id when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
 /// Facts about the entry of an order that trades or is deleted on entry, for its report over TMP.
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
-    /// ClOrdID(11), if it differs from the order's current one.
+    /// ClOrdID(11), if it differs from the order's current ClOrdID.
     pub(crate) cl_ord_id: Option<&'a [u8]>,
     /// OrigClOrdID(41).
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,

@@ -132,7 +132,7 @@ impl OrderScript {
             && self.side.as_ref().is_none_or(is_side)
     }
 
-    /// The script in note form: one line for the name, and one for each step.
+    /// The script in note form: a line for the name, and a line for each step.
     pub(crate) fn noted(&self) -> String {
         let steps: String = self.steps.iter().map(|step| format!("\n{step}")).collect();
         format!("{}{steps}", self.name)

@@ -48,7 +48,7 @@ impl Scripted {
         })
     }
 
-    /// The next step; `None` after the last one.
+    /// The next step; `None` after the last step.
     pub(crate) fn step(&self) -> Option<&ScriptStep> {
         self.steps.get(self.at)
     }

@@ -1,4 +1,4 @@
-//! TMP beside FIX: requests and reports of TMP members as the market has them.
+//! TMP members: their requests and reports, converted to and from the market's form.
 //!
 //! ```text
 //!   R01  > request  > fields of D, F, G as in notes, with a ticket as ClOrdID   > market

@@ -17,7 +17,7 @@ pub(crate) enum Watched {
 }
 
 impl Watched {
-    /// Whether a new request replaces this one.
+    /// Whether a new request replaces this request.
     pub(crate) fn is_replaced_by(&self, new: &Self) -> bool {
         match (self, new) {
             (Self::Symbol { id, .. }, Self::Symbol { id: new, .. })

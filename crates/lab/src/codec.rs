@@ -181,12 +181,12 @@ fn refused(by: &str) -> Error {
     Error::Engine(format!("the order of the codec was refused by: {by}"))
 }
 
-/// Times `batches` batches of `calls` calls of `work`, after one that warms up, without a clock between calls:
+/// Times `batches` batches of `calls` calls of `work`, after a batch that warms up, without a clock between calls:
 /// nanoseconds a call, of the best batch and of the middle one.
 ///
 /// # Errors
 ///
-/// Those of `work`.
+/// The errors of `work`.
 pub fn time_batches<E>(
     batches: usize,
     calls: u32,

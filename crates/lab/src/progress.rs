@@ -8,7 +8,7 @@ const WIDTH: usize = 20;
 
 /// The bar; removed when this is dropped.
 ///
-/// It changes between steps, never during one: drawing takes a core.
+/// The bar changes between steps, never during a step: drawing takes a core.
 #[derive(Debug)]
 pub struct Progress {
     shown: bool,

@@ -274,7 +274,7 @@ pub const TRANSACTIONS: [TransactionsRow; 3] = [
     },
 ];
 
-/// A published percentile curve that belongs beside a measured one.
+/// A published percentile curve, shown next to a measured curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// The engine.

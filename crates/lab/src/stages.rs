@@ -8,7 +8,7 @@
 //! initiator                                   read > found > parsed > checked > answered
 //! ```
 //!
-//! Each stage ends at the time stamp where the next one begins, so the stages of an order add up to its time. Due,
+//! Each stage ends at the time stamp where the next stage begins, so the stages of an order add up to its time. Due,
 //! start and answer are those of the [load](crate::load). TCP is from just before the write to just after the read:
 //! over loopback the write itself delivers, and the other end may have read before it returns. `found` is the end of
 //! the read, or of the work on the previous message of that read.

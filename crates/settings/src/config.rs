@@ -132,7 +132,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// Rights of operators at the control socket; an OMS has operators of its own.
+    /// Rights of operators at the control socket; an OMS has a separate table of operators.
     fn operators(&self, first: &SessionSettings) -> Result<Vec<OperatorRights>, LoadError> {
         let Some(text) = first.text(Id::ControlOperators) else {
             return Ok(Vec::new());

@@ -4,7 +4,7 @@
 //! Settings --render--> TOML text --read again--> Settings --compare--> the text, or which key differs
 //! ```
 //!
-//! Entries of `[DEFAULT]` go to `[default]`, those of a session to `[[session]]`, in the order of the registry.
+//! Entries of `[DEFAULT]` go to `[default]`, entries of a session to `[[session]]`, in the order of the registry.
 //! Differing defaults of the file's engine are written out, with a comment. Comments of the file and keys without
 //! effect are not kept.
 
@@ -255,7 +255,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether a default of the file's engine applies in every session without a value of its own.
+/// Whether a default of the file's engine applies in every session that does not set the value.
 fn is_everywhere(default: &Setting, settings: &Settings) -> bool {
     let holds = |found: &Setting| match found.origin {
         Origin::Session(_) => true,

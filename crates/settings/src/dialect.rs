@@ -109,7 +109,7 @@ impl Dialect {
         matches!(self, Self::QuickFix | Self::QuickFixJ | Self::QuickFixN)
     }
 
-    /// Whether a key may appear twice in a section; the last one applies.
+    /// Whether a key may appear twice in a section; the last value applies.
     pub fn takes_the_last(self) -> bool {
         self != Self::Fixwire
     }

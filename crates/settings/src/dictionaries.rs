@@ -32,7 +32,7 @@ pub fn stock(path: &str) -> Option<Version> {
     Version::ALL.into_iter().find(is)
 }
 
-/// The setting with the built-in dictionary of its version in place of a missing file that has a [`stock`] name: the
+/// The setting with the built-in dictionary of its version instead of a missing file that has a [`stock`] name: the
 /// setting, the missing file and its version.
 pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
     let (name, deltas) = match words.split_once(AND) {

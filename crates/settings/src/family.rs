@@ -143,7 +143,7 @@ const fn of_executor(name: &'static str) -> SampleKey {
     }
 }
 
-/// Keys of sample applications. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n have no keys of their own.
+/// Keys of sample applications. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n have no special keys.
 pub static SAMPLES: &[SampleKey] = &[
     of_executor("ValidOrderTypes"),
     of_executor("DefaultMarketPrice"),

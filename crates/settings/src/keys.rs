@@ -1,8 +1,8 @@
 //! Every key that fixwire uses, each defined once.
 //!
 //! To change a default, a bound or a text, change it here and run `UPDATE=1 cargo test -p fixwire-settings`, which
-//! rewrites `docs/reference/settings.md`. A new key needs no other list; the page has the order of this file. A key
-//! for one role only has no scope of its own: `rules.rs` rejects it in the other.
+//! rewrites `docs/reference/settings.md`. A new key needs no other list; the page has the order of this file. A key for
+//! one role only has no separate scope: `rules.rs` rejects it in the other role.
 
 use super::kinds::*;
 use super::registry::{ForeignName, Key, KeyScope, numbered, scope};

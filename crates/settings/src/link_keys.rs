@@ -1,4 +1,4 @@
-//! Every key of a `[[link]]` table: those of its protocol, each defined once, and session keys for its connection.
+//! Every key of a `[[link]]` table: the keys of its protocol, each defined once, and session keys for its connection.
 //!
 //! `docs/reference/settings.md` is generated from this file, as from `keys.rs`.
 
@@ -71,7 +71,7 @@ const AP_CODES: ValueKind = ValueKind::Word(&[
     ("drop copy", "drop copy"),
     ("clearing member", "clearing member"),
 ]);
-/// The heartbeat rule of the specification, and that of a public implementation.
+/// The heartbeat rule of the specification, and the heartbeat rule of a public implementation.
 pub const SILENT_PEER: &str = "silent peer";
 /// See [`SILENT_PEER`].
 pub const IDLE_SENDER: &str = "idle sender";

@@ -315,7 +315,7 @@ pub(super) fn check_together(
     }
 }
 
-/// A link that accepts connections needs a port of its own.
+/// A link that accepts connections needs a port that nothing else uses.
 fn check_port<'s>(
     link: &LinkSettings,
     mut others: impl Iterator<Item = (String, &'s SessionSettings)>,

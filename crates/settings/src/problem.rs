@@ -55,7 +55,7 @@ pub enum SettingsFault {
         /// The key.
         sample: &'static SampleKey,
     },
-    /// The file of a dictionary is missing, and the built-in one is used. A warning.
+    /// The file of a dictionary is missing, and the built-in dictionary is used. A warning.
     BuiltInDictionary {
         /// The version of the built-in dictionary: `FIX.4.2`.
         version: &'static str,
@@ -133,8 +133,7 @@ pub enum SettingsFault {
         /// The engine of the file.
         dialect: Dialect,
     },
-    /// A key appears twice; the last one applies, as in the engine that the file was written for. A
-    /// warning.
+    /// A key appears twice; the last value applies, as in the engine that the file was written for. A warning.
     Replaced {
         /// Place where it appears first.
         first: Span,
@@ -155,7 +154,7 @@ pub enum SettingsFault {
     },
     /// Every user of the machine can read this secret. A warning.
     Exposed,
-    /// A problem found by another reader of the file, such as that of gateway rules.
+    /// A problem found by another reader of the file, such as the reader of gateway rules.
     Found {
         /// The error, as text.
         title: String,

@@ -167,7 +167,7 @@ impl SessionSettings {
             .is_some_and(|setting| setting.origin.span().is_some())
     }
 
-    /// All values of a key that may be numbered, the one without a number first.
+    /// All values of a key that may be numbered, the value without a number first.
     pub fn all(&self, id: Id) -> impl Iterator<Item = &Setting> {
         self.settings
             .iter()

@@ -224,7 +224,7 @@ impl Reader<'_> {
         found
     }
 
-    /// The zone of all times without a zone of their own.
+    /// The default zone of times.
     fn zone(&self) -> Result<TimeZone, Conflict> {
         if self.from.bool(Id::UseLocalTime) {
             return find_zone("Local").map_err(|error| blame(Id::UseLocalTime, &error));

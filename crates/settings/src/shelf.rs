@@ -32,7 +32,7 @@ impl Settings {
 }
 
 impl Settings {
-    /// Reads all dictionaries named by sessions, so that every unreadable one is reported at once.
+    /// Reads all dictionaries named by sessions, so that every unreadable dictionary is reported at once.
     pub(super) fn read_dictionaries(
         &self,
         shelf: &mut Shelf,

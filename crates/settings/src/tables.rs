@@ -1,5 +1,5 @@
-//! Tables of a file with readers of their own: those of a gateway, an OMS or an exchange. Helpers for these readers:
-//! the versions of the sessions, files next to the settings file, problems with their positions.
+//! Tables of a gateway, an OMS or an exchange, which have separate readers. Helpers for these readers: the versions of
+//! the sessions, files next to the settings file, problems with their positions.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::resolved::{SessionSettings, Settings};
 const MAX_TABLE: u64 = 64 << 20;
 
 impl Settings {
-    /// The versions of all sessions; each must be supported by `who`, a gateway or an OMS.
+    /// The FIX versions of all sessions; `who`, a gateway or an OMS, must support each of them.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Settings {
 }
 
 impl Source {
-    /// The text of a table in a file of its own, whose path in the settings file is relative to it.
+    /// The text of a table in a separate file; the file's path is relative to the settings file.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! It accepts only fixwire's own key names; the registry defines the values for both forms. Tables of a gateway, an OMS
-//! or a simulated exchange are skipped: they have readers of their own.
+//! or a simulated exchange are skipped: they have separate readers.
 
 mod link;
 mod operator;

@@ -503,7 +503,7 @@ fn proxy(from: &SessionSettings) -> Result<Option<Proxy>, Wrong> {
     }))
 }
 
-/// The local address for each host: the one with the same number, else the one without a number.
+/// The local address for each host: the address with the same number, else the address without a number.
 fn local(from: &SessionSettings) -> Vec<Option<SocketAddr>> {
     let of = |id, number: Option<u16>| -> Option<&Setting> {
         let exact = from.all(id).find(|setting| setting.number == number);

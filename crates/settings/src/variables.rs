@@ -1,4 +1,4 @@
-//! Variables in values: `${env:NAME}` and `${file:PATH}` in all files, and those of the file's engine.
+//! Variables in values: `${env:NAME}` and `${file:PATH}` in all files, and the variables of the file's engine.
 
 use std::fmt;
 use std::fs::File;

@@ -301,7 +301,7 @@ impl Draft {
         self.parts.push(Part { tag, value });
     }
 
-    /// Exchanges the bytes of all values with those of another text.
+    /// Exchanges the bytes of all values with the bytes of another text.
     pub(crate) fn swap_text(&mut self, text: &mut Vec<u8>) {
         core::mem::swap(&mut self.text, text);
     }

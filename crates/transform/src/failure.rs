@@ -44,7 +44,7 @@ pub enum TransformFailure {
 }
 
 impl TransformFailure {
-    /// The field that causes the failure, if it is one of the message.
+    /// The field that causes the failure, if it is a field of the message.
     #[must_use]
     pub fn tag(&self) -> Option<Tag> {
         match *self {

@@ -1,6 +1,6 @@
 //! [`Verb`]: what rules and conversion tables do to a field, in one implementation for both.
 //!
-//! [`Fields`] is the place where it happens: the fields of a message outside of groups, or those of one entry of a
+//! [`Fields`] is the place of the change: the fields of a message outside of groups, or the fields of one entry of a
 //! group, in a [`Draft`](crate::Draft) or in the tree of a conversion.
 
 use alloc::vec::Vec;
@@ -31,7 +31,7 @@ pub(crate) trait Fields {
     /// Removes a field, if present; removes the entries of a group with its count.
     fn remove(&mut self, name: &Self::Name) -> Result<(), TransformFailure>;
 
-    /// Gives the value of a field to another field, and removes the first one.
+    /// Gives the value of a field to another field, and removes the first field.
     fn rename(&mut self, from: &Self::Name, to: &Self::Name) -> Result<(), TransformFailure> {
         let value = self.value(from);
         self.put(to, value.ok_or(TransformFailure::NoField(Self::tag(from)))?)?;
@@ -42,7 +42,7 @@ pub(crate) trait Fields {
 /// A change of one field, or of two.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb<N> {
-    /// Sets a field to a text; to copy a field is to set another one to its value.
+    /// Sets a field to a text; to copy a field is to set another field to its value.
     Set(N, Vec<Piece<N>>),
     Move(N, N),
     Remove(N),
@@ -101,7 +101,7 @@ fn joined<F: Fields>(
     Ok((start as u32, fields.text().len() as u32))
 }
 
-/// The value that one piece makes.
+/// The value of one piece.
 pub(crate) fn written<F: Fields>(
     fields: &mut F,
     piece: &Piece<F::Name>,

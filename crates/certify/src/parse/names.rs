@@ -1,4 +1,4 @@
-//! [`Names`]: the variables and steps of the case being parsed, so that no step refers to an unknown one.
+//! [`Names`]: the variables and steps of the case being parsed, so that no step refers to an unknown variable or step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ impl Names {
         }
     }
 
-    /// Uses a variable in place of an order's id.
+    /// Uses a variable instead of an order's id.
     pub(super) fn order(&mut self, name: &str) -> Result<(), String> {
         self.used(name).then_some(()).ok_or_else(|| {
             format!("unknown order ${name}: send one with '11=${name}' earlier in this case")

@@ -10,7 +10,7 @@ use crate::wire_message::TextFields;
 /// Maximum number of comparisons for an assignment: enough for seven patterns that all look alike.
 const TRIES_MAX: usize = 20_000;
 
-/// Messages of an `expect` step and its `and` lines, each with a pattern of its own.
+/// Messages of an `expect` step and its `and` lines, each with its own pattern.
 pub(super) struct Assignment<'a> {
     patterns: &'a [MessagePattern],
     names: &'a FieldNames,

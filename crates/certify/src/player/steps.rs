@@ -159,7 +159,7 @@ impl CasePlayer {
         Ok(())
     }
 
-    /// Receives messages until each pattern has one.
+    /// Receives messages until each pattern has a message.
     fn expect(&mut self, expectation: &Expectation, scope: &mut CaseScope) -> Step {
         let within = expectation.within.map_or(self.limit, Nanos::from);
         let until = self.deadline(Some(within));

@@ -29,7 +29,7 @@ mod tests;
 const INBOX_MAX: usize = 100_000;
 /// How long messages count for the flow limit: a second, plus the time in transit.
 const WINDOW: Nanos = Nanos::from_millis(1_100);
-/// Time for a venue to notice a closed connection before the next one.
+/// Time for a venue to notice a closed connection before the next connection.
 const PAUSE: Nanos = Nanos::from_millis(100);
 
 /// A manually driven link.
@@ -530,7 +530,7 @@ impl PlayedSession for TmpSession {
         value(&message.fields, ORDINAL) == Some(id)
     }
 
-    /// Whether a message is a heartbeat or an answer to one.
+    /// Whether a message is a heartbeat or an answer to a heartbeat.
     fn is_chatter(&self, message: &Inbound) -> bool {
         matches!(message.msg_type(), "R04" | "R05")
     }

@@ -66,7 +66,7 @@ fn settings_file(args: &CertifyArgs, plan: &CertificationPlan) -> Result<PathBuf
     })
 }
 
-/// The link of this name, or the only one.
+/// The link of this name, or the only link.
 fn link(file: &Path, name: Option<&str>, settings: &Settings) -> Result<VenueSettings, Failure> {
     let fail = |why: String| Failure::Text(format!("{}: {why}", file.display()));
     if !settings.exchange.is_empty() {

@@ -112,7 +112,7 @@ impl Commands {
         self.origin == Origin::Terminal
     }
 
-    /// The next command; `None` after the last one.
+    /// The next command; `None` after the last command.
     pub fn next(&mut self) -> Option<Given> {
         if self.origin == Origin::Given {
             return self.given.pop_front();

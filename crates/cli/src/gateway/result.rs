@@ -17,7 +17,7 @@ pub struct Told {
     pub rules: Vec<usize>,
     /// Actions of the rules, in order.
     pub steps: Vec<Step>,
-    /// Whether one of them decided the message.
+    /// Whether one of the rules decided the message.
     pub decided: bool,
 }
 
@@ -311,7 +311,7 @@ impl Converter<'_> {
     }
 }
 
-/// For each session, the version of the sessions from which rules send to it, if they have the same.
+/// For each session, the version of the sessions from which rules send to it, if these sessions have the same version.
 fn versions_of_clients(loaded: &LoadedGateway) -> Vec<Option<Version>> {
     let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
     loaded.gateway.rules().ways(&mut |way| {

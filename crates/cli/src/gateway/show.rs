@@ -229,7 +229,7 @@ impl Shown<'_> {
     }
 }
 
-/// A line of a block: a label in a column of its own, and its text.
+/// A line of a block: a label in a separate column, and its text.
 fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
     writeln!(out, "  {label:10}  {}", Escaped(text.as_bytes()))
 }

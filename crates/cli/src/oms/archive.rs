@@ -1,4 +1,4 @@
-//! Reads reports that a client requests again from the journal of its OMS, in a thread of its own.
+//! Reads reports that a client requests again from the journal of its OMS, in a separate thread.
 
 use std::io;
 use std::path::{Path, PathBuf};

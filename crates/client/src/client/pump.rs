@@ -18,7 +18,7 @@ use crate::sending::{Sending, Targets, day};
 const AROUND: usize = 24;
 
 impl OrderClient {
-    /// Sends due messages; returns when the next one is due, or `None` when all were sent.
+    /// Sends due messages; returns when the next message is due, or `None` when all were sent.
     pub(super) fn pump(
         &mut self,
         now: Now,

@@ -15,14 +15,14 @@ use crate::tmp::reports::encode;
 enum Next {
     /// The report was sent, or is not for the line.
     Passed,
-    /// There is no further report, or a fault holds the next one without a time.
+    /// There is no further report, or a fault holds the next report without a time.
     Nothing,
     /// The report is tried again at this time.
     Later(Mono),
 }
 
 impl Exchange {
-    /// Answers an R15. A new subscription replaces the previous one for its target.
+    /// Answers an R15. A new subscription replaces the previous subscription for its target.
     pub(super) fn subscribe(&mut self, at: usize, asked: &R15, refusal: Option<TmpStatus>) -> R16 {
         let line = &self.lines[at];
         let target = ReportTarget::of(asked.target_id);

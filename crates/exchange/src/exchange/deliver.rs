@@ -18,7 +18,7 @@ const NOT_AVAILABLE: u64 = 4;
 enum Left {
     /// The report was written, or suppressed by a fault.
     Done,
-    /// The report after it was written, so this one may be sent now.
+    /// The report after this report was already written, so this report may be sent now.
     Overtaken,
     /// The report waits, and so do later reports for the same member; until this time, if it is known.
     Waits(Option<Mono>),
@@ -209,7 +209,7 @@ impl Exchange {
         }
     }
 
-    /// Sends repeated reports that are due. Returns when the next one is due.
+    /// Sends repeated reports that are due. Returns when the next report is due.
     fn repeat_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some(index) = self.faults.due_again(now.mono) {
             let (_, report) = &self.faults.again[index];

@@ -71,7 +71,7 @@ impl Exchange {
         done
     }
 
-    /// Runs the timers of the lines. Returns when the next one is due.
+    /// Runs the timers of the lines. Returns when the next timer is due.
     pub(super) fn line_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due = None;
         for at in 0..self.lines.len() {

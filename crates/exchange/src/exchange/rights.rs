@@ -3,7 +3,7 @@
 use fixwire_protocol::OperatorRight;
 use fixwire_text::first_word;
 
-/// Commands and queries, and the right that each one requires.
+/// Commands and queries, and the right that each requires.
 pub const RIGHTS: [(&str, OperatorRight); 19] = [
     ("state", OperatorRight::Market),
     ("uncross", OperatorRight::Market),
@@ -26,7 +26,7 @@ pub const RIGHTS: [(&str, OperatorRight); 19] = [
     ("figures", OperatorRight::Read),
 ];
 
-/// The right that a command or query requires; `None` for an unknown one.
+/// The right that a command or query requires; `None` for an unknown command or query.
 pub(super) fn right(text: &[u8]) -> Option<OperatorRight> {
     let (verb, _) = first_word(core::str::from_utf8(text).ok()?);
     let known = RIGHTS.iter().find(|(known, _)| *known == verb);

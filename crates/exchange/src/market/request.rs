@@ -206,7 +206,7 @@ impl Market {
         self.settle(request.at, &events, Some(cause));
     }
 
-    /// The terms of a replace. Fields that cannot change must equal those of the order.
+    /// The terms of a replace. Fields that cannot change must equal the order's fields.
     pub(super) fn change(
         &self,
         request: &MemberRequest<'_>,

@@ -73,7 +73,7 @@ impl Market {
         }
     }
 
-    /// The ExecID of a reject: each report has one, including R03.
+    /// The ExecID of a reject: each report has an ExecID, including R03.
     fn next_exec(&mut self) -> u64 {
         self.last_exec += 1;
         self.last_exec

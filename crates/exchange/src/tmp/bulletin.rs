@@ -15,7 +15,7 @@ pub(crate) struct KeptBulletin {
 }
 
 impl KeptBulletin {
-    /// The R14 for this request; request 0 for an unsolicited one.
+    /// The R14 for this request; request 0 for an unsolicited R14.
     pub(crate) fn frame(
         &self,
         fcm_req_id: u32,

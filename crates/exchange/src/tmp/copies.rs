@@ -66,7 +66,7 @@ pub(crate) struct CopySubscription {
     pub(crate) next: u64,
     /// Time until which a fault holds the next copy.
     pub(crate) until: Option<Mono>,
-    /// A copy that a fault reorders: it is sent after the next one.
+    /// A copy that a fault reorders: it is sent after the next copy.
     pub(crate) behind: Option<R06>,
 }
 

@@ -27,7 +27,7 @@ impl TmpStore {
         }
     }
 
-    /// Keeps a frame; `None` if its MsgSeqNum is not the next one.
+    /// Keeps a frame; `None` if its MsgSeqNum is not the next MsgSeqNum.
     pub(crate) fn keep(&mut self, msg_seq_num: u32, frame: &[u8]) -> Option<()> {
         if self.outbound.checked_add(1)? != msg_seq_num {
             return None;

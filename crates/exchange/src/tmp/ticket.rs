@@ -1,4 +1,4 @@
-//! A ticket: the data of a TMP member's request beside the terms of its order, encoded as a ClOrdID.
+//! A ticket: the data of a TMP member's request in addition to the terms of its order, encoded as a ClOrdID.
 //!
 //! The first ClOrdID of a TMP member's order has its broker and order number, the second is the ticket of the R01
 //! that entered it, and one ticket for each successful change follows. Reports are made from the last ticket. The

@@ -466,7 +466,7 @@ mod tests {
             at.map_or(BTreeMap::new(), |at| self.0.remove(at).unwrap().1)
         }
 
-        /// The oldest order of the client that has most, the new one counted, goes.
+        /// Drops the oldest order of the client with the most bytes, the new order included.
         fn drop_one(&mut self, new: &(Key, BTreeMap<u8, String>)) {
             let of = |client| {
                 let own = self.0.iter().filter(move |(key, _)| key.0 == client);

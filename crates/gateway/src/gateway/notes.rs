@@ -589,7 +589,7 @@ impl Notes {
     }
 }
 
-/// A gateway's note for people: its name and its fields, those of messages with SOH. `None` for another note.
+/// A gateway's note for people: its name and its fields; fields of messages end with SOH. `None` for another note.
 #[must_use]
 pub fn note_text(note: &[u8]) -> Option<String> {
     GatewayNote::of(note).map(|note| note.to_string())

@@ -56,10 +56,9 @@ impl Reload {
 }
 
 impl Gateway {
-    /// Replaces the rules, tables and targets, all at once, before the next message. Orders stay as they
-    /// are, and so do all counts except those of [`matched`](Self::matched); counters named in rules
-    /// continue under their names. Afterwards `new` holds the old rules, so that another thread can free
-    /// their memory.
+    /// Replaces the rules, tables and targets, all at once, before the next message. Orders stay as they are, and so do
+    /// all counts except the counts of [`matched`](Self::matched); counters named in rules continue under their names.
+    /// Afterwards `new` holds the old rules, so that another thread can free their memory.
     ///
     /// # Errors
     ///

@@ -5,7 +5,7 @@
 //! the gateway's own answer  > PEER sends it back > it goes no further
 //! ```
 //!
-//! A message is identified by its fields, without those that each gateway rewrites. The last [`SLOTS`] messages
+//! A message is identified by its fields, without the fields that each gateway rewrites. The last [`SLOTS`] messages
 //! are kept; a restart forgets them.
 
 use alloc::vec::Vec;
@@ -146,8 +146,8 @@ impl Rounds {
 }
 
 impl Print {
-    /// The hash. It includes ids if they pass unchanged, or if the message has no time of its own: repeated
-    /// requests differ only by their ids then.
+    /// The hash of the message. It includes ids if they pass unchanged, or if the message has no time: then repeated
+    /// requests differ only by their ids.
     fn end(self, ids_pass: bool) -> u64 {
         match self.is_dated && !ids_pass {
             true => self.sum,

@@ -4,7 +4,7 @@
 //! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left; more is rejected
 //! ```
 //!
-//! The first client may use half, the next one half of the rest, and so on.
+//! The first client may use half, the next client half of the rest, and so on.
 
 use alloc::vec::Vec;
 

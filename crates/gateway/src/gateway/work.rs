@@ -58,7 +58,7 @@ pub(super) struct Work<'w> {
     answered: bool,
     /// Whether the gateway holds the message, and rejects it to its source if it cannot be delivered.
     holds: bool,
-    /// Whether the reject was not written: then the session, which has room of its own, sends one.
+    /// Whether the reject was not written: then the session, which has separate room, sends a reject.
     unanswered: bool,
     /// Whether `[[on]]` entries are running: their failures raise no further event.
     happened: bool,

@@ -120,10 +120,10 @@ pub(super) struct Name {
     pub(super) is_answered: bool,
     /// Serial number of the name's opening.
     pub(super) opened: u64,
-    /// The name that this one is to replace or cancel.
+    /// The name that this name's request replaces or cancels.
     pub(super) before: Link,
     pub(super) chain: u32,
-    /// Number of open names that need this one.
+    /// Number of open names that need this name.
     pub(super) needed: u32,
     /// Position of the message that began the name, if the gateway holds it; not part of the state.
     pub(super) held: Option<HeldAt>,
@@ -422,7 +422,7 @@ impl Book {
         self.free.push(place);
     }
 
-    /// Forgets the name to be forgotten first; returns whether there was one.
+    /// Forgets the name to be forgotten first; returns whether there was such a name.
     pub(super) fn forget_oldest(&mut self) -> bool {
         let oldest = self.queues[Queue::Closed as usize].first;
         if oldest != NOWHERE {
@@ -441,7 +441,7 @@ impl Book {
         self.names.get(place as usize).is_some_and(long)
     }
 
-    /// Forgets the longest quiet open name; returns whether there was one.
+    /// Forgets the open name without messages for the longest time; returns whether there was such a name.
     pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
         let found = self.is_quiet(now, quiet);
         if found {

@@ -65,8 +65,8 @@ impl OrderTracker {
         name.is_some_and(|name| self.book.name(name).client == client)
     }
 
-    /// Whether a client's id names the same order as the venue's id at this index: the last client's id before it
-    /// (in an entry of a group, the first of the entry), or the next one.
+    /// Whether a client's id names the same order as the venue's id at this index: the last client's id before it (in
+    /// an entry of a group, the first of the entry), or the next client's id.
     fn is_named(
         &self,
         naming: &Naming,

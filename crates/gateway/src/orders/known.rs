@@ -174,7 +174,7 @@ impl OrderTracker {
         })
     }
 
-    /// Whether a message of this client would begin a second order under the ClOrdID of an open one. A possible
+    /// Whether a message of this client would begin a second order under the ClOrdID of an open order. A possible
     /// resend would not.
     #[must_use]
     pub fn is_second(&self, client: SessionId, id: &[u8], message: &Message<'_>) -> bool {

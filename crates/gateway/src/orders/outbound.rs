@@ -23,7 +23,7 @@ struct Way {
 }
 
 impl Way {
-    /// Whether the message begins the order or request of an id, rather than naming an earlier one.
+    /// Whether the message begins the order or request of an id, rather than naming an earlier order or request.
     fn begins(&self, ask: OutboundId) -> bool {
         match ask.role {
             IdRole::Names => false,
@@ -37,8 +37,8 @@ impl OrderTracker {
     /// Handles a client's message to a venue: remembers the orders and requests that it begins, and writes the ids
     /// for the venue.
     ///
-    /// An unknown id that the message names, for example after a loss of all state, is remembered like a new one.
-    /// So it cannot reach another client's order, and responses to it find the client.
+    /// An unknown id that the message names, for example after a loss of all state, is remembered like a new id. So it
+    /// cannot reach another client's order, and responses to it find the client.
     ///
     /// # Errors
     ///
@@ -236,8 +236,9 @@ fn find(asks: &[OutboundId], tag: Tag) -> Option<OutboundId> {
     asks.iter().find(|ask| ask.tag == tag).copied()
 }
 
-/// The OrigClOrdID(41) that belongs to the ClOrdID(11) at an index: the last one before it, or the first one after
-/// it, with no other ClOrdID between. In messages with a group of sides, each entry has one of each.
+/// The OrigClOrdID(41) that belongs to the ClOrdID(11) at an index: the last OrigClOrdID before it, or the first after
+/// it, with no other ClOrdID between. In messages with a group of sides, each entry has one ClOrdID and one
+/// OrigClOrdID.
 fn beside(draft: &Draft, place: usize) -> Option<&[u8]> {
     let near = |at: &usize| [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].contains(&draft.tag(*at));
     let behind = (place + 1..draft.len()).find(near);

@@ -1,4 +1,4 @@
-//! `bench echo`: an order and its report between two FIX engines, beside the floor of the same run.
+//! `bench echo`: an order and its report between two FIX engines, with the floor of the same run.
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! `bench gateway-echo` and `bench gateway-convert`: an order through a gateway, as published for FIXEdge.
 //!
-//! Source: the echo and the convert test of its latency report. An order of FIX 4.2 goes to a gateway,
-//! whose rules send it back on the same session, or on another one as FIX 4.4.
+//! Source: the echo and the convert test of its latency report. An order of FIX 4.2 goes to a gateway, whose rules send
+//! it back on the same session, or on another session as FIX 4.4.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Er
     })
 }
 
-/// Measures and prints; with `converts` it measures the conversion as well.
+/// Measures and prints; with `converts` it also measures the conversion.
 ///
 /// # Errors
 ///

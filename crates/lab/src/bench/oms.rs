@@ -1,6 +1,6 @@
 //! `bench oms`: batches of orders and cancels through an OMS, as published for f9omstw.
 //!
-//! Source: its benchmark of 2019, whose T2-T1 is shown beside ours; docs/internals/benchmarks.md says what differs.
+//! Source: its benchmark of 2019, whose T2-T1 is shown next to ours; docs/internals/benchmarks.md says what differs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -325,7 +325,7 @@ impl Batches<'_> {
         self.settle(&run)
     }
 
-    /// Runs all batches, paced and at once, and with `--published` those at slow rates.
+    /// Runs all batches, paced and at once, and with `--published` the batches at slow rates.
     fn play_all(
         &mut self,
         args: &OmsArgs,
@@ -429,7 +429,7 @@ impl Batches<'_> {
     }
 }
 
-/// The figures of a batch: each request has its stamp, and that of the venue's report.
+/// The figures of a batch: each request has its stamp, and the stamp of the venue's report.
 fn row(wait: BatchWait, run: &RigRun, stamps: &[Stamp], count: usize) -> Result<BatchRow, Error> {
     let is_report = |it: &&Stamp| matches!(it.kind, b'8' | b'9');
     let requests: Vec<&Stamp> = stamps.iter().filter(|it| !is_report(it)).collect();

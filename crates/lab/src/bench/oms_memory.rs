@@ -159,7 +159,7 @@ fn churn(args: &OmsArgs, orders: u32, lines: LineProtocol) -> Result<String, Err
     ))
 }
 
-/// Measures in a process of its own.
+/// Measures in a separate process.
 fn process(args: &OmsArgs, live: u32, part: Part, lines: LineProtocol) -> Result<Measured, Error> {
     let program = std::env::current_exe().map_err(Error::system("find this program"))?;
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The first screen of `bench oms`: paced orders and the largest batch beside the published figures, in 80 x 24.
+//! The first screen of `bench oms`: paced orders and the largest batch with the published figures, in 80 x 24.
 
 use fixwire_stamps::stats::micros;
 
@@ -178,7 +178,7 @@ mod tests {
         assert!(text.contains("\n  TAIFEX TMP lines, venue that"), "{text}");
     }
 
-    /// Slow rows after those of `bench oms --published`, with their bare write.
+    /// Slow rows after the rows of `bench oms --published`, with their bare write.
     fn with_slow_rows(rows: &mut Vec<BatchRow>) {
         rows.clear();
         for wait in [BatchWait::Spin, BatchWait::Block] {

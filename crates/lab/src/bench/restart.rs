@@ -96,7 +96,7 @@ struct Found {
     folder_bytes_left: u64,
     checkpoints: usize,
     checkpoint_bytes: u64,
-    /// Size of the newest one.
+    /// Size of the newest checkpoint.
     newest_checkpoint_bytes: u64,
     /// Notes of an OMS that are in no checkpoint.
     notes_behind: Option<u64>,

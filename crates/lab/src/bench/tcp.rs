@@ -1,4 +1,4 @@
-//! `bench tcp`: the TCP floor alone, on this host or to another one.
+//! `bench tcp`: the TCP floor alone, on this host or to another host.
 
 use std::hint::spin_loop;
 use std::net::{SocketAddr, TcpListener};

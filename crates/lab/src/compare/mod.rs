@@ -1,10 +1,10 @@
 //! Compares two builds by their result files: is the second one faster, slower, or is there no clear difference?
 //!
 //! Each run gives one value of each percentile, so runs are the sample, not orders: orders of one run share what the
-//! machine did meanwhile. The ratio is that of the geometric means over the runs; its interval is Welch's *t* on the
-//! logarithms, which allows different spreads on both sides. All intervals of a comparison are valid together at 95 %
-//! (Bonferroni: each has 1 - 0.05 / number of them), and a verdict follows from its interval alone, so of equal builds at
-//! most 5 in 100 comparisons call anything faster or slower.
+//! machine did meanwhile. The ratio is the ratio of the geometric means over the runs; its interval is Welch's *t* on
+//! the logarithms, which allows different spreads on both sides. All intervals of a comparison are valid together at 95
+//! % (Bonferroni: each has 1 - 0.05 / number of them), and a verdict follows from its interval alone, so of equal
+//! builds at most 5 in 100 comparisons call anything faster or slower.
 
 use std::fmt;
 
@@ -116,7 +116,7 @@ impl ChangeWord {
 pub enum Incomparable {
     /// A side has no report.
     Empty,
-    /// The reports differ in something that must be the same.
+    /// The reports differ in a value that must be equal.
     Differs {
         /// The thing that differs: host, scenario or settings.
         what: &'static str,
@@ -161,7 +161,7 @@ impl fmt::Display for Incomparable {
 
 impl std::error::Error for Incomparable {}
 
-/// Compares the runs of `b` with those of `a`; each side may have several measurements.
+/// Compares the runs of `b` with the runs of `a`; each side may have several measurements.
 ///
 /// Rows that only one side has are left out, and so are runs during which the cores moved; of a row that has both near
 /// and far runs, those of the distance with more runs on both sides are compared.

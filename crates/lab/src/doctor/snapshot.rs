@@ -71,7 +71,7 @@ impl Snapshot {
         Some(numbers)
     }
 
-    /// Whether a path is a link to this one.
+    /// Whether a path is a link to this path.
     pub fn links_to(&self, path: &str, target: &str) -> bool {
         fs::read_link(self.root.join(path)).is_ok_and(|to| to == Path::new(target))
     }

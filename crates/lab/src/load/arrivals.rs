@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use fastrand::Rng;
 use fixwire_protocol::Timestamp;
 
-/// Distribution of the gaps between orders. The mean is that of the rate.
+/// Distribution of the gaps between orders. The mean follows from the rate.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum Spread {
     /// All gaps are the same
@@ -32,7 +32,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// When each order is due, nanoseconds after the first; empty when all gaps are the same.
+    /// When each order is due, nanoseconds after the first order; empty when all gaps are equal.
     ///
     /// The gaps are scaled so that the schedule has exactly its rate. No two orders are due at the same time.
     pub fn offsets(&self, orders: usize, rate: u32) -> Vec<u64> {
@@ -77,7 +77,7 @@ pub struct RecordedGaps {
     pub name: String,
     /// Orders a second in the log, on the average.
     pub rate: f64,
-    /// Nanoseconds from each order to the next one; some are above 0.
+    /// Nanoseconds from each order to the next order; some are above 0.
     gaps: Arc<[f64]>,
 }
 

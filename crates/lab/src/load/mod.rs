@@ -18,7 +18,7 @@ use crate::load::arrivals::Arrivals;
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
-    /// One outstanding order: the next one is due when the last one was answered.
+    /// One outstanding order: the next order is due when the last order was answered.
     PingPong,
     /// Open loop: orders per second, independent of the answers.
     PerSecond(u32),
@@ -101,7 +101,7 @@ pub struct Load {
     orders: usize,
     patience: u64,
     start: u64,
-    /// When orders are due after the start; empty when all gaps are the same.
+    /// When orders are due after the start; empty when all gaps are equal.
     offsets: Vec<u64>,
     sent: Vec<TimedOrder>,
     answered: usize,

@@ -96,7 +96,7 @@ impl TakenByOthers {
 }
 
 impl Noise {
-    /// Reads the counters; for a thread, those of the calling thread.
+    /// Reads the counters; for a thread, the counters of the calling thread.
     pub fn read() -> Self {
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();

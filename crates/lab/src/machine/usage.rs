@@ -36,7 +36,7 @@ pub fn reset_peak_memory() {
 pub struct Used {
     /// The thread that sends orders and times their answers.
     pub thread: Consumption,
-    /// The whole process: both ends, and all other threads, those that ended too.
+    /// The whole process: both ends, and all other threads, including ended threads.
     pub process: Consumption,
     /// Peak resident memory of the process since [`reset_peak_memory`], KiB.
     pub peak_memory_kib: u64,
@@ -50,7 +50,7 @@ pub struct UsageReading {
 }
 
 impl UsageReading {
-    /// Reads the counters; for a thread, those of the calling thread.
+    /// Reads the counters; for a thread, the counters of the calling thread.
     pub fn take() -> Self {
         Self {
             thread: Consumption::of(UsageWho::RUSAGE_THREAD, ClockId::ThreadCPUTime),

@@ -63,7 +63,7 @@ pub enum LoadRequest {
 }
 
 impl LoadRequest {
-    /// The request that this one changes; `None` for a new order.
+    /// The request that this request changes; `None` for a new order.
     pub(crate) fn original(self) -> Option<u64> {
         match self {
             Self::New => None,

@@ -19,7 +19,7 @@ const LONGEST: usize = 133;
 /// Room for orders that were reduced and not cancelled yet.
 const REDUCED: usize = 1 << 16;
 
-/// A venue that only accepts, without its socket. Its link is that of the simulated exchange.
+/// A venue that only accepts, without its socket. It uses the link of the simulated exchange.
 pub(crate) struct TmpVenue {
     link: LinkExchange,
     actions: LinkActions,

@@ -45,7 +45,7 @@ pub(super) struct Picture {
     pub(super) stops: Vec<PageStop>,
     /// The curves; later ones are drawn over earlier ones.
     pub(super) curves: Vec<PageCurve>,
-    /// Whether the names appear beside the curves.
+    /// Whether the names appear next to the curves.
     pub(super) is_named: bool,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Legend {
 }
 
 impl Legend {
-    /// The subjects of the reports, then those with published figures, each in the order of the page.
+    /// The subjects of the reports, then the subjects with published figures, each in the order of the page.
     pub(super) fn of<'a>(reports: impl IntoIterator<Item = &'a AnyReport>) -> Self {
         let mut legend = Self {
             measured: Vec::new(),

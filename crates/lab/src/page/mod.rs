@@ -35,8 +35,8 @@ use measured::AtPace;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// SHA-256 of the script, in base64: a browser runs no other. Made with
-/// `openssl dgst -sha256 -binary page.js | base64`; the suite `page` fails when it is not that of the script.
+/// SHA-256 of the script, in base64: a browser runs no other. Made with `openssl dgst -sha256 -binary page.js |
+/// base64`; the suite `page` fails when it is not the hash of the script.
 const SCRIPT_HASH: &str = "2a/DBIe+tYutNVEVFAx5/zA6JK0IaMP14fE+UDi0Iwg=";
 
 /// Content security policy: nothing is loaded, nothing is sent.

@@ -103,7 +103,7 @@ impl Counts {
         all
     }
 
-    /// Edges of a count on the axis: a count extends to the next one.
+    /// Edges of a count on the axis: a count extends to the next count.
     fn edges(self) -> [f64; 2] {
         [self.first as f64, self.first as f64 + self.width as f64]
     }

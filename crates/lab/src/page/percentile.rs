@@ -1,4 +1,4 @@
-//! The percentile figure: measured curves, and the published ones beside them.
+//! The percentile figure: measured and published curves.
 
 use super::figure::{PageCurve, PageStop, Picture};
 use super::legend::{Legend, SERVICE};

@@ -56,7 +56,7 @@ pub enum DifferenceKind {
     MoreAnswers,
     /// An answer has another MsgType(35).
     MsgType,
-    /// An answer has another value of this field, or only one of the two has it.
+    /// An answer has another value of this field, or only one of the two answers has the field.
     Field(Tag),
 }
 
@@ -94,7 +94,7 @@ pub struct ReplayComparison {
     orders: HashMap<Vec<u8>, ReplayedOrder>,
     /// Current OrderIDs, by recorded ones.
     order_ids: HashMap<Vec<u8>, Vec<u8>>,
-    /// Fields that are not compared, in addition to those that always differ.
+    /// Fields that are not compared, in addition to the fields that always differ.
     ignored: Vec<Tag>,
     examples_max: usize,
     counts: ComparisonCounts,
@@ -108,7 +108,7 @@ pub struct ReplayComparison {
     pub sent: BTreeMap<Vec<u8>, u64>,
     /// Messages that were received.
     pub received: BTreeMap<Vec<u8>, u64>,
-    /// Recorded messages that no session can send, such as one with an empty field.
+    /// Recorded messages that no session can send, such as a message with an empty field.
     pub unsendable: u64,
 }
 

@@ -44,7 +44,7 @@ impl fmt::Display for RecordedSession {
 pub struct SessionSurvey {
     /// Messages to replay.
     pub messages: u64,
-    /// Fields of the first Logon sent, except those that every Logon has.
+    /// Fields of the first Logon sent, except the fields that every Logon has.
     pub logon: Vec<(Tag, Vec<u8>)>,
 }
 
@@ -71,7 +71,7 @@ pub struct SentMessage {
     pub msg_type: Vec<u8>,
     /// ClOrdID(11), or empty.
     pub id: Vec<u8>,
-    /// Fields of the message, except those that the session sets.
+    /// Fields of the message, except the fields that the session sets.
     pub fields: Vec<(Tag, Vec<u8>)>,
 }
 
@@ -84,7 +84,7 @@ fn session_of(entry: &LogEntry<'_>) -> RecordedSession {
     }
 }
 
-/// Whether it was resent, or is not an application message of its own.
+/// Whether the message was resent, or is not a separate application message.
 fn is_again(entry: &LogEntry<'_>) -> bool {
     entry.get(43) == Some(b"Y") || entry.fault.is_some() || !matches!(entry.mark, "" | "queued")
 }
@@ -121,7 +121,7 @@ fn of_session(tag: Tag) -> bool {
     )
 }
 
-/// Fields that a session sets in each Logon, and those about earlier sequence numbers.
+/// Fields that a session sets in each Logon, and fields about earlier sequence numbers.
 fn of_logon(tag: Tag) -> bool {
     matches!(
         tag,
@@ -192,7 +192,8 @@ pub fn stream(
     reader.take_left_out()
 }
 
-/// The ClOrdID(11) of the order that a message answers; `refused` is that of the message to which a reject refers.
+/// The ClOrdID(11) of the order that a message answers; `refused` is the ClOrdID of the message to which a reject
+/// refers.
 pub(crate) fn answered_id<'a>(
     message: &fixwire_protocol::Message<'a>,
     refused: Option<&'a [u8]>,

@@ -10,7 +10,7 @@ use crate::machine::Machine;
 /// The result of a bench.
 #[derive(Clone, Debug)]
 pub enum AnyReport {
-    /// Runs at a rate or in a closed loop: all benches but those below.
+    /// Runs at a rate or in a closed loop: all benches except the benches below.
     Rates(Box<Report>),
     /// `bench oms`.
     Oms(Box<OmsReport>),

@@ -59,7 +59,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Resources used by the run; empty cells where not read. Faults and switches are those of the process.
+/// Resources used by the run; empty cells where not read. Faults and switches are counted for the whole process.
 fn write_used(run: &Run, to: &mut impl Write) -> fmt::Result {
     let Some(used) = &run.used else {
         return writeln!(to, ",,,,,,,");

@@ -1,4 +1,4 @@
-//! The result of a measurement as data; its writers are beside it.
+//! The result of a measurement as data; its writers are in the same folder.
 
 use std::fs;
 use std::time::SystemTime;
@@ -182,7 +182,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Sums a run up; the gaps are those of the initiator and the acceptor.
+    /// Sums a run up; the gaps are the gaps of the initiator and the acceptor.
     pub fn new(
         outcome: RunOutcome,
         core_to_core: [Option<f64>; 2],
@@ -221,7 +221,7 @@ impl Report {
         all
     }
 
-    /// The floor that a row is compared with: the last one before it at its pace.
+    /// The floor that a row is compared with: the last floor before it at its pace.
     pub fn floor_of(&self, row: &Row) -> Option<&Row> {
         let before = self
             .rows
@@ -235,7 +235,7 @@ impl Report {
 
 /// When gaps touched more than this share of the orders beyond a percentile, the machine caused it.
 const MOST_TOUCHED: f64 = 0.5;
-/// The share must exceed that of the neighbouring floor run by this much.
+/// The share must exceed the neighbouring floor run's share by this much.
 const CLEARLY: f64 = 0.25;
 /// Percentiles by which a run counts as disturbed: 50, 90, 99, 99.9 %.
 const JUDGED: usize = 4;

@@ -152,7 +152,7 @@ pub struct BatchRow {
     pub journalled_t1_ns: BatchFigures,
     /// From the venue's report read to the client's report read.
     pub t4_t3_ns: BatchFigures,
-    /// From building the first request to the arrival of the last one at the venue.
+    /// From building the first request to the arrival of the last request at the venue.
     pub first_t0_to_last_t2_ns: u64,
     /// From building the first request to reading the last report.
     pub first_t0_to_last_t4_ns: u64,

@@ -9,7 +9,7 @@ use super::{Row, Run, thousands};
 const NINES_MAX: u32 = 5;
 /// Number of points of a curve per nine.
 const STEPS: u32 = 20;
-/// Common percentiles that those steps leave out.
+/// Common percentiles that the steps leave out.
 const ASKED_FOR: [f64; 4] = [50.0, 75.0, 95.0, 99.5];
 
 /// The percentiles at which curves have points, ascending; the last is 100, the longest.

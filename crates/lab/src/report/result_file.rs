@@ -167,7 +167,7 @@ pub fn read(path: &Path) -> Result<Report, ResultFileError> {
 ///
 /// # Errors
 ///
-/// It is from a bench without such runs.
+/// The file is from a bench without such runs.
 pub fn by_rate(path: &Path, found: AnyReport) -> Result<Report, ResultFileError> {
     let problem = match found {
         AnyReport::Rates(report) => return Ok(*report),

@@ -130,7 +130,7 @@ pub(crate) fn sentences(report: &Report) -> String {
     text
 }
 
-/// Number of disturbed runs, without those of the floor, and `meaning`; empty without any.
+/// Number of disturbed runs, without runs of the floor, and `meaning`; empty without disturbed runs.
 pub fn disturbance(report: &Report, meaning: &str) -> String {
     let count = |of_floor: bool| {
         let rows = report.rows.iter().filter(|row| row.is_floor() == of_floor);

@@ -1,6 +1,6 @@
 //! FIX acceptors, other engines and ours, each in its own process, as listed in `peers/peers.list`.
 //!
-//! The script `run.sh` beside the list builds and starts them, in the way of each language.
+//! The script `run.sh` in the same folder builds and starts them, in the way of each language.
 
 use std::fs::{self, File};
 use std::io;
@@ -28,9 +28,9 @@ const LOOK: Duration = Duration::from_millis(200);
 const LOOKS: u32 = 15;
 /// Most ticks between two readings (100 a second, as the kernel counts) of an acceptor that sleeps.
 const TICKS_ASLEEP: u64 = 2;
-/// Column of a socket's inode in the kernel's tables of sockets.
+/// Column with the inode in the kernel's socket tables.
 const INODE: usize = 9;
-/// Number of output lines shown when it fails.
+/// Number of output lines shown when an acceptor fails.
 const LAST_LINES: usize = 5;
 
 /// How an acceptor waits for messages.
@@ -127,7 +127,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// It exits at once, or does not listen in time.
+    /// The acceptor exits at once, or does not listen in time.
     pub fn start(&self, name: &str, mode: &str, cores: Option<&str>) -> Result<Acceptor, Error> {
         let files = tempfile::Builder::new()
             .prefix("fixwire-peer-")

@@ -50,7 +50,7 @@ struct Shared {
     begun: AtomicU8,
     line: CacheLine,
     ends: Ends,
-    /// The gaps of the far end during the task before the one that it has begun last.
+    /// The gaps of the far end during the task before its current task.
     far_gaps: Mutex<Vec<TimeGap>>,
 }
 
@@ -74,9 +74,9 @@ pub struct Arena {
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
-    /// Starts the far thread on a core of its own and connects the floor. `make` builds the far engine
-    /// there; the closure that it returns is one turn, and answers whether there was something to do. The caller
-    /// pins itself, with [`pin`], when the threads it makes are made: they would inherit its core.
+    /// Starts the far thread on a separate core and connects the floor. `make` builds the far engine there; the closure
+    /// that it returns is one turn, and answers whether there was something to do. The caller pins itself, with
+    /// [`pin`], when the threads it makes are made: they would inherit its core.
     ///
     /// # Errors
     ///

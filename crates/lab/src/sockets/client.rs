@@ -19,7 +19,7 @@ pub trait Speech {
     /// Appends the due order to the output.
     fn order(&mut self, intended: u64, output: &mut Vec<u8>);
 
-    /// Prepares the next order; called when the last one was sent.
+    /// Prepares the next order; called when the last order was sent.
     fn prepare(&mut self, _now: u64) {}
 
     /// Records the complete answers at the start of `bytes`, received at `now`; returns their length.
@@ -39,8 +39,8 @@ pub trait Speech {
     }
 }
 
-/// Runs a load to its end: orders leave on the first pipe and answers arrive on the last one, which may be the same.
-/// `watch` sees each turn; `pause` is called after turns in which nothing was received.
+/// Runs a load to its end: orders leave on the first pipe and answers arrive on the last pipe, which may be the same
+/// pipe. `watch` sees each turn; `pause` is called after turns in which nothing was received.
 ///
 /// # Errors
 ///

@@ -5,8 +5,8 @@
 //! the last message of a run is validated against the dictionary. It has no journal and resends nothing: a lost message
 //! ends the measurement.
 //!
-//! With a gateway it can be the venue as well: it fills each order that arrives on the last session, and the report
-//! must return on the first one.
+//! With a gateway it can also be the venue: it fills each order that arrives on the last session, and the report must
+//! return on the first one.
 
 use std::net::{SocketAddr, TcpStream};
 
@@ -308,7 +308,7 @@ impl Writer {
         })
     }
 
-    /// A Logon, and a gap fill after which the sequence numbers begin with this one.
+    /// A Logon, and a gap fill after which the next MsgSeqNum is this number.
     pub(crate) fn log_on_and_fill(&mut self, at: Timestamp, next: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = self.log_on(at, 0, false)?.to_vec();
         let gap_fill = self.message(b"4", at, |body| {

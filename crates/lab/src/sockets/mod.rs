@@ -1,4 +1,4 @@
-//! What is measured over sockets: two threads on cores of their own, and the clients and acceptors at both ends.
+//! Measurements over sockets: two threads on separate cores, and the clients and acceptors at both ends.
 
 pub mod acceptors;
 pub mod arena;

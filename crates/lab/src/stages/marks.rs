@@ -286,7 +286,8 @@ impl<H> MarkingHost<H> {
         }
     }
 
-    /// Sets a time stamp of the current message, unless it is set: a report does not change those of its order.
+    /// Sets a time stamp of the current message, unless it is set: a report does not change the time stamps of its
+    /// order.
     fn mark_at_hand(&mut self, pick: fn(&mut Marked) -> &mut u64) {
         if let AtHand::Marked(index) = self.at_hand {
             let now = self.clock.now();

@@ -138,7 +138,7 @@ pub fn age<A: Application>(app: A, pair: &PairConfig, aging: Aging) -> Result<Ag
     engine.end()
 }
 
-/// An engine on a core of its own, whose peers are a script.
+/// An engine on a separate core, whose peers are a script.
 pub struct AgingEngine<A: Application> {
     engine: Engine<A, Clocked>,
     folder: PathBuf,

@@ -52,7 +52,7 @@ const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
 const SEGMENT_BYTES: usize = 256 << 20;
 /// Maximum number of orders of an OMS.
 const OMS_ORDERS: usize = 20_000;
-/// Number of rules of the gateway; the last one applies.
+/// Number of rules of the gateway; the last rule applies.
 const RULES: u32 = 10;
 
 impl Work {

@@ -41,7 +41,7 @@ impl<A: Application> Wired<A> {
         self.engine.turn().map(drop).map_err(engine_error)
     }
 
-    /// Turns until this peer has got so many messages since the last call; how many turns it took.
+    /// Turns until this peer has got this number of messages since the last call; returns the number of turns.
     ///
     /// # Errors
     ///

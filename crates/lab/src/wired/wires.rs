@@ -30,7 +30,7 @@ struct Wire {
 
 /// The listening port of a link; other ports belong to sessions.
 pub(crate) const LINK_PORT: u16 = 2;
-/// The listener of the link, and that of sessions.
+/// The listener of the link, and the listener of sessions.
 const OF_LINK: ListenerId = ListenerId(1);
 const OF_SESSIONS: ListenerId = ListenerId(0);
 

@@ -1,7 +1,7 @@
 //! Every property of FIX Antenna and how it is read, each defined once.
 //!
-//! Names and defaults are those of FIX Antenna's code and manual. The table in `docs/reference/settings.md` is made
-//! from this one.
+//! Names and defaults are the names and defaults of FIX Antenna's code and manual. The table in
+//! `docs/reference/settings.md` is made from this table.
 
 use super::super::keys::{Id, KEYS};
 

@@ -440,7 +440,7 @@ impl Table<'_> {
         Ok((tag, value))
     }
 
-    /// A field by its tag or name; one of the dictionaries must have it.
+    /// A field by its tag or name; one of the two dictionaries must have the field.
     fn tag(&self, text: &str) -> Outcome<Tag> {
         let both = [self.from, self.to];
         let found = match text.parse() {

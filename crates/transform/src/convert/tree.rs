@@ -197,7 +197,7 @@ impl Tree {
         at
     }
 
-    /// The number of scopes, including those of removed entries.
+    /// Number of scopes, including the scopes of removed entries.
     pub fn scopes(&self) -> usize {
         self.scopes.len()
     }
@@ -238,7 +238,7 @@ impl Tree {
         self.node(self.scopes[scope].first)
     }
 
-    /// The field after another one, see [`Tree::first`].
+    /// The field after another field, see [`Tree::first`].
     pub fn next(&self, node: usize) -> Option<usize> {
         self.node(self.nodes[node].next)
     }
@@ -260,7 +260,7 @@ impl Tree {
         self.entries(node).next()
     }
 
-    /// The entry after another one, see [`Tree::first_entry`].
+    /// The entry after another entry, see [`Tree::first_entry`].
     pub fn next_entry(&self, scope: usize) -> Option<usize> {
         let next = self.node(self.scopes[scope].next);
         let mut scopes = core::iter::successors(next, |&scope| self.node(self.scopes[scope].next));

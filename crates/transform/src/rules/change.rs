@@ -17,7 +17,7 @@ use crate::failure::{MAX_ADDED, MAX_REMEMBERED};
 use crate::verb::{Fields, Piece, Verb};
 use crate::{Draft, TransformFailure};
 
-/// What each written field costs beside its value, of [`MAX_ADDED`].
+/// Bytes of [`MAX_ADDED`] that each written field uses in addition to its value.
 const PER_FIELD: usize = 64;
 
 /// A change, with all names resolved.

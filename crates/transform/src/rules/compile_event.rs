@@ -29,9 +29,9 @@ pub enum RuleTrigger {
     LogonRequest,
     /// The session has logged on; the peer's Logon is the message of the event.
     Logon,
-    /// The session has logged out; the message of the event is the peer's Logout, or one without fields.
+    /// The session has logged out; the message of the event is the peer's Logout, or a message without fields.
     Logout,
-    /// The session's connection has closed, with or without a logout; the message is that of the logout.
+    /// The session's connection has closed, with or without a logout; the message is the Logout.
     Disconnect,
     /// A message from the session did not reach its target.
     Undelivered,

@@ -31,7 +31,7 @@ struct Parsed {
 }
 
 impl Scripts {
-    /// Parses all scripts, and records the error of each invalid one.
+    /// Parses all scripts, and records the error of each invalid script.
     pub fn read(file: &File, errors: &mut Errors<'_>) -> Self {
         if file.scripts.is_empty() {
             return Self {

@@ -17,8 +17,8 @@ use crate::value_test::{Pattern, ValueTest, is_found};
 pub struct Facts<'f> {
     /// The time: UTC for `today`, the monotonic count for `throttle`.
     pub now: Now,
-    /// Whether each session is logged on, in the order of the [`Context`](super::RuleContext); those beyond
-    /// the end are not.
+    /// Whether each session is logged on, in the order of the [`Context`](super::RuleContext); sessions beyond the end
+    /// are not.
     pub active: &'f [bool],
     /// The values remembered for the order that the message answers, each as `tag=value` and SOH.
     pub remembered: &'f [u8],

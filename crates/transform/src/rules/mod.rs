@@ -80,7 +80,7 @@ pub struct Rules {
     /// `match = "all"`
     every: bool,
     rules: Vec<Rule>,
-    /// The `[[on]]` entries; their numbers follow those of the rules.
+    /// The `[[on]]` entries; their numbers follow the numbers of the rules.
     events: Vec<compile_event::On>,
     tables: Vec<Table>,
     sessions: Vec<Source>,
@@ -120,8 +120,8 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// The name of a rule; `rule 3` for an unnamed third one. Entries of `[[on]]` have the numbers after
-    /// those of rules, and are called `on 3`.
+    /// The name of a rule; `rule 3` for an unnamed third rule. Entries of `[[on]]` have the numbers after the rules,
+    /// and are called `on 3`.
     #[must_use]
     pub fn name(&self, rule: usize) -> Option<&str> {
         self.rule(rule).map(|rule| rule.name.as_str())

@@ -232,7 +232,7 @@ impl Taken {
         }
     }
 
-    /// Records that a rule decides all messages of these sessions, or those of these types.
+    /// Records that a rule decides all messages of these sessions, or their messages of these types.
     pub fn take(&mut self, rule: usize, sessions: &[bool], types: Option<&[Vec<u8>]>) {
         for (session, _) in sessions.iter().enumerate().filter(|(_, meant)| **meant) {
             match types {

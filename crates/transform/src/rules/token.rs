@@ -50,7 +50,7 @@ const LEXER: Lexer = Lexer {
     ..Lexer::WORDS
 };
 
-/// Splits a text into tokens; the last one is [`Token::End`].
+/// Splits a text into tokens; the last token is [`Token::End`].
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A login without steps of its own: that of the broker's real link.
+//! A login without its own steps: it uses the login of the broker's real link.
 
 use fixwire_protocol::{Mono, Nanos};
 use fixwire_tmp::messages::{L10, L60};

@@ -56,7 +56,7 @@ impl EchoBook {
         self.orders.get_mut(&(session, cl_ord_id.into()))
     }
 
-    /// Stores an order, replacing one with the same ClOrdID.
+    /// Stores an order, replacing an order with the same ClOrdID.
     pub fn put(&mut self, session: SessionId, cl_ord_id: &[u8], order: EchoOrder) {
         let parts = [cl_ord_id, &order.symbol, &order.side, &order.quantity];
         if parts.iter().any(|part| part.len() > LONGEST) {

@@ -49,7 +49,7 @@ pub enum ReadState {
     Full,
 }
 
-/// Reads in a thread of its own until this is dropped.
+/// Reads in a separate thread until this value is dropped.
 pub struct LogReading {
     pub batches: Receiver<Batch>,
     pub spool: Option<File>,

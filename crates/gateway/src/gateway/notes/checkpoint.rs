@@ -49,7 +49,7 @@ struct SavedSession<'a> {
 record! { SavedSession<'a> { name, ids, orders_ids, own } }
 
 impl Notes {
-    /// Replaces the state by one that a ledger wrote.
+    /// Replaces the state by a checkpoint that a ledger wrote.
     ///
     /// # Errors
     ///

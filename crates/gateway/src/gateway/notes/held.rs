@@ -42,7 +42,7 @@ pub(in super::super) struct Holding<'h> {
     pub source: usize,
     pub dictionary: &'h Dictionary,
     pub target: usize,
-    /// Whether the orders track the message: it is the last one that they accepted.
+    /// Whether the orders track the message: it is the last message that they accepted.
     pub is_known: bool,
     /// The message as received.
     pub message: &'h Message<'h>,
@@ -205,7 +205,7 @@ impl Notes {
         self.keep_held(note, outbox)
     }
 
-    /// Removes the messages of a held order; returns whether there was one.
+    /// Removes the messages of a held order; returns whether there was a message.
     fn take_order(&mut self, (client, venue): (SessionId, SessionId), id: &[u8]) -> bool {
         let places = self.orders.held_order(client, venue, id);
         self.last_held = None;

@@ -62,7 +62,7 @@ events! {
     }
     /// Values remembered for orders.
     Remembered RememberedNote['a] {
-        /// Fields are remembered for a client's order; an empty one is dropped.
+        /// Fields are remembered for a client's order; an empty field is dropped.
         30 Remembered {
             client: u32 = "The client session.",
             values: Bytes<'a> = "As a message without MsgType(35): ClOrdID(11) of the order, then the fields.",

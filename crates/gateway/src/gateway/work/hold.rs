@@ -20,9 +20,9 @@ use crate::rules::RejectKind;
 const MAX_CAME: usize = 256;
 
 impl Work<'_> {
-    /// Whether the gateway holds a message for this session now. A session that logs out at the end of its
-    /// schedule counts as away: messages written for it then would be lost at the start of the next one. A
-    /// response or a copy without a time to live waits in the session, on disk.
+    /// Whether the gateway holds a message for this session now. A session that logs out at the end of its schedule
+    /// counts as away: messages written for it then would be lost at the start of the next trading session. A response
+    /// or a copy without a time to live waits in the session, on disk.
     #[cold]
     pub(super) fn is_held(&self, to: usize, is_there: bool, passing: Passing) -> bool {
         let number = self.core.notes.number(to);
@@ -75,8 +75,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Cancels an unsent order of this client that is held for the session, or for one that its `away` names.
-    /// Returns whether there was one.
+    /// Cancels an unsent order of this client that is held for the session, or for a session that its `away` names.
+    /// Returns whether there was such an order.
     #[cold]
     pub(super) fn cancel_held(&mut self, to: usize, draft: &Draft) -> Result<bool, Trouble> {
         let next = |at: &usize| match self.core.sessions[*at].away {

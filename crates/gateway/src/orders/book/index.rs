@@ -11,8 +11,8 @@ use fixwire_protocol::SessionId;
 use super::super::table::IdKind;
 use super::{Book, By, NOWHERE};
 
-/// Places by the hash of a key, in memory that is allocated once: open addressing with linear probing. Each slot
-/// has the hash beside the place, so that probes skip other names without reading them.
+/// Places by the hash of a key, in memory that is allocated once: open addressing with linear probing. Each slot has
+/// the hash and the place, so that probes skip other names without reading them.
 #[derive(Clone, Debug)]
 pub(in crate::orders) struct Places {
     slots: Vec<Slot>,
@@ -146,7 +146,7 @@ impl Book {
         Key::new(by, name.client, name.venue, name.kind, id)
     }
 
-    /// The name of a client's id; the last one if the client used the id more than once.
+    /// The name of a client's id; the last name if the client used the id more than once.
     pub(in crate::orders) fn of_client(
         &self,
         client: SessionId,

@@ -134,7 +134,7 @@ fn as_published(table: &JlbhTable) -> Vec<Column> {
     columns
 }
 
-/// Each run against the floor's run right before it, and the median of those that compare.
+/// Each run against the floor's run right before it, and the median of the comparable runs.
 fn ratios(row: &Row, floor: &Row) -> Vec<Column> {
     let shown = |ratio: f64| format!("{ratio:.2}");
     let pairs = row.runs.iter().zip(&floor.runs).enumerate();

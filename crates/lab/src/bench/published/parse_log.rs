@@ -1,4 +1,4 @@
-//! The range of Chronicle FIX beside ours at each rate.
+//! The ranges of Chronicle FIX and of ours at each rate.
 
 use fixwire_stamps::stats::micros;
 use fixwire_stamps::stats::{COLUMNS, Figures};

@@ -1,4 +1,4 @@
-//! Reports from server to client: one way, each after the answer to the last one; then as many as possible.
+//! Reports from server to client: one way, each after the answer to the last report; then as many as possible.
 
 use std::sync::Arc;
 

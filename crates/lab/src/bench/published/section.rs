@@ -29,7 +29,7 @@ struct Line<A: Args> {
 }
 
 impl Setting {
-    /// The flags of `bench NAME` and the resulting command: `always`, and those of a full or of a quick run.
+    /// The flags of `bench NAME` and the resulting command: `always`, and the flags of a full or of a quick run.
     pub(super) fn args<A: Args>(
         &self,
         name: &str,

@@ -214,7 +214,7 @@ impl Peers {
             }))
     }
 
-    /// Idle peers send Heartbeats and check those of the engine.
+    /// Idle peers send Heartbeats and check the engine's Heartbeats.
     fn beat(&mut self, now: Duration, tally: &mut Tally) {
         for index in 0..self.peers.len() {
             let peer = &self.peers[index];
