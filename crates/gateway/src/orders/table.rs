@@ -247,7 +247,7 @@ pub static NAMINGS: [(&[u8], Naming); 10] = [
 /// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
 pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
 
-/// The treatment of an id in a response that is not one of the client's ids.
+/// The treatment of an id in a response that is none of the client's ids.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
     /// The id is replaced by the id of the response's order.

@@ -49,7 +49,7 @@ pub struct Listed {
     pub name: String,
     /// The ways in which it is measured, for example `memory` and `persistent`.
     pub modes: Vec<String>,
-    /// How it waits.
+    /// How the acceptor waits.
     pub waits: Waits,
     /// Whether its Logon may have ResetSeqNumFlag=Y.
     pub resets: bool,

@@ -62,7 +62,7 @@ impl Gathered {
     }
 }
 
-/// Where the requests to a line group may go: its lines, and those of its helpers.
+/// Where the requests to a line group may go: its lines, and the lines of its helpers.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     /// The dictionaries of the lines, each once.

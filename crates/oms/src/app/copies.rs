@@ -95,7 +95,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Subscribes a link of copies to those that it has not received.
+    /// Subscribes a link of copies to the copies that it has not received.
     pub(super) fn ask_copies(&mut self, link: usize, index: SessionNo) {
         let (last, _) = self.core.state().link_numbers(index);
         let line = &mut self.links.tmp.lines[link];

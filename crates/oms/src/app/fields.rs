@@ -20,7 +20,7 @@ pub(super) enum FieldUse {
     Ours,
     /// The venue gets it.
     Sent(SentBecause),
-    /// It is left out, and counted.
+    /// The field is left out, and counted.
     Dropped,
     /// The request is rejected.
     Refused,
@@ -38,8 +38,8 @@ pub(super) enum SentBecause {
 /// Tags below this are found a second time without a search.
 const COMMON: usize = 256;
 
-/// The first field of a request that needs a closer look: one that the table does not let pass, or one that is there twice.
-/// `None` for most requests.
+/// The first field of a request that needs a closer look: a field that the table does not let pass, or that occurs
+/// twice. `None` for most requests.
 #[inline]
 pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     let message = request_bit(request.msg_type());
@@ -150,7 +150,7 @@ impl Oms {
         }
     }
 
-    /// The line group of a request, by its symbol or that of its order.
+    /// The line group of a request, by its symbol or the symbol of its order.
     fn group_of(&self, index: SessionNo, message: &Message<'_>) -> Option<usize> {
         let state = self.core.state();
         let named = message.get(tag::SYMBOL);
@@ -252,7 +252,7 @@ impl Oms {
         ids.any(|(known, id)| *known == tag && id.as_bytes() == value)
     }
 
-    /// Whether a tag is one of ours, or that of the number of a pool.
+    /// Whether a tag is one of `own_tags`, or the tag of a number pool.
     fn is_own_tag(&self, index: SessionNo, message: &Message<'_>, tag: Tag) -> bool {
         let is_pool = || {
             let symbol = message.get(tag::SYMBOL)?;

@@ -127,8 +127,7 @@ impl Oms {
         self.serve_links(now, outbox);
     }
 
-    /// Requests that were not sent are in flight like those that were. Reports that were not applied come again after
-    /// the next login.
+    /// Unsent requests are in flight like sent requests. Reports that were not applied come again after the next login.
     fn lose_link(&mut self, session: SessionId) {
         let index = self.index(session);
         let numbers = index.map(|index| self.core.state().link_numbers(index));

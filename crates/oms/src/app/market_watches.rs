@@ -71,7 +71,7 @@ impl MarketWatches {
         self.all.push(watch);
     }
 
-    /// The next watch after a change; `None` after the last one.
+    /// The next watch after a change; `None` after the last watch.
     pub(crate) fn next_due(&mut self) -> Option<&mut MarketWatch> {
         let at = self.next?;
         self.next = (at < self.all.len()).then_some(at + 1);

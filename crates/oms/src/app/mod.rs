@@ -56,7 +56,8 @@ use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
 const ROOM: (usize, usize) = (16, 16 << 10);
-/// The same for each client that gets the reports of orders placed elsewhere.
+/// Additional output for each client that gets the reports of orders placed elsewhere: notes and messages, and their
+/// bytes.
 const WATCHED: (usize, usize) = (4, 2 << 10);
 /// Events in one step of a longer task.
 const STEP: usize = 64;
@@ -181,7 +182,7 @@ impl Oms {
         (core, out)
     }
 
-    /// The same, and the fields that were gathered of the message.
+    /// Core and output, and the fields that were gathered from the message.
     #[inline]
     fn parts_with_fields<'a>(
         &'a mut self,
@@ -191,7 +192,7 @@ impl Oms {
         self.parts_of(outbox, message, None)
     }
 
-    /// The same; clients get fields of the report of a venue.
+    /// Core and output; clients get fields of the venue's report.
     #[inline]
     fn parts_of<'a>(
         &'a mut self,

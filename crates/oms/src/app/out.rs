@@ -38,7 +38,7 @@ use super::texts::Languages;
 pub(super) struct Links {
     /// Engine session of each session of the state that speaks FIX.
     pub clients: Table<SessionNo, Option<Client>>,
-    /// Of each line whose group names fields; empty when none does.
+    /// The contract of each line whose group names fields; empty when no group does.
     pub contracts: Table<SessionNo, Option<LineContract>>,
     /// Fields of their orders that cancels of the OMS have, by line.
     pub of_cancels: Table<SessionNo, Vec<Tag>>,
@@ -274,7 +274,7 @@ impl Sink for Out<'_> {
     }
 }
 
-/// Its last fill arrived after it was closed otherwise.
+/// Whether the last fill of an order arrived after the order ended otherwise than filled.
 fn is_late(state: &OmsState, order: u64) -> bool {
     let end = state.end_of(order);
     end.is_some_and(|how| how != crate::End::Filled)

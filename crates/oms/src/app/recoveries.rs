@@ -27,7 +27,7 @@ const PAUSE: Nanos = Nanos(500_000);
 /// Requests of a session that may wait.
 const MOST: usize = 4;
 
-/// Requests for reports, in order; the first one is carried out.
+/// Requests for reports, in order; the first request is carried out.
 #[derive(Default)]
 pub(super) struct Recoveries {
     pub(super) archive: Option<Box<dyn ReportArchive>>,

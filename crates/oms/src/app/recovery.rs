@@ -10,7 +10,7 @@
 //! and the event give the same report by the same code as the first time, so both have the same fields. In addition,
 //! the events have what was never sent: reports for a session that was outside its schedule, or for a drop copy that
 //! was configured later; and the account of each report is known, which a reject of a cancel does not name. The price
-//! is a second state in memory while a request is carried out, and that a newer version may write fields of its own.
+//! is a second state in memory while a request is carried out, and that a newer version may write its own fields.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -69,7 +69,7 @@ pub struct ReportBatch {
     bytes: Vec<u8>,
     /// MsgType(35) and end of each.
     ends: Vec<(u8, usize)>,
-    /// The first one that was not taken, and where it begins.
+    /// The first report that was not taken, and where it begins.
     next: (usize, usize),
 }
 
@@ -148,7 +148,7 @@ pub struct ReportRequest {
     pub(crate) last: u64,
     pub(crate) client: Client,
     pub(crate) receiver: ReportReceiver,
-    /// That of the client.
+    /// The client's dictionary.
     pub(crate) dictionary: Arc<Dictionary>,
     /// Lines whose ExecID(17) it gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
@@ -162,7 +162,7 @@ impl ReportRequest {
         self.first
     }
 
-    /// The last one, of an event that has happened.
+    /// The last number, of an event that has happened.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last

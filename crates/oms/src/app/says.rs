@@ -119,9 +119,9 @@ impl Oms {
         }
     }
 
-    /// It is answered when no other work is pending.
+    /// A mass status request; the OMS answers it when no other work is pending.
     fn mass_status(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
-        /// Drops those of a session.
+        /// Maximum number of pending mass status requests of a session.
         const MOST: usize = 4;
         let Some(Some(client)) = self.links.clients.get(index) else {
             return Err(Refusal::NotAuthorized);
@@ -374,7 +374,7 @@ fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
     }
 }
 
-/// Applies a report where there are spreads: that of a fill may have legs.
+/// Applies a report where there are spreads: the report of a fill may have legs.
 #[cold]
 fn report_spread(
     core: &mut Core,

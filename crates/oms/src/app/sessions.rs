@@ -25,7 +25,7 @@ pub struct OmsSession {
     pub name: String,
     /// The version of its application messages.
     pub version: Version,
-    /// Its dictionary, for FIX 5.0 and later with that of the transport.
+    /// The session's dictionary, for FIX 5.0 and later with the dictionary of FIXT.
     pub dictionary: Arc<Dictionary>,
     /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of its inbound messages, as far as
     /// its identity has them.

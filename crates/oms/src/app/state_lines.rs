@@ -1,4 +1,4 @@
-//! What the OMS holds beside its core, as [`crate::desk::state_lines`] says it.
+//! What the OMS holds in addition to its core, as lines of [`crate::desk::state_lines`].
 
 use alloc::format;
 use alloc::string::String;

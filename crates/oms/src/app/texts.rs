@@ -13,14 +13,14 @@ use crate::values::show::digits;
 use crate::values::texts::TextTable;
 
 const SOH: u8 = 1;
-/// MessageEncoding(347), a field of the header, which comes before those of the body.
+/// MessageEncoding(347), a field of the header, which comes before the fields of the body.
 const MESSAGE_ENCODING: &[u8] = b"347=UTF-8\x01";
 
 /// Languages of clients.
 #[derive(Debug)]
 pub(super) struct Languages {
     texts: TextTable,
-    /// Of each engine session that has one, its language and version.
+    /// Language and version of each engine session with a language.
     sessions: Vec<Option<(String, Version)>>,
     /// The translation, while it is written.
     said: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) struct Languages {
 }
 
 impl Languages {
-    /// Of the clients with these names and versions; `None` when none has a language.
+    /// Texts for the clients with these names and versions; `None` when no client has a language.
     pub(super) fn new<'a>(
         rules: &RiskRules,
         sessions: impl Iterator<Item = (&'a str, Version)>,

@@ -389,7 +389,7 @@ impl Core {
         Some(())
     }
 
-    /// The scope of these names; `None` when one is unknown.
+    /// The scope of these names; `None` when a name is unknown.
     #[must_use]
     pub fn scope(&self, name: &ScopeName) -> Option<Scope> {
         let state = &self.state;

@@ -143,7 +143,7 @@ impl Core {
         }
     }
 
-    /// The price of the market that the price controls measure an order by; `None` when it is that of the files.
+    /// The market price by which the price controls measure an order; `None` when they use the price of the files.
     pub(crate) fn market_price(&self, instrument: InstrumentNo, side: Side) -> Option<Price> {
         let field = match self.rules.reference_price {
             ReferencePrice::File => return None,

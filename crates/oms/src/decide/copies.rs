@@ -18,8 +18,8 @@ impl Core {
         !self.state().copies.is_off()
     }
 
-    /// A line or a drop copy session logged on or disconnected: what it missed comes first, so the time for it starts
-    /// anew.
+    /// A line or a drop copy session logged on or disconnected: the copies that it missed come first, so the time for
+    /// copies starts again.
     pub(crate) fn copy_session(&mut self, at: i64, session: SessionNo, is_here: bool) {
         self.copy_since.remove(&session);
         if is_here {
@@ -69,8 +69,8 @@ impl Core {
         self.break_off(at, BreakKind::Unplaced, key, text.as_bytes(), sink);
     }
 
-    /// When something awaited must be here: so long after it, and after both sessions logged on. Never while one is
-    /// disconnected.
+    /// When an awaited copy must have arrived: this long after the report, and after both sessions logged on. Never
+    /// while one of the two sessions is disconnected.
     fn copy_due(&self, awaited: &Awaited) -> Option<i64> {
         let session = awaited
             .line
@@ -83,7 +83,7 @@ impl Core {
         Some(since.saturating_add(self.rules.copy_within))
     }
 
-    /// Raises the next break that is due; returns when one is.
+    /// Raises the next break that is due; returns when the next break is due.
     pub(crate) fn due_copies(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         if self.state().copies.is_off() {
             return None;

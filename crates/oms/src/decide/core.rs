@@ -78,7 +78,7 @@ pub struct NewOrder<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a> {
     pub locate: Locate<'a>,
-    /// What its venue gets as it is.
+    /// Fields that the venue gets unchanged.
     pub fields: CarriedFields<'a>,
 }
 
@@ -137,7 +137,7 @@ pub struct Change<'a> {
     pub others: Others<'a>,
 }
 
-/// Fields of a replace that must equal those of the order if present.
+/// Fields of a replace that must equal the order's fields if present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others<'a> {
     /// Account(1); empty for none.

@@ -1,4 +1,4 @@
-//! Assigns order numbers from pools, and checks those that clients choose.
+//! Assigns order numbers from pools, and checks order numbers that clients choose.
 
 use crate::decide::core::{Core, Sink};
 use crate::state::event::{OrderEvent, PoolEvent};
@@ -74,7 +74,7 @@ impl Core {
         self.look_at_pool(at, pool, sink);
     }
 
-    /// Gives an order that is about to be sent a number of its pool, a new one each time it is sent.
+    /// Gives an order that is about to be sent a number of its pool, a new number each time it is sent.
     ///
     /// # Errors
     ///

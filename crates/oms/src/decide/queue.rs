@@ -182,7 +182,8 @@ impl Lines {
         self.group_of.get(instrument).copied().flatten()
     }
 
-    /// Whether a session is a line of the venue of an order: of its group, or of one that helps it or that it helps.
+    /// Whether a session is a line of an order's venue: a line of its group, of a group that helps it, or of a group
+    /// that it helps.
     pub(crate) fn reaches(&self, session: SessionNo, order: &Order) -> bool {
         let Some(of) = self.line(session).map(|line| line.group) else {
             return false;
@@ -443,7 +444,7 @@ impl Lines {
         turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
     }
 
-    /// Action for the first queued order of a group, or for one that timed out; `None` without any.
+    /// Action for the first queued order of a group, or for an order that timed out; `None` without such an order.
     pub(crate) fn next_order(
         &mut self,
         state: &OmsState,
@@ -476,7 +477,7 @@ impl Lines {
         Some((first, next))
     }
 
-    /// The first queued request of a kind, one that timed out before others, and when it times out.
+    /// The first queued request of a kind, a request that timed out before others, and when it times out.
     fn first_request(
         &mut self,
         state: &OmsState,

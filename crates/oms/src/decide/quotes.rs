@@ -144,7 +144,7 @@ impl Core {
         self.send_quote(at, bid, line, sink);
     }
 
-    /// The quote that a new one replaces: the last one of its session, account and symbol, if a side of it is open.
+    /// The quote that a new quote replaces: the last quote of its session, account and symbol, if a side of it is open.
     fn former(&self, quote: &NewQuote<'_>) -> Option<Number> {
         let state = &self.state;
         if state.quotes.is_empty() {
@@ -349,7 +349,7 @@ impl Core {
         }
     }
 
-    /// A client cancels a quote, those of a symbol, or all.
+    /// A client cancels a quote, its quotes in a symbol, or all its quotes.
     pub fn cancel_quotes(&mut self, at: i64, cancel: &QuoteCancel<'_>, sink: &mut impl Sink) {
         let (session, id) = (cancel.session, cancel.id);
         let event = match self.accept_quote_cancel(at, cancel) {

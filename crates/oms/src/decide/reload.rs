@@ -44,7 +44,7 @@ pub enum ReloadKind {
 /// Settings that another thread has read and checked.
 #[derive(Debug)]
 pub struct NewSettings {
-    /// The settings; once they are applied, those that were in force before.
+    /// The new settings; once they are applied, the previous settings.
     pub rules: RiskRules,
     /// Why.
     pub kind: ReloadKind,
@@ -57,7 +57,7 @@ pub trait SettingsSource: Send {
     /// Takes them; `None` when nothing waits.
     fn take(&self) -> Option<Box<NewSettings>>;
 
-    /// Gives them back, or those that were in force before: the thread of the OMS does not free them.
+    /// Gives back the settings, or the previous settings: the thread of the OMS does not free them.
     fn give_back(&self, spent: Box<NewSettings>);
 }
 
@@ -107,7 +107,7 @@ impl Plan {
 }
 
 impl Core {
-    /// Compares settings with those in force.
+    /// Compares settings with the settings in force.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl Core {
         self.plan(&new.rules)
     }
 
-    /// Goes on with new settings; those that were in force take their place.
+    /// Applies new settings; the previous settings take their place.
     ///
     /// # Errors
     ///

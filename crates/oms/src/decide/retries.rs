@@ -33,7 +33,7 @@ impl Core {
             .find(|rule| rule.fits(reject.code, reject.text))
     }
 
-    /// Text(58) of a reject for the client: that of the settings, or else that of the venue.
+    /// Text(58) of a reject for the client: the text of the settings, or else the venue's text.
     pub(crate) fn said<'a>(
         &self,
         order: Number,

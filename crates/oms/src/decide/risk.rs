@@ -131,7 +131,7 @@ fn checked(
     if in_market { market(&checking) } else { Ok(()) }
 }
 
-/// The worst price it may trade at, as an absolute value; of a spread at least that of its legs.
+/// The worst price at which the order may trade, as an absolute value; for a spread at least the price of its legs.
 fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
     match order.kind {
         OrderType::Limit | OrderType::StopLimit => {

@@ -46,7 +46,7 @@ impl Work {
         }
     }
 
-    /// Cancels the Day orders at venues, and lets those expire that were never sent.
+    /// Cancels the Day orders at venues, and expires Day orders that were never sent.
     fn start_roll(&mut self, state: &OmsState, mut roll: Roll) {
         let day = roll.day;
         let unsent = |order: &Order| order.ends_before(day) && order.state.is_unsent();
@@ -70,8 +70,8 @@ impl Core {
         }
     }
 
-    /// A trading day by the clock that is more than a month after that of the orders: it is not started without an
-    /// operator, and new orders are rejected meanwhile.
+    /// A trading day by the clock that is more than a month after the trading day of the orders: it is not started
+    /// without an operator, and new orders are rejected meanwhile.
     #[must_use]
     pub fn far_day(&self) -> Option<u32> {
         self.work.far_day
@@ -110,7 +110,7 @@ impl Core {
         self.work.start_roll(&self.state, roll);
     }
 
-    /// Starts a trading day by hand, or goes back to an earlier one.
+    /// Starts a trading day by hand, or goes back to an earlier trading day.
     pub(crate) fn roll(
         &mut self,
         at: i64,
@@ -230,7 +230,7 @@ impl Core {
         Some(Nanos(roll.until.saturating_sub(at).max(0).unsigned_abs()))
     }
 
-    /// Closes what is left of the day, then starts the new one.
+    /// Closes the rest of the day, then starts the new day.
     pub(crate) fn roll_step(&mut self, at: i64, sink: &mut impl Sink) {
         let state = &self.state;
         let Some(roll) = &mut self.work.roll else {

@@ -166,7 +166,7 @@ impl Core {
         }
     }
 
-    /// Sends queued messages that can go now and rejects those that timed out; cancels first.
+    /// Sends queued messages that can go now and rejects queued messages that timed out; cancels first.
     #[inline]
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<SessionNo>)> {
         if self.lines.waits() {

@@ -46,7 +46,7 @@ pub(crate) struct Work {
     pub(crate) far_day: Option<u32>,
     /// Orders that expire with the day.
     pub(crate) expiring: VecDeque<Number>,
-    /// Orders that are done for the day and work again on the next one.
+    /// Orders that are done for the day and work again on the next day.
     pub(crate) renewing: VecDeque<Number>,
     /// The new trading day that starts.
     pub(crate) roll: Option<Roll>,
@@ -85,7 +85,7 @@ enum Task {
     Cancel(Number),
     /// An order expires with the trading day that is being closed.
     Expire(Number),
-    /// An order that is done for the day works again on the next one.
+    /// An order that is done for the day works again on the next day.
     Renew(Number),
     /// A conditional order whose condition is met is sent, or rejected.
     Trigger,
@@ -148,7 +148,7 @@ fn is_going(state: &OmsState, order: &Order) -> bool {
     must_go(state, order) || ends_with_day(state, order)
 }
 
-/// Whether its state, or that of its request, is unknown.
+/// Whether the state of the order, or of its request, is unknown.
 pub(crate) fn is_unknown(state: &OmsState, order: &Order) -> bool {
     let request = state.orders().request_of(order);
     let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
@@ -370,7 +370,7 @@ impl Core {
         self.next_task(at).is_some()
     }
 
-    /// What is done next.
+    /// The next task.
     #[inline]
     fn next_task(&mut self, at: i64) -> Option<Task> {
         if let Some(parent) = self.work.settling.front() {

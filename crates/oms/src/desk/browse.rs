@@ -21,7 +21,7 @@ fn shown(name: &[u8]) -> String {
         .collect()
 }
 
-/// Accounts with open quantity, reservations and today's trades, those of their children included.
+/// Accounts with open quantity, reservations and today's trades, their children's included.
 pub(crate) fn accounts(state: &OmsState) -> String {
     let money = LimitUnit::Money.digits();
     let mut list = String::from("account\tparent\topen\treserved\ttraded\ttrading");

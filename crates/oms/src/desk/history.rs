@@ -599,7 +599,7 @@ fn ended(how: End) -> &'static str {
     }
 }
 
-/// A name, or the number of an unknown one.
+/// A name, or the number of an unknown name.
 fn name(known: &[u8], what: &str, index: impl core::fmt::Display) -> String {
     match known {
         b"" => format!("{what} {index}"),

@@ -108,7 +108,7 @@ pub enum OmsEvent<'a> {
     MassAnswered {
         /// The line.
         line: &'a [u8],
-        /// How its answer ended.
+        /// How the venue's answer ended.
         how: MassEnd,
         /// Orders whose status is requested one by one.
         orders: u64,
@@ -235,7 +235,7 @@ pub enum OmsEvent<'a> {
     CopyBreak {
         /// The number of the break.
         number: u64,
-        /// How.
+        /// The kind of the break.
         kind: BreakKind,
         /// The order; 0 for none.
         order: u64,
@@ -246,7 +246,7 @@ pub enum OmsEvent<'a> {
     VenueBreak {
         /// The number of the break.
         number: u64,
-        /// How.
+        /// The kind of the break.
         kind: BreakKind,
         /// The order.
         order: u64,
@@ -282,7 +282,7 @@ pub enum OmsEvent<'a> {
     Reloaded {
         /// The operator who reloaded the settings.
         who: &'a [u8],
-        /// The settings are those from before the last reload.
+        /// The settings from before the last reload apply again.
         back: bool,
     },
     /// A reload or other limits were requested; another operator must give the same request.
@@ -310,14 +310,14 @@ pub enum OmsEvent<'a> {
     },
     /// A new trading day started.
     DayStarted {
-        /// Which.
+        /// The new trading day.
         day: u32,
         /// Orders of days before that venues may still have, by line; empty without one.
         unconfirmed: &'a str,
     },
     /// An operator went back to an earlier trading day.
     DayBack {
-        /// Which.
+        /// The earlier trading day.
         day: u32,
         /// Who did it.
         who: &'a [u8],

@@ -53,7 +53,7 @@ impl OmsState {
         }
     }
 
-    /// A price of an instrument; in whole numbers for one that is not known.
+    /// A price of an instrument; in whole numbers for an unknown instrument.
     pub(crate) fn price_in(
         &self,
         instrument: impl Into<Option<InstrumentNo>>,

@@ -56,7 +56,7 @@ pub(crate) fn is_set_in(field: &SetField, msg_type: &[u8]) -> bool {
 }
 
 impl LineContract {
-    /// `None` for one that names no field.
+    /// The contract of a line; `None` for a contract that names no field.
     pub(crate) fn new(contract: &Contract, dictionary: &Dictionary) -> Option<Self> {
         (!contract.is_empty()).then(|| Self {
             sets: set_fields(contract, dictionary),
@@ -65,7 +65,7 @@ impl LineContract {
     }
 }
 
-/// The fields of its order that a cancel of the OMS has on a line: those that its dictionary gives to both.
+/// The fields of its order that a cancel of the OMS has on a line: fields that the line's dictionary gives to both.
 pub(crate) fn fields_of_cancels(dictionary: &Dictionary) -> Vec<Tag> {
     let mut tags = Vec::new();
     let [order, cancel] = [b"D", b"F"].map(|it| dictionary.message(it));
@@ -106,7 +106,7 @@ impl CarriedPart<'_> {
         self.put(self.fields.header, true, out);
     }
 
-    /// Writes the fields of the body, after those of the OMS.
+    /// Writes the fields of the body, after the OMS's own fields.
     #[cold]
     pub(crate) fn put_body(&self, out: &mut Body<'_>) {
         self.put(self.fields.body, false, out);

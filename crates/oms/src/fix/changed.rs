@@ -38,7 +38,7 @@ pub(super) fn settled(
     }
 }
 
-/// The venue has set the terms of an order: by a pending replace, by one that was given up, or elsewhere.
+/// The venue has set the terms of an order: by a pending replace, by a replace that was given up, or elsewhere.
 #[cold]
 pub(super) fn terms_set(
     state: &OmsState,

@@ -83,7 +83,7 @@ pub(crate) fn send(
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InquiryAnswer<'a> {
     pub inquiry: Number,
-    /// QuoteRequestRejectReason(658) of one that is refused.
+    /// QuoteRequestRejectReason(658) of a refused inquiry.
     pub refused: Option<u64>,
     /// Text(58).
     pub text: &'a [u8],

@@ -17,7 +17,7 @@ pub(crate) struct MarketReport<'a> {
     pub why: String,
 }
 
-/// Reads one; `None` when its status is no state of a market, such as one that is unknown.
+/// Reads a market state; `None` when the message's status is no state of a market, for example an unknown value.
 pub(crate) fn market<'a>(message: &Message<'a>) -> Option<MarketReport<'a>> {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());

@@ -18,7 +18,7 @@ struct Entry<'a> {
     is_deep: bool,
 }
 
-/// Gets a symbol, which price, and the price; `None` for one that is known no longer.
+/// Gets a symbol, which price, and the price; `None` for a price that is no longer known.
 type Found<'a> = dyn FnMut(&[u8], PriceField, Option<Decimal>) + 'a;
 
 /// Passes each price to `found`.
@@ -52,7 +52,7 @@ fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     found(symbol, PriceField::Offer, offer);
 }
 
-/// Changes; an entry without Symbol(55) has that of the entry before.
+/// Changes; an entry without Symbol(55) has the Symbol of the entry before.
 fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let mut symbol = None;
     entries(message, tag::MD_UPDATE_ACTION, |entry| {

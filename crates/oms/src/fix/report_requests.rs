@@ -202,7 +202,7 @@ pub(crate) struct ReportFilter {
 }
 
 impl ReportFilter {
-    /// Reads names, separated by blanks; `None` for an unknown one.
+    /// Reads names, separated by blanks; `None` for an unknown name.
     pub(crate) fn of(names: &[u8]) -> Option<Self> {
         let mut filter = Self::default();
         for name in names.split(|byte| *byte == b' ') {

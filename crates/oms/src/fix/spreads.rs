@@ -41,7 +41,7 @@ pub(crate) fn is_of_leg(message: &Message<'_>) -> bool {
     message.get(tag::MULTI_LEG_REPORTING_TYPE) == Some(&[OF_LEG])
 }
 
-/// The legs in the report of a fill of a spread, those with a price; how many.
+/// Reads the legs with a price in the report of a spread's fill; returns their number.
 #[cold]
 pub(crate) fn legs<'a>(message: &Message<'a>) -> ([FillOfLeg<'a>; 2], usize) {
     let (mut legs, mut count) = ([FillOfLeg::default(); 2], 0_usize);

@@ -16,7 +16,7 @@ const MOST_MS: u64 = 86_400_000;
 ///
 /// # Errors
 ///
-/// It is out of range; or the request has a condition or a parent, which a replace cannot change.
+/// The validity is out of range; or the request has a condition or a parent, which a replace cannot change.
 #[inline]
 pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i64>, Refusal> {
     let terms = terms(message, own)?;
@@ -97,7 +97,7 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
 ///
 /// # Errors
 ///
-/// It is no number above 0, or OrderQty(38) names the quantity too.
+/// The value is no number above 0, or the request also has OrderQty(38).
 pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quantity>, Refusal> {
     let Some(text) = get(message, tag) else {
         return Ok(None);

@@ -33,7 +33,7 @@ pub(crate) struct VenueFields<'a> {
 }
 
 impl<'a> VenueFields<'a> {
-    /// Those of a message, if it is a report of an order with our id; with the ExecID(17) of these lines.
+    /// The fields of a message, if it is a report of an order with our id; with the ExecID(17) of these lines.
     pub(crate) fn of(
         message: &'a Message<'a>,
         state: &OmsState,

@@ -53,7 +53,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `drop = [58, 453]`: the tags, and those of the groups that they count.
+    /// `drop = [58, 453]`: the tags, and the tags of the groups that they count.
     fn tags(
         &mut self,
         contract: &mut Contract,
@@ -212,7 +212,7 @@ fn has(group: &GroupDef, tag: Tag) -> bool {
     members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has(it, tag)))
 }
 
-/// The fields of the groups that these tags count, but for those that the key may not name.
+/// The fields of the groups that these tags count, except fields that the key may not name.
 fn members(counts: &[Tag], key: ContractKey) -> Vec<Tag> {
     fn add(group: &GroupDef, key: ContractKey, all: &mut Vec<Tag>) {
         for member in group.members() {

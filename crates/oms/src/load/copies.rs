@@ -1,4 +1,5 @@
-//! Settings of drop copies: `[[drop_copy]]` for those that the OMS sends, `[[drop_copy_in]]` for those of venues.
+//! Settings of drop copies: `[[drop_copy]]` for drop copies that the OMS sends, `[[drop_copy_in]]` for drop copies of
+//! venues.
 
 use alloc::format;
 use alloc::string::String;
@@ -142,7 +143,7 @@ impl Reader<'_> {
         Ok(group.lines.clone())
     }
 
-    /// Each user with the right to reports gets those of orders placed elsewhere, at once.
+    /// Each user with the right to reports gets the reports of orders placed elsewhere, at once.
     pub(super) fn check_watchers(&mut self, file: TomlTable<'_>) {
         let (false, Some(value)) = (self.rules.copy_sources.is_empty(), file.get("drop_copy_in"))
         else {
@@ -159,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    /// It has no other role.
+    /// The session has no other role.
     fn check_source(&mut self, at: usize, session: &str) {
         let rules = &self.rules;
         let role = if rules.users.iter().any(|it| it.session == session) {

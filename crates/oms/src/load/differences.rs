@@ -114,7 +114,7 @@ fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
     }
 }
 
-/// Each change of settings; only those that a reload can make are compared.
+/// Each change of settings; only changes that a reload can make are compared.
 pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec<SettingChange> {
     let mut all = Vec::new();
     compare(&old.instruments, &new.instruments, &mut all);

@@ -100,7 +100,7 @@ pub(crate) struct Reader<'t> {
     open: &'t mut dyn FnMut(&str) -> Result<String, String>,
     /// Names of the links in the file, which can be lines too.
     links: Vec<String>,
-    /// Of all files.
+    /// Hash of all files read.
     hasher: SipHasher13,
     errors: Vec<Diagnostic>,
     rules: RiskRules,

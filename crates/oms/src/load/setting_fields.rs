@@ -1,4 +1,4 @@
-//! The rows of CSV files as text, for those who look at what a reload changes.
+//! The rows of CSV files as text, to show what a reload changes.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use crate::values::show::{figure, price};
 /// Named values of a rule.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
 
-/// A rule that has a name, by which those of two settings are compared.
+/// A rule with a name, by which the rules of two settings are matched.
 pub(crate) trait NamedRule: PartialEq {
     const WHAT: &'static str;
 

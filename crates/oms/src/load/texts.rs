@@ -10,7 +10,7 @@ use super::Reader;
 use crate::load::table::Row;
 use crate::values::texts::TextMistake;
 
-/// The longest text and translation, in bytes: that of a Text(58), and of an EncodedText(355).
+/// The longest text and translation, in bytes: the limits of Text(58) and EncodedText(355).
 const LONGEST: [(&str, usize); 2] = [
     ("text", 240),
     ("translation", crate::values::texts::ENCODED_MOST),

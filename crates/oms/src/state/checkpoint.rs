@@ -67,8 +67,8 @@ impl Ledger for OmsState {
 }
 
 impl OmsState {
-    /// Applies a journal note: the time of the OMS (not that of the record) and the event. An unreadable note counts
-    /// as a violation.
+    /// Applies a journal note: the time of the OMS (not of the record) and the event. An unreadable note counts as a
+    /// violation.
     pub fn apply_note(&mut self, note: &[u8]) {
         match timed_event(note) {
             Some((at, event)) => {

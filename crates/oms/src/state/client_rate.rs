@@ -13,7 +13,8 @@ pub(crate) enum Passage {
     Taken,
     /// Above the rate limit: rejected.
     Rejected,
-    /// The message is above the rate limit, and the client has had so many rejects that the OMS logs it out.
+    /// The message is above the rate limit, and with this reject the client reaches the number of rejects at which the
+    /// OMS logs it out.
     LoggedOut(RateRule),
 }
 

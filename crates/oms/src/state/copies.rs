@@ -69,9 +69,9 @@ pub(crate) struct Copies {
     /// Lines whose fills a drop copy session has too, and the session.
     pub(crate) lines: BTreeMap<SessionNo, SessionNo>,
     pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
-    /// The same fills by line and time.
+    /// The awaited fills by line and time.
     pub(crate) times: BTreeSet<(Option<SessionNo>, i64, CopyKey)>,
-    /// By number: that of their event.
+    /// By number, which is the number of their event.
     pub(crate) breaks: BTreeMap<u64, CopyBreak>,
     /// Numbers of the breaks about a fill or the end of an order.
     pub(crate) broken: BTreeMap<CopyKey, u64>,
@@ -88,7 +88,7 @@ impl Copies {
         self.lines.get(&line).copied()
     }
 
-    /// Whether a session is one that copies come from.
+    /// Whether a session is a session from which copies come.
     pub fn is_source(&self, session: SessionNo) -> bool {
         self.lines.values().any(|known| *known == session)
     }

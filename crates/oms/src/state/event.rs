@@ -15,7 +15,7 @@ use crate::values::value::{
 use fixwire_ledger::{NestedEvents, Wire, events};
 
 events! {
-    /// An event, by its feature. Its texts are those of the message or file that caused it.
+    /// An event, by its feature. Its texts are borrowed from the message or file that caused it.
     OrderEvent;
     /// Sessions, accounts, instruments and what stands before any order.
     Setup SetupEvent['a] {
@@ -70,7 +70,7 @@ events! {
             date: u32 = "The date, such as 20261122.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// The trading day, on which nothing was done, is an earlier one again: its date was wrong.
+        /// The OMS goes back to an earlier trading day: the date was wrong, and nothing was done on that day.
         122 DayBack {
             date: u32 = "The date, such as 20261122.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
@@ -523,7 +523,7 @@ events! {
             header: &'a [u8] = "Fields of the header that it would carry to its venue.",
             body: &'a [u8] = "Those of the body.",
         }
-        /// The order of the event before is a rejected one that an operator runs again.
+        /// The order of the event before is a rejected order that an operator runs again.
         48 Rerun {
             order: Number = "The new order.", reject: u64 = "The number of the reject.",
             old: &'a [u8] = "ClOrdID(11) of the rejected order.",
@@ -543,7 +543,7 @@ events! {
             exec: u64 = "Hash of ExecID(17); 0 when the copy closes the order.",
             quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         }
-        /// A line and a drop copy differ; the number of the break is that of the event.
+        /// A line and a drop copy differ; the number of the break is the number of the event.
         112 CopyBroken {
             kind: BreakKind = "How.",
             order: Number = "The order; 0 for none.", exec: u64 = "As that of the copy.",
@@ -605,7 +605,7 @@ events! {
     }
     /// Breaks between the word of a venue and its orders.
     Break BreakEvent['a] {
-        /// A report of a venue does not agree with the order; the number of the break is that of its first event.
+        /// A report of a venue does not agree with the order; the number of the break is the number of its first event.
         88 VenueBroken {
             kind: BreakKind = "How.",
             order: Number = "The order.", line: Option<SessionNo> = "The session of the report; `None` when the order has none.",

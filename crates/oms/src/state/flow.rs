@@ -198,7 +198,7 @@ fn is_over(at: i64, then: i64) -> bool {
 pub(crate) struct Recent {
     pub is_on: bool,
     pub(crate) orders: VecDeque<RecentOrder>,
-    /// The number of the first of them; the next one has the next number.
+    /// The number of the first of them; the next has the next number.
     pub(crate) first: u64,
     pub(crate) contents: HashTable<Content>,
 }

@@ -232,7 +232,7 @@ pub(crate) struct Stop {
 pub struct OmsState {
     /// The time of the last event, in nanoseconds since 1970; never goes backwards.
     pub(crate) time: i64,
-    /// Number of events: that of the last one.
+    /// Number of events, which is the number of the last event.
     pub(crate) events: u64,
     /// The trading day, as 20261122; `None` before the first.
     pub(crate) day: Option<u32>,

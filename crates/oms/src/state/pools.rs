@@ -97,7 +97,7 @@ impl Pools {
         self.forms.get(pool)?.as_ref()
     }
 
-    /// The pool of an order: that of its user, or else of its line group.
+    /// The pool of an order: its user's pool, or else its line group's pool.
     pub(crate) fn of(&self, session: SessionNo, group: Option<usize>) -> Option<PoolNo> {
         let of_session = self.of_session.get(session).copied().flatten();
         of_session.or_else(|| self.of_group.get(group?).copied().flatten())

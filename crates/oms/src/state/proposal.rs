@@ -4,7 +4,7 @@ use crate::state::tally::Tally;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
 use crate::values::value::{Effect, OrderType, Price, Quantity, Side, TimeInForce};
 
-/// An order to be checked: a new one, or one after its replace.
+/// An order to be checked: a new order, or an order as it is after its replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Proposal {
     pub session: SessionNo,
@@ -29,7 +29,7 @@ pub(crate) struct Proposal {
     pub effect: Effect,
     /// Number of replaces including this replace; 0 for a new order.
     pub replaces: u16,
-    /// The price of the market that stands for the reference price of its symbol, while one is known.
+    /// The market price that replaces the reference price of the symbol, while a market price is known.
     pub market_price: Option<Price>,
     /// Now, in nanoseconds since 1970.
     pub at: i64,

@@ -62,7 +62,7 @@ impl Core {
         Err(Reason::of(why))
     }
 
-    /// Checks that a new order has a place in R01; one that is held becomes a limit or market order before.
+    /// Checks that a new order fits into R01; a held order becomes a limit or market order before.
     #[inline(never)]
     pub(crate) fn check_tmp(&self, order: &Proposal, is_quote: bool) -> Result<(), Reason> {
         if !self.is_over_tmp(order.instrument) {

@@ -36,7 +36,7 @@ impl CopyLink {
         Self { target }
     }
 
-    /// The frame that asks for the copies after the last one that was received.
+    /// The frame that requests the copies after the last received copy.
     pub(crate) fn question(self, member: u16, last: u32) -> Option<RequestFrame> {
         RequestFrame::of(&R15 {
             member,

@@ -66,7 +66,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// The request with this ord_id: the pending one, or the last one that succeeded, or the greatest number with it.
+/// The request with this ord_id: the pending request, or the last request that succeeded, or the greatest number with
+/// this ord_id.
 fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
     let pending = state.orders().request_of(order).map(|it| it.number);
     let known = [order.current, order.attempt(), order.number];

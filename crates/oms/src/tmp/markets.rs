@@ -1,4 +1,4 @@
-//! The state of trading over TMP: R11 asks for that of a flow group, R12 says it, then and when it changes.
+//! The state of trading over TMP: R11 requests the state of a flow group, R12 reports it, then and when it changes.
 
 use fixwire_tmp::messages::{R11, R12};
 use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};

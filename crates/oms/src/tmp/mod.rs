@@ -40,7 +40,7 @@ pub(crate) use reports::TmpOutcome;
 /// Most requests of a line that wait for its flow limit.
 const QUEUE_MOST: usize = 65_536;
 
-/// A line that speaks TMP. Its index is that of the engine's link.
+/// A line that speaks TMP. Its index is the index of the engine's link.
 #[derive(Clone, Debug)]
 pub struct OmsTmpLine {
     /// Name of the line in the settings; line groups name the line like a FIX session.
@@ -53,7 +53,7 @@ pub struct OmsTmpLine {
 #[derive(Debug)]
 pub(crate) struct TmpLine {
     pub name: String,
-    /// The broker's number, and that of the link.
+    /// The broker's number, and the link's number.
     pub fcm_id: u16,
     pub session_id: u16,
     /// Values of the line's requests in addition to the terms of their order.
@@ -72,7 +72,7 @@ pub(crate) struct TmpLine {
     pub queue: VecDeque<RequestFrame>,
     /// More requests came than the queue may have.
     pub is_overfull: bool,
-    /// When the flow limit lets the next one go, in nanoseconds.
+    /// When the flow limit allows the next message, in nanoseconds.
     pub due: Option<u64>,
     /// The connection is up, and was not told to end.
     pub is_up: bool,

@@ -86,7 +86,7 @@ struct RequestTerms {
 }
 
 impl RequestTerms {
-    /// Whether its price becomes that of the order; of the others the exchange needs none.
+    /// Whether the price of the request becomes the price of the order; for other requests the exchange needs no price.
     fn sets_price(&self) -> bool {
         matches!(self.exec_type, TmpExecType::NEW | TmpExecType::PRICE)
     }
@@ -282,7 +282,7 @@ fn order_no(text: &[u8]) -> Option<[u8; 5]> {
     text.try_into().ok()
 }
 
-/// TimeInForce of TMP; `None` for one that it does not have.
+/// TimeInForce of TMP; `None` for a TimeInForce(59) that TMP does not have.
 pub(crate) fn time_in_force(tif: TimeInForce) -> Option<TmpTimeInForce> {
     match tif {
         TimeInForce::Day => Some(TmpTimeInForce::DAY),
@@ -301,7 +301,7 @@ pub(crate) fn account_number(name: &[u8]) -> Option<u32> {
     Some(name.iter().fold(0, add))
 }
 
-/// A price on the wire, with `scale` decimals instead of those of the state; `None` when it has no place there.
+/// A price on the wire, with `scale` decimals instead of the decimals of the state; `None` when it does not fit.
 pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     let more = 10_i64.checked_pow(known.checked_sub(scale)?.into())?;
     if price % more != 0 {

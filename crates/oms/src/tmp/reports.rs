@@ -80,7 +80,7 @@ impl Execution {
         }
     }
 
-    /// The report of an R22, whose fill is that of its first leg; for a spread see [`Core::short_of_spread`].
+    /// The report of an R22, whose fill is the fill of its first leg; for a spread see [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -209,8 +209,8 @@ pub(crate) struct TmpOutcome {
 }
 
 impl Core {
-    /// Handles an application message of the exchange; `None` for one that has nothing to do with orders, which is
-    /// only journalled.
+    /// Handles an application message of the exchange; `None` for a message that is not about orders, which is only
+    /// journalled.
     pub(crate) fn tmp_says(
         &mut self,
         at: i64,
@@ -342,7 +342,8 @@ impl Core {
         heard
     }
 
-    /// Whether the price of a report is that of its order: not when the tick had more decimals when the order was entered.
+    /// Whether the price of a report is its order's price: not when the tick had more decimals when the order was
+    /// entered.
     fn tmp_says_price(&self, said: &Execution, order: &Order, scale: u8) -> bool {
         let is_comparable = match said.exec_type {
             TmpExecType::REDUCE => false,
@@ -355,7 +356,8 @@ impl Core {
         is_comparable && order.sent_kind().has_price()
     }
 
-    /// The replace in flight that the answer to a query shows as done: the order has its terms, not those from before.
+    /// The replace in flight that the answer to a query shows as done: the order has the terms of the replace, not its
+    /// former terms.
     #[cold]
     fn tmp_shown(&self, said: &Execution, order: &Order) -> Option<Number> {
         let request = self.state().orders().request_of(order)?;

@@ -26,14 +26,14 @@ pub(crate) fn date(at: Timestamp) -> u32 {
 
 const DAY: i64 = 86_400_000_000_000;
 
-/// A trading day: its date, and the time from its start until the next one starts.
+/// A trading day: its date, and the time from its start until the next trading day starts.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DaySpan {
     /// The date, as 20261122.
     pub day: u32,
     /// Start of the day.
     pub from: Timestamp,
-    /// The start of the next one.
+    /// The start of the next trading day.
     pub until: Timestamp,
 }
 
@@ -44,7 +44,7 @@ impl DaySpan {
         (self.from..self.until).contains(&at)
     }
 
-    /// Time until the next one starts.
+    /// Time until the next trading day starts.
     pub(crate) fn left(&self, at: Timestamp) -> Nanos {
         Nanos(self.until.0.saturating_sub(at.0).max(0).unsigned_abs())
     }

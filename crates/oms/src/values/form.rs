@@ -68,7 +68,7 @@ impl NumberForm {
         (0..self.width).fold(1_u64, |all, _| all.saturating_mul(self.digits.len() as u64)) - 1
     }
 
-    /// Formats a number; one that is too high loses its first digits.
+    /// Formats a number; a number that is too high loses its first digits.
     pub(crate) fn write(&self, mut number: u64) -> Written {
         let mut written = Written {
             bytes: [0; LONGEST],

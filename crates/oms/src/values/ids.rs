@@ -37,7 +37,7 @@ macro_rules! numbers {
                 self.place() as usize
             }
 
-            /// The same as events have it.
+            /// The place as a number in events.
             #[inline]
             pub(crate) const fn place(self) -> u32 {
                 self.0.get() - 1
@@ -105,7 +105,7 @@ pub(crate) struct Party {
 }
 
 impl Party {
-    /// That of an order.
+    /// The party of an order.
     #[inline]
     pub fn new(session: SessionNo, account: AccountNo, instrument: InstrumentNo) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Party {
         }
     }
 
-    /// That of a request which names no account or symbol.
+    /// The party of a request without account and symbol.
     #[inline]
     pub fn of_session(session: SessionNo) -> Self {
         Self {

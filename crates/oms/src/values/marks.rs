@@ -30,7 +30,7 @@ impl RequestMarks {
         *self == Self::default()
     }
 
-    /// These values, and those of `other` where nothing is set.
+    /// These values, and the values of `other` where nothing is set.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let or = |one, other| if one == 0 { other } else { one };

@@ -82,7 +82,7 @@ impl<N: TableKey> Names<N> {
         N::new(self.len())
     }
 
-    /// Gives the next number to a new name; false when `number` is not the next one, or the name is known.
+    /// Gives the next number to a new name; false when `number` is not the next number, or the name is known.
     pub(crate) fn add(&mut self, number: N, name: &[u8]) -> bool {
         if number != self.next() || self.find(name).is_some() {
             return false;

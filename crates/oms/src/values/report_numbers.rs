@@ -33,7 +33,7 @@ impl ReportNumbers {
         &self.id[..usize::from(self.len)]
     }
 
-    /// The same, for reports that are sent again: with ApplResendFlag(1352) = Y.
+    /// The numbers for reports that are sent again: with ApplResendFlag(1352) = Y.
     pub(crate) fn resent(self) -> Self {
         Self {
             is_resent: true,

@@ -32,10 +32,11 @@ pub struct InstrumentRule {
     pub flow_group: u8,
     /// The legs of a spread.
     pub legs: Option<[LegRule; 2]>,
-    /// The least price at which orders are reserved: that of the legs of a spread, which the OMS computes; 0 for others.
+    /// The least price at which orders are reserved: for a spread the price of its legs, which the OMS computes; 0 for
+    /// others.
     pub least_hold: Price,
-    /// What distances from the reference price are at least a percentage of: the reference prices of the legs of a spread,
-    /// which the OMS computes; 0 for others.
+    /// Least base of percentages for distances from the reference price: for a spread the sum of its legs' reference
+    /// prices, which the OMS computes; 0 for others.
     pub collar_base: Price,
 }
 
@@ -113,7 +114,7 @@ pub struct UserMarks {
 }
 
 impl UserMarks {
-    /// What its requests say; zeros where the line decides. PositionEffect is that of each order.
+    /// The marks of the user's requests; zeros where the line decides. PositionEffect comes from each order.
     pub(crate) fn of_requests(&self) -> RequestMarks {
         RequestMarks {
             cm_id: self.cm_id.unwrap_or(0),
@@ -228,7 +229,7 @@ pub struct ErrorRule {
     pub times: u8,
     /// Delay after the reject, in nanoseconds.
     pub after: i64,
-    /// Text(58) for the client, instead of that of the venue.
+    /// Text(58) for the client, instead of the venue's Text.
     pub say: Option<String>,
     /// The state of the order that is not sent again; rejected without it.
     pub state: Option<End>,
@@ -302,9 +303,9 @@ pub struct PoolRule {
     pub name: String,
     /// Format of the pool's numbers.
     pub form: NumberForm,
-    /// The first one.
+    /// The first number.
     pub first: u64,
-    /// The last one.
+    /// The last number.
     pub last: u64,
     /// The tag that carries the numbers to venues.
     pub tag: u32,
@@ -395,17 +396,17 @@ pub struct OperatorRule {
 /// The price by which RC8 measures the distance of others, and at which orders without a limit price are reserved.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReferencePrice {
-    /// That of the instrument's row.
+    /// The reference price of the instrument's row.
     #[default]
     File,
-    /// The last price of the market while it is known, else that of the row.
+    /// The last price of the market while it is known, else the reference price of the row.
     Last,
-    /// The price of the other side, offer or bid, while it is known, else that of the row.
+    /// The price of the other side, offer or bid, while it is known, else the reference price of the row.
     Best,
 }
 
 impl ReferencePrice {
-    /// All, with their names in the settings.
+    /// All values, with their names in the settings.
     pub const NAMES: [(&'static str, Self); 3] = [
         ("file", Self::File),
         ("last", Self::Last),
@@ -537,7 +538,7 @@ pub struct RiskRules {
     pub build: String,
     /// Initial positions of a new journal.
     pub positions: Vec<PositionRule>,
-    /// Where those stand.
+    /// File of the initial positions.
     pub positions_file: String,
     /// The file for the stamps, the times at which requests pass the OMS.
     pub stamps: Option<String>,

@@ -10,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The longest EncodedText(355), in bytes; a longer one is cut between characters.
+/// The longest EncodedText(355), in bytes; a longer text is cut between characters.
 pub(crate) const ENCODED_MOST: usize = 480;
 
 /// Translations of all languages.
@@ -117,7 +117,7 @@ impl TextTable {
     }
 }
 
-/// Appends at most so many bytes of a text, whole characters.
+/// Appends at most this number of bytes of a text, whole characters.
 fn put_cut(text: &str, most: usize, to: &mut Vec<u8>) {
     let mut len = text.len().min(most);
     while !text.is_char_boundary(len) {

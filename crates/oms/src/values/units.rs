@@ -31,7 +31,7 @@ pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
     }
 }
 
-/// Decimals that a price has, of those that an instrument can have.
+/// Number of decimals of a price, from the numbers that an instrument can have.
 pub(crate) fn decimals(price: Decimal) -> u8 {
     price.normalized().scale.min(MOST_DECIMALS)
 }
@@ -63,7 +63,7 @@ pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }
 
-/// Decimals of the tick; those of an instrument may be more.
+/// Number of decimals of the tick; the instrument may have more.
 pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
     let (mut tick, mut scale) = (rule.tick, rule.scale);
     while scale > 0 && tick % 10 == 0 {

@@ -236,7 +236,7 @@ impl Effect {
         }
     }
 
-    /// The same for a symbol whose positions net.
+    /// The effect for a symbol with netting positions.
     #[must_use]
     pub(crate) const fn netting(self) -> Self {
         match self {
@@ -247,7 +247,7 @@ impl Effect {
         }
     }
 
-    /// What was asked for, whether positions net or not.
+    /// The requested effect, for netting positions too.
     #[must_use]
     pub(crate) const fn asked(self) -> Self {
         match self {

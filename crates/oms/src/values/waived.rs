@@ -24,7 +24,7 @@ impl Waived {
     ///
     /// # Errors
     ///
-    /// A code that is no control of a new order, or one that is never off.
+    /// A code that is no control of a new order, or a control that is never off.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut waived = Self::default();
         for code in text.split(',') {

@@ -32,7 +32,7 @@ const ORDER: [RiskControl; 18] = [
 /// All controls.
 pub(super) const ALL: u32 = before(ORDER.len());
 
-/// Those that a triggered order passes again. Those that count messages counted it when it was accepted.
+/// Controls that a triggered order passes again. Controls that count messages counted the order when it was accepted.
 pub(super) const AGAIN: u32 = REQUIRED;
 
 /// Controls of the position, which a spread does not have.
@@ -101,7 +101,7 @@ struct Values {
     collar: Option<i128>,
     long: i128,
     short: i128,
-    /// The value and the quantity that it adds to those of a time.
+    /// The value and the quantity that the order adds to the values and quantities of a time.
     value: i128,
     quantity: i128,
 }

@@ -75,7 +75,7 @@ impl Core {
         said.map_or(filled, |said| said.max(filled))
     }
 
-    /// Whether a fill is a break: its ExecID(17) is that of another, or CumQty(14) does not count it.
+    /// Whether a fill is a break: another fill has its ExecID(17), or CumQty(14) does not count it.
     pub(crate) fn fill_broken(
         &mut self,
         at: i64,
@@ -593,7 +593,7 @@ fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(crate::Text::MAX)]
 }
 
-/// Whether an AvgPx(6) is that of the order, cut or rounded to the decimals that it has, or those of the tick.
+/// Whether an AvgPx(6) equals the order's AvgPx, cut or rounded to the decimals of the given AvgPx or of the tick.
 fn is_about(order: &Order, said: Decimal, scale: u8, tick: u8) -> bool {
     let digits = said.scale.max(tick);
     let shift = |value: i128, from: u8, to: u8| {

@@ -19,7 +19,7 @@ impl Core {
         (order.id.bytes() == original).then_some(order)
     }
 
-    /// The order of a request: by any ClOrdID(11) of its chain, also that of a request, else by OrderID(37).
+    /// The order of a request: by any ClOrdID(11) of its chain, also the ClOrdID of a request, else by OrderID(37).
     #[inline]
     pub(crate) fn named(&self, change: &Change<'_>) -> Option<&Order> {
         let orders = self.state.orders();
@@ -92,7 +92,7 @@ impl Core {
         })
     }
 
-    /// A replace may give an order another OrderID(37): it is that of the order from then on.
+    /// A replace may give an order another OrderID(37), which the order has from then on.
     pub(crate) fn take_venue_id(
         &mut self,
         at: i64,
@@ -112,7 +112,7 @@ impl Core {
         }
     }
 
-    /// Whether line, symbol and side of a report are those of an order.
+    /// Whether a report has the line, symbol and side of an order.
     fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
         let symbol = self.state().instruments().name(order.instrument);
         report.symbol == symbol
@@ -121,8 +121,8 @@ impl Core {
             && !order.is_external()
     }
 
-    /// The request that an OrderCancelReject(9) is of: that of its ClOrdID(11); when that is no request, the one in
-    /// flight of the order that ClOrdID(11) or OrigClOrdID(41) names, of the kind of CxlRejResponseTo(434).
+    /// The request that an OrderCancelReject(9) rejects: the request of its ClOrdID(11); when that is no request, the
+    /// request in flight of the order that ClOrdID(11) or OrigClOrdID(41) names, of the kind of CxlRejResponseTo(434).
     pub(crate) fn rejected_request(
         &self,
         id: Option<VenueId>,
@@ -152,7 +152,7 @@ impl Core {
         })
     }
 
-    /// Whether an id is that of an order, not of a request.
+    /// Whether an id belongs to an order, not to a request.
     pub(crate) fn is_sent_as(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         let is_past = canary::is(OmsPlantedFault::RetryPast) && id.order == id.request;
@@ -160,7 +160,7 @@ impl Core {
     }
 }
 
-/// Whether an id is that of the order itself, not of a request that was answered.
+/// Whether an id belongs to the order itself, not to a request that was answered.
 fn is_order_id(order: &Order, id: Option<VenueId>) -> bool {
     let number: Option<Number> = id.map(|id| id.request);
     number == Some(order.number) || number == Some(order.current)

@@ -121,7 +121,8 @@ impl Core {
             && self.state().remade.get(order.number).is_none()
     }
 
-    /// Compares a report that changed nothing with its order: CumQty(14) of each, the terms of those that have them.
+    /// Compares a report that changed nothing with its order: CumQty(14) of each report, and the terms of reports that
+    /// have them.
     pub(crate) fn agree_beside(
         &mut self,
         at: i64,

@@ -17,7 +17,7 @@ impl Core {
         order.line() == Some(session) || self.lines.reaches(session, order)
     }
 
-    /// Whether a reject of a line may be of this order; one that is not in memory is nobody's.
+    /// Whether a reject of a line may belong to this order; true if the order is not in memory.
     pub(crate) fn may_reject(&self, session: SessionNo, order: Number) -> bool {
         let order = self.state().orders().get(order);
         order.is_none_or(|order| self.may_report(session, order))

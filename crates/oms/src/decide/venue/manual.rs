@@ -114,7 +114,7 @@ impl<'a> Entry<'a> {
         Ok(entry)
     }
 
-    /// As that of ExecID(17) in a report of the venue.
+    /// Hash of the ExecID(17), the same as for a report of the venue.
     fn exec_hash(&self) -> u64 {
         SipHasher13::new().hash(self.exec.as_bytes())
     }

@@ -104,7 +104,7 @@ impl Core {
             .collect()
     }
 
-    /// The state of all markets together: that of the one which is furthest open. `None` without any.
+    /// The state of all markets together: the state of the most open market. `None` without markets.
     pub(crate) fn overall_market(&self) -> Option<Market> {
         let all = self.instruments.numbered();
         let states = all.filter_map(|(index, rule)| {

@@ -7,8 +7,8 @@
 //!              +---- refused, or silent for 5 s -------------------------------+    what it did not list: H, one by one
 //! ```
 //!
-//! A report of the answer is that of a status request for its order. Reports of FIX 4.3 neither name the request nor count
-//! themselves: there the answer ends when the venue has been silent for 5 s.
+//! A report of the answer is handled like the answer to a status request for its order. Reports of FIX 4.3 neither name
+//! the request nor count themselves: there the answer ends when the venue has been silent for 5 s.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;

@@ -32,7 +32,7 @@ impl VenueReject<'_> {
 }
 
 impl Reason {
-    /// That of a venue: its code is the value, and the tag of the code the limit; 0 without a code.
+    /// The reason of a venue's reject: its code is the value, and the tag of the code the limit; 0 without a code.
     fn of_venue(code: Option<RejectCode>) -> Self {
         let (tag, code) = match code {
             Some(RejectCode::Order(code)) => (tag::ORD_REJ_REASON, code),
@@ -116,7 +116,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether a status request had this id, which is that of its order.
+    /// Whether a status request had this id, which is the id of its order.
     pub(crate) fn was_asked(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         order.is_some_and(|order| order.asked > 0 && order.current == id.request)

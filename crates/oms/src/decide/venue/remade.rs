@@ -17,7 +17,8 @@ use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::value::{End, Number, Quantity, RequestKind};
 
-/// Canceled of the former order comes this close to its New; one that comes later is asked about, in nanoseconds.
+/// Time within which Canceled of the former order follows its New, in nanoseconds; after a later Canceled the OMS asks
+/// for the status.
 const TOGETHER: i64 = 5_000_000_000;
 
 fn is_in_flight(request: &Request) -> bool {
@@ -109,7 +110,7 @@ impl Core {
         Some(heard)
     }
 
-    /// Whether a status under the id of a request is that of a replace, in flight or of an order that is closed here.
+    /// Whether a status under the id of a request belongs to a replace, in flight or of an order that is closed here.
     #[cold]
     pub(crate) fn is_open_as_replace(&self, id: VenueId) -> bool {
         let orders = self.state().orders();
@@ -131,7 +132,7 @@ impl Core {
             && self.state().orders().request(id.request).is_none()
     }
 
-    /// The venue reports as Canceled what it has made anew under the id of a replace.
+    /// The venue reports as Canceled an order that it has entered again under the id of a replace.
     #[cold]
     pub(crate) fn former_cancelled(
         &mut self,
@@ -309,7 +310,8 @@ impl Core {
         );
     }
 
-    /// ExecType(150) = 5. Canceled under the id of the replace was that of the replaced order: reports may come out of order.
+    /// ExecType(150) = 5. Canceled under the id of the replace belonged to the replaced order: reports may come out of
+    /// order.
     #[inline(always)]
     pub(crate) fn replace_reported(
         &mut self,

@@ -1,4 +1,4 @@
-//! Restatements: ExecType(150) = D, by which a venue sets other terms than those that were asked for.
+//! Restatements: ExecType(150) = D, by which a venue sets other terms than the client requested.
 //!
 //! ```text
 //!   38, 44, 151 agree with each other and with CumQty(14) --> the order has them; its client gets Restated
@@ -18,7 +18,7 @@ use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 /// Terms in a restatement of an order.
 enum NewTerms {
-    /// The terms are those of the order, or cannot be read.
+    /// The terms equal the order's terms, or cannot be read.
     Nothing,
     /// OrderQty(38) and Price(44).
     Other(Quantity, Price),

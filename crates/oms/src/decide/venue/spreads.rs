@@ -29,19 +29,19 @@ use crate::values::ids::{InstrumentNo, Party};
 use crate::values::units::whole;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Side};
 
-/// How long the fills of legs may differ from those of the spread, in nanoseconds.
+/// How long the fills of legs may differ from the fills of the spread, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
 /// A leg of a fill, as the report of the fill says it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FillOfLeg<'a> {
-    /// Its symbol; empty for that of the leg in this place.
+    /// Symbol of the leg; empty: the symbol of the spread's leg in this place.
     pub symbol: &'a [u8],
-    /// Its side, when it is given.
+    /// Side of the leg, if the report has it.
     pub side: Option<Side>,
-    /// Its price.
+    /// Price of the leg's fill.
     pub price: Option<Decimal>,
-    /// Its quantity; without one that of the fill times its ratio.
+    /// Quantity of the leg's fill; without it the quantity of the spread's fill times the ratio of the leg.
     pub quantity: Option<Decimal>,
 }
 
@@ -54,7 +54,7 @@ impl Core {
         self.state.spreads.get(order).map(|of| of.source)
     }
 
-    /// A fill of a spread was cancelled: so were those of its legs, which came with it.
+    /// A fill of a spread was cancelled: so were the fills of its legs that came with it.
     #[cold]
     pub(crate) fn bust_legs(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let number = report.id.order;
@@ -214,7 +214,8 @@ impl Core {
         self.raise(at, report, found, sink);
     }
 
-    /// Handles a report whose symbol is not that of its order: one of a leg, or `None`. No order is removed from memory.
+    /// Handles a report whose symbol is not its order's symbol: a report of a leg, or `None`. No order is removed from
+    /// memory.
     #[cold]
     pub(crate) fn report_of_leg(
         &mut self,

@@ -111,8 +111,8 @@ fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
 }
 
 impl Core {
-    /// Asks about requests that were not answered in time, and raises events for those that stay so; returns when the next
-    /// one is due.
+    /// Asks the venue about requests that were not answered in time, and raises events for requests that stay
+    /// unanswered; returns when the next request is due.
     pub(crate) fn due_unanswered(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number, step)) = self.work.unanswered.waiting.front().copied() {
             let left = due.saturating_sub(at);

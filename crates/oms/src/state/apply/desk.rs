@@ -129,7 +129,7 @@ impl OmsState {
         }
     }
 
-    /// A fill on a line whose fills are copied is awaited there; that of an order placed elsewhere counts no second
+    /// A fill on a line whose fills are copied is awaited there; a fill of an order placed elsewhere counts no second
     /// time on a line.
     #[cold]
     pub(crate) fn fill_heard(&mut self, place: Place, exec: u64, fill: FillTerms) {

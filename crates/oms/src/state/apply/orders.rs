@@ -314,7 +314,7 @@ impl OmsState {
         self.orders.remove_request(request)
     }
 
-    /// What a replace carries is that of its order from now on.
+    /// The fields that a replace carries belong to its order from now on.
     pub(crate) fn carry_on(&mut self, place: Place, request: Number) {
         if !self.carried.is_empty()
             && let Some(order) = self.orders.at(place)
@@ -442,7 +442,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Sets the values of an order over TMP when it is sent first: those of its user, else those of its line.
+    /// Sets the values of an order over TMP when it is sent first: the values of its user, else of its line.
     pub(crate) fn mark(&mut self, number: Number) -> Option<()> {
         let order = self.orders.get_mut(number)?;
         let of = |session: SessionNo| self.sessions.get(session).map(|it| it.marks);
@@ -635,7 +635,7 @@ impl OmsState {
         self.take_id(place, &request.id)
     }
 
-    /// The ClOrdID of an accepted request becomes that of the order.
+    /// The ClOrdID of an accepted request becomes the order's ClOrdID.
     fn take_id(&mut self, place: Place, id: &Text) -> Option<()> {
         if !id.bytes().is_empty() {
             self.orders.at_mut(place)?.id = id.clone();

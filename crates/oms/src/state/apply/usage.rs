@@ -200,7 +200,7 @@ impl OmsState {
         }
     }
 
-    /// Quantity of each leg that an order may still trade, when it may still fill so many sets.
+    /// Quantity of each leg that an order may still trade, when it may still fill this number of sets.
     pub(crate) fn exposure(
         &self,
         order: &Order,

@@ -72,7 +72,7 @@ impl OmsState {
             .then_some(())
     }
 
-    /// What is carried is that of an order, or of a pending request.
+    /// Carried fields belong to an order, or to a pending request.
     pub(super) fn check_carried(&self) -> Option<()> {
         let is_known = |number: &Number| {
             self.orders.get(*number).is_some() || self.orders.request(*number).is_some()

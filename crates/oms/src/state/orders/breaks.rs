@@ -80,10 +80,10 @@ pub(crate) struct Exposure {
 /// All breaks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VenueBreaks {
-    /// By number: that of their event.
+    /// By number, which is the number of their event.
     pub(crate) all: BTreeMap<u64, VenueBreak>,
     pub(crate) numbers: BTreeMap<(Number, u8, u64), u64>,
-    /// How many are not settled.
+    /// Number of breaks that are not settled.
     pub(crate) open: usize,
 }
 
@@ -144,7 +144,7 @@ impl VenueBreaks {
         most
     }
 
-    /// Adds one, or the new word of the venue to one that is known.
+    /// Adds a break, or the venue's new values to a known break.
     pub fn put_in(&mut self, number: u64, mut new: VenueBreak) {
         let key = (new.order, new.kind.byte(), new.exec);
         let number = *self.numbers.entry(key).or_insert(number);

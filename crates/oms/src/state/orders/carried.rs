@@ -49,7 +49,7 @@ impl Carried {
         self.0.insert(number, Fields::of(fields));
     }
 
-    /// Of an order or a pending request.
+    /// The fields of an order or a pending request.
     #[cold]
     pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
         self.0.get(&number).map_or(CarriedFields::NONE, Fields::get)

@@ -88,7 +88,7 @@ impl Fills {
         Some(place)
     }
 
-    /// From the last one of an order to its first.
+    /// From an order's last fill to its first.
     pub fn back_from(&self, last: Option<Slot>) -> impl Iterator<Item = &Fill> {
         let mut next = last;
         core::iter::from_fn(move || {
@@ -98,7 +98,7 @@ impl Fills {
         })
     }
 
-    /// Removes all fills of an order, from its last one.
+    /// Removes all fills of an order, from its last fill on.
     pub fn remove_all(&mut self, last: Option<Slot>) {
         let mut next = last;
         while let Some(place) = next

@@ -101,7 +101,7 @@ impl Ids {
         }
     }
 
-    /// Adds one that is not there: of a checkpoint, which has each once.
+    /// Adds a used id that is not there: from a checkpoint, which has each id once.
     pub(crate) fn add_new(&mut self, used: Used) {
         self.used.insert_unique(used.hash, used, |other| other.hash);
     }

@@ -78,7 +78,7 @@ impl Wire<'_> for Placement {
 pub struct Order {
     /// Number of the order.
     pub number: Number,
-    /// Number of the order at the venue: the order's own, or that of the last replace.
+    /// Number of the order at the venue: the order's own, or the number of the last replace.
     pub current: Number,
     /// The session that it came from.
     pub session: SessionNo,
@@ -243,8 +243,8 @@ impl Order {
         }
     }
 
-    /// Whether the venue has, or may have, it for this trading day only: one that is valid for longer outlives the
-    /// next.
+    /// Whether the venue has, or may have, the order for this trading day only: an order that is valid for longer
+    /// outlives the next day.
     pub(crate) fn ends_before(&self, day: u32) -> bool {
         self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
     }
@@ -283,7 +283,7 @@ pub struct Request {
     pub(crate) order: Option<Slot>,
     /// Kind of the request.
     pub kind: RequestKind,
-    /// State of the request, as that of an order.
+    /// State of the request, in the terms of an order's state.
     pub state: OrderState,
     /// OrderQty(38) of a replace.
     pub quantity: Quantity,
@@ -349,7 +349,7 @@ pub struct Orders {
     pub(crate) ended: VecDeque<(u64, Number)>,
     /// Closed orders that stay in memory, with their places.
     pub(crate) kept: BTreeMap<Number, u64>,
-    /// The place of the next one.
+    /// The place of the next closed order.
     pub(crate) next_ended: u64,
     pub(crate) last_ended: Option<Number>,
 }
@@ -429,7 +429,7 @@ impl Orders {
         self.find(number)
     }
 
-    /// Finds an order that is not the last one found.
+    /// Finds an order that is not the last order found.
     #[inline(never)]
     fn find(&self, number: Number) -> Option<Place> {
         let is = |place: &Slot| {
@@ -452,7 +452,7 @@ impl Orders {
         self.find_request(number)
     }
 
-    /// Finds a request that is not the last one found.
+    /// Finds a request that is not the last request found.
     #[inline(never)]
     fn find_request(&self, number: Number) -> Option<Slot> {
         let is = |place: &Slot| {
@@ -603,7 +603,7 @@ impl Orders {
         self.fills.get_mut(place.0, exec)
     }
 
-    /// The fills of an order, the last one first.
+    /// The fills of an order, the last fill first.
     pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = &Fill> {
         let last = self.get(order).and_then(|order| order.last_fill);
         self.fills.back_from(last)

@@ -96,7 +96,7 @@ impl Waiting {
         }
     }
 
-    /// The first one that still waits: `queued_at` gives the time from which it does.
+    /// The first order or request that still waits: `queued_at` gives the time since when it waits.
     pub(crate) fn first(&mut self, queued_at: impl Fn(Number) -> Option<i64>) -> Option<Number> {
         while let Some(number) = self.all.front().copied() {
             if queued_at(number).is_some() {
@@ -109,7 +109,7 @@ impl Waiting {
         None
     }
 
-    /// When the next one times out, and which one it is.
+    /// When the next order or request times out, and its number.
     pub(crate) fn next_stale(
         &mut self,
         patience: i64,

@@ -8,9 +8,9 @@ use fixwire_protocol::{Field, Message, SOH, Tag};
 /// Fields in the order of their request, each as `tag=value` and SOH, groups whole.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CarriedFields<'a> {
-    /// Those of the header.
+    /// Carried fields of the header.
     pub header: &'a [u8],
-    /// Those of the body.
+    /// Carried fields of the body.
     pub body: &'a [u8],
 }
 

@@ -14,7 +14,7 @@ pub enum ContractKey {
     Carry,
     /// `set`: the venue gets a value of the settings, also where the client sent none.
     Set,
-    /// `map`: the venue gets the value that a table has for that of the client.
+    /// `map`: the venue gets the value that a table has for the client's value.
     Map,
     /// `drop`: the venue does not get the field.
     Drop,
@@ -23,7 +23,7 @@ pub enum ContractKey {
 }
 
 impl ContractKey {
-    /// All, in the order of the page.
+    /// All keys, in the order of the page.
     pub const ALL: [Self; 5] = [Self::Carry, Self::Set, Self::Map, Self::Drop, Self::Refuse];
 
     /// The key in the settings.
@@ -42,11 +42,11 @@ impl ContractKey {
 /// How a contract treats a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Treatment<'a> {
-    /// It goes on with its value.
+    /// The field is passed on with its value.
     Carry,
-    /// It has this value.
+    /// The field is sent with this value.
     Set(&'a [u8]),
-    /// Its value is replaced by that of a table.
+    /// The field's value is replaced by the value of a table.
     Map(&'a MapTable),
     /// It is left out, and counted.
     Drop,
@@ -57,7 +57,7 @@ pub enum Treatment<'a> {
 /// What a contract makes of the value of a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Passage<'a> {
-    /// It has this value from now on.
+    /// The field has this value from now on.
     Value(&'a [u8]),
     /// It is left out, and counted.
     Dropped,
@@ -170,7 +170,7 @@ impl Contract {
         })
     }
 
-    /// The tags that a key names, with those of the groups that it names.
+    /// The tags that a key names, with the tags of the groups that it names.
     pub fn tags(&self, key: ContractKey) -> impl Iterator<Item = Tag> {
         let entries = self.0.iter().filter(move |entry| entry.rule.key() == key);
         entries.map(|entry| entry.tag)

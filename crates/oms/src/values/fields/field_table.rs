@@ -18,7 +18,7 @@ pub(crate) use tags::IN_CANCELS;
 /// Tags below this are looked up in an array.
 pub(crate) const LOW: usize = 2048;
 
-/// Messages, a bit for each; those of clients and those of venues are counted on their own.
+/// Messages, a bit for each; messages of clients and messages of venues are counted separately.
 pub type Messages = u16;
 
 /// A row of the table.
@@ -41,22 +41,23 @@ pub enum FieldClass {
     Session,
     /// The field is passed on with its value.
     Carried,
-    /// The OMS writes a value of its own.
+    /// The OMS writes its own value.
     Set,
     /// The OMS uses the field; no other party needs it.
     Used,
     /// The field is accepted when a condition holds, otherwise the request is refused.
     Checked(FieldCondition),
-    /// It is passed on as it came in, unless a user or a line group says otherwise.
+    /// The field is passed on unchanged, unless a user or a line group has another setting.
     Passed,
-    /// It is refused, unless a user or a line group names it.
+    /// The field is refused, unless a user or a line group names it.
     Named,
-    /// It is refused, unless a user or a line group names it in `carry` or `map`: without it the order would trade in
-    /// another way.
+    /// The field is refused, unless a user or a line group names it in `carry` or `map`: without it the order would
+    /// trade in another way.
     Instruction,
-    /// It is refused, unless a user or a line group names its value in `map`: other values would trade in another way.
+    /// The field is refused, unless a user or a line group names its value in `map`: other values would trade in
+    /// another way.
     Listed,
-    /// It is refused, unless a user or a line group names it in `drop` or `set`.
+    /// The field is refused, unless a user or a line group names it in `drop` or `set`.
     Refused,
     /// The request is refused, whatever the settings say: without the field the order would trade in another way.
     Never,
@@ -87,7 +88,7 @@ pub enum FieldCondition {
     Parents,
     /// The field is part of a condition that the OMS watches.
     Trigger,
-    /// The field equals that of the order.
+    /// The field equals the order's field.
     Locate,
     /// The line speaks FIX.
     OverFix,
@@ -199,7 +200,7 @@ static PASSING_REPORTS: [Messages; LOW] = passing(REPORT_FIELDS);
 /// Messages that have a bit.
 const ALL: usize = Messages::BITS as usize;
 
-/// The same of the tags below 64, which most fields have: a word for each message.
+/// The passing tags below 64, which most fields have: a word for each message.
 const fn words(passing: &[Messages; LOW]) -> [u64; ALL] {
     let mut all = [0; ALL];
     let mut tag = 0;
@@ -219,7 +220,7 @@ static REPORT_WORDS: [u64; ALL] = words(&PASSING_REPORTS);
 
 /// The tags of a message, in one look.
 struct Glance {
-    /// Those below 64.
+    /// The tags below 64, a bit for each.
     low: u64,
     /// How many there are from 64 on.
     high: usize,
@@ -312,7 +313,7 @@ pub fn request_bit(msg_type: &[u8]) -> Messages {
     bit(REQUESTS, msg_type)
 }
 
-/// The bit of a message of a venue; that of all others for another message.
+/// The bit of a message of a venue; all other messages share a bit.
 #[must_use]
 pub fn report_bit(msg_type: &[u8]) -> Messages {
     match bit(VENUE_MESSAGES, msg_type) {
@@ -335,7 +336,7 @@ fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
 /// The requests whose fields contracts carry.
 pub(crate) const CARRYING: Messages = requests::D | requests::G | requests::F;
 
-/// What becomes of a field of a request that no contract names; `None` for one that the OMS reads or writes itself.
+/// What becomes of a field of a request that no contract names; `None` for a field that the OMS reads or writes itself.
 #[must_use]
 pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'static>> {
     match request_field(tag, message).map(|row| row.class) {
