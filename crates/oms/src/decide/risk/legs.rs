@@ -28,7 +28,7 @@ pub(crate) fn check_leg(
     checked(state, rule, order, &new, limits, !waived.market)
 }
 
-/// Why a leg of a spread stops its order; `None` if no leg does.
+/// Checks the legs of a queued order of a spread again before it is sent.
 #[cold]
 pub(super) fn stops_leg(state: &OmsState, order: &Order) -> Option<Why> {
     let legs = state.spreads.legs(order.instrument)?;

@@ -468,7 +468,7 @@ impl Core {
         }
     }
 
-    /// Raises a break, or notes the new word of the venue about it; asks the venue.
+    /// Raises a break, or stores the venue's new values in a known break; asks the venue.
     pub(crate) fn raise(
         &mut self,
         at: i64,
@@ -479,7 +479,7 @@ impl Core {
         self.raise_on(at, Some(report.line), report, found, sink);
     }
 
-    /// The same for a report on a line, or of an order that has none.
+    /// Raises a break for a report on a line, or for an order without a line.
     pub(crate) fn raise_on(
         &mut self,
         at: i64,

@@ -74,7 +74,7 @@ impl Work {
         self.alarms.front().copied()
     }
 
-    /// It is one, or was settled.
+    /// Removes the next alarm: it was raised, or its break was settled.
     pub(crate) fn drop_alarm(&mut self) {
         self.alarms.pop_front();
     }

@@ -113,7 +113,7 @@ impl Core {
         }
     }
 
-    /// The same of a fill of an order that is not known here.
+    /// Settles a fill of an unknown order.
     fn settle_stray(
         &mut self,
         at: i64,
@@ -169,7 +169,7 @@ impl Core {
         }
     }
 
-    /// What makes the order what the venue says; `None` when it is that already.
+    /// The correction that gives the order the venue's values; `None` when it has them already.
     fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
         let order = self.state.orders().get(found.order);
         let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;

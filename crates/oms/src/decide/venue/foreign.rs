@@ -64,7 +64,7 @@ impl Core {
         self.foreign_message(at, report.line, report.id.order, text.bytes(), sink)
     }
 
-    /// The same of another message.
+    /// Raises the event about a message other than a report, from a line that does not have the order.
     #[cold]
     pub(crate) fn foreign_message(
         &mut self,
