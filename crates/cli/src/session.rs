@@ -43,7 +43,7 @@ still connected.";
 /// Exit code of `status` when no engine runs.
 const NOT_RUNNING: u8 = 3;
 
-/// Which engine, and how it is asked.
+/// The engine, and the options of a request to it.
 #[derive(Args, Debug)]
 pub struct EngineFlags {
     /// Timeout in seconds for the response of the engine, and for the logon or logout that it begins

@@ -37,7 +37,7 @@ const PARTIES: [Tag; 6] = [
 pub(super) struct Sent {
     pub session: SessionId,
     pub(super) print: u64,
-    /// How often it has come back and was sent again.
+    /// Number of times that the message has come back and was sent again.
     pub rounds: u16,
     /// The rule that sent the message; `None` for the gateway's own answer.
     pub rule: Option<usize>,

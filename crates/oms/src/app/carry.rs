@@ -48,7 +48,7 @@ impl Gathered {
         self.tags.first().copied()
     }
 
-    /// Adds a field, or a count with its group; false when the field is there already.
+    /// Adds a field, or a count with its group; false when the field was already added.
     fn add(&mut self, tag: Tag, is_header: bool, write: impl FnOnce(&mut Vec<u8>)) -> bool {
         if self.tags.contains(&tag) {
             return false;

@@ -61,7 +61,7 @@ impl Oms {
         problems(rules, lines)
     }
 
-    /// Finds the lines in the state, and goes on with their sequence numbers.
+    /// Finds the lines in the state, and continues with their sequence numbers.
     pub(super) fn find_links(&mut self) {
         let (state, tmp) = (self.core.state(), &mut self.links.tmp);
         for line in &mut tmp.lines {
@@ -255,7 +255,7 @@ impl Oms {
         core.set_link_numbers(at, index, inbound, outbound, &mut out);
     }
 
-    /// Saves a lowered number once all orders are asked for.
+    /// Saves a lowered number once the status of all orders is requested.
     fn save_lowered(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
         let line = &self.links.tmp.lines[link];
         let is_ready = line.client.state() == ClientLinkState::Ready;

@@ -199,8 +199,8 @@ impl Core {
         self.prices.forget();
     }
 
-    /// Marks the orders whose condition a price has met, for at most so many prices; [`work`](Self::work) does the
-    /// rest.
+    /// Marks the orders whose condition a price has met, for at most this number of prices; [`work`](Self::work) does
+    /// the rest.
     pub(crate) fn touch_all(&mut self, at: i64, most: usize, sink: &mut impl Sink) {
         for _ in 0..most {
             let Some((instrument, field, price, session)) = self.prices.ticks.pop_front() else {

@@ -371,7 +371,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// The instrument or the quote that is meant; neither for all.
+    /// The instrument or the quote to cancel; neither for all quotes.
     fn accept_quote_cancel(
         &self,
         at: i64,

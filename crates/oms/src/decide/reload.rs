@@ -63,7 +63,7 @@ pub trait SettingsSource: Send {
 
 /// The changes of new settings.
 pub(crate) struct Plan {
-    /// The events, each behind its length.
+    /// The events, each after its length.
     events: Vec<u8>,
     changes: Vec<SettingChange>,
 }

@@ -97,7 +97,7 @@ impl Core {
         group.is_none_or(|group| group.status != StatusRule::Never)
     }
 
-    /// Whether the venue of a line is asked for all open orders at each logon.
+    /// Whether the OMS requests the status of all open orders of a line at each logon.
     pub(crate) fn answers_mass_status(&self, line: SessionNo) -> bool {
         let group = self.group_of(line);
         group.is_some_and(|it| it.mass_status && !it.over_tmp && it.status != StatusRule::Never)

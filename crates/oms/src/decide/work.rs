@@ -68,9 +68,9 @@ pub(crate) struct Work {
     pub(crate) settling: VecDeque<Number>,
     /// Requests that the venue has not answered.
     pub unanswered: Unanswered,
-    /// Venues that are asked for everything.
+    /// Lines on which the OMS requests the status of all orders.
     pub mass: MassQuestions,
-    /// Orders of former trading days that venues are asked about.
+    /// Orders of former trading days whose status the OMS requests.
     pub lapsed: LapsedOrders,
     /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
     pub(crate) on_reserve: bool,
@@ -93,9 +93,9 @@ enum Task {
     SendAgain(Again),
     /// A queued order or request is sent on a session, or rejected without one: it timed out.
     SendQueued(Number, Option<SessionNo>),
-    /// The venue of a line is asked for all open orders.
+    /// The OMS requests the status of all open orders of a line.
     AskForAll(SessionNo),
-    /// The venue of an order is asked for its status.
+    /// The OMS requests the status of an order.
     Ask(Number),
     /// The next step to a new trading day.
     Roll,
@@ -256,7 +256,7 @@ impl Work {
         }
     }
 
-    /// A line is up: its venue is asked about orders in doubt, and orders that must go are cancelled.
+    /// A line is up: the OMS requests the status of orders in doubt, and cancels orders that must go.
     fn is_up(&mut self, state: &OmsState, line: SessionNo) {
         self.leaving.retain(|leaving| *leaving != line);
         let all = self.reset.contains(&line);
@@ -294,14 +294,14 @@ impl Work {
         self.later.push_back((at, number));
     }
 
-    /// A line is up, and its venue is asked about orders one by one.
+    /// A line is up, and the OMS requests the status of its orders one by one.
     pub(crate) fn ask_each(&mut self, state: &OmsState, orders: Vec<Number>) {
         self.unanswered.line_up(state, &orders);
         self.lapsed.line_up(state, &orders);
         self.asking.extend(orders);
     }
 
-    /// The status of an order is asked.
+    /// Requests the status of an order.
     pub(crate) fn ask_about(&mut self, order: Number) {
         self.asking.push_back(order);
     }

@@ -8,7 +8,7 @@ use crate::values::value::PriceField;
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry<'a> {
     kind: Option<PriceField>,
-    /// MDEntryType(269) is there, of whatever kind.
+    /// The entry has MDEntryType(269), with any value.
     has_type: bool,
     symbol: Option<&'a [u8]>,
     price: Option<Decimal>,

@@ -363,7 +363,8 @@ events! {
         124 LapseCancelled {
             order: Number = "The order.", line: SessionNo = "The session.",
         }
-        /// The venue has not answered a request in time: whether it has it is unknown, and the status of the order is asked.
+        /// The venue has not answered a request in time: whether the venue has the request is unknown, and the OMS
+        /// requests the status of the order.
         63 Unanswered {
             request: Number = "The request.",
         }

@@ -55,7 +55,7 @@ impl MassReport {
 }
 
 impl MassQuestions {
-    /// A line will be up, and its venue is asked for everything.
+    /// A line will be up, and the OMS requests the status of all its orders.
     pub(crate) fn add(&mut self, line: SessionNo) {
         self.forget(line);
         self.waiting.push_back(line);
@@ -67,7 +67,7 @@ impl MassQuestions {
         self.asked.retain(|asked| asked.line != line);
     }
 
-    /// Whether the venue of a line is asked for everything.
+    /// Whether the OMS requests the status of all orders of a line.
     pub(crate) fn waits(&self, line: SessionNo) -> bool {
         self.waiting.contains(&line)
     }

@@ -82,8 +82,8 @@ pub(crate) struct TmpLine {
     pub day: u32,
     /// The greatest flow warning that was raised.
     pub warned: TmpStatus,
-    /// The exchange has lowered the inbound number. The state keeps the old one until all orders are asked for, so that
-    /// a process that is killed before asks again.
+    /// The exchange has lowered the inbound number. The state keeps the old number until the status of all orders is
+    /// requested, so that a process that is killed before requests it again.
     pub is_lowered: bool,
     /// Logins that the exchange has refused in a row.
     pub refused: u8,
@@ -126,8 +126,8 @@ impl TmpLine {
         }
     }
 
-    /// Forgets what was not done and not sent, and goes on from these numbers. Copies of reports have none: what is kept of
-    /// their link is the last rpt_seq.
+    /// Forgets pending actions and unsent requests, and continues from these numbers. A link for copies of reports has no such
+    /// numbers: its last rpt_seq is kept instead.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
         let numbers = match self.copies {
             Some(_) => LinkNumbers::default(),

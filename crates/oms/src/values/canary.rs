@@ -19,7 +19,7 @@ pub enum OmsPlantedFault {
     RetryPast,
     /// An order whose condition is met is sent twice.
     TriggerTwice,
-    /// A parent goes on reserving the quantity that a child takes over.
+    /// A parent still reserves the quantity that a child takes over.
     CountTwice,
     /// A price inquiry is sent twice.
     InquireTwice,

@@ -50,12 +50,12 @@ impl DaySpan {
     }
 }
 
-/// Finds the trading day of an instant, when days begin so many nanoseconds after midnight of a time zone; `None` for an
-/// unknown zone.
+/// Finds the trading day of an instant, when days begin this number of nanoseconds after midnight of a time zone;
+/// `None` for an unknown zone.
 pub type DayFinder = fn(zone: &str, begins: i64, at: Timestamp) -> Option<DaySpan>;
 
-/// The trading day of an instant, when days begin so many nanoseconds after midnight UTC; in the second half of a day
-/// begins the next one's.
+/// The trading day of an instant, when days begin this number of nanoseconds after midnight UTC; when they begin in the
+/// second half of a day, the trading day has the date of the next day.
 pub(crate) fn in_utc(begins: i64, at: Timestamp) -> DaySpan {
     let since = at.0.saturating_sub(begins).rem_euclid(DAY);
     let from = at.0.saturating_sub(since);

@@ -186,7 +186,7 @@ pub struct LineGroup {
     pub needs_effect: bool,
     /// A line of the group is for futures, which have no PositionEffect A; set by the same function.
     pub has_futures: bool,
-    /// The venue is asked for the state of trading at each logon.
+    /// The OMS requests the state of trading at each logon.
     pub market_status: bool,
     /// Handling of rejects from the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
@@ -194,9 +194,9 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// What becomes of fields of requests to its lines.
     pub contract: Contract,
-    /// Whether the venue is asked for the status of orders.
+    /// Whether the OMS requests the status of orders from the venue.
     pub status: StatusRule,
-    /// The venue is asked for all open orders of a line at each logon, with OrderMassStatusRequest(AF).
+    /// The OMS requests the status of all open orders of a line at each logon, with OrderMassStatusRequest(AF).
     pub mass_status: bool,
     /// The ExDestination(100) that its orders may have: the lines lead there.
     pub ex_destination: Option<String>,

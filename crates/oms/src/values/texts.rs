@@ -87,7 +87,7 @@ impl TextTable {
         Ok(())
     }
 
-    /// Writes the translation of a text behind `to`; false without one.
+    /// Appends the translation of a text to `to`; false without a translation.
     #[must_use]
     pub fn translate(&self, language: &str, text: &[u8], to: &mut Vec<u8>) -> bool {
         let Some(language) = self.languages.get(language) else {

@@ -56,13 +56,13 @@ impl Core {
 }
 
 impl Work {
-    /// A break with a venue is new: the venue is asked, and has until then.
+    /// A break with a venue is new: the OMS asks the venue, which has until then to answer.
     pub(crate) fn ask_about_break(&mut self, until: i64, number: u64, order: Number) {
         self.alarms.push_back((until, number));
         self.ask_once(order);
     }
 
-    /// The venue is asked about an order.
+    /// Requests the status of an order, unless a request for it is pending.
     pub(crate) fn ask_once(&mut self, order: Number) {
         if !self.asking.contains(&order) {
             self.asking.push_back(order);

@@ -38,7 +38,7 @@ impl Core {
         rests
     }
 
-    /// The venue says that an order goes on unchanged: ExecType(150) = D with ExecRestatementReason(378) = 1.
+    /// The venue reports that an order works again unchanged: ExecType(150) = D with ExecRestatementReason(378) = 1.
     pub(crate) fn restated(
         &mut self,
         at: i64,

@@ -87,7 +87,7 @@ impl Core {
         self.set_markets(at, line, state, why.as_bytes(), is_its, sink)
     }
 
-    /// Whether the venue of a line is asked for the state of trading.
+    /// Whether the OMS requests the state of trading on a line.
     pub(crate) fn follows_markets(&self, line: SessionNo) -> bool {
         let group = self.lines.line(line).map(|line| line.group);
         let group = group.and_then(|group| self.rules.groups.get(group));

@@ -45,7 +45,7 @@ impl Core {
         !self.work.mass.asked.is_empty()
     }
 
-    /// The next line whose venue is asked for everything, when it may send.
+    /// The next line on which the OMS requests the status of all orders, when the line may send.
     pub(crate) fn next_mass_asked(&self, at: i64) -> Option<SessionNo> {
         let line = *self.work.mass.waiting.front()?;
         self.lines.room(at, line, true).is_ok().then_some(line)
@@ -153,7 +153,7 @@ impl Core {
         Some(Nanos(0))
     }
 
-    /// What the venue did not list is asked for one by one.
+    /// Requests the status of each order that the venue did not list.
     fn end_mass(&mut self, at: i64, line: SessionNo, how: MassEnd, sink: &mut impl Sink) {
         let asked = &mut self.work.mass.asked;
         let Some(place) = asked.iter().position(|it| it.line == line) else {

@@ -207,7 +207,7 @@ impl Core {
         Some(ReportOutcome::Taken)
     }
 
-    /// A fill under the id of the replace: the order goes on.
+    /// A fill under the id of the replace: the order stays open.
     #[cold]
     pub(crate) fn fill_of_replace(
         &mut self,

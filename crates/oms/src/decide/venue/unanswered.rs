@@ -27,7 +27,7 @@ use crate::values::value::Number;
 /// How long a venue may take for an answer, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// How long New may come after Canceled of a replace before the venue is asked, in nanoseconds.
+/// How long New may come after Canceled of a replace before the OMS asks the venue, in nanoseconds.
 const TOGETHER: i64 = 2_000_000_000;
 
 /// How long the venue may take for that answer, in nanoseconds.
@@ -36,7 +36,7 @@ const DECISION: i64 = 3_000_000_000;
 /// Next step for a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// The venue is asked.
+    /// The OMS asks the venue.
     Ask,
     /// An event reports that the venue does not answer.
     Tell,
@@ -56,7 +56,7 @@ impl Unanswered {
         self.waiting.push_back((due, request, Step::Ask));
     }
 
-    /// A line is up again, and the venue is asked about these orders.
+    /// A line is up again, and the OMS asks the venue about these orders.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let requests = orders.filter_map(|order| state.orders().request_of(order));
@@ -65,7 +65,7 @@ impl Unanswered {
         }
     }
 
-    /// The venue is asked about a request.
+    /// The OMS asks the venue about a request.
     fn asked(&mut self, at: i64, request: Number) {
         let due = at.saturating_add(PATIENCE);
         self.waiting.push_back((due, request, Step::Tell));

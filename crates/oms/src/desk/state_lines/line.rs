@@ -113,7 +113,7 @@ impl Display for Hash {
     }
 }
 
-/// A hash that is there.
+/// A hash that is set.
 pub(crate) fn hash(value: u64) -> Option<Hash> {
     (value != 0).then_some(Hash(value))
 }

@@ -13,9 +13,9 @@ const PATIENCE: i64 = 5_000_000_000;
 /// Lapsed orders of lines that are up again; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct LapsedOrders {
-    /// Orders that the venue is asked about, and whether they have a place in `waiting`.
+    /// Orders whose status the OMS has requested, and whether they have a place in `waiting`.
     pub asked: BTreeMap<Number, bool>,
-    /// Until when it may answer, in this order.
+    /// Until when the venue may answer, in this order.
     pub waiting: VecDeque<(i64, Number)>,
 }
 
