@@ -126,8 +126,8 @@ impl TmpLine {
         }
     }
 
-    /// Forgets pending actions and unsent requests, and continues from these numbers. A link for copies of reports has no such
-    /// numbers: its last rpt_seq is kept instead.
+    /// Forgets pending actions and unsent requests, and continues from these numbers. A link for copies of reports has
+    /// no such numbers: for it the last rpt_seq is kept.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
         let numbers = match self.copies {
             Some(_) => LinkNumbers::default(),
