@@ -321,9 +321,11 @@ impl Reader<'_> {
         let expected = match key.kind {
             ValueKind::Bool => "true or false".to_owned(),
             ValueKind::Pauses => format!("{kind}, in quotes or as an array"),
-            _ if key.numbered => format!("{kind}; in quotes unless it is a number, or an array"),
+            _ if key.numbered => {
+                format!("{kind}; put it in quotes unless it is a number, or an array")
+            }
             ValueKind::Int { .. } | ValueKind::Port | ValueKind::Factor { .. } => kind,
-            _ => format!("{kind}; in quotes unless it is a plain number"),
+            _ => format!("{kind}; put it in quotes unless it is a plain number"),
         };
         let key = key.name;
         self.report(span, SettingsFault::Malformed { key, expected });

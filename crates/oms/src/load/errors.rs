@@ -174,7 +174,7 @@ impl Reader<'_> {
         match rule.code {
             Some(RejectCode::DUPLICATE) if !is_reject => {
                 let what = "an order that the venue already has is not sent again";
-                let hint = "OrdRejReason(103) = 6 is Duplicate Order: write do = \"reject\"";
+                let hint = "OrdRejReason(103) = 6 is Duplicate Order, which the OMS never retries: write do = \"reject\"";
                 self.wrong(table.place("do"), what, hint);
             }
             Some(RejectCode::Cancel(_)) if !is_reject => {
