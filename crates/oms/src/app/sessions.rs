@@ -78,7 +78,7 @@ fn header_problems<'a>(
         let name = format!("line_group {}", group.name);
         (name, &group.contract, Some(&group.lines))
     });
-    let named = users.chain(groups).flat_map(move |(name, contract, lines)| {
+    users.chain(groups).flat_map(move |(name, contract, lines)| {
         let is_of = move |it: &&OmsSession| lines.is_none_or(|lines| lines.contains(&it.name));
         let lines = sessions.iter().filter(is_line).filter(is_of);
         lines.flat_map(move |line| {
@@ -88,8 +88,7 @@ fn header_problems<'a>(
                 format!("{name} has set = {{{tag} = ...}}: the messages of {} have this field of its own identity", line.name)
             })
         })
-    });
-    named
+    })
 }
 
 impl Oms {
