@@ -318,7 +318,7 @@ pub fn own_threads(source: &str) -> Vec<String> {
 pub const OTHER_BYTES: [(&str, usize); 5] = [
     ("crates/gateway/src/gateway/notes/held.rs", 1),
     ("crates/gateway/src/gateway/queues.rs", 2),
-    ("crates/oms/src/state/apply/mod.rs", 2),
+    ("crates/oms/src/state/apply/orders.rs", 2),
     ("crates/oms/src/state/orders/ids.rs", 2),
     ("crates/oms/src/values/names.rs", 1),
 ];

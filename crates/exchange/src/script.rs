@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 
 use fixwire_ledger::bytes;
 use fixwire_protocol::{Decimal, Nanos, tag};
-use fixwire_text::{Lexer, Token, TokenKind};
+use fixwire_text::{Lexer, LexerToken, TokenKind};
 
 use crate::config::InstrumentConfig;
 use crate::faults::is_session;
@@ -245,7 +245,7 @@ impl ScriptStep {
         let mut line = Lexer::WORDS.tokens(words).map_err(|_| wrong())?;
         let text = line.pop_if(|token| token.kind == TokenKind::Quoted);
         let text = text.map(|token| token.text.into_owned());
-        let is_word = |token: &Token<'_>| token.kind == TokenKind::Word;
+        let is_word = |token: &LexerToken<'_>| token.kind == TokenKind::Word;
         if !line.iter().all(is_word) || text.as_ref().is_some_and(String::is_empty) {
             return Err(wrong());
         }

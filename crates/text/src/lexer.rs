@@ -56,7 +56,7 @@ pub enum TokenKind {
 
 /// A piece of a line.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Token<'t> {
+pub struct LexerToken<'t> {
     /// Its place, with the quotes.
     pub span: Span,
     /// What it is.
@@ -80,7 +80,7 @@ impl Lexer {
     /// # Errors
     ///
     /// The place from a quote without its closing quote on; if glued, from its word on.
-    pub fn tokens<'t>(&self, text: &'t str) -> Result<Vec<Token<'t>>, Span> {
+    pub fn tokens<'t>(&self, text: &'t str) -> Result<Vec<LexerToken<'t>>, Span> {
         let mut tokens = Vec::new();
         let mut at = 0;
         loop {
@@ -99,9 +99,9 @@ impl Lexer {
     }
 
     /// The token that begins at a byte.
-    fn token<'t>(&self, text: &'t str, start: usize) -> Result<Token<'t>, Span> {
+    fn token<'t>(&self, text: &'t str, start: usize) -> Result<LexerToken<'t>, Span> {
         let rest = &text[start..];
-        let of = |kind, len, text| Token {
+        let of = |kind, len, text| LexerToken {
             span: Span::from(start..start + len),
             kind,
             text,

@@ -5,7 +5,7 @@
 //!            ^
 //!            | known keys, defaults
 //!          SettingKey: name, form, default, effect of a reload, help, how it is read and shown
-//!   line > Lexer > Token: word, quoted text, sign                     or the place of an open quote
+//!   line > Lexer > LexerToken: word, quoted text, sign                     or the place of an open quote
 //! ```
 //!
 //! A [`SettingKey`] is the one place where a setting is declared: the reader, the list of known keys in a mistake, the
@@ -37,6 +37,6 @@ pub use diagnostic::{Diagnostic, Span, place};
 pub use key::{
     KeyInfo, REQUIRED, ReloadEffect, SettingKey, ShownValue, TableReader, page_rows, time_text,
 };
-pub use lexer::{Comments, InnerQuote, Lexer, Token, TokenKind, first_word, pairs};
+pub use lexer::{Comments, InnerQuote, Lexer, LexerToken, TokenKind, first_word, pairs};
 pub use names::{distance, listed, nearest};
 pub use units::{bytes, decimal, duration, duration_text, number};

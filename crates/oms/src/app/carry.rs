@@ -5,133 +5,21 @@
 //! value that both allow; a group whose members, nested groups included, it has in this order.
 
 use alloc::string::ToString;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Dictionary, Field, Message, SOH, Tag, tag};
+use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 
-use super::fields::{FieldUse, SentBecause, first_unusual};
-use super::{Oms, OmsSession};
+use super::Oms;
+use super::fields::{FieldUse, first_unusual};
+use super::session::Reach;
 use crate::decide::refusals::LostField;
-use crate::fix::carried::{LineContract, SetField, fields_of_cancels, is_set_in, set_fields};
-use crate::values::fields::carried::{CarriedFields, allows, group_len};
-use crate::values::fields::contract::{Contract, Passage};
+use crate::fix::carried::{LineContract, fields_of_cancels};
+use crate::values::fields::carried::{SentBecause, group_len};
+use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::is_taken;
 use crate::values::ids::{SessionNo, Table};
-use crate::values::rules::{LineGroup, UserRule};
-
-/// The fields of the request that is handled.
-#[derive(Debug, Default)]
-pub(super) struct Gathered {
-    header: Vec<u8>,
-    body: Vec<u8>,
-    /// The tags outside of groups.
-    tags: Vec<Tag>,
-}
-
-impl Gathered {
-    pub(super) fn clear(&mut self) {
-        self.header.clear();
-        self.body.clear();
-        self.tags.clear();
-    }
-
-    pub(super) fn fields(&self) -> CarriedFields<'_> {
-        CarriedFields {
-            header: &self.header,
-            body: &self.body,
-        }
-    }
-
-    pub(super) fn first_tag(&self) -> Option<Tag> {
-        self.tags.first().copied()
-    }
-
-    /// Adds a field, or a count with its group; false when the field was already added.
-    fn add(&mut self, tag: Tag, is_header: bool, write: impl FnOnce(&mut Vec<u8>)) -> bool {
-        if self.tags.contains(&tag) {
-            return false;
-        }
-        self.tags.push(tag);
-        write(match is_header {
-            true => &mut self.header,
-            false => &mut self.body,
-        });
-        true
-    }
-}
-
-/// Where the requests to a line group may go: its lines, and the lines of its helpers.
-#[derive(Debug, Default)]
-pub(super) struct Reach {
-    /// The dictionaries of the lines, each once.
-    dictionaries: Vec<Arc<Dictionary>>,
-    /// Fields that a line has in the header of each of its messages.
-    identities: Vec<Tag>,
-    /// A line speaks TMP, which has none of these fields.
-    over_tmp: bool,
-}
-
-impl Reach {
-    fn of(group: &LineGroup, groups: &[LineGroup], sessions: &[OmsSession]) -> Self {
-        let mut reach = Self::default();
-        let is_helper = |it: &&LineGroup| group.helpers.contains(&it.name);
-        for group in core::iter::once(group).chain(groups.iter().filter(is_helper)) {
-            reach.over_tmp |= group.over_tmp;
-            let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
-            lines.for_each(|line| reach.add(line));
-        }
-        reach
-    }
-
-    fn add(&mut self, line: &OmsSession) {
-        let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &line.dictionary);
-        if !self.dictionaries.iter().any(is_it) {
-            self.dictionaries.push(Arc::clone(&line.dictionary));
-        }
-        self.identities.extend(line.own_header());
-    }
-
-    /// The tag that a line does not take, of a field or a count with its group.
-    fn refused(
-        &self,
-        from: &Dictionary,
-        message: &Message<'_>,
-        fields: &[Field],
-        why: SentBecause,
-        sent_in: &[&[u8]],
-    ) -> Option<Tag> {
-        let first = fields.first()?.tag;
-        if self.over_tmp || self.identities.contains(&first) {
-            return Some(first);
-        }
-        let mut lines = self.dictionaries.iter();
-        lines.find_map(|to| {
-            let mut sent_in = sent_in.iter();
-            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, (from, to)).err())
-        })
-    }
-
-    /// The fields of `set` that all lines have in a message.
-    fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
-        let mut lines = self.dictionaries.iter();
-        let Some(first) = lines.next().filter(|_| !self.over_tmp) else {
-            return Vec::new();
-        };
-        let mut sets = set_fields(contract, first);
-        sets.retain(|set| is_set_in(set, msg_type));
-        for line in lines {
-            let others = set_fields(contract, line);
-            let has = |set: &SetField| {
-                let other = others.iter().find(|it| it.tag == set.tag);
-                other.is_some_and(|it| is_set_in(it, msg_type))
-            };
-            sets.retain(has);
-        }
-        sets
-    }
-}
+use crate::values::rules::UserRule;
 
 impl Oms {
     /// Finds where the requests to each line group may go.
@@ -228,7 +116,7 @@ impl Oms {
     ///
     /// # Errors
     ///
-    /// The field that a line does not take, or that makes them too long.
+    /// The field that a line refuses, or that makes them too long.
     pub(super) fn gather(
         &mut self,
         (index, group): (SessionNo, Option<usize>),
@@ -314,46 +202,4 @@ fn put_field(to: &mut Vec<u8>, tag: Tag, value: &[u8]) {
     to.push(b'=');
     to.extend_from_slice(value);
     to.push(SOH);
-}
-
-/// Checks a field, or a count with its group, of a message by the dictionaries of its client and of a line.
-///
-/// # Errors
-///
-/// The tag that the line does not take.
-fn fault(
-    message: &Message<'_>,
-    msg_type: &[u8],
-    fields: &[Field],
-    why: SentBecause,
-    (from, to): (&Dictionary, &Dictionary),
-) -> Result<(), Tag> {
-    let first = fields[0].tag;
-    let part = match from.header().member(first) {
-        Some(_) => Some(to.header()),
-        None => to.message(msg_type),
-    };
-    let member = match (part.and_then(|part| part.member(first)), why) {
-        (Some(member), _) => member,
-        // The settings know the venue better than its dictionary.
-        (None, SentBecause::Named) => return Ok(()),
-        (None, SentBecause::OfTable) => return Err(first),
-    };
-    for field in fields {
-        let is_fit = match (from.field(field.tag), to.field(field.tag), why) {
-            (_, Some(_), SentBecause::Named) => true,
-            (Some(from), Some(to), SentBecause::OfTable) => {
-                from.kind == to.kind && allows(to, message.value(*field))
-            }
-            (None, _, SentBecause::OfTable) | (_, None, _) => false,
-        };
-        if !is_fit {
-            return Err(field.tag);
-        }
-    }
-    let len = match &member.group {
-        Some(def) => group_len(def, message, fields)?,
-        None => 1,
-    };
-    fields.get(len).map_or(Ok(()), |field| Err(field.tag))
 }

@@ -4,6 +4,7 @@ use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
 use crate::decide::refusals::LostField;
+use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
     self, CARRYING, FieldClass, FieldCondition, Messages, goes_to_client, is_passed_on,
@@ -24,15 +25,6 @@ pub(super) enum FieldUse {
     Dropped,
     /// The request is rejected.
     Refused,
-}
-
-/// Why a venue gets a field.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum SentBecause {
-    /// The table of fields says so.
-    OfTable,
-    /// Settings name it, which may have another value for it.
-    Named,
 }
 
 /// Tags below this are found a second time without a search.

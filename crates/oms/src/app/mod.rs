@@ -22,7 +22,7 @@ use crate::state::OmsState;
 use crate::state::client_rate::ClientRates;
 use crate::state::tag_counts::{DroppedFields, NotUsed};
 use crate::values::day::{DayFinder, DaySpan};
-use crate::values::fields::carried::CarriedFields;
+use crate::values::fields::carried::{CarriedFields, Gathered};
 use crate::values::ids::SessionNo;
 use crate::values::rules::{RiskRules, UserRule};
 use crate::values::value::{Number, Presence};
@@ -41,17 +41,17 @@ mod refusals;
 mod reload;
 mod requests;
 mod says;
+mod session;
 mod sessions;
 #[cfg(any(test, feature = "state-lines"))]
 mod state_lines;
 mod texts;
 
-pub use sessions::OmsSession;
+pub use session::OmsSession;
 
-use carry::{Gathered, Reach};
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
-use sessions::versions;
+use session::{Reach, versions};
 use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.

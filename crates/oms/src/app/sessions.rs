@@ -2,12 +2,12 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Dictionary, Now, Outbox, SessionId, Tag, tag};
+use fixwire_protocol::{Now, Outbox, SessionId};
 
+use super::session::OmsSession;
 use super::{Oms, STEP};
 use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
@@ -17,50 +17,6 @@ use crate::values::ids::{SessionNo, Table};
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
-
-/// A session of the OMS. Its index is its `SessionId` in the engine.
-#[derive(Clone, Debug)]
-pub struct OmsSession {
-    /// Name of the session in the settings.
-    pub name: String,
-    /// The version of its application messages.
-    pub version: Version,
-    /// The session's dictionary, for FIX 5.0 and later with the dictionary of FIXT.
-    pub dictionary: Arc<Dictionary>,
-    /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of its inbound messages, as far as
-    /// its identity has them.
-    pub ids: Vec<(Tag, String)>,
-}
-
-impl OmsSession {
-    /// Fields of its identity in the header of each message that it sends: what its inbound messages have of the peer, its
-    /// outbound ones have of us, and the other way round.
-    pub(super) fn own_header(&self) -> impl Iterator<Item = Tag> {
-        self.ids.iter().map(|(of, _)| match *of {
-            tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
-            tag::TARGET_SUB_ID => tag::SENDER_SUB_ID,
-            tag::SENDER_LOCATION_ID => tag::TARGET_LOCATION_ID,
-            tag::TARGET_LOCATION_ID => tag::SENDER_LOCATION_ID,
-            other => other,
-        })
-    }
-
-    /// The built-in dictionary of a version, of FIX 5.0 and later with that of the transport.
-    #[must_use]
-    pub fn built_in(version: Version) -> Arc<Dictionary> {
-        let dictionary = Dictionary::built_in(version);
-        Arc::new(match version >= Version::Fix50 {
-            true => dictionary.over(&Dictionary::built_in(Version::Fixt11)),
-            false => dictionary,
-        })
-    }
-}
-
-/// Names and versions of sessions.
-pub(super) fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, Version)> {
-    let sessions = sessions.iter();
-    sessions.map(|session| (session.name.as_str(), session.version))
-}
 
 /// Fields of the header that `set` names and that a line has of its own identity: one sentence for each.
 fn header_problems<'a>(

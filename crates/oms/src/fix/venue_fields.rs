@@ -100,7 +100,7 @@ impl<'a> VenueFields<'a> {
     }
 
     /// Writes a report with these fields into `new`, as far as the receiver's dictionary has them; `left` gets the tags of
-    /// the others. `new` stays empty when there is none.
+    /// the others. `new` stays empty without such fields.
     pub(crate) fn write(
         &self,
         receiver: &Dictionary,

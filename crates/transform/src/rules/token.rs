@@ -60,7 +60,7 @@ pub fn split(text: &str) -> Result<Vec<Spot>, Fault> {
     let tokens = LEXER.tokens(text);
     let tokens = tokens.map_err(|span| Fault::new(span.start, RuleProblem::Unclosed))?;
     let mut spots = Vec::new();
-    for fixwire_text::Token { span, kind, text } in tokens {
+    for fixwire_text::LexerToken { span, kind, text } in tokens {
         let at = span.start;
         let token = match kind {
             TokenKind::Word => word(&text, at)?,

@@ -1,5 +1,7 @@
 //! Fields of requests that venues get as their clients sent them.
 
+use alloc::vec::Vec;
+
 use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::value::uint;
@@ -21,7 +23,7 @@ impl CarriedFields<'_> {
         body: b"",
     };
 
-    /// Whether there is none.
+    /// Whether it has no field.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.header.is_empty() && self.body.is_empty()
@@ -109,4 +111,59 @@ pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
         false => def.allows(value),
     };
     !value.is_empty() && is_listed && def.kind.accepts(value)
+}
+
+/// Why a venue gets a field.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SentBecause {
+    /// The table of fields says so.
+    OfTable,
+    /// Settings name it, which may have another value for it.
+    Named,
+}
+
+/// The fields of the request that is handled.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    header: Vec<u8>,
+    body: Vec<u8>,
+    /// The tags outside of groups.
+    tags: Vec<Tag>,
+}
+
+impl Gathered {
+    pub(crate) fn clear(&mut self) {
+        self.header.clear();
+        self.body.clear();
+        self.tags.clear();
+    }
+
+    pub(crate) fn fields(&self) -> CarriedFields<'_> {
+        CarriedFields {
+            header: &self.header,
+            body: &self.body,
+        }
+    }
+
+    pub(crate) fn first_tag(&self) -> Option<Tag> {
+        self.tags.first().copied()
+    }
+
+    /// Adds a field, or a count with its group; false when the field was already added.
+    pub(crate) fn add(
+        &mut self,
+        tag: Tag,
+        is_header: bool,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> bool {
+        if self.tags.contains(&tag) {
+            return false;
+        }
+        self.tags.push(tag);
+        write(match is_header {
+            true => &mut self.header,
+            false => &mut self.body,
+        });
+        true
+    }
 }

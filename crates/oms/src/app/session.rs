@@ -1,0 +1,170 @@
+//! A session of the OMS, and the lines that requests to a line group may reach.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Dictionary, Field, Message, Tag, tag};
+
+use crate::fix::carried::{SetField, is_set_in, set_fields};
+use crate::values::fields::carried::{SentBecause, allows, group_len};
+use crate::values::fields::contract::Contract;
+use crate::values::rules::LineGroup;
+
+/// A session of the OMS. Its index is its `SessionId` in the engine.
+#[derive(Clone, Debug)]
+pub struct OmsSession {
+    /// Name of the session in the settings.
+    pub name: String,
+    /// The version of its application messages.
+    pub version: Version,
+    /// The session's dictionary, for FIX 5.0 and later with the dictionary of FIXT.
+    pub dictionary: Arc<Dictionary>,
+    /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of its inbound messages, as far as
+    /// its identity has them.
+    pub ids: Vec<(Tag, String)>,
+}
+
+impl OmsSession {
+    /// Fields of its identity in the header of each message that it sends: what its inbound messages have of the peer, its
+    /// outbound ones have of us, and the other way round.
+    pub(super) fn own_header(&self) -> impl Iterator<Item = Tag> {
+        self.ids.iter().map(|(of, _)| match *of {
+            tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
+            tag::TARGET_SUB_ID => tag::SENDER_SUB_ID,
+            tag::SENDER_LOCATION_ID => tag::TARGET_LOCATION_ID,
+            tag::TARGET_LOCATION_ID => tag::SENDER_LOCATION_ID,
+            other => other,
+        })
+    }
+
+    /// The built-in dictionary of a version, of FIX 5.0 and later with that of the transport.
+    #[must_use]
+    pub fn built_in(version: Version) -> Arc<Dictionary> {
+        let dictionary = Dictionary::built_in(version);
+        Arc::new(match version >= Version::Fix50 {
+            true => dictionary.over(&Dictionary::built_in(Version::Fixt11)),
+            false => dictionary,
+        })
+    }
+}
+
+/// Names and versions of sessions.
+pub(super) fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, Version)> {
+    let sessions = sessions.iter();
+    sessions.map(|session| (session.name.as_str(), session.version))
+}
+
+/// Where the requests to a line group may go: its lines, and the lines of its helpers.
+#[derive(Debug, Default)]
+pub(super) struct Reach {
+    /// The dictionaries of the lines, each once.
+    dictionaries: Vec<Arc<Dictionary>>,
+    /// Fields that a line has in the header of each of its messages.
+    identities: Vec<Tag>,
+    /// A line speaks TMP, which has none of these fields.
+    over_tmp: bool,
+}
+
+impl Reach {
+    pub(super) fn of(group: &LineGroup, groups: &[LineGroup], sessions: &[OmsSession]) -> Self {
+        let mut reach = Self::default();
+        let is_helper = |it: &&LineGroup| group.helpers.contains(&it.name);
+        for group in core::iter::once(group).chain(groups.iter().filter(is_helper)) {
+            reach.over_tmp |= group.over_tmp;
+            let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
+            lines.for_each(|line| reach.add(line));
+        }
+        reach
+    }
+
+    fn add(&mut self, line: &OmsSession) {
+        let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &line.dictionary);
+        if !self.dictionaries.iter().any(is_it) {
+            self.dictionaries.push(Arc::clone(&line.dictionary));
+        }
+        self.identities.extend(line.own_header());
+    }
+
+    /// The tag that a line refuses, of a field or a count with its group.
+    pub(super) fn refused(
+        &self,
+        from: &Dictionary,
+        message: &Message<'_>,
+        fields: &[Field],
+        why: SentBecause,
+        sent_in: &[&[u8]],
+    ) -> Option<Tag> {
+        let first = fields.first()?.tag;
+        if self.over_tmp || self.identities.contains(&first) {
+            return Some(first);
+        }
+        let mut lines = self.dictionaries.iter();
+        lines.find_map(|to| {
+            let mut sent_in = sent_in.iter();
+            sent_in.find_map(|msg_type| fault(message, msg_type, fields, why, (from, to)).err())
+        })
+    }
+
+    /// The fields of `set` that all lines have in a message.
+    pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
+        let mut lines = self.dictionaries.iter();
+        let Some(first) = lines.next().filter(|_| !self.over_tmp) else {
+            return Vec::new();
+        };
+        let mut sets = set_fields(contract, first);
+        sets.retain(|set| is_set_in(set, msg_type));
+        for line in lines {
+            let others = set_fields(contract, line);
+            let has = |set: &SetField| {
+                let other = others.iter().find(|it| it.tag == set.tag);
+                other.is_some_and(|it| is_set_in(it, msg_type))
+            };
+            sets.retain(has);
+        }
+        sets
+    }
+}
+
+/// Checks a field, or a count with its group, of a message by the dictionaries of its client and of a line.
+///
+/// # Errors
+///
+/// The tag that the line refuses.
+fn fault(
+    message: &Message<'_>,
+    msg_type: &[u8],
+    fields: &[Field],
+    why: SentBecause,
+    (from, to): (&Dictionary, &Dictionary),
+) -> Result<(), Tag> {
+    let first = fields[0].tag;
+    let part = match from.header().member(first) {
+        Some(_) => Some(to.header()),
+        None => to.message(msg_type),
+    };
+    let member = match (part.and_then(|part| part.member(first)), why) {
+        (Some(member), _) => member,
+        // The settings know the venue better than its dictionary.
+        (None, SentBecause::Named) => return Ok(()),
+        (None, SentBecause::OfTable) => return Err(first),
+    };
+    for field in fields {
+        let is_fit = match (from.field(field.tag), to.field(field.tag), why) {
+            (_, Some(_), SentBecause::Named) => true,
+            (Some(from), Some(to), SentBecause::OfTable) => {
+                from.kind == to.kind && allows(to, message.value(*field))
+            }
+            (None, _, SentBecause::OfTable) | (_, None, _) => false,
+        };
+        if !is_fit {
+            return Err(field.tag);
+        }
+    }
+    let len = match &member.group {
+        Some(def) => group_len(def, message, fields)?,
+        None => 1,
+    };
+    fields.get(len).map_or(Ok(()), |field| Err(field.tag))
+}
