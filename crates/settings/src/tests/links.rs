@@ -336,7 +336,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "fcm_id",
         "SenderCompID = \"A\"\nfcm_id",
-        &["x.toml:14:1: `SenderCompID` is a key of FIX sessions, not of links (remove it"],
+        &["x.toml:14:1: `SenderCompID` is a key of FIX sessions, not of links (remove the key"],
     ),
     (
         "fcm_id",
@@ -492,7 +492,7 @@ fn names_logins_and_ports_are_a_links_own() {
         ),
         (
             &[name, id],
-            "FUT-1 listens on port 7001 too (a link shares its port with",
+            "FUT-1 listens on port 7001 too (a link cannot share its port with",
         ),
         (
             &[name, id, ("7001", "5001")],
