@@ -92,7 +92,7 @@ impl Core {
         );
     }
 
-    /// The field that an order or a request carries and that the line does not take: the settings were other ones when it
+    /// The field that an order or a request carries and that the line refuses: the settings were other ones when it
     /// came in, or the line is of a helper.
     #[cold]
     fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
