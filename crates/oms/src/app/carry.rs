@@ -14,7 +14,7 @@ use super::fields::{FieldUse, first_unusual};
 use super::session::Reach;
 use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, fields_of_cancels};
-use crate::values::fields::carried::{SentBecause, group_len};
+use crate::values::fields::carried::{SentBecause, group_len, splits};
 use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::is_taken;
@@ -135,6 +135,9 @@ impl Oms {
             None => 1,
         };
         let fields = &fields[..len];
+        if let Some(place) = (at..at + len).find(|place| splits(message, *place)) {
+            return Err(message.fields()[place].tag.into());
+        }
         let is_sent = |field: &&Field| {
             let of = self.field_use(index, group, message, **field);
             matches!(of, FieldUse::Sent(_))

@@ -88,12 +88,15 @@ impl VenueWords<'_> {
             body,
             dropped,
         } = self;
-        outbox.rewrite(from, body, |entry, old, new| {
+        let without_room = outbox.rewrite(from, body, |entry, old, new| {
             let session = sessions.get(entry.session.0 as usize);
             if let Some(session) = session.filter(|_| entry.msg_type() == b"8") {
                 fields.write(&session.dictionary, old, new, |tag| dropped.add(tag));
             }
         });
+        for _ in 0..without_room {
+            fields.tags().for_each(|tag| dropped.add(tag));
+        }
     }
 }
 

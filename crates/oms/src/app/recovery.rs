@@ -150,6 +150,8 @@ pub struct ReportRequest {
     pub(crate) receiver: ReportReceiver,
     /// The client's dictionary.
     pub(crate) dictionary: Arc<Dictionary>,
+    /// The dictionaries of all sessions: whatever message caused a report was read with one of them.
+    pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// Lines whose ExecID(17) it gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
     pub(crate) filter: ReportFilter,
@@ -203,6 +205,8 @@ impl ReportReplay {
     /// Carries out a request; [`begin`](Self::begin) comes first.
     #[must_use]
     pub fn new(request: ReportRequest) -> Self {
+        let mut decoder = Decoder::with_capacity(128);
+        request.dictionaries.iter().for_each(|it| decoder.learn(it));
         Self {
             collects: request.filter.looks_ahead(),
             request,
@@ -210,7 +214,7 @@ impl ReportReplay {
             before: Before::default(),
             outbox: Outbox::new(Self::ROOM, 4, 0),
             body: Vec::new(),
-            decoder: Decoder::with_capacity(128),
+            decoder,
             outcomes: BTreeMap::new(),
         }
     }
@@ -374,7 +378,7 @@ impl ReportReplay {
             | OrderEvent::Break(_)
             | OrderEvent::Undo(_) => b"",
         };
-        let message = self.decoder.decode(cause);
+        let message = self.decoder.decode_whole(cause);
         let asked = Some(&message).filter(|it| !wanted.is_empty() && it.msg_type() == wanted);
         let client = self.request.client;
         reports::report(

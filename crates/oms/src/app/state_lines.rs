@@ -160,6 +160,7 @@ impl Oms {
                 client,
                 receiver: _,      // Rights of the client.
                 dictionary: _,    // Settings.
+                dictionaries: _,  // Settings.
                 exec_id_lines: _, // Settings.
                 filter,
             } = request;

@@ -8,8 +8,9 @@ use crate::state::event::{LifecycleEvent, LineEvent, OrderEvent, RequestEvent};
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::is_taken;
+use crate::values::fields::{SENT_MAX, is_taken};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::StatusRule;
@@ -92,8 +93,8 @@ impl Core {
         );
     }
 
-    /// The field that an order or a request carries and that the line refuses: the settings were other ones when it
-    /// came in, or the line is of a helper.
+    /// The field that an order or a request carries and that the line refuses: the settings were other ones when it came in,
+    /// or values of `map` make the message too long.
     #[cold]
     fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
         let group = self.lines.line(line).map(|line| line.group);
@@ -108,8 +109,16 @@ impl Core {
         let bit = request_bit(msg_type);
         let CarriedFields { header, body } = self.state.carried.of(number);
         let mut fields = each_field(header).chain(each_field(body));
-        let is_refused =
-            |field: &CarriedField<'_>| !is_taken(contract, user, bit, field.tag, field.value);
+        let mut len = 0;
+        let is_refused = |field: &CarriedField<'_>| {
+            let passed = contract.of(field.tag).map(|it| it.pass(field.value));
+            len += match passed {
+                Some(Passage::Value(value)) => field.bytes.len() - field.value.len() + value.len(),
+                Some(Passage::Dropped | Passage::Refused) => 0,
+                None => field.bytes.len(),
+            };
+            len > SENT_MAX || !is_taken(contract, user, bit, field.tag, field.value)
+        };
         fields.find(is_refused).map(|field| field.tag)
     }
 

@@ -5,19 +5,18 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Dictionary, Message, Tag, tag, value};
+use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
 
 use super::before::Before;
 use super::clients::order_of;
 use crate::state::OmsState;
-use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent};
-use crate::values::fields::carried::{allows, group_len};
+use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, SpreadEvent};
+use crate::values::fields::carried::{allows, each_field, group_len};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 use crate::values::venue_id::VenueId;
 
-const SOH: u8 = 1;
 /// Maximum length of these fields in a report.
 const MOST: usize = 1 << 10;
 
@@ -26,6 +25,8 @@ const MOST: usize = 1 << 10;
 pub(crate) struct VenueFields<'a> {
     message: &'a Message<'a>,
     order: Number,
+    /// It is of a leg of the order's spread.
+    is_leg: bool,
     /// ExecType(150).
     kind: Option<&'a [u8]>,
     /// ExecID(17), for SecondaryExecID(527).
@@ -44,7 +45,10 @@ impl<'a> VenueFields<'a> {
         }
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let id = id(tag::CL_ORD_ID).or_else(|| id(tag::ORIG_CL_ORD_ID))?;
-        let line = state.orders().get(id.order)?.line();
+        let order = state.orders().get(id.order)?;
+        let (line, instrument) = (order.line(), order.instrument);
+        let is_other = |symbol: &[u8]| symbol != state.instruments().name(instrument);
+        let is_leg = !state.spreads.is_empty() && message.get(tag::SYMBOL).is_some_and(is_other);
         let exec_id = message.get(tag::EXEC_ID);
         let exec_id = exec_id.filter(|id| id.len() <= MOST);
         let exec_id = exec_id.filter(|_| line.is_some_and(|it| exec_id_lines.contains(&it)));
@@ -56,6 +60,7 @@ impl<'a> VenueFields<'a> {
         Some(Self {
             message,
             order: id.order,
+            is_leg,
             // FIX 4.0 has no ExecType.
             kind: message
                 .get(tag::EXEC_TYPE)
@@ -69,11 +74,15 @@ impl<'a> VenueFields<'a> {
     pub(crate) fn is_of(&self, event: &OrderEvent<'_>, before: &Before) -> bool {
         let is_said = match event {
             OrderEvent::Order(LifecycleEvent::Accepted { .. }) => self.kind == Some(b"0"),
-            OrderEvent::Order(LifecycleEvent::Filled { .. }) => self.is_fill(),
+            OrderEvent::Spread(SpreadEvent::LegFilled { .. }) => self.is_leg && self.is_fill(),
+            OrderEvent::Spread(SpreadEvent::LegUndone { .. }) => self.is_leg,
+            OrderEvent::Order(LifecycleEvent::Filled { .. }) => !self.is_leg && self.is_fill(),
             OrderEvent::Parent(ParentEvent::ParentFilled { child, .. }) => {
                 return self.is_fill() && *child == self.order;
             }
-            OrderEvent::Order(_) | OrderEvent::Undo(_) | OrderEvent::Break(_) => !self.is_fill(),
+            OrderEvent::Order(_) | OrderEvent::Undo(_) | OrderEvent::Break(_) => {
+                !self.is_leg && !self.is_fill()
+            }
             OrderEvent::Setup(_)
             | OrderEvent::Day(_)
             | OrderEvent::Line(_)
@@ -97,6 +106,12 @@ impl<'a> VenueFields<'a> {
     fn is_fill(&self) -> bool {
         let is_new = matches!(self.message.get(tag::EXEC_TRANS_TYPE), None | Some(b"0"));
         is_new && matches!(self.kind, Some(b"F" | b"1" | b"2"))
+    }
+
+    /// Tags of the fields that could go to clients, members of groups too.
+    pub(crate) fn tags(&self) -> impl Iterator<Item = Tag> {
+        let fields = self.message.fields().iter().map(|field| field.tag);
+        fields.filter(|tag| goes_to_client(*tag, report_bit(b"8")))
     }
 
     /// Writes a report with these fields into `new`, as far as the receiver's dictionary has them; `left` gets the tags of
@@ -162,9 +177,5 @@ impl<'a> VenueFields<'a> {
 
 /// Whether a body has a field.
 fn has(body: &[u8], tag: Tag) -> bool {
-    let mut fields = body.split(|byte| *byte == SOH);
-    fields.any(|field| {
-        let digits = field.split(|byte| *byte == b'=').next();
-        digits.and_then(|it| value::uint(it).ok()) == Some(tag.into())
-    })
+    each_field(body).any(|field| field.tag == tag)
 }

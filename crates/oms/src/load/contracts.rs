@@ -10,6 +10,7 @@ use fixwire_protocol::{Dictionary, Tag};
 use fixwire_text::{Diagnostic, TomlTable, TomlValue};
 
 use super::Reader;
+use crate::values::fields::SETS_MAX;
 use crate::values::fields::contract::{Contract, ContractKey, FieldRule, MapTable};
 use crate::values::fields::field_table::{REQUESTS, why_not};
 
@@ -130,6 +131,36 @@ impl Reader<'_> {
                 self.wrong(at, what, "a field has one treatment: leave one of the two");
                 false
             }
+        }
+    }
+
+    /// Checks that no `set` names the tag of a pool, and that all of its fields fit into a message; when both are read.
+    pub(super) fn check_sets(&mut self) {
+        let rules = &self.rules;
+        let users = rules.users.iter();
+        let users = users.map(|user| (format!("user {}", user.session), &user.contract));
+        let groups = rules.groups.iter();
+        let groups = groups.map(|group| (format!("line_group {}", group.name), &group.contract));
+        let mut mistakes = Vec::new();
+        for (whose, contract) in users.chain(groups) {
+            let len = |(tag, value): (Tag, &[u8])| format!("{tag}=").len() + value.len() + 1;
+            let len: usize = contract.sets().map(len).sum();
+            if len > SETS_MAX {
+                let what = format!("the fields in set of {whose} have {len} bytes");
+                let hint = "all of them together may have 1024 bytes, with tags and SOH";
+                mistakes.push((what, hint));
+            }
+            for (tag, _) in contract.sets() {
+                if rules.pools.iter().any(|pool| pool.tag == tag) {
+                    let what = format!(
+                        "set of {whose} names tag {tag}, in which a number_pool has its numbers"
+                    );
+                    mistakes.push((what, "leave it out of set, or give the pool another tag"));
+                }
+            }
+        }
+        for (what, hint) in mistakes {
+            self.wrong(0, what, hint);
         }
     }
 }

@@ -76,6 +76,7 @@ pub fn load(
     reader.check_watchers(file);
     reader.check_pools(file);
     reader.check_own_tags();
+    reader.check_sets();
     let place = |error: &Diagnostic| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();

@@ -10,6 +10,7 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, TomlValue, keys}
 use super::Reader;
 use super::registry::{Read, TableRule, or_none};
 use crate::values::day::{clock, time_with_seconds};
+use crate::values::fields::CARRIED_MAX;
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::rules::{DayBegins, ReferencePrice, RiskRules};
 
@@ -17,9 +18,6 @@ const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
 /// Maximum number of orders in memory.
 const ORDERS_MAX: usize = 50_000_000;
-
-/// What one request may carry: with it, what one message causes still fits into the outbox.
-const CARRIED_MAX: usize = 4096;
 
 const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
 const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];

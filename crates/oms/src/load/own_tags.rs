@@ -1,7 +1,6 @@
 //! `[oms.own_tags]`: tags of fields that only this OMS knows.
 
 use alloc::format;
-use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_text::ReloadEffect::Restart;
@@ -70,17 +69,6 @@ impl Reader<'_> {
                     "a number_pool has it as its tag, or carry, set, map, drop or refuse names it";
                 self.wrong(0, what, hint);
             }
-        }
-        let rules = &self.rules;
-        let users = rules.users.iter().map(|user| &user.contract);
-        let contracts = users.chain(rules.groups.iter().map(|group| &group.contract));
-        let sets = contracts.flat_map(|it| it.sets()).map(|(tag, _)| tag);
-        let of_pool = |tag: &Tag| rules.pools.iter().any(|pool| pool.tag == *tag);
-        let mut twice: Vec<Tag> = sets.filter(of_pool).collect();
-        twice.dedup();
-        for tag in twice {
-            let what = format!("set names tag {tag}, in which a number_pool has its numbers");
-            self.wrong(0, what, "leave it out of set, or give the pool another tag");
         }
     }
 }

@@ -128,7 +128,7 @@ impl Desk {
             cause: Vec::new(),
             setup: setup.clone(),
             outbox: Outbox::new(1 << 22, 1 << 14, 256),
-            decoder: Decoder::with_capacity(128),
+            decoder: Decoder::with_capacity(1024),
             // 2026-11-22 08:00 UTC.
             wall: 1_795_334_400_000_000_000,
             notes: Vec::new(),

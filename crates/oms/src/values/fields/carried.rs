@@ -71,6 +71,16 @@ pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<
     })
 }
 
+/// Whether a field of a message has an SOH in its value without standing after a length that [`each_field`] knows: its bytes
+/// alone would be several fields.
+pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
+    let fields = message.fields();
+    let field = fields[place];
+    let length = place.checked_sub(1).map(|before| fields[before].tag);
+    let is_pair = |pair: &(Tag, Tag)| length == Some(pair.0) && field.tag == pair.1;
+    message.value(field).contains(&SOH) && !DATA_PAIRS.iter().any(is_pair)
+}
+
 /// How many fields a group has, with its count, which comes first.
 ///
 /// # Errors
@@ -165,5 +175,25 @@ impl Gathered {
             false => &mut self.body,
         });
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::Decoder;
+
+    #[test]
+    fn data_of_a_length_that_nobody_else_knows_would_be_several_fields() {
+        let mut decoder = Decoder::with_capacity(8);
+        decoder.add_data_pairs(&[(9401, 9402)]);
+        let bytes = b"354=3\x01355=a\x01b\x019401=3\x019402=c\x01d\x0158=e\x01";
+        let message = decoder.decode(bytes);
+        let tags: Vec<Tag> = message.fields().iter().map(|field| field.tag).collect();
+        assert_eq!(tags, [354, 355, 9401, 9402, 58]);
+        let splitting: Vec<usize> = (0..5).filter(|place| splits(&message, *place)).collect();
+        assert_eq!(splitting, [3]);
+        let standard = each_field(message.raw(0..2)).map(|field| field.tag);
+        assert_eq!(standard.collect::<Vec<Tag>>(), [354, 355]);
     }
 }

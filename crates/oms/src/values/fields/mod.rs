@@ -9,6 +9,13 @@ use fixwire_protocol::Tag;
 use contract::{Contract, Passage, Treatment};
 use field_table::{Messages, request_treatment};
 
+/// The most that `carried_bytes` may be: with it, what one message causes still fits into the outbox.
+pub(crate) const CARRIED_MAX: usize = 4096;
+/// Maximum length of the fields of `set` of one contract, with tags and SOH.
+pub(crate) const SETS_MAX: usize = 1024;
+/// Maximum length of what a message carries, as it is sent: there is room for as much.
+pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
+
 /// Whether the contract of a line group takes a field that a request carries, whose user has this contract.
 pub(crate) fn is_taken(
     group: &Contract,

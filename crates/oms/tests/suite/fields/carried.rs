@@ -536,3 +536,27 @@ fn a_length_and_its_data_are_named_together() {
         assert!(!body.contains("|35") && !body.contains("|54=2"), "{body}");
     }
 }
+
+#[test]
+fn values_of_a_map_do_not_make_a_message_too_long() {
+    let long = "x".repeat(255);
+    let mut desk = desk_with(
+        Version::Fix44,
+        "",
+        &format!("map.448 = {{A = \"{long}\"}}\n"),
+    );
+    let parties = |count: usize| format!("453={count}|{}", "448=A|447=D|452=1|".repeat(count));
+    says(
+        &mut desk,
+        "D",
+        &format!("{}{}", base("D", "A1", ""), parties(3)),
+    );
+    assert!(
+        sent(&desk, "D")
+            .unwrap()
+            .ends_with(&format!("|448={long}|447=D|452=1|"))
+    );
+    let many = format!("{}{}", base("D", "A2", ""), parties(50));
+    let (heard, said) = desk.asks(CLIENT, "D", &many);
+    assert!(refuses(&heard, &said, 448), "{heard:?}");
+}

@@ -353,7 +353,7 @@ fn set_names_no_field_that_a_line_or_a_pool_writes() {
     };
     let errors = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open).unwrap_err();
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let wanted = "set names tag 526, in which a number_pool has its numbers";
+    let wanted = "set of line_group V names tag 526, in which a number_pool has its numbers";
     assert!(texts.iter().any(|text| text.contains(wanted)), "{texts:?}");
     // What the venue names as its target is what we name as our own.
     for (user, group) in [
@@ -376,6 +376,34 @@ fn set_names_no_field_that_a_line_or_a_pool_writes() {
             let sessions = [session("C", vec![]), session("V", ids)];
             let problems = Oms::version_problems(&rules, &sessions);
             assert_eq!(problems.len(), usize::from(is_wrong), "{problems:?}");
+        }
+    }
+}
+
+#[test]
+fn the_fields_of_a_set_fit_into_a_message() {
+    let long = "x".repeat(255);
+    let set = |tags: &[u32]| {
+        let fields: Vec<String> = tags
+            .iter()
+            .map(|tag| format!("{tag} = \"{long}\""))
+            .collect();
+        format!("set = {{{}}}\n", fields.join(", "))
+    };
+    for (tags, is_wrong) in [
+        (&[6001, 6002, 6003][..], false),
+        (&[6001, 6002, 6003, 6004], true),
+    ] {
+        for (user, group) in [(set(tags), String::new()), (String::new(), set(tags))] {
+            let setup = super::setup(Version::Fix44, &user, &group);
+            let mut open = |wanted: &str| {
+                let file = setup.files.iter().find(|(name, _)| *name == wanted);
+                file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+            };
+            let read = fixwire_oms::load::load(&setup.settings, &["C", "V"], &mut open);
+            let said = read.err().map(|errors| errors[0].to_string());
+            assert_eq!(said.is_some(), is_wrong, "{said:?}");
+            assert!(said.is_none_or(|it| it.contains(" have 1044 bytes")));
         }
     }
 }

@@ -217,3 +217,34 @@ fn a_value_that_a_receiver_does_not_know_is_left_out_and_counted() {
     assert_eq!(report(&said, COPY).get(13), Some("4"));
     assert!(desk.query("status").contains("13: 1"));
 }
+
+#[test]
+fn a_fill_of_a_leg_has_its_market_and_fees_once() {
+    let mut desk = desk(Version::Fix44, Version::Fix42);
+    desk.says(
+        CLIENT,
+        "D",
+        "11=S1|55=CAL|54=1|38=10|40=2|44=5|60=20261122-08:00:00|",
+    );
+    let leg = "37=V2|11=2|17=L1|150=F|39=1|55=XYZ|54=1|442=2|32=4|31=100|30=XLON|12=1|";
+    let said = desk.says(VENUE, "8", leg);
+    for to in [CLIENT, COPY] {
+        let mine = said.iter().filter(|it| it.to == to && it.get(30).is_some());
+        let mine: Vec<_> = mine
+            .map(|it| (it.get(442), it.get(55), it.get(12)))
+            .collect();
+        assert_eq!(mine, [(Some("2"), Some("XYZ"), Some("1"))]);
+    }
+}
+
+#[test]
+fn a_report_of_many_fields_is_sent_again_as_it_was() {
+    let mut desk = desk(Version::Fix44, Version::Fix44);
+    desk.says(VENUE, "8", NEW);
+    let parties = "448=A|447=D|452=1|".repeat(55);
+    let said = desk.says(VENUE, "8", &format!("{FILL}453=55|{parties}"));
+    let first = report(&said, CLIENT);
+    assert!(body(first).ends_with(&parties));
+    let number = first.get(1181).unwrap();
+    assert_eq!(resent(&mut desk, CLIENT, number), body(first));
+}
