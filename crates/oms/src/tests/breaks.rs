@@ -378,6 +378,32 @@ fn a_bust_of_a_fill_that_was_settled_away_is_a_break() {
     world.check();
 }
 
+/// The venue called the order open when the break began, and then it cancelled the order.
+#[test]
+fn fewer_fills_open_no_order_that_was_cancelled_since() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    world.fill(order, 7, "100");
+    let answer = VenueReport {
+        filled: Some(Decimal::from_int(6)),
+        ..about(order, order, ReportKind::Status(b'1'))
+    };
+    world.report(&answer);
+    let (kind, number) = world.broken()[0];
+    assert_eq!(kind, BreakKind::FillsSurplus);
+    let cancel = world.cancel(order).unwrap();
+    let cancelled = VenueReport {
+        filled: Some(Decimal::from_int(6)),
+        ..about(order, cancel, ReportKind::End(End::Cancelled))
+    };
+    world.report(&cancelled);
+    world.settles_as("ann", number, "venue").unwrap();
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!((known.filled, known.state), (6, Ended(End::Cancelled)));
+    world.check();
+}
+
 /// A venue that says Filled with a CumQty(14) below OrderQty(38) has an order of that quantity.
 #[test]
 fn a_smaller_order_that_the_venue_calls_filled_is_settled_with_its_quantity() {

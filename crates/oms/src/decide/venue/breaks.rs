@@ -189,7 +189,8 @@ impl Core {
             }
             BreakKind::Bust | BreakKind::FillsSurplus => {
                 let (filled, paid) = less(order, found)?;
-                Correction::Fills(filled, paid, is_live)
+                // Only a fill of the whole quantity ended it: fewer fills open no cancelled order.
+                Correction::Fills(filled, paid, is_live && may_trade)
             }
             BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
             BreakKind::LimitPrice => Correction::Terms(order.quantity, found.price),

@@ -99,7 +99,9 @@ impl Model {
             // No venue has it.
             return None;
         }
-        let is_live = !"2348C".contains(found.status);
+        // Only fills of the whole quantity end an order that fewer of them open.
+        let may_open = order.is_open() || order.fate == Fate::Over('2');
+        let is_live = may_open && !"2348C".contains(found.status);
         let part = found.counted_in_part();
         Some(match found.what {
             "cum" => self.missing_fill(place, found, None)?,
