@@ -15,17 +15,18 @@ use crate::failure::Failure;
 
 /// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
-  fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs, T4-T3 of reports
-  fixwire analyse throughput stamps.txt    how many milliseconds had how many requests
+  fixwire analyse oms stamps.txt           latencies of requests (T1-T0, T2-T1) and of reports (T4-T3)
+  fixwire analyse throughput stamps.txt    for each number of requests, how many milliseconds had that number
 
-An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/reference/oms.md).";
+An OMS writes the stamps file if its settings have [oms] stamps = \"stamps.txt\". docs/reference/oms.md#stamps
+explains T0 to T4.";
 
 /// Subcommands of `fixwire analyse`.
 #[derive(Debug, Subcommand)]
 pub enum AnalyseCommand {
-    /// Prints latencies, in the format of the summaries published for f9omstw
+    /// Prints the latencies of requests and reports, in the format of the summaries published for f9omstw
     Oms(Of),
-    /// Prints the number of requests in each millisecond, by the time at which they were sent on
+    /// Prints how many milliseconds had each number of requests, by the time at which the OMS sent each request on
     Throughput(Of),
 }
 
@@ -54,7 +55,7 @@ pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
     };
     let mut to = io::stdout().lock();
     for line in text.lines() {
-        // Clients name the groups.
+        // Group names come from the ClOrdIDs of clients, so control characters are escaped.
         writeln!(to, "{}", Escaped(line.as_bytes()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -63,17 +63,18 @@ pub struct CertifyArgs {
     /// Print one JSON object for each case, and one with the totals
     #[arg(long)]
     json: bool,
-    /// The settings file, instead of that of the plan
+    /// The settings file to use instead of the one that the plan names
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
     /// The session, by its identity or SessionName, or the link, by its name, if the file has several
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// MsgSeqNum of the first Logon, without ResetSeqNumFlag; for a venue that does not reset. Over TMP that of the
-    /// first order
+    /// MsgSeqNum of the first Logon, which is then sent without ResetSeqNumFlag(141), for a venue that does not reset
+    /// sequence numbers; over TMP, the MsgSeqNum of the first order
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     next_out: Option<u64>,
-    /// MsgSeqNum that the venue's first Logon must have [default: any]; over TMP its first report [default: 1]
+    /// MsgSeqNum that the venue's first Logon must have [default: any]; over TMP, MsgSeqNum that the venue's first
+    /// report must have [default: 1]
     #[arg(long, value_name = "N", requires = "next_out", value_parser = clap::value_parser!(u64).range(1..))]
     next_in: Option<u64>,
     #[command(flatten)]
@@ -95,7 +96,7 @@ pub fn run(args: &CertifyArgs) -> Result<ExitCode, Failure> {
     let session = venue.session();
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // The second signal ends it at once.
+        // The second signal ends the process at once.
         flag::register_conditional_shutdown(signal, 1, Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
@@ -290,8 +291,8 @@ impl Screen {
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
         let late = match late {
             0 => String::new(),
-            1 => "; 1 message came after its case".to_owned(),
-            late => format!("; {late} messages came after their cases"),
+            1 => "; 1 message arrived after the end of its case".to_owned(),
+            late => format!("; {late} messages arrived after the ends of their cases"),
         };
         let path = path.map_or_else(String::new, |path| {
             format!("; evidence in {}", path.display())

@@ -46,8 +46,8 @@ use rows::{Row, is_changed, key, origin, place, section};
   fixwire check fixengine.properties               read it as a file of FIX Antenna
 
 Each line of the table shows where its value comes from: a line of the file, a line of its [DEFAULT]
-section, the default of the engine that the file was written for, or the built-in default; and what that
-engine would have done differently. Dictionaries, and rules and tables of a gateway, are read too. Lines in
+section, the default of the engine that the file was written for, or the built-in default; and how that
+engine would behave differently. Dictionaries, and rules and tables of a gateway, are read too. Lines in
 parentheses show the session schedule: when the session next opens and closes, and when its sequence numbers
 reset. The folders of the journal and the logs are tested for write access; no file is left in them. The last
 line is the result: `ok: 1 session, 0 warnings`, or, if the file has errors, `2 errors, 1 warning` after the
@@ -189,7 +189,7 @@ fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode,
 
 /// Whether the settings may need more file descriptors than `run` gets in this environment.
 fn shortage(config: &EngineConfig) -> Option<Shortage> {
-    // `run` raises the limit, too. Where that fails, the lower one counts.
+    // `run` raises the limit, too. If that fails, the current limit counts.
     let limit = descriptors::raise_limit().unwrap_or_else(|_| descriptors::limit());
     Need::of(config).shortage(limit)
 }
@@ -200,7 +200,7 @@ fn not_pinned(config: &EngineConfig) -> Option<String> {
     let error = fixwire_threads::try_pin(core).err()?;
     let why = fixwire_threads::why_not(core, &error);
     Some(format!(
-        "Core={core}: {why}; here the engine would not start"
+        "Core={core}: {why}; the engine would not start on this machine"
     ))
 }
 
@@ -337,7 +337,7 @@ fn gateway_rows(gateway: &LoadedGateway, settings: &Settings) -> Vec<Row> {
     let rules = row("rules".into(), rules.to_string(), String::new());
     let scripts = gateway.longest_script().map(|(operations, longest)| {
         let value = format!("a script may block the engine for {longest:.1?}");
-        let origin = format!("{operations} operations, measured here");
+        let origin = format!("{operations} operations, measured on this machine");
         row("(scripts)".into(), value, origin)
     });
     let rules = std::iter::once(rules).chain(scripts);

@@ -42,7 +42,7 @@ pub struct ClientArgs {
     /// Run these commands, and exit
     #[arg(short = 'c', value_name = "COMMANDS")]
     commands: Option<String>,
-    /// Print one JSON object for each report, order, count and change of the session
+    /// Print one JSON object for each report, each order, each line of counts and each change of the session's state
     #[arg(long)]
     json: bool,
     /// Print no reports
@@ -86,8 +86,8 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     choose_session(&args.file, name, "the client", &settings, &mut config)?;
     guard_journal(&config)?;
     if config.durability == Durability::Memory {
-        let text = "no journal (Durability=memory): after a restart these orders are unknown, and \
-                    their ClOrdIDs are used again";
+        let text = "no journal (Durability=memory): after a restart the client does not know the \
+            orders of this run, and uses their ClOrdIDs again";
         tell("warning", text);
     }
     let (finished, results) = channel();
@@ -118,7 +118,7 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     match outcome.try_recv() {
         Ok(true) => Ok(ExitCode::SUCCESS),
         Ok(false) => Ok(ExitCode::FAILURE),
-        // A signal ended it.
+        // A signal ended the client.
         Err(TryRecvError::Empty | TryRecvError::Disconnected) if is_interactive => {
             Ok(ExitCode::SUCCESS)
         }

@@ -115,7 +115,7 @@ fn warn_of_paths(settings: &Settings, file: &Path, out: &Path) {
     keys.dedup();
     if !keys.is_empty() {
         let text = format!(
-            "relative paths now start from the folder of the new settings file: check {}",
+            "relative paths now refer to the folder of the new settings file: check {}",
             keys.join(", ")
         );
         tell("warning", &text);

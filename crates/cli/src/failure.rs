@@ -51,7 +51,7 @@ impl Failure {
         ))
     }
 
-    /// Prints it and returns the exit code.
+    /// Prints the error and returns the exit code.
     pub fn tell(&self) -> ExitCode {
         match self {
             // The reader of the output has ended: `fixwire journal dump store | head`.

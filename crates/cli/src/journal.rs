@@ -82,10 +82,10 @@ pub struct DumpArgs {
     /// Only before this UTC time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<Timestamp>,
-    /// Only from this MsgSeqNum, or number of a frame, on
+    /// Only from this MsgSeqNum on; for frames of a link, from this frame number on
     #[arg(long, value_name = "N")]
     first_seq: Option<u64>,
-    /// Only up to this MsgSeqNum, or number of a frame
+    /// Only up to this MsgSeqNum; for frames of a link, up to this frame number
     #[arg(long, value_name = "N")]
     last_seq: Option<u64>,
     /// Only messages and notes with this field and value, as in 11=order-36; may be given several times

@@ -24,27 +24,28 @@ pub use sources::{Sources, tell_left_out};
 
 /// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:
-  fixwire log summary logs                            what is in a folder of logs, and what is wrong with it
+  fixwire log summary logs                            what a folder of logs contains, and its problems
   fixwire log grep 11=order-36 broker.log.gz store    the messages of an order in a log and a journal
-  tcpdump -i lo -w - | fixwire log grep 35=8 -        reports, as they pass
+  tcpdump -i lo -w - | fixwire log grep 35=8 -        reports, while tcpdump captures them
   fixwire log order order-36 logs                     what happened to an order
   fixwire log gaps logs                               sequence numbers that are missing
   fixwire log latency --ours BROKER capture.pcapng    how long answers took
   fixwire log throughput logs                         transactions in each millisecond
   fixwire log validate --counts logs                  what a session would reject
-  fixwire log diff ours.log theirs.log                what only one side has, and what differs
+  fixwire log diff ours.log theirs.log                messages that only one side has, fields that differ
   fixwire log anonymise logs --to anonymous           logs that may be shown to others
   fixwire log export --fields 11,55,38 logs           a table for a spreadsheet
   fixwire log view logs                               look through logs in the terminal
-  fixwire log index logs                              have orders of large logs found at once
+  fixwire log index logs                              find orders of large logs at once from now on
 
-Logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n, FIX Antenna and any other text with FIX messages, Artio's
-printed archive, journals, captures (pcap, pcapng); plain, gzip or zstd. docs/reference/log.md has more.";
+The commands read logs of QuickFIX, QuickFIX/J, QuickFIX/Go, QuickFIX/n and FIX Antenna, any other text with FIX
+messages, Artio's printed archive, journals, and captures (pcap, pcapng), each plain or compressed with gzip or zstd
+(docs/reference/log.md).";
 
 /// Subcommands of `fixwire log`.
 #[derive(Debug, Subcommand)]
 pub enum LogCommand {
-    /// Shows the content of logs, and problems in it
+    /// Shows what logs contain, and their problems
     Summary(summary::SummaryArgs),
     /// Prints the messages that match a query
     Grep(grep::GrepArgs),
@@ -52,9 +53,9 @@ pub enum LogCommand {
     Order(order::OrderArgs),
     /// Lists sequence numbers that are missing, by sender
     Gaps(gaps::GapsArgs),
-    /// Shows how long it took until orders were reported, filled, changed and passed on
+    /// Shows how long it took until orders were reported, filled, changed and forwarded
     Latency(latency::LatencyArgs),
-    /// Prints how many milliseconds had how many orders, cancels and replaces
+    /// Prints how many milliseconds had each number of orders, cancels and replaces
     Throughput(throughput::ThroughputArgs),
     /// Validates messages against their dictionaries, as a session does
     Validate(validate::ValidateArgs),
@@ -66,7 +67,7 @@ pub enum LogCommand {
     Export(export::LogExportArgs),
     /// Indexes large logs, so that orders are found at once
     Index(index::IndexArgs),
-    /// Looks through logs in the terminal: filter while typing, decoded messages, lives of orders
+    /// Looks through logs in the terminal: filter while typing, decoded messages, histories of orders
     #[cfg(feature = "view")]
     View(view::ViewArgs),
 }

@@ -51,7 +51,7 @@ use failure::Failure;
   fixwire check broker.cfg              show the sessions, and where each value comes from
   fixwire config convert broker.cfg broker.toml
                                         convert to fixwire's own form
-  fixwire run broker.cfg                run the sessions of a file, print what arrives
+  fixwire run broker.cfg                run the sessions of a file, print received messages
   fixwire run --app echo broker.cfg     accept each order with an execution report
   fixwire client client.cfg             send orders, see their reports
   fixwire sim sim.toml                  run a simulated exchange (examples/sim.toml)
@@ -122,7 +122,7 @@ enum Command {
     Generate(generate::GenerateArgs),
     /// Prints the hash of a password, for PasswordHash and PasswordFile
     HashPassword,
-    /// Analyses the timestamps of an OMS: latency of its requests, transactions a millisecond
+    /// Analyses the timestamps of an OMS: latency of its requests, transactions per millisecond
     #[command(subcommand, after_help = analyse::EXAMPLES)]
     Analyse(analyse::AnalyseCommand),
     /// Measures latency
@@ -168,7 +168,7 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     match near.first() {
         None => {
             drop(error.remove(tips));
-            // Without entries it would be a blank line.
+            // An empty list of suggestions would be printed as a blank line.
             let rest = error.get(ContextKind::Suggested);
             if matches!(rest, Some(ContextValue::StyledStrs(all)) if all.is_empty()) {
                 drop(error.remove(ContextKind::Suggested));
@@ -180,7 +180,8 @@ fn sparing(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether this was most likely meant: at most a third of its letters differ, or it is the beginning.
+/// Whether `typed` is most likely a slip for `meant`: `meant` begins with `typed`, or at most a third of its letters
+/// differ.
 fn is_slip(typed: &str, meant: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (typed.chars().collect(), meant.chars().collect());
     if a.len() >= 3 && meant.starts_with(typed) {

@@ -162,9 +162,10 @@ pub enum OmsCommand {
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
-    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. An earlier day takes
-    /// the roll back, while the new one has no orders
-    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: day=2026-11-23; or the previous day, to take a roll back")))]
+    /// Begins a trading day, day=2026-11-23; refused while orders of the day are live at a venue. The previous day
+    /// undoes the roll, while the new day has no orders
+    #[command(mut_arg("words", |arg| arg.value_name("DAY").help("The new trading day: \
+        day=2026-11-23; or the previous day, to undo a roll")))]
     Roll {
         #[command(flatten)]
         told: Tell,
@@ -220,8 +221,9 @@ pub struct Ask {
 }
 
 /// The arguments of these commands in addition to a scope.
-const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME; then \
-                        limits, RC6=500, RC6=none for no limit; until=17:00 (UTC): then the previous limit applies again";
+const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME \
+    symbol=NAME; then limits, RC6=500, RC6=none for no limit; until=17:00: the previous limit \
+    applies again from that time (UTC) on";
 const OF_MARKET: &str = "symbol=NAME, then its state: open, auction, halted or closed";
 const OF_PRICE: &str = "symbol=NAME, then its prices: last=101.5, bid=101.4, offer=101.6";
 

@@ -27,7 +27,7 @@ pub fn run() -> Result<ExitCode, Failure> {
     let hash = fixwire::passwords::hash(&line);
     line.fill(0);
     let hash = hash.map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => cannot("it must have 1 to 1024 bytes"),
+        io::ErrorKind::InvalidInput => cannot("the password must have 1 to 1024 bytes"),
         _ => cannot(&error.to_string()),
     })?;
     writeln!(io::stdout(), "{hash}")?;

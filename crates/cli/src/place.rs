@@ -20,7 +20,7 @@ pub fn named(settings: &Settings) -> bool {
     text(settings, Id::ControlPath).is_some()
 }
 
-/// The socket in these settings, or the socket in their store; `None` without either.
+/// The control socket that these settings name, or else the one in their store; `None` if they name neither.
 pub fn place_of(settings: &Settings) -> Option<Place> {
     if let Some(socket) = text(settings, Id::ControlPath) {
         let group = text(settings, Id::ControlGroup).map(str::to_owned);

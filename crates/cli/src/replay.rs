@@ -51,7 +51,7 @@ pub struct ReplayArgs {
     /// The acceptor
     #[arg(long, value_name = "HOST:PORT")]
     to: String,
-    /// Confirms an acceptor that is not on this machine: the same as --to
+    /// Confirms sending to an acceptor that is not on this machine; must be the same HOST:PORT as --to
     #[arg(long, value_name = "HOST:PORT")]
     really: Option<String>,
     /// The session, if the log has several: FIX.4.4:CLIENT->BROKER, the sender first
@@ -149,7 +149,7 @@ pub fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
             Some("the connection was lost".to_owned())
         }
         Some(ReplayEnd::Lost(text)) => Some(format!("the acceptor logged out: {text}")),
-        None => Some("stopped before its last message".to_owned()),
+        None => Some("the replay was stopped before its last message".to_owned()),
     };
     if let Some(why) = &why {
         tell("error", why);
@@ -310,7 +310,7 @@ fn print(outcome: &Outcome, out: &mut impl Write) -> io::Result<()> {
     if comparison.unsendable > 0 {
         writeln!(
             out,
-            "not sent  {}: no session sends such messages",
+            "not sent  {}: not valid FIX, for example with an empty field",
             comparison.unsendable
         )?;
     }
@@ -377,9 +377,12 @@ fn sentence(difference: &Difference, names: &Dictionary) -> String {
     };
     let (recorded, now) = (value(recorded), value(now));
     match kind {
-        DifferenceKind::NotAnswered => format!("{id}: not answered, recorded {recorded} answers"),
+        DifferenceKind::NotAnswered => format!(
+            "{id}: not answered; the log has {recorded} \
+            answers"
+        ),
         DifferenceKind::AnswersMissing | DifferenceKind::MoreAnswers => {
-            format!("{id}: {now} answers, recorded {recorded}")
+            format!("{id}: {now} answers, the log has {recorded}")
         }
         _ => format!(
             "{id}: answer {answer}: {} {now}, recorded {recorded}",

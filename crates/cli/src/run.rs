@@ -44,7 +44,7 @@ use crate::teller::{start_line, tell_end, tell_events};
 /// Arguments of `fixwire run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  fixwire run broker.cfg                        print what arrives
+  fixwire run broker.cfg                        print received messages
   fixwire run --app echo broker.cfg             accept each order with an execution report
   fixwire run --app bench broker.cfg            respond to each order as in the published benchmark
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
@@ -56,7 +56,7 @@ apply.
 
 --app echo acknowledges each order (D) as New with the fields of the order, and fills none. It cancels (F) and
 replaces (G) orders that it has accepted since its start, and rejects other requests (9); OrderIDs and ExecIDs are
-never reused. An invalid order is rejected, with a Text.
+never reused. An invalid order is rejected, with the reason in Text(58).
 
 Signals:
   SIGTERM, SIGINT (Ctrl-C)  log the sessions out, sync the journal, exit; a second one exits at once
@@ -317,7 +317,10 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let file = oms::stamps::place(&begun.source.path, file);
     let shown = file.display().to_string();
     let stamps = StampsFile::start(&file, move |error| {
-        tell("warning", &format!("{shown}: no more stamps: {error}"));
+        tell(
+            "warning",
+            &format!("{shown}: stamps are no longer written: {error}"),
+        );
     });
     // Dropped after the engine, whose last stamps it writes.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;

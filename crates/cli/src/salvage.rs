@@ -103,7 +103,7 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "lost: {} after the damage, of which {readable} can still be read in the copy; records \
-         written after the last of them are lost too and cannot be counted",
+        after the last readable one are lost too and cannot be counted",
         counted(*lost as usize, "record")
     )?;
     for session in &done.sessions {
@@ -117,8 +117,8 @@ fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
     if done.notes > 0 {
         writeln!(
             out,
-            "\nnotes of the application\n  {} are lost: changes to a gateway's open orders since \
-             then; reconcile open orders with every client and venue",
+            "\nnotes of the application\n  {} are lost: changes to open orders, for example of a \
+            gateway, after the last kept record; reconcile open orders with every client and venue",
             done.notes
         )?;
     }
@@ -164,8 +164,8 @@ fn print_agreement(name: &str, next: &SequenceCounters, out: &mut impl Write) ->
     };
     writeln!(
         out,
-        "  agree with {}: we expect MsgSeqNum {expected}, our next is {sent}; or reset both sides \
-         with ResetSeqNumFlag(141)=Y",
+        "  agree with {}: the next MsgSeqNum that we expect is {expected}, the next that we send \
+        is {sent}; or reset both sides with ResetSeqNumFlag(141)=Y",
         escaped(peer)
     )
 }

@@ -46,7 +46,7 @@ const NOT_RUNNING: u8 = 3;
 /// The engine, and the options of a request to it.
 #[derive(Args, Debug)]
 pub struct EngineFlags {
-    /// Timeout in seconds for the response of the engine, and for the logon or logout that it begins
+    /// Timeout in seconds for the response of the engine, and for the logon or logout that the command begins
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     timeout: u64,
     #[command(flatten)]
@@ -126,10 +126,11 @@ pub enum SessionCommand {
     Reset(One),
     /// Sets the sequence numbers of a session that is not connected, also while no engine runs
     #[command(
-        after_help = "If --out is a number already sent, or lower, no earlier message is resent: \
-                      the peer's ResendRequest is gap-filled, and messages that waited for it are \
-                      void. A session schedule still resets numbers from before its current \
-                      session, and so do ResetOnLogon, ResetOnLogout and ResetOnDisconnect."
+        after_help = "If --out is not above the last MsgSeqNum sent, no earlier message is sent \
+            again: a ResendRequest of the peer is answered with gap fills, and messages that wait \
+            to be sent are dropped. A session schedule still resets sequence numbers from before \
+            its current trading session, and ResetOnLogon, ResetOnLogout and ResetOnDisconnect \
+            reset them too."
     )]
     SetNumbers {
         #[command(flatten)]

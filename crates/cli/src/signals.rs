@@ -116,7 +116,7 @@ impl Caught {
                     stopping |= ends;
                     stop(&mut engine);
                 } else {
-                    // When it cannot wait, another signal of its kind already does.
+                    // Fails when the queue is full: then a signal of the same kind is already in it.
                     let _ = tasks.try_send(signal);
                 }
             }

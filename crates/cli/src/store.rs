@@ -120,7 +120,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     }
     let mut stamp = TimestampWriter::new();
     println!(
-        "{}: {} messages; next to send {}, next to expect {}; began {}",
+        "{}: {} messages; next MsgSeqNum to send {}, to expect {}; sequence numbers began {}",
         Escaped(args.session.as_bytes()),
         moved.messages,
         moved.next_out,
@@ -136,7 +136,7 @@ pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::Text(error.to_string()))?;
     tell_cut(moved.cut.as_ref());
     println!(
-        "{}: {} messages; next to send {}, next to expect {}",
+        "{}: {} messages; next MsgSeqNum to send {}, to expect {}",
         Escaped(args.session.as_bytes()),
         moved.messages,
         moved.next_out,

@@ -80,7 +80,8 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
         let connections = counted(link.connections as usize, "connection");
         let name = Escaped(link.name.as_bytes());
         lines += &format!(
-            "stopped: link {name}, {connections}, on the last one {} frames received, {} sent\n",
+            "stopped: link {name}, {connections}, on the last connection {} frames received, {} \
+            sent\n",
             link.frames_in, link.frames_out
         );
     }

@@ -65,7 +65,7 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
         .and_then(|rest| rest.split_once(" messages; ")?.0.parse::<u64>().ok())
         .ok_or_else(|| said.clone())?;
     assert!((MESSAGES..MESSAGES + 1_000).contains(&stored), "{said}");
-    let expected = format!("next to send {}, next to expect 1;", stored + 1);
+    let expected = format!("next MsgSeqNum to send {}, to expect 1;", stored + 1);
     assert!(said.contains(&expected), "{said}");
     let again = fixwire(
         &["import", "--from"],
@@ -141,7 +141,11 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     let (mine, theirs) = (numbers(&mut back)?, numbers(&mut acceptor)?);
     assert_eq!(mine, (theirs.1, theirs.0));
     // Both have sent a Logon since.
-    let expected = format!("next to send {}, next to expect {}", mine.0 - 1, mine.1 - 1);
+    let expected = format!(
+        "next MsgSeqNum to send {}, to expect {}",
+        mine.0 - 1,
+        mine.1 - 1
+    );
     assert!(said.contains(&expected), "{said}, now {mine:?}");
     back.tell("send 3")?;
     for number in 0..3 {

@@ -71,7 +71,7 @@ fn link(file: &Path, name: Option<&str>, settings: &Settings) -> Result<VenueSet
     let fail = |why: String| Failure::Text(format!("{}: {why}", file.display()));
     if !settings.exchange.is_empty() {
         let why =
-            "the file is that of an exchange: a certification needs the broker's end of a link";
+            "the file configures an exchange: a certification needs the broker's end of a link";
         return Err(fail(why.to_owned()));
     }
     let mut links = settings.to_config()?.links;
@@ -99,7 +99,10 @@ fn link(file: &Path, name: Option<&str>, settings: &Settings) -> Result<VenueSet
     let lines = settings.tmp_lines()?.into_iter();
     let found = { lines }.find(|(name, _)| *name == link.name);
     let Some((_, login)) = found else {
-        return Err(fail(format!("link {} has no login", link.name)));
+        return Err(fail(format!(
+            "link {} is not configured to log in to a venue",
+            link.name
+        )));
     };
     Ok(VenueSettings::Tmp(Box::new((link, login))))
 }

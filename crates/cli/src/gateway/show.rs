@@ -34,7 +34,7 @@ impl Shown<'_> {
         line(out, "came", &ReadableFields(self.message).to_string())?;
         let mut steps = self.told.steps.iter().peekable();
         for &rule in &self.told.rules {
-            // Steps of rules that do not apply because their conditions cannot be decided here.
+            // Steps of rules that were skipped because only a running gateway can decide their conditions.
             while let Some(step) = steps.next_if(|step| step.rule < rule) {
                 self.untold(step, out)?;
             }
@@ -75,7 +75,7 @@ impl Shown<'_> {
     fn untold(&self, step: &Step, out: &mut impl Write) -> io::Result<()> {
         let line_of = self.loaded.gateway.rules().line(step.rule);
         let (rule, at) = (self.rule(step.rule), line_of.unwrap_or_default());
-        line(out, "no rule", &format!("{rule} (line {at})"))?;
+        line(out, "skipped", &format!("{rule} (line {at})"))?;
         self.step(&step.what, out)
     }
 

@@ -28,8 +28,9 @@ use crate::reading::Reading;
 
 Messages are read as `fixwire log` reads them: from logs of any engine, captures and journals, plain or compressed.
 BeginString, SenderCompID and TargetCompID identify the session a message came from; outgoing messages of the
-sessions, and session-level messages (Logon, Heartbeat and so on), are skipped. The rules use its SendingTime as the
-current time. Facts that only a running gateway has are missing: the client of a response, rewritten ids, held messages.
+sessions, and session-level messages (Logon, Heartbeat and so on), are skipped. The rules use the SendingTime of each
+message as the current time. Facts that only a running gateway has are missing: the client of a response, rewritten
+ids, held messages.
 
 The exit code is 0 even if messages fail or no rule handles them, see --strict; 1 if something could not be read.")]
 pub struct TryArgs {

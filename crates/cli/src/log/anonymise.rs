@@ -35,9 +35,9 @@ pseudonyms of the same form: digits for digits, letters for letters. The same va
 files, so you can still follow orders; with --key-file it has the same pseudonym in a later run too. Texts, names,
 addresses and data fields are replaced by x, secrets by *. Prices, quantities, symbols, times and sequence numbers do
 not change. Lengths do not change, and CheckSum(10) is right.
-FOLDER gets one text file for each file, with a name that does not show which one. Of the rest of a line, a file has
-only the time (in UTC) and the direction. The command prints which text file comes from which file; FOLDER does not
-have this table.
+FOLDER gets one text file for each input file; its name does not show which one. Of the rest of each log line, only
+the time (in UTC) and the direction are kept. The command prints which text file comes from which input file; this
+table is not written to FOLDER.
 Messages with a wrong frame or a malformed field are left out; the output names them, and the exit code is 1. It is
 also 1 if something could not be read.")]
 pub struct AnonymiseArgs {

@@ -20,9 +20,9 @@ use crate::teller::counted;
   fixwire log gaps --json logs store
 
 A gap begins when a MsgSeqNum(34) is higher than expected. It is filled when the missing messages appear later:
-resent, as a SequenceReset(4), or in another of the logs. After ResetSeqNumFlag(141), or a Logon with MsgSeqNum 1, the
-sequence numbers start again.
-The exit code is 1 if something could not be read; the output names each such part.")]
+resent, replaced by a SequenceReset(4), or in another of the logs. After ResetSeqNumFlag(141), or a Logon with
+MsgSeqNum 1, the sequence numbers start again. The exit code is 1 if something could not be read; the output names
+each such part.")]
 pub struct GapsArgs {
     #[command(flatten)]
     sources: Sources,

@@ -37,10 +37,10 @@ A query is a list of terms separated by blanks; a message must match all of them
   38>1000       also < <= >=; compared as numbers, or as texts if the given value is not a number
 Any other query is a condition as in the rules of a gateway (docs/reference/gateway-rules.md#conditions).
 
-Each line has the place (file and line), time, session, direction, and the message with | for SOH; secrets (554, 925, 96,
-1402, 1404) are masked. Several files merge by time. Brackets have the journal's mark of the message, or the fault of its frame.
-With an id, such as 11=order-36, a query reads only some blocks of a log that has an index (fixwire log index).
-The exit code is 1 if something could not be read; the output names each such part.")]
+Each line has the place (file and line), time, session, direction, and the message with | for SOH; secrets (554, 925,
+96, 1402, 1404) are masked. Messages of several files are merged by time. Brackets contain the journal's mark of the
+message, or the fault of its frame. With an id, such as 11=order-36, a query reads only some blocks of a log that has
+an index (fixwire log index). The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct GrepArgs {
     /// Terms such as 35=D 55~^TX, or a condition
     query: String,

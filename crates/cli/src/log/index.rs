@@ -22,9 +22,9 @@ pub const LARGE: u64 = 64 << 20;
   fixwire log index logs
   fixwire log index FIX.4.4-BROKER-CLIENT.messages.current.log
 
-An index lists which ids (11, 41, 526, 37, 198, 17, 19 and others) the blocks of a log have. With an index, `log
-order` and `log grep 11=ID` read only the blocks that may have the id; their output is the same. The size of an index
-is about 2 % of the log. It is in $XDG_CACHE_HOME/fixwire or ~/.cache/fixwire, and only its user can read it. When the
+An index lists the ids (11, 41, 526, 37, 198, 17, 19 and others) in each block of a log. With an index, `log order` and
+`log grep 11=ID` read only the blocks that may have the id; their output is the same. The size of an index is about
+2 % of the log. Indexes are in $XDG_CACHE_HOME/fixwire or ~/.cache/fixwire, and only their user can read them. When the
 log has grown, the index is extended; when the log was written again from its start, the index is built again. `log
 order` indexes logs of 64 MiB or more by itself.
 Only plain text logs can be indexed, not compressed logs, captures or journals. The exit code is 1 if a file was not

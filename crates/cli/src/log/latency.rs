@@ -31,8 +31,9 @@ reject; an order and its first fill; a cancel or replace and its answer; a messa
 message that it forwarded. The two sides of a gateway are linked by records of its journal, by the same ClOrdID, or by
 OrderID(37) and SecondaryOrderID(198); without directions (--ours) by the CompID that both sessions share. A journal
 has one time for all messages of a record: pairs within a record are counted as `same turn`, without a time.
-Percentiles of --json are in nanoseconds. At most 300,000 orders and requests are open at a time; the oldest are then
-dropped and counted. The exit code is 1 if something could not be read; the output names each such part.")]
+Percentiles of --json are in nanoseconds. At most 300,000 orders and requests wait for an answer at a time; beyond
+that, the oldest are dropped and counted. The exit code is 1 if something could not be read; the output names each
+such part.")]
 pub struct LatencyArgs {
     #[command(flatten)]
     sources: Sources,

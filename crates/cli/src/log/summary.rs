@@ -21,9 +21,9 @@ use crate::failure::Failure;
   fixwire log summary FIX.4.4-BROKER-CLIENT.messages.current.log
   fixwire log summary --ours BROKER --json logs capture.pcapng store
 
-The times are those of the lines, or else SendingTime(52); the last table shows how many messages have which. A gap is
-a sequence number that is higher than expected; `fixwire log gaps` lists the gaps.
-The exit code is 1 if something could not be read; the output names each such part.")]
+The time of a message is that of its log line, or its SendingTime(52) if the line has none; the last table counts the
+messages with each source of times. A gap is a sequence number that is higher than expected; `fixwire log gaps` lists
+the gaps. The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct SummaryArgs {
     #[command(flatten)]
     sources: Sources,

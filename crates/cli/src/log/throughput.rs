@@ -20,8 +20,8 @@ use crate::journal::DirectionFlag;
   fixwire log throughput --of 35=8 --direction out logs
   fixwire log throughput --json store | jq .rows
 
-Transactions are orders, cancels and replaces, or the messages of --of; possible duplicates (43=Y) do not count. A row
-has a number of transactions in a millisecond, the number of milliseconds with this number, and their share; row 0 has
+Transactions are orders, cancels and replaces, or the messages of --of; possible duplicates (43=Y) do not count. Each
+row shows a number of transactions in a millisecond, how many milliseconds had that number, and their share; row 0 has
 the milliseconds without a transaction. When a gateway logs both sides, --direction counts each transaction once.
 The exit code is 1 if something could not be read; the output names each such part.")]
 pub struct ThroughputArgs {
@@ -82,7 +82,7 @@ pub fn run(args: &ThroughputArgs) -> Result<ExitCode, Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     for (count, why) in [
-        (untimed, "as they have no time"),
+        (untimed, "because they have no time"),
         (
             late,
             "because their times are long before those of the messages around them",

@@ -22,12 +22,12 @@ use crate::query::Shelf;
   fixwire log validate --dictionary 'FIX.4.4 + venue.delta' --counts logs
   fixwire log validate --without validate-user-defined-fields store
 
-A message is validated against the dictionary of its BeginString(8), over FIXT.1.1 against that of its ApplVerID(1128)
-or of the DefaultApplVerID(1137) in the sender's Logon; --dictionary names one dictionary for all messages. The checks
-are those of a session with all its settings on. Like a session, the command reports the first problem of a message. A
-frame with a wrong BodyLength(9) or CheckSum(10) is a problem too. Each line has place, time, session, direction,
-MsgType(35), MsgSeqNum(34), reason, tag and value; counts follow.
-The exit code is 1 if a message has a problem, or if something could not be read; the output names each such part.")]
+A message is validated against the dictionary of its BeginString(8). Over FIXT.1.1, it is validated against the
+dictionary of its ApplVerID(1128), or else of the DefaultApplVerID(1137) in the sender's Logon. --dictionary names one
+dictionary for all messages. The checks are those of a session with all its settings on. Like a session, the command
+reports the first problem of a message. A frame with a wrong BodyLength(9) or CheckSum(10) is a problem too. Each line
+has place, time, session, direction, MsgType(35), MsgSeqNum(34), reason, tag and value; counts follow. The exit code
+is 1 if a message has a problem, or if something could not be read; the output names each such part.")]
 pub struct ValidateArgs {
     #[command(flatten)]
     sources: Sources,

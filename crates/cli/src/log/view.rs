@@ -57,7 +57,7 @@ pub struct ViewArgs {
 /// Runs the command.
 pub fn run(args: &ViewArgs) -> Result<ExitCode, Failure> {
     if args.sources.paths.iter().any(|path| is_stdin(path)) {
-        let why = "the standard input has the keys: write the log to a file first";
+        let why = "the standard input is needed for the keys: write the log to a file first";
         return Err(Failure::Text(why.to_owned()));
     }
     if !stdin().is_terminal() || !stdout().is_terminal() {

@@ -194,7 +194,7 @@ impl Reader {
             });
         };
         let read = state.read(found.version, &found.state);
-        read.map_err(|why| Stop::Failed(format!("its checkpoint: {why}")))?;
+        read.map_err(|why| Stop::Failed(format!("the checkpoint of the OMS: {why}")))?;
         Ok(Start {
             state,
             notes: Notes {

@@ -39,9 +39,9 @@ const BACK: &str = "back";
   fixwire oms reload oms.toml --why \"new limits of desk 7\"
   fixwire oms reload oms.toml --back --why \"limits of the wrong desk\"
 
-The OMS reads its settings and the CSV files that they name again and checks all of them. Every mistake is listed
-with file and line, and so is what needs a restart; then nothing changes. Otherwise everything is in force at the
-next message. The exit code is 1 when nothing was reloaded.")]
+The OMS reads its settings and the CSV files that they name again and checks all of them. If there are mistakes, or
+changes that need a restart, the command lists each with its file and line, and nothing changes. Otherwise the new
+settings are in force from the next message on. The exit code is 1 when nothing was reloaded.")]
 pub struct ReloadSettingsArgs {
     #[command(flatten)]
     at: EngineFlags,
@@ -246,7 +246,8 @@ impl SettingsReloader {
         let before = before
             .ok_or("nothing was reloaded since the start: restore the files and reload them")?;
         let done = self.hand_over(in_force, before, ReloadKind::Back, by)?;
-        let note = "the files still have the settings that you have left: restore them, since a restart or a reload applies the files";
+        let note = "the files still have the settings that are no longer in force: restore the \
+            files, because a restart or a reload applies them";
         Ok(match done.split_once('\n') {
             Some((first, rows)) => format!("{first}; {note}\n{rows}"),
             None => format!("{done}; {note}"),

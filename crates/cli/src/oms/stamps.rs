@@ -83,7 +83,8 @@ impl OrderStamps {
             "the first T1, as no T0 is known"
         };
         let head = format!(
-            "us since {name}, {}; read and found are T1 of a request and T3 of a report, journalled and written T2 and T4",
+            "us since {name}, {}; for a request, read and found are T1, journalled and written T2; \
+            for a report, read and found are T3, journalled and written T4",
             String::from_utf8_lossy(at)
         );
         let mut rows =

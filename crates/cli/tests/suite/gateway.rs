@@ -215,9 +215,8 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
     let said = printed(&[file.to_str().unwrap(), "messages.log"]);
     let blocks: Vec<&str> = said.split("\n\n").collect();
     assert!(blocks[0].contains("rule        large (line 24)"), "{said}");
-    let untold = "  no rule     large (line 24)\n  failed      condition: script, line 23: wrong \
-                  type of value, or a field that is missing\n  rule        all (line 29)\n  \
-                  stopped ";
+    let untold = "  skipped     large (line 24)\n  failed      condition: script, line 23: wrong \
+        type of value, or a field that is missing\n  rule        all (line 29)\n  stopped ";
     assert!(blocks[1].contains(untold), "{said}");
     let strict = attempt(&["--strict", file.to_str().unwrap(), "messages.log"]);
     assert_eq!(strict.status.code(), Some(1));

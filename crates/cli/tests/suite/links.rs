@@ -309,7 +309,10 @@ fn events_and_status_name_the_link() {
     let event = running.hears("disconnected");
     assert!(event.contains(" FUT-1 "), "{event}");
     running.signal("TERM");
-    running.hears("stopped: link FUT-1, 1 connection, on the last one 0 frames received, 0 sent");
+    running.hears(
+        "stopped: link FUT-1, 1 connection, on the last connection 0 frames received, 0 \
+        sent",
+    );
     assert!(running.ends().success());
 
     let stopped = ask(folder, &["status", "exchange-tmp.toml"]);

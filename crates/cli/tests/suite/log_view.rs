@@ -286,7 +286,7 @@ fn it_wants_a_terminal() {
     let path = log(folder.path());
     for (path, why) in [
         (path.to_str().unwrap(), "view needs a terminal"),
-        ("-", "has the keys"),
+        ("-", "is needed for the keys"),
     ] {
         let output = fixwire().args(["log", "view", path]).output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr).into_owned();

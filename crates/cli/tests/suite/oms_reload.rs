@@ -216,7 +216,7 @@ fn every_mistake_has_its_line_and_nothing_is_applied() {
     let (code, said) = reload(folder, &["--back", "--why", "the wrong desk"]);
     assert!(
         code == 0
-            && said.contains("the files still have the settings that you have left")
+            && said.contains("the files still have the settings that are no longer in force")
             && said.contains("70  10000"),
         "{said}"
     );
