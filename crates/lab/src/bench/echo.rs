@@ -248,13 +248,14 @@ fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {
             notes.push(format!("Acceptor on core {acceptor}, initiator on core {initiator}."));
         }
         Some((_, initiator)) if args.floor.is_some() => {
-            notes.push(format!("Initiator on core {initiator}; the floor is that of the way to the other host."));
+            notes.push(format!("Initiator on core {initiator}; the floor is measured between this \
+                host and the other host."));
         }
         Some((_, initiator)) => notes.push(format!(
             "Initiator on core {initiator}. The floor is not measured beside a peer, which may keep \
              the other core busy: see `bench tcp`."
         )),
-        None => notes.push("The ends are not pinned to cores.".to_owned()),
+        None => notes.push("Acceptor and initiator are not pinned to cores.".to_owned()),
     }
     notes
 }

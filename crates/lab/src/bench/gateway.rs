@@ -192,10 +192,12 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     Ok(Report {
         rows: rows?,
         notes: vec![format!(
-            "echo: the order comes back on its session; forward: on another one; convert: on another one, \
-             as FIX 4.4. The floors answer with {REPORT_BYTES} bytes: on the same connection, and onward \
-             on a second one, where no answer carries the acknowledgements. Where orders are followed, the venue \
-             fills each as it arrives; the report has to come back to the client, and is not timed."
+            "echo: the gateway sends the order back on the same session; forward: on another \
+            session; convert: on another session, as FIX 4.4. The floors answer with \
+            {REPORT_BYTES} bytes: `tcp floor` on the same connection, `tcp floor, onward` on a \
+            second one, on which no answer carries the TCP acknowledgements. If the gateway \
+            follows orders, the venue fills each order when it arrives; the report must reach the \
+            client, but is not timed."
         )],
         ..Report::new(scenario, title, settings, machine)
     })

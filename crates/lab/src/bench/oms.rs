@@ -36,10 +36,10 @@ use crate::sockets::bare_write::bare_writes;
 #[command(after_help = "Examples:
   fixwire bench oms                      the table over FIX, three minutes at most
   fixwire bench oms --lines tmp          the same over a line that speaks TAIFEX TMP
-  fixwire bench oms --published          over FIX and over TMP, with 60 orders at one each 1 s, 0.5 s and 0.1 s
-  fixwire bench oms --memory             memory of a live order, of the OMS and of its copy
+  fixwire bench oms --published          over FIX and over TMP, with 60 orders each, one every 1 s, 0.5 s and 0.1 s
+  fixwire bench oms --memory             memory per live order, in the OMS and in its checkpoint copy
   fixwire bench oms --memory --live 100000 --churn 10000000
-                                         how it grows when orders end")]
+                                         how memory grows as orders end")]
 pub struct OmsArgs {
     /// Protocol of the line between OMS and venue; the bench measures both in turn [default: fix; with --published:
     /// fix,tmp]
@@ -56,7 +56,7 @@ pub struct OmsArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub gap: u32,
 
-    /// Also play 60 orders with 1 s, 0.5 s and 0.1 s between them, and as many bare writes
+    /// Also play 60 orders with 1 s between them, then with 0.5 s and 0.1 s, and as many bare writes
     #[arg(long)]
     pub published: bool,
 
@@ -177,7 +177,7 @@ fn measure(args: &OmsArgs) -> Result<OmsReport, Error> {
         stamps: 2 * most + 2000,
     };
     let venue = match config.behind {
-        Behind::Sockets => "venue that accepts what it reads",
+        Behind::Sockets => "venue that accepts every order",
         Behind::Exchange => "simulated exchange",
     };
     let protocols = args.protocols();

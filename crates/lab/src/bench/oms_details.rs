@@ -19,11 +19,12 @@ pub(super) fn details(found: &OmsReport) -> String {
     for part in found.parts() {
         write(&part, &mut text);
     }
-    text += "\njournal: p50 from T1 to the record committed; *: the client's thread was preempted, or the hypervisor took \
-             time\n";
+    text += "\njournal: median time from T1 until the record is committed; *: the client's thread \
+        was preempted, or the hypervisor took time\n";
     let _ = writeln!(
         text,
-        "published, {}: first T0 to last T2 {} s block, {} s busy; last reply {} s",
+        "published for {}: from the first T0 to the last T2 {} s (block), {} s (busy); to the last \
+        reply {} s",
         OMS_LARGEST.batch, OMS_LARGEST.block, OMS_LARGEST.spin, OMS_LARGEST.replied
     );
     text
@@ -37,8 +38,9 @@ fn five(figures: &BatchFigures) -> String {
 fn write(found: &OmsPart<'_>, text: &mut String) {
     let _ = writeln!(
         text,
-        "\nover {}, microseconds; T1: the OMS has found the message; T2: what it sends is written; percentiles 50, 90, \
-         99, 99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  {:>7} {:>8}{:>9}{:>11}  published T2-T1",
+        "\nover {}, microseconds; T1: the OMS has found the message; T2: the OMS has written the \
+        resulting messages; percentiles 50, 90, 99, 99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  \
+        {:>7} {:>8}{:>9}{:>11}  published T2-T1",
         found.lines.version(),
         "wait",
         "batch",
@@ -74,7 +76,7 @@ fn write(found: &OmsPart<'_>, text: &mut String) {
         if let Some(on_time) = &row.on_time() {
             let _ = writeln!(
                 text,
-                "{:<6}{:<16}{:<8}{:<9}{}  the {} before which the client was not held up",
+                "{:<6}{:<16}{:<8}{:<9}{}  only the {} that the client sent on time",
                 row.wait.name(),
                 row.batch,
                 row.request.name(),
@@ -102,8 +104,8 @@ fn write(found: &OmsPart<'_>, text: &mut String) {
     if let Some(saturation) = found.saturation {
         let _ = writeln!(
             text,
-            "{} orders at once: {:.0} a second, answered and reported; of the time the client worked {:.0} %, the \
-             venue on its thread {:.0} %",
+            "{} orders at once: {:.0} a second, answered and reported; the client worked {:.0} % \
+            of the time, the venue, on the client's thread, {:.0} %",
             saturation.orders,
             saturation.orders_a_second,
             100.0 * saturation.client_share,

@@ -146,8 +146,9 @@ fn churn(args: &OmsArgs, orders: u32, lines: LineProtocol) -> Result<String, Err
         return Ok(serde_json::to_string(&churn).map_err(engine_error)? + "\n");
     }
     Ok(format!(
-        "{} orders over {}, {} open at a time, {} in memory at the end: {:.1} MB of anonymous memory (RssAnon) after a tenth \
-         of them, {:.1} MB at the end; {:.1} bytes for each of the {} ClOrdIDs between\n",
+        "{} orders over {}, {} open at a time, {} in memory at the end: {:.1} MB of anonymous \
+        memory (RssAnon) after a tenth of the orders, {:.1} MB at the end; {:.1} bytes for each of \
+        the {} ClOrdIDs in between\n",
         churn.orders,
         churn.lines.called(),
         churn.live,

@@ -71,7 +71,7 @@ fn published(row: &BatchRow) -> [String; 3] {
 }
 
 fn one(part: &OmsPart<'_>, text: &mut String) {
-    *text += "  T2-T1 in us: an order is found, what it causes is written    published T2-T1\n";
+    *text += "  T2-T1 in us: from order found to resulting message written   published T2-T1\n";
     let mut line = |[wait, orders, pace]: [&str; 3],
                     [p50, p99, p999]: [&str; 3],
                     more: [&str; 4]| {
@@ -157,7 +157,7 @@ mod tests {
             &lines[..2],
             [
                 "bench oms: FIX client, OMS with every control and its journal,",
-                "  FIX 4.4 lines, venue that accepts what it reads",
+                "  FIX 4.4 lines, venue that accepts every order",
             ]
         );
         let at = lines
@@ -245,7 +245,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[1],
-            "  FIX 4.4 and TAIFEX TMP lines, venue that accepts what it reads"
+            "  FIX 4.4 and TAIFEX TMP lines, venue that accepts every order"
         );
         let at = lines
             .iter()

@@ -35,11 +35,12 @@ const HEART_BT_INT: u32 = 120;
 /// Flags of `bench peers`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Names are those of peers/peers.list; all without one. Each round starts every acceptor once, warms it up and measures
-it at each pace, the floors among them. For what cannot be built the missing package is reported.
+Names are those of peers/peers.list; without a name, all acceptors are measured. Each round starts every acceptor once,
+warms it up and measures it at each pace, the floors among them. If an acceptor cannot be built, the missing package
+is reported.
 
   fixwire bench peers                                    all of them, some 20 minutes
-  fixwire bench peers fixwire-spin artio quickfixj       these, with the floors of their kinds
+  fixwire bench peers fixwire-spin artio quickfixj       these three, each with the floor for its way to wait
   fixwire bench peers fixwire-spin:persistent            one mode alone
   fixwire bench peers --check                            does each answer 4,000 orders correctly?")]
 pub struct PeersArgs {
@@ -298,8 +299,8 @@ impl Peers<'_> {
         }
         let title = "FIX 4.2 order and report, each acceptor a process".to_owned();
         let settings = format!(
-            "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a client that is only \
-             sockets and each acceptor in turn; {}",
+            "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP between a \
+            client of bare sockets and each acceptor in turn; {}",
             load.text()
         );
         let report = Report {
@@ -348,7 +349,8 @@ impl Peers<'_> {
                 let faults = run.faults;
                 if self.args.check && faults.total() > 0 {
                     return Err(Error::Session(format!(
-                        "of {} orders {} were not answered, {} twice, {} out of order, {} wrongly",
+                        "of {} orders, {} were not answered, {} answered twice, {} answered out of \
+                        order, {} answered wrongly",
                         run.sent, faults.lost, faults.duplicate, faults.out_of_order, faults.wrong
                     )));
                 }
@@ -368,9 +370,10 @@ impl Peers<'_> {
 }
 
 /// The text below the tables.
-const NOTE: &str = "Medians over the rounds; x TCP: each round against the floor of the same round, whose server finds \
-     the end of each message, copies ClOrdID and answers without parsing. memory: no journal, no dictionary; persistent: as \
-     each engine keeps messages by default. Latency counts from when an order was due. ~: disturbed by the machine.";
+const NOTE: &str = "Medians over the rounds; x TCP: the time divided by the floor of the same \
+    round; the floor's server finds the end of each message, copies ClOrdID and answers without \
+    parsing. memory: no journal, no dictionary; persistent: as each engine keeps messages by \
+    default. Latency counts from when an order was due. ~: disturbed by the machine.";
 
 fn check_waits(acceptor: &Acceptor, listed: &Listed) -> Result<(), Error> {
     let found = acceptor.waits()?;

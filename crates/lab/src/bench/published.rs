@@ -26,7 +26,7 @@ mod section;
 /// Flags of `bench published`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  fixwire bench published --list            what there is, and how long each takes
+  fixwire bench published --list            the scenarios, and how long each takes
   fixwire bench published --quick           a first look at all of them
   fixwire bench published jlbh antenna      two of them, as published
   fixwire bench published --results found   all, with a result file of each in the folder `found`")]
@@ -76,7 +76,7 @@ pub enum Scenario {
 }
 
 /// Description of a section.
-const ONE_MACHINE: &str = "Only ratios between figures of one machine compare.";
+const ONE_MACHINE: &str = "Compare only ratios between figures of the same machine.";
 
 impl Scenario {
     /// The published figures: source and hardware.
@@ -87,27 +87,28 @@ impl Scenario {
                  Xeon E5-2650 v2, loopback."
             }
             Self::Antenna => {
-                "FIX Antenna Java 2.17 and QuickFIX/J 1.6.3, order out and report back, between two hosts over 10 \
-                 GbE. Ours is one host, over loopback."
+                "FIX Antenna Java 2.17 and QuickFIX/J 1.6.3, order out and report back, between \
+                two hosts over 10 GbE. Ours: one host, over loopback."
             }
             Self::ParseLog => {
                 "Chronicle FIX (2016), one message parsed and logged, 10,000 to 200,000 a second, five runs."
             }
             Self::Push => {
-                "A vendor's scenario without figures or hardware that could stand here: reports from server to client, \
-                 2,000,000 one way, each after the answer to the last, and 5,000,000 as fast as they go."
+                "A vendor's scenario, whose figures and hardware cannot be quoted here: reports \
+                from server to client, 2,000,000 one by one, each after the answer to the previous \
+                one, and 5,000,000 as fast as possible."
             }
             Self::Codec => {
-                "A vendor's scenario without figures or hardware that could stand here: the codec alone, orders of 100 \
-                 and 160 bytes."
+                "A vendor's scenario, whose figures and hardware cannot be quoted here: the codec \
+                alone, orders of 100 and 160 bytes."
             }
             Self::GatewayEcho => {
-                "FIXEdge, 200,000 messages at 2,000 a second back on their session, kernel bypass. Ours uses \
-                 the sockets of the kernel."
+                "FIXEdge: 200,000 messages at 2,000 a second, sent back on the same session, with \
+                kernel bypass. Ours uses the sockets of the kernel."
             }
             Self::GatewayConvert => {
-                "FIXEdge, 200,000 messages at 2,000 a second to another session as FIX 4.4, kernel bypass. Ours \
-                 uses the sockets of the kernel."
+                "FIXEdge: 200,000 messages at 2,000 a second, sent to another session as FIX 4.4, \
+                with kernel bypass. Ours uses the sockets of the kernel."
             }
             Self::Oms => {
                 "f9omstw, an order management system for the Taiwan futures exchange (2019); the exchange is \

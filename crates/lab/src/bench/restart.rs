@@ -64,7 +64,7 @@ pub struct RestartArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Serve the journal of this folder, at this port: the process that is started
+    /// Run as the started process: serve the journal of this folder at this port
     #[arg(long, value_name = "DIR", hide = true, requires = "port")]
     pub serve: Option<PathBuf>,
     /// See `serve`
@@ -187,7 +187,7 @@ fn shown(found: &Found) -> String {
     };
     let (behind, timed) = match found.notes_behind {
         Some(notes) => {
-            let behind = format!("  notes after it          {}\n", thousands(notes));
+            let behind = format!("  notes after the newest  {}\n", thousands(notes));
             (behind, "an order, to the venue,")
         }
         None => (String::new(), "a message"),
@@ -198,7 +198,7 @@ fn shown(found: &Found) -> String {
          first Logon answered    {} ms after the start of the process\n  \
          journal written         {}\n  \
          folder at most          {}\n  \
-         beyond what is kept     {:.1} segments at most, without checkpoints\n  \
+         beyond retention        {:.1} segments at most, without checkpoints\n  \
          folder at the end       {}\n  \
          checkpoints             {} of {} in all, the newest {}\n\
          {}  \
@@ -298,7 +298,7 @@ fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error>
             Ok(socket) => break socket,
             Err(_) if began.elapsed() < Duration::from_secs(120) => {
                 if let Ok(Some(status)) = started.0.try_wait() {
-                    return Err(Error::Engine(format!("it ended: {status}")));
+                    return Err(Error::Engine(format!("the process ended: {status}")));
                 }
                 std::thread::sleep(Duration::from_micros(200));
             }

@@ -129,7 +129,7 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     let text = format!(
         "bench sessions: {sessions} sessions on one port, {rate} orders a second each\n\
          orders answered {}, lost {}; sessions ended {}\n\
-         heartbeats heard {}, missed {}\n\
+         heartbeats received {}, missed {}\n\
          anonymous memory for each session, both ends: {} bytes\n\
          us, each window           p50                         p99\n{}{}\
          ratio of the p99 medians: {:.2}\n",
@@ -255,7 +255,7 @@ fn start(
     let address = engine
         .addresses()
         .next()
-        .ok_or_else(|| Error::Engine("it does not listen".into()))?;
+        .ok_or_else(|| Error::Engine("the acceptor does not listen".into()))?;
     let run = move || engine.run().map_err(|error| error.to_string());
     let thread = thread::Builder::new()
         .name("engine".into())

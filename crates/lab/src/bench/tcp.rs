@@ -24,7 +24,7 @@ use crate::sockets::floor::{self, ReportWay};
 /// Flags of `bench tcp`.
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Across two hosts, and then an engine of the other host beside that floor:
+    after_help = "The floor between two hosts, and then an engine on the far host against that floor:
   far host:   fixwire bench tcp --serve 10.0.0.2:9900
   near host:  fixwire bench tcp --to 10.0.0.2:9900
               fixwire bench echo --peer 10.0.0.2:9880 --floor 10.0.0.2:9900"
@@ -141,7 +141,7 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
     })?;
     Ok(Report {
         rows,
-        notes: vec!["What the other host does to its end is not seen from here.".to_owned()],
+        notes: vec!["Disturbances on the other host are not measured.".to_owned()],
         ..report(&format!("to {to}"), &format!("to {to}"), load, machine)
     })
 }

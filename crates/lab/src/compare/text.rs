@@ -23,8 +23,8 @@ pub fn write(comparison: &Comparison, to: &mut impl Write) -> fmt::Result {
         "\nA and B: microseconds, geometric mean over the runs. B/A with its interval: all\n\
          intervals of this table hold together with 95 % (Welch's t on logarithms of\n\
          the runs' percentiles, Bonferroni), so that of equal builds at most 5 tables in\n\
-         100 say faster or slower anywhere. Too few runs: the interval has both no\n\
-         change and a change by 10 % in it."
+         100 say faster or slower anywhere. Too few runs: the interval contains both no\n\
+         change and a change by 10 %."
     )
 }
 

@@ -32,7 +32,7 @@ pub struct KeptCache {
     pub after_pause: u64,
 }
 
-/// Measures it on all these cores at once.
+/// Measures all these cores at once.
 pub(super) fn measure(cores: &[usize]) -> Result<Vec<KeptCache>, Error> {
     on_all(cores, "cache", |core| {
         let lines = Lines::new();

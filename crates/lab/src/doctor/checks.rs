@@ -97,7 +97,7 @@ pub const CHECKS: &[Check] = &[
         reads: "/proc/cpuinfo (hypervisor), /proc/stat (steal)",
         good: "bare metal, steal 0",
         remedy: "Measure on bare metal, or on an instance of a whole host; report only ratios from this machine.",
-        cost: "A machine of its own.",
+        cost: "A separate machine.",
         how: CheckMethod::Read(cpu::virtual_machine),
         ..ROW
     },

@@ -21,15 +21,15 @@ use crate::machine::core_list;
 /// Flags of `doctor`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  fixwire doctor                                 this machine; jitter, cache and floor are measured
+  fixwire doctor                                 check this machine; measure jitter, cache and floor
   fixwire doctor --pid $(pidof fixwire) --interface eth0
-                                                 also a running engine and its network card
-  fixwire doctor --no-measure --watch            what changes, until Ctrl-C
-  fixwire doctor --no-measure --script > tune.sh what would mend it; read it before you run it
+                                                 also check a running engine and its network card
+  fixwire doctor --no-measure --watch            print changes, until Ctrl-C
+  fixwire doctor --no-measure --script > tune.sh the remedies; read the script before you run it
 
-Exit code, the highest of those that apply: 0 all good, 1 doctor failed, 2 wrong flags, 10 something is
-unknown, and bad is a check of weight 11 low, 12 mid, 13 high, 14 verdict, 15 fail. Checks that nobody asked
-for do not count. Nothing is changed, and nothing is opened for writing (docs/operating/doctor.md).")]
+Exit code, the highest that applies: 0 all good, 1 doctor failed, 2 wrong flags, 10 a value is unknown; if a check is
+bad, by its weight: 11 low, 12 mid, 13 high, 14 verdict, 15 fail. Checks that no flag requested do not count. Nothing
+is changed, and nothing is opened for writing (docs/operating/doctor.md).")]
 pub struct DoctorArgs {
     /// Hot cores, which spin, for example 2,3 [default: the two that benches take]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -67,7 +67,7 @@ pub struct DoctorArgs {
     #[arg(long)]
     json: bool,
 
-    /// Go on and print what changes, once in each interval; nothing is measured
+    /// Keep running, and print changed findings once in each interval; nothing is measured
     #[arg(long, conflicts_with = "json")]
     watch: bool,
 

@@ -123,7 +123,10 @@ pub fn rcu(of: &Observed) -> Observation {
         None => seen.judge("rcuo threads unknown", None),
         Some(spare) => {
             let count = spare.iter().filter(|spares| !**spares).count();
-            let text = format!("{count} of {} rcuo threads may run there", spare.len());
+            let text = format!(
+                "{count} of {} rcuo threads may run on hot cores",
+                spare.len()
+            );
             seen.judge(text, Some(count == 0))
         }
     }

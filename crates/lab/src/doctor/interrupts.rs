@@ -66,7 +66,7 @@ pub fn on_hot_cores(of: &Observed) -> Observation {
             .collect()
     });
     let allowed = lists.map(|lists| lists.iter().filter(|spares| !**spares).count());
-    seen = seen.record(named("IRQs sent there", allowed));
+    seen = seen.record(named("IRQs sent to hot cores", allowed));
     match of.now.processes("irqbalance") {
         None => seen.judge("irqbalance unknown", None),
         Some(running) if running.is_empty() => seen.record("no irqbalance"),

@@ -47,7 +47,7 @@ impl Observed {
         Some(self.cores.iter().all(|core| list.contains(core)))
     }
 
-    /// Whether it contains no hot core.
+    /// Whether a list of cores contains no hot core; `None` without hot cores.
     pub fn spares_hot_cores(&self, list: &str) -> Option<bool> {
         if self.cores.is_empty() {
             return None;

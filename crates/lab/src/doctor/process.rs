@@ -131,7 +131,7 @@ pub fn policy(of: &Observed) -> Observation {
         let text = format!("core {core}: thread {} {}", thread.id, thread.policy());
         seen = seen.judge(text, Some(others == 0));
         if others > 0 {
-            seen = seen.record(format!("{others} other threads may run there"));
+            seen = seen.record(format!("{others} other threads may run on it"));
         }
         let switches = of.delta(|of| pushed_off(of, &folder, thread.id));
         let good = switches.map(|count| count == 0);

@@ -43,7 +43,7 @@ pub fn text(diagnosis: &Diagnosis, observed: &Observed, colour: bool) -> String 
     }
     let count = |health| with(health).count();
     let sum = format!(
-        "{} bad, {} unknown, {} not asked for, {} good, {} recorded",
+        "{} bad, {} unknown, {} not requested, {} good, {} recorded",
         count(Health::Bad),
         count(Health::Unknown),
         count(Health::NotAsked),

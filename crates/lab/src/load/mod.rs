@@ -45,7 +45,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// All of them.
+    /// Number of faults of all kinds.
     pub fn total(&self) -> u64 {
         self.lost + self.duplicate + self.out_of_order + self.wrong
     }

@@ -72,7 +72,7 @@ impl UsageReading {
 }
 
 impl Consumption {
-    /// That of a thread or the process since its start; the clock is finer than the times of getrusage(2).
+    /// Consumption of a thread or the process since its start; the clock is finer than the times of getrusage(2).
     fn of(whose: UsageWho, clock: ClockId) -> Self {
         let time = clock_gettime(clock);
         let mut consumption = Self {

@@ -291,7 +291,7 @@ pub(crate) fn address<A: Application, H: fixwire::Host>(
     engine: &Engine<A, H>,
 ) -> Result<SocketAddr, Error> {
     let address = engine.addresses().next();
-    address.ok_or_else(|| Error::Engine("it listens nowhere".to_owned()))
+    address.ok_or_else(|| Error::Engine("the exchange does not listen".to_owned()))
 }
 
 /// ExecType(150) of the report of a request.

@@ -52,10 +52,10 @@ impl RigConfig {
     #[must_use]
     pub fn place(&self) -> &'static str {
         match self.cores.as_deref() {
-            None => "no thread pinned, client and venue in one thread in turn",
-            Some([_, _, _, ..]) => "OMS, client and venue pinned to a core each",
+            None => "no thread pinned, client and venue alternate in one thread",
+            Some([_, _, _, ..]) => "OMS, client and venue each pinned to a core",
             Some(_) => {
-                "OMS pinned to one core, client and venue in one thread in turn on the other"
+                "OMS pinned to one core, client and venue alternate in one thread on the other"
             }
         }
     }
@@ -131,8 +131,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Starts all of them, with journals in this folder. The caller's thread becomes the client's and is pinned by
-    /// the caller.
+    /// Starts OMS, client and venue, with journals in this folder. The caller's thread becomes the client's and is
+    /// pinned by the caller.
     ///
     /// # Errors
     ///

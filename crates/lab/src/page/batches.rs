@@ -18,9 +18,9 @@ const SHORT: [usize; 2] = [0, 2];
 const OTHERS: usize = 2 * SHORT.len() + 2;
 
 /// The figures in the tables.
-const TIMES: &str = "T0: before the client builds a request. T1: the OMS has found it. T2: what it causes is written \
-                     to the venue. T3, T4: the OMS, then the client, has read the report. Journalled: its record is \
-                     committed.";
+const TIMES: &str = "T0: before the client builds a request. T1: the OMS has found the request. \
+    T2: the resulting message is written to the venue. T3, T4: the OMS, then the client, has read \
+    the report. Journalled: the record of the request is committed.";
 
 /// Writes the tables and the throughput.
 pub(super) fn write(report: &OmsReport, to: &mut impl Write) -> fmt::Result {
@@ -142,8 +142,8 @@ fn write_saturation(part: &OmsPart<'_>, to: &mut impl Write) -> fmt::Result {
     };
     writeln!(
         to,
-        "<p>{} orders sent at once over {}: the OMS answered and reported {} a second. The client was busy for {:.0} % of \
-         this time, the venue, on its own thread, for {:.0} %.</p>",
+        "<p>{} orders sent at once over {}: the OMS answered and reported {} a second. The client \
+        was busy for {:.0} % of this time, the venue, on the client's thread, for {:.0} %.</p>",
         thousands(saturation.orders as u64),
         part.lines.called(),
         thousands(saturation.orders_a_second as u64),

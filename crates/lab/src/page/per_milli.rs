@@ -42,8 +42,9 @@ fn write_table(
 ) -> fmt::Result {
     writeln!(
         to,
-        "<table class=\"figures\"><caption>Total time, and share of the milliseconds by the number of transactions \
-         completed in each; published ones are of milliseconds with any. *: other work took time</caption>"
+        "<table class=\"figures\"><caption>Total time, and share of the milliseconds by the number \
+        of transactions completed in each; published shares are of the milliseconds with any. *: \
+        other work took time</caption>"
     )?;
     write!(to, "<thead><tr><th>System<th>Total, s<th>none")?;
     for (least, most) in TRANSACTION_BANDS {

@@ -17,8 +17,8 @@ pub(super) fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     };
     writeln!(
         to,
-        "<table class=\"figures\"><caption>Response time, {}, median over the runs{times}. \
-         ~: affected by what else the machine did</caption>",
+        "<table class=\"figures\"><caption>Response time, {}, median over the runs{times}. ~: \
+        affected by other work of the machine</caption>",
         screen::unit(report.unit)
     )?;
     write!(to, "<thead><tr><th>Rate<th>Subject")?;

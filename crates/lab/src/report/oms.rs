@@ -271,12 +271,12 @@ pub fn sentences(report: &OmsReport) -> Vec<String> {
         for part in report.parts() {
             let write = micros(part.bare_write_ns[0][0]);
             all.push(format!(
-                "A bare write of the same bytes takes {write} us, paced."
+                "A bare write of the same bytes, paced alike, takes {write} us."
             ));
             if let Some(row) = part.at_once() {
                 all.push(format!(
-                    "{} orders at once: the last is at the venue after {:.3} s, the last report is back after \
-                     {:.3} s (published for {}: {} and about {:.0}).",
+                    "{} orders at once: the last order is at the venue after {:.3} s, the last \
+                    report is back after {:.3} s (published for {}: {} and about {:.0}).",
                     row.batch,
                     row.first_t0_to_last_t2_ns as f64 / 1e9,
                     row.first_t0_to_last_t4_ns as f64 / 1e9,
@@ -357,7 +357,7 @@ pub(crate) mod sample {
             origin: Provenance::here(),
             machine: Machine::read(),
             lines: LineProtocol::Fix,
-            venue: "venue that accepts what it reads".to_owned(),
+            venue: "venue that accepts every order".to_owned(),
             place: "no thread pinned".to_owned(),
             gap_us: 10,
             bare_write_ns: [[4_100, 4_200, 4_300, 4_400, 4_500]; 2],
@@ -401,9 +401,9 @@ mod tests {
         assert_eq!(
             said,
             [
-                "A bare write of the same bytes takes 4.10 us, paced.",
-                "100000 orders at once: the last is at the venue after 0.056 s, the last report is back after 0.057 s \
-                 (published for 100000: 0.845 and about 5).",
+                "A bare write of the same bytes, paced alike, takes 4.10 us.",
+                "100000 orders at once: the last order is at the venue after 0.056 s, the last \
+                report is back after 0.057 s (published for 100000: 0.845 and about 5).",
                 "Most: 107,805 orders a second, each answered and reported.",
                 "The machine took time during 1 of 3 batches: `fixwire doctor` says why.",
             ]

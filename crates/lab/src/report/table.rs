@@ -126,9 +126,10 @@ fn legend(unit: Unit) -> &'static str {
              Cores: near when both share a cache, far when they do not, moved when that changed during the run."
         }
         Unit::Nanos => {
-            "Nanoseconds; cells are the runs in order. Response time counts from when the message was \
-             due, service time from\nwhen work on it began; both have two readings of the clock in them. \
-             Variation is 100 (max - min) / (max + min / 2) percent of the runs but\nthe first."
+            "Nanoseconds; cells are the runs in order. Response time counts from when the message \
+            was due, service time from\nwhen work on it began; both include two readings of the \
+            clock. Variation is 100 (max - min) / (max + min / 2) percent of the runs but\nthe \
+            first."
         }
     }
 }

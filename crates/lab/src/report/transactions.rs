@@ -58,7 +58,8 @@ impl TransactionsReport {
 #[must_use]
 pub fn sentences(report: &TransactionsReport) -> Vec<String> {
     let mut all = vec![format!(
-        "{:.3} s. Of that time the client worked {:.0} %, the exchange on its thread {:.0} %.",
+        "{:.3} s. Of that time the client worked {:.0} %, the exchange, on the same thread, {:.0} \
+        %.",
         report.seconds,
         100.0 * report.client_share,
         100.0 * report.exchange_share
@@ -106,7 +107,10 @@ mod tests {
         assert!((report.throughput().share(9, 12) - 40.0).abs() < 1e-9);
         assert_eq!(
             sentences(&report),
-            ["0.075 s. Of that time the client worked 10 %, the exchange on its thread 76 %."]
+            [
+                "0.075 s. Of that time the client worked 10 %, the exchange, on the same thread, 76 \
+                %."
+            ]
         );
         report.taken.preempted = 31_452;
         assert_eq!(

@@ -284,7 +284,7 @@ impl Acceptor {
                 )));
             }
             if start.elapsed() > LISTENS {
-                return Err(self.failed("it does not listen"));
+                return Err(self.failed("the acceptor does not listen"));
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -323,7 +323,7 @@ impl Acceptor {
     /// Processor time of all its threads, in ticks.
     fn ticks(&self) -> Result<u64, Error> {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.child.id()));
-        let text = text.map_err(|_| self.failed("it ended"))?;
+        let text = text.map_err(|_| self.failed("the acceptor ended"))?;
         // The name, in parentheses, may have blanks; user and system time are the 12th and 13th after it.
         let after = text.rsplit(')').next().unwrap_or_default();
         let times = after.split_whitespace().skip(11).take(2);

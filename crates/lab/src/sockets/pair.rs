@@ -212,7 +212,7 @@ impl Pair {
         Self::start_by(Clock::start(), config, far_core, app)
     }
 
-    /// The same by a clock that `app` reads too.
+    /// As [`Pair::start`], with a clock that `app` reads too.
     ///
     /// # Errors
     ///
@@ -229,7 +229,7 @@ impl Pair {
 }
 
 impl Pair<MarkingHost<Os>> {
-    /// The same, with orders marked at both ends; the acceptor must be ours.
+    /// As [`Pair::start`], with orders marked at both ends; the acceptor must be ours.
     ///
     /// # Errors
     ///
@@ -327,7 +327,7 @@ impl<H: Host> Pair<H> {
         Ok(run)
     }
 
-    /// The same; also returns the marked orders, if orders are marked.
+    /// One run of orders through the engines; also returns the marked orders, if orders are marked.
     fn run_staged(
         &mut self,
         pace: Pace,

@@ -34,11 +34,11 @@ pub enum Work {
     Resend,
     /// One order goes through a gateway, from one session to another.
     Route,
-    /// The same, with conversion to FIX 4.4.
+    /// One order goes through a gateway, which converts it to FIX 4.4.
     Convert,
     /// An order and then its cancel go through an OMS to a venue, and the reports back.
     Oms,
-    /// The same, with a line over TMP.
+    /// An order and then its cancel go through an OMS to a venue over TMP, and the reports back.
     OmsTmp,
 }
 
@@ -68,7 +68,7 @@ impl Work {
         Self::OmsTmp,
     ];
 
-    /// Its name in files and on command lines.
+    /// Name of the work in files and on command lines.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

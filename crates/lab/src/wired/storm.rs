@@ -27,7 +27,7 @@ pub struct Storm {
 }
 
 impl Storm {
-    /// Its name on command lines.
+    /// Name of the storm on command lines.
     pub const NAME: &str = "engine-reconnect";
 
     /// Logs on this number of sessions, each from its own address.

@@ -66,12 +66,13 @@ fn text(reports: &[(String, Report)], library: Option<&str>) -> String {
     text += &note(match library {
         None => "onload: no kernel-bypass library preloaded: see docs/operating/running.md.",
         Some(_) => {
-            "Measured with the preloaded socket library; without it, the command measures the other two."
+            "Measured with the preloaded socket library; without it, the command measures the \
+            other two configurations."
         }
     });
     text += &note(
-        "Closed loops, all runs together. Published between two hosts; ours is one host over loopback, whose floor is \
-         that way.",
+        "Closed loops, all runs together. The published figures are from two hosts; ours, and our \
+        floor, are from one host over loopback.",
     );
     text
 }

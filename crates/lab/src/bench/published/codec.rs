@@ -59,8 +59,9 @@ fn table(timings: &[(CodecWork, [Timing; 2])]) -> String {
     let sizes = OrderSize::ALL.map(|size| format!("{} B", size.bytes()));
     let names = [("", 1), (&*sizes[0], 3), (&*sizes[1], 3)];
     let note = note(&format!(
-        "Batches of {BATCH} without a clock between messages, the order hot in cache. Checks: BodyLength, CheckSum, \
-         MsgSeqNum, CompIDs. What is encoded is an order as long as the one that is read."
+        "Each figure is the time of a batch of {BATCH} messages divided by {BATCH}, with the order \
+        hot in cache. Checks: BodyLength, CheckSum, MsgSeqNum, CompIDs. The encoded order is as \
+        long as the decoded one."
     ));
     [below(&names, &grid), note].concat()
 }

@@ -44,9 +44,10 @@ pub(super) fn measure(setting: &Setting, converts: bool) -> Result<Section, Erro
         section.reports.push((format!("{name}-{rate}"), report));
     }
     section.text += &note(
-        "Timed as published, from right before the write to right after the read; due: from when the order was due. The \
-         dictionary is not checked, as published, nor is CheckSum; BodyLength and the session are. An order that is \
-         forwarded or converted is followed, as a gateway does by default.",
+        "Timed as published, from right before the write to right after the read; due: from when \
+        the order was due. As published, messages are not validated against the dictionary; \
+        CheckSum is not checked either, but BodyLength and the fields of the session are. \
+        Forwarded and converted orders are followed, as a gateway does by default.",
     );
     Ok(section)
 }

@@ -56,7 +56,8 @@ fn chronicle(pace: Pace) -> String {
     curve.map_or_else(String::new, |curve| {
         let (_, median) = curve.points[0];
         format!(
-            " Chronicle FIX: {median:.1} us, some 10 of them TCP, about {:.1} times.",
+            " Chronicle FIX: {median:.1} us, of which TCP takes about 10 us, so about {:.1} times \
+            its TCP floor.",
             median / 10.0
         )
     })

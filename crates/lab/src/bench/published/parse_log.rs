@@ -28,8 +28,9 @@ fn text(report: &Report) -> String {
     let service = table(report, "fixwire, service time", |run| run.service);
     let response = table(report, "fixwire, response time", |run| run.response);
     let note = note(
-        "The least and the most of the runs. Service time counts from when work on a message began, as published, \
-         response time from when it was due; both have two readings of the clock in them.",
+        "The lowest and the highest figure of the runs. Service time counts from when work on a \
+        message began, as published, response time from when the message was due; both include two \
+        readings of the clock.",
     );
     [service, response, note].concat()
 }

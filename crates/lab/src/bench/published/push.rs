@@ -73,7 +73,7 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     let rows = rows(&mut pair, &shared, counts, initiator);
     // The error of the far engine explains a failed run, not the other way round.
     pair.stop()?;
-    let title = "FIX 4.2 reports from server to client, unasked".to_owned();
+    let title = "FIX 4.2 reports from server to client, unsolicited".to_owned();
     let settings = format!(
         "FIX.4.2 report ({REPORT_BYTES} bytes) over TCP; {}, wait spin; {} one way, {} pushed",
         engine.text(),
@@ -83,9 +83,10 @@ fn measure_report(counts: Counts, engine: &EngineArgs) -> Result<Report, Error> 
     Ok(Report {
         rows: rows?,
         notes: vec![
-            "one way: from before the server's application builds a report until the client's has it, by one clock; \
-             the next report follows the client's order. push: as many as the client takes, so that its times are \
-             those of a queue."
+            "one way: from before the server's application builds a report until the client's \
+            application has it, by one clock; the client's next order requests the next report. \
+            push: as many reports as the client accepts, so that the times include waiting in a \
+            queue."
                 .to_owned(),
         ],
         ..Report::new("push", title, settings, machine)
@@ -151,9 +152,10 @@ fn text(report: &Report) -> String {
         grid.push(cells);
     }
     let note = note(
-        "One way: from before the server's application builds a report until the client's has it, by one clock. The \
-         floor is a round trip: half of it is one way. Pushed: 32 in a write, at most 256 ahead of the client. Two \
-         engines, messages in memory, no dictionary.",
+        "One way: from before the server's application builds a report until the client's \
+        application has it, by one clock. The floor is a round trip: half of it is one way. \
+        Pushed: 32 reports in a write, at most 256 ahead of the client. Two engines, messages in \
+        memory, no dictionary.",
     );
     [aligned(&grid), text, note].concat()
 }

@@ -53,7 +53,7 @@ pub const BAD: &[(&str, Change, &str)] = &[
     (
         "RCU off-load",
         |it| it.with("proc/17/status", "Cpus_allowed_list:\t0-3\n"),
-        "1 of 2 rcuo threads may run there",
+        "1 of 2 rcuo threads may run on hot cores",
     ),
     (
         "SMT",
@@ -302,7 +302,7 @@ pub const BAD: &[(&str, Change, &str)] = &[
     (
         "hot threads",
         |it| it.with("proc/700/task/701/status", &status("0-3", 3)),
-        "thread 700 FIFO 50, 1 other threads may run there",
+        "thread 700 FIFO 50, 1 other threads may run on it",
     ),
     (
         "hot threads",
