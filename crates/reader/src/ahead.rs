@@ -79,7 +79,7 @@ impl AheadInput {
         let (full, batches) = sync_channel(WAITING);
         let (used, empty) = channel();
         let thread = fixwire_threads::spawn("reads", move || read(input, &full, &empty))
-            .map_err(|error| format!("no thread to read it: {error}"))?;
+            .map_err(|error| format!("cannot start a thread that reads it: {error}"))?;
         Ok(Self {
             file,
             hints,

@@ -57,9 +57,7 @@ impl fmt::Display for NotAnonymised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Frame(why) => f.write_str(why),
-            Self::Field => {
-                f.write_str("a malformed field: nobody can say which bytes are its value")
-            }
+            Self::Field => f.write_str("a malformed field, whose value cannot be determined"),
         }
     }
 }

@@ -161,7 +161,7 @@ impl Blocks {
                 at: self.base + start as u64,
                 len: Some(part.len as u64),
                 why: format!(
-                    "a packet of link type {}, of which none is read",
+                    "a packet of link type {}: packets of this link type are not read",
                     found.link
                 ),
             });
@@ -206,8 +206,11 @@ fn begin(rest: &[u8]) -> Result<Option<Part>, String> {
     if rest.len() < PCAP_HEADER {
         return Ok(None);
     }
-    let (_, header) =
-        parse_pcap_header(&rest[..PCAP_HEADER]).map_err(|_| "no header of a capture".to_owned())?;
+    let (_, header) = parse_pcap_header(&rest[..PCAP_HEADER]).map_err(|_| {
+        "an invalid header of a \
+            capture"
+            .to_owned()
+    })?;
     Ok(Some(Part {
         len: PCAP_HEADER,
         layout: Some(Layout::Pcap(header)),
@@ -222,7 +225,7 @@ fn pcap(rest: &[u8], header: &PcapHeader) -> Result<Option<Part>, String> {
     let captured = number(length, header.is_bigendian());
     let len = PCAP_FRAME.saturating_add(captured);
     if len > LONGEST {
-        return Err(format!("a packet of {captured} bytes"));
+        return Err(format!("a packet with an invalid length, {captured} bytes"));
     }
     let Some(whole) = rest.get(..len) else {
         return Ok(None);
@@ -231,7 +234,7 @@ fn pcap(rest: &[u8], header: &PcapHeader) -> Result<Option<Part>, String> {
         true => parse_pcap_frame_be(whole),
         false => parse_pcap_frame(whole),
     };
-    let (_, frame) = parsed.map_err(|error| format!("no packet: {error:?}"))?;
+    let (_, frame) = parsed.map_err(|error| format!("an invalid packet: {error:?}"))?;
     let unit = if header.is_nanosecond_precision() {
         1
     } else {
@@ -273,13 +276,13 @@ fn pcapng(
         *big = match head[8..].try_into().unwrap_or_default() {
             LITTLE => false,
             BIG => true,
-            _ => return Err("a section without byte order".to_owned()),
+            _ => return Err("a section without a valid byte order".to_owned()),
         };
         interfaces.clear();
     }
     let len = number(&head[4..8], *big);
     if !(PCAPNG_HEAD..=LONGEST).contains(&len) || !len.is_multiple_of(4) {
-        return Err(format!("a block of {len} bytes"));
+        return Err(format!("a block with an invalid length, {len} bytes"));
     }
     let Some(whole) = rest.get(..len) else {
         return Ok(None);
@@ -289,7 +292,7 @@ fn pcapng(
     } else {
         parse_block_le(whole)
     };
-    let (_, block) = parsed.map_err(|_| "a block that is not as it must be".to_owned())?;
+    let (_, block) = parsed.map_err(|_| "an invalid block".to_owned())?;
     let place = |data: &[u8], captured: u32| {
         let start = data.as_ptr().addr() - whole.as_ptr().addr();
         (start, start + data.len().min(captured as usize))
@@ -308,7 +311,7 @@ fn pcapng(
         }
         PcapNgBlock::EnhancedPacket(packet) => {
             let interface = interfaces.get(packet.if_id as usize);
-            let interface = interface.ok_or("a packet of an interface that is not described")?;
+            let interface = interface.ok_or("a packet of an interface without a description")?;
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
             Some(Found {
                 link: interface.link,
@@ -318,7 +321,7 @@ fn pcapng(
         }
         PcapNgBlock::SimplePacket(packet) => {
             let interface = interfaces.first();
-            let interface = interface.ok_or("a packet of an interface that is not described")?;
+            let interface = interface.ok_or("a packet of an interface without a description")?;
             Some(Found {
                 link: interface.link,
                 time: Timestamp(0),

@@ -61,7 +61,7 @@ pub enum TimeSource {
 }
 
 impl TimeSource {
-    /// Its name.
+    /// Name of the origin.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -172,14 +172,18 @@ impl LogIndexes {
     fn identify(&self, log: &Path) -> Result<(File, LogState, IndexHeader), String> {
         let failed = |error: io::Error| error.to_string();
         if log.is_dir() {
-            return Err("a journal has no index".to_owned());
+            return Err("a journal cannot have an index".to_owned());
         }
         let file = regular::open(log).map_err(failed)?;
         let facts = file.metadata().map_err(failed)?;
         let mut first = vec![0; FIRST];
         let filled = read_at_most(&file, &mut first, 0).map_err(failed)?;
         if Content::of(&first[..filled]) != Content::Text {
-            return Err("only plain texts have an index: it is packed, or a capture".to_owned());
+            return Err(
+                "only plain text logs can have an index: this file is compressed, or a \
+                capture"
+                    .to_owned(),
+            );
         }
         let state = LogState {
             size: facts.len(),

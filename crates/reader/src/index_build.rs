@@ -24,7 +24,7 @@ pub(crate) struct Growth<'a> {
     pub(crate) zone: &'a LogZone,
     /// Position and line of the first byte without a record.
     pub(crate) from: (u64, u64),
-    /// State of the log at that time. Later data is left for the next run.
+    /// Size and modification time of the log when the run starts. Data written later is left for the next run.
     pub(crate) state: LogState,
 }
 

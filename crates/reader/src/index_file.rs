@@ -129,7 +129,7 @@ pub(crate) enum IndexCursor {
     },
     File {
         reader: Box<IndexReader>,
-        /// The last one.
+        /// The last record.
         record: Box<BlockRecord>,
     },
 }

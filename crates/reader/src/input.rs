@@ -6,9 +6,9 @@ use crate::left_out::LeftOuts;
 /// Result of looking for the next message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// There is one: [`LogInput::entry`].
+    /// A message is available: [`LogInput::entry`].
     Message,
-    /// None now, perhaps later.
+    /// No message now, but more may follow.
     Wait,
     /// No more messages.
     End,

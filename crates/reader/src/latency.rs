@@ -34,7 +34,7 @@ pub enum LatencyKind {
 }
 
 impl LatencyKind {
-    /// All of them.
+    /// All kinds of intervals.
     pub const ALL: [Self; 6] = [
         Self::OrderToReport,
         Self::OrderToFill,
@@ -44,7 +44,7 @@ impl LatencyKind {
         Self::ReportThrough,
     ];
 
-    /// Its name.
+    /// Name of the interval in tables and files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -46,7 +46,7 @@ pub(crate) fn sources(path: &Path, left_out: &mut LeftOuts) -> Vec<PathBuf> {
     } else if found.is_empty() {
         left_out.push(LeftOut::whole(
             &name,
-            "the folder has no log and no journal",
+            "the folder contains no log and no journal",
         ));
     }
     found

@@ -149,7 +149,7 @@ impl LogReader {
             };
             if !lanes.iter().any(is_named) {
                 return Err(format!(
-                    "no file {of} is read, whose times could be shifted"
+                    "cannot shift the times of {of}: none of the files has this name"
                 ));
             }
         }

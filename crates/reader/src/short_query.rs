@@ -180,7 +180,7 @@ fn term(text: &str) -> Result<Term, String> {
         .and_then(|rest| rest.strip_suffix('"'));
     let value = quoted.unwrap_or(given);
     if value.bytes().any(|byte| byte == SOH) {
-        return Err(format!("{text}: a value has no SOH"));
+        return Err(format!("{text}: a value cannot contain SOH"));
     }
     let values = || match quoted {
         Some(value) => vec![value.as_bytes().to_vec()],

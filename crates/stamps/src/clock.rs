@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Counts nanoseconds since it was started, and knows which wall time that was.
+/// Counts nanoseconds since it was started, and keeps the wall time of its start.
 ///
 /// Both ends of a measurement read the same clock, so that a start time can travel in a ClOrdID.
 #[derive(Clone, Copy, Debug)]

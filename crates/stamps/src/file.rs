@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Size of the first read at the end that searches for the last line, bytes.
 const FIRST_LOOK: u64 = 2048;
 
-/// A file that is being written. It is complete once first the host and then this is dropped.
+/// A file that is being written. The file is complete once the host and, after it, this value are dropped.
 #[derive(Debug)]
 pub struct StampsFile {
     stamps: Arc<Stamps>,
@@ -98,7 +98,7 @@ impl Drop for StampsFile {
 pub enum StampsFileError {
     /// A system error.
     System(io::Error),
-    /// Another process writes it.
+    /// Another process writes the file.
     InUse,
     /// The file is not a stamps file of this version.
     Form {

@@ -102,7 +102,7 @@ impl<H: Host> StampingHost<H> {
         }
     }
 
-    /// With the tag in which clients send the time of a request, nanoseconds since 1970.
+    /// Sets the tag in which clients send the time of a request, nanoseconds since 1970.
     #[must_use]
     pub fn with_send_time(mut self, tag: Tag) -> Self {
         self.send_time = tag;
@@ -178,7 +178,7 @@ impl<H: Host> StampingHost<H> {
             }
             None => self.end(stamp),
         }
-        // The next one waits for this one, too.
+        // The next message counts as found only now: it had to wait for this one.
         self.found = self.now_wall();
     }
 

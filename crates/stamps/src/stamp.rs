@@ -11,9 +11,9 @@ const MOST_KEPT: usize = 4 << 20;
 /// First state of a request or a report.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum FirstState {
-    /// It was sent to a venue.
+    /// The request was sent to a venue.
     Sending,
-    /// It was queued.
+    /// The request was queued.
     #[default]
     Queuing,
     /// The OMS rejected it.
@@ -83,7 +83,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// One of this ClOrdID(11) without times.
+    /// A stamp of this ClOrdID(11), without times.
     #[must_use]
     pub fn new(kind: u8, id: &[u8], state: FirstState) -> Self {
         let len = id.len().min(MAX_ID);
@@ -109,7 +109,7 @@ impl Stamp {
         &self.id[..usize::from(self.id_len)]
     }
 
-    /// Whether it belongs to a venue report.
+    /// Whether the stamp belongs to a venue report.
     #[must_use]
     pub fn is_report(&self) -> bool {
         matches!(self.kind, b'8' | b'9')

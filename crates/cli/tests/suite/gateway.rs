@@ -175,7 +175,7 @@ fn the_messages_of_a_journal_are_those_that_came_in() {
     let empty = attempt(&["gateway.toml", empty.to_str().unwrap()]);
     assert_eq!(empty.status.code(), Some(1));
     assert!(
-        text(&empty.stderr).contains("the folder has no log and no journal"),
+        text(&empty.stderr).contains("the folder contains no log and no journal"),
         "{empty:?}"
     );
 }

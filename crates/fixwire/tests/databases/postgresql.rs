@@ -358,7 +358,7 @@ fn tables_of_quickfix_are_taken_and_what_cannot_be_a_log_is_told() {
     );
     seq = wrong(
         &|it| it.event_table = "moments".into(),
-        "column time of table moments is no timestamp",
+        "column time of table moments does not have the type timestamp",
         seq,
     );
     seq = wrong(

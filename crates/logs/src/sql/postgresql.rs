@@ -246,7 +246,7 @@ fn columns(
         if category != wanted {
             let kind = if wanted == "D" { "timestamp" } else { "text" };
             kinds = Err(LogError(format!(
-                "column {name} of table {table} is no {kind}"
+                "column {name} of table {table} does not have the type {kind}"
             )));
         }
         columns.push(Column { name, needed });
@@ -283,7 +283,8 @@ fn reason(error: &Error) -> String {
     if let Some(error) = error.as_db_error() {
         let hint = match *error.code() {
             SqlState::INSUFFICIENT_PRIVILEGE => {
-                " (the log reads and writes its tables, and makes those missing)"
+                " (the database user must be allowed to read and write the tables of the log, and \
+                to create missing ones)"
             }
             SqlState::STRING_DATA_RIGHT_TRUNCATION => " (make the table's columns wider)",
             _ => "",

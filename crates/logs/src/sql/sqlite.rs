@@ -16,7 +16,7 @@ use super::table::{self, Column, SESSION, Tables};
 
 /// How long another process may lock the file before an event reports it.
 const BUSY: Duration = Duration::from_secs(2);
-/// At the start no caller waits.
+/// At the start, a lock by another process is not waited for.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
 /// A database file.

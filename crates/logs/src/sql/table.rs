@@ -69,8 +69,8 @@ pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogEr
     let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
     let refuse = |why: String| {
         Err(LogError(format!(
-            "table {table} is not a QuickFIX log table: {why}; configure another table, or a new \
-             name and it is created"
+            "table {table} is not a QuickFIX log table: {why}; configure another table, or the \
+            name of a new table, which the log then creates"
         )))
     };
     let wanted = SESSION.iter().filter(|it| !OPTIONAL.contains(it));

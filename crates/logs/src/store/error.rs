@@ -94,16 +94,18 @@ impl fmt::Display for StoreError {
         match self {
             Self::Damaged(damage) => write!(
                 f,
-                "{damage}; nothing was changed. If its engine was killed, start it once more and log the \
-                 session out, or restore a copy of the store"
+                "{damage}; nothing was changed. If the engine that wrote the store was killed, \
+                start that engine once more and log the session out, or restore a copy of the store"
             ),
             Self::Missing { file } => write!(
                 f,
-                "{file} is missing; check the folder, its engine and the session's name"
+                "{file} is missing; check the folder of the store, the engine that wrote it and \
+                the name of the session"
             ),
             Self::Occupied { file } => write!(
                 f,
-                "{file} exists and is not overwritten; move that store away, or choose another folder"
+                "{file} exists already and is not overwritten; move that store away, or choose \
+                another folder"
             ),
             Self::InUse {
                 session,
@@ -124,7 +126,8 @@ impl fmt::Display for StoreError {
             Self::NoJournal { folder } => write!(f, "{folder} contains no journal"),
             Self::TooHigh { number, most } => write!(
                 f,
-                "sequence number {number} is above {most}, the highest of this engine"
+                "sequence number {number} is above {most}, the highest that the engine of the \
+                store supports"
             ),
             Self::Name { session, why } => write!(
                 f,

@@ -35,7 +35,7 @@ const OF_EXECUTION: Places = Places {
     ord_id: 28,
     user_define: 32,
 };
-/// For R03 and R22.
+/// Offsets in R03 and R22.
 const OF_SHORT: Places = Places {
     exec_type: 18,
     ord_id: 26,
@@ -74,7 +74,7 @@ pub(super) fn written(frame: &[u8]) -> Option<Written> {
     Some(Written { seq, len, sum })
 }
 
-/// Whether it is an order, or a change or cancel of one.
+/// Whether the frame is an order, or a change or cancel of an order.
 pub(super) fn is_request(frame: &[u8]) -> bool {
     let is_query = frame.get(OF_REQUEST.exec_type) == Some(&TmpExecType::QUERY.0);
     matches!(code(frame), R01::CODE | R31::CODE) && !is_query
