@@ -36,7 +36,7 @@ impl Rate {
         }
     }
 
-    /// Whether it allows anything, but not everything.
+    /// Whether the rate limit is valid: above zero, and at most one token a nanosecond.
     pub(crate) fn is_sound(&self) -> bool {
         self.count > 0 && self.burst > 0 && self.interval().0 > 0
     }

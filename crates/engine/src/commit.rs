@@ -450,7 +450,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// The same without a session: the record belongs to the first link, or to the notes.
+    /// Commits messages without an inbound cause and without a session: the record belongs to the first link, or to the
+    /// notes.
     #[cold]
     fn commit_sent_aside(
         &mut self,
@@ -521,7 +522,7 @@ pub(crate) fn effect<'a>(
     })
 }
 
-/// The same for a frame.
+/// The numbered frame, for the journal.
 #[cold]
 #[inline(never)]
 fn effect_of_link<'a>(

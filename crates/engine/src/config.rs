@@ -38,8 +38,8 @@ pub(crate) const LONGEST_ID: usize = 128;
 pub struct EngineConfig {
     /// Folder of the journal's segments; created if missing. Not used with [`Durability::Memory`].
     pub journal_dir: PathBuf,
-    /// Starts a new journal in a folder whose journal was removed. Otherwise such a folder is refused; with it, a
-    /// folder with a journal is.
+    /// If true, a new journal is started in a folder whose journal was removed, and a folder with a journal is refused.
+    /// If false, a folder whose journal was removed is refused.
     pub new_journal: bool,
     /// Where a message is stored before its first byte is written to a socket.
     pub durability: Durability,
@@ -47,8 +47,8 @@ pub struct EngineConfig {
     pub wait: Wait,
     /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
     pub core: Option<usize>,
-    /// Locks all memory of the process from [`Engine::new`](crate::Engine::new) until the process ends: no page is
-    /// missing or swapped out when a message needs it.
+    /// If true, all memory of the process is locked from [`Engine::new`](crate::Engine::new) until the process ends: no
+    /// page is missing or swapped out when a message needs it.
     pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
@@ -329,7 +329,7 @@ const fn longer(a: usize, b: usize) -> usize {
 pub struct Limits {
     /// Connections without a Logon; further ones are closed when accepted.
     pub pending: usize,
-    /// The same, from one address.
+    /// Connections without a Logon from one address; further ones are closed when accepted.
     pub pending_per_address: usize,
     /// Length of a first message, which must be a Logon, bytes.
     pub logon_bytes: usize,
@@ -343,7 +343,7 @@ pub struct Limits {
     /// Bytes of messages collected before they are written, not counting one of `max_message`. The effects of one
     /// message must fit.
     pub outbox_bytes: usize,
-    /// The same as a count of messages.
+    /// Number of messages collected before they are written.
     pub outbox_messages: usize,
     /// Most events of one kind reported in one second; the others are counted.
     pub events_per_second: u32,
@@ -411,17 +411,18 @@ pub struct SessionConfig {
     /// Its name in the journal, in events and for commands, for example
     /// `FIX.4.2:EXEC->BENCH`. Unique within the engine.
     pub name: String,
-    /// Whether it connects or accepts.
+    /// Whether the session connects or accepts.
     pub connection: Connection,
-    /// Checks CheckSum(10); BodyLength(9) is always checked.
+    /// Whether CheckSum(10) is checked; BodyLength(9) always is.
     pub validate_checksum: bool,
-    /// Sends each write at once (TCP_NODELAY).
+    /// Whether each write is sent at once (TCP_NODELAY).
     pub nodelay: bool,
-    /// A panic of the application during a message is answered as
-    /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message counts as received.
-    /// Otherwise it ends the process, and the message is received again.
+    /// If true, a panic of the application during a message is answered as
+    /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message counts as received. If
+    /// false, the panic ends the process, and the message is received again after the restart.
     pub answer_panics: bool,
-    /// Messages sent before the logon are refused; otherwise they are stored, and resent on request.
+    /// If true, messages that the application sends before the logon are refused; if false, they are stored, and resent
+    /// on request.
     pub refuse_before_logon: bool,
     /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
@@ -449,8 +450,8 @@ pub struct Access {
     /// The users whose Username(553) and Password(554) are accepted; `None`: no password except the one in the
     /// session's own configuration.
     pub users: Option<Arc<Users>>,
-    /// A valid Logon for a session that is logged on closes the old connection and replaces it; otherwise the Logon is
-    /// refused.
+    /// If true, a valid Logon for a session that is logged on closes the old connection and replaces it; if false, the
+    /// Logon is refused.
     pub replaces: bool,
 }
 
@@ -578,7 +579,7 @@ impl SessionConfig {
             && !self.transport.shares_listener(&other.transport)
     }
 
-    /// A Logon does not distinguish the two.
+    /// Whether both are acceptors that a Logon cannot distinguish.
     fn is_same_for_a_peer(&self, other: &Self) -> bool {
         let (a, b) = (&self.session, &other.session);
         matches!(self.connection, Connection::Acceptor { .. })

@@ -141,7 +141,7 @@ impl FrameLink {
         });
     }
 
-    /// Whether its connection gives way to another one: it has sent no complete frame for too long.
+    /// Whether the connection gives way to another one: its peer has sent no complete frame for too long.
     pub(crate) fn gives_way(&self, now: Mono) -> bool {
         let up = self.up.filter(|up| up.leaving.is_none());
         up.is_some_and(|up| up.bytes_in == 0 && now >= up.since + SILENT)
@@ -280,7 +280,7 @@ impl FrameLink {
         }
     }
 
-    /// When it must be checked even if nothing arrives.
+    /// When the link must be checked even if nothing arrives.
     pub(crate) fn due(&self) -> Mono {
         let dialler = self.dialler.as_ref().and_then(Dialler::due);
         let door = self.door.as_ref().and_then(|door| door.retry);
@@ -289,7 +289,7 @@ impl FrameLink {
         due.unwrap_or(Mono::NEVER).min(self.wake)
     }
 
-    /// Its state.
+    /// The state of the link.
     pub(crate) fn status(&self) -> LinkStatus<'_> {
         LinkStatus {
             id: self.id,

@@ -155,8 +155,8 @@ impl<D: Disk> Core<D> {
         true
     }
 
-    /// The same for a frame that was just numbered. If it must wait, the link keeps it in memory, since the journal
-    /// lacks its secrets.
+    /// Copies a frame that was just numbered for the journal, with its secrets masked. If it must wait, the link keeps
+    /// it in memory, since the journal lacks its secrets.
     #[cold]
     fn mask_sealed(&mut self, index: usize) {
         let Self {

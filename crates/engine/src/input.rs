@@ -7,7 +7,7 @@ use crate::host::{ConnId, Host};
 /// Maximum size of one read, some 40 orders: their answers are written after all of them, and other connections wait,
 /// too; a smaller value would cause more writes.
 pub(crate) const READ: usize = 8 << 10;
-/// The same when answers wait for a disk sync, which takes longer than a write.
+/// Maximum size of one read when answers wait for a disk sync, which takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;
 /// An incomplete message is moved to the front when this number of bytes before it is consumed.
 const MOVE_FROM: usize = 64 << 10;

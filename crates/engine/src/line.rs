@@ -120,7 +120,7 @@ impl Line {
                 && self.counters.delivered % 100 == 99
     }
 
-    /// Whether it is not connected and outside the session schedule.
+    /// Whether the session is not connected and outside its schedule.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
         self.link.is_none() && self.hours.as_ref().is_some_and(|hours| hours.shut)
@@ -197,20 +197,20 @@ impl Line {
         self.unsent_from = self.first_unsent();
     }
 
-    /// The first MsgSeqNum that waits, if any; afterwards none does.
+    /// Takes the first MsgSeqNum that waits for a connection, if any; afterwards none waits.
     pub(crate) fn take_unsent_from(&mut self) -> Option<u64> {
         let first = self.first_unsent();
         self.unsent_from = None;
         first
     }
 
-    /// The first MsgSeqNum that waits, if any.
+    /// The first MsgSeqNum that waits for a connection, if any.
     pub(crate) fn first_unsent(&self) -> Option<u64> {
         let both = [self.unsent_from, self.output.first_waiting()];
         both.into_iter().flatten().min()
     }
 
-    /// Its connection.
+    /// The connection of the session, if any.
     #[inline]
     pub(crate) fn conn(&self) -> Option<ConnId> {
         self.link.map(|link| link.conn)
@@ -222,14 +222,14 @@ impl Line {
         self.link.is_some_and(|link| link.was_logged_on())
     }
 
-    /// Whether it ended before this flush.
+    /// Whether the session ended before this flush.
     #[inline]
     pub(crate) fn ends_before(&self, flush: u64) -> bool {
         let link = self.link.as_ref();
         link.and_then(Link::ended_before) == Some(flush)
     }
 
-    /// Whether it has ended, and its last messages wait for the socket.
+    /// The connection of a session that has ended and whose last messages wait for the socket; otherwise `None`.
     #[inline]
     pub(crate) fn leaving(&self) -> Option<Leaving> {
         self.link.as_ref().and_then(Link::leaving)
@@ -244,18 +244,18 @@ impl Line {
         }
     }
 
-    /// Whether it is an initiator that connects by itself: it was not logged out by a command.
+    /// Whether the session is an initiator that connects by itself: no command has logged it out.
     pub(crate) fn dials(&self) -> bool {
         let dialler = self.dialler.as_ref();
         dialler.is_some_and(|dialler| dialler.state() != State::Off)
     }
 
-    /// Whether it was removed.
+    /// Whether the session was removed.
     pub(crate) fn is_removed(&self) -> bool {
         self.presence != Presence::There
     }
 
-    /// Its state.
+    /// The state of the session, for operators and applications.
     pub(crate) fn status(&self) -> SessionStatus<'_> {
         SessionStatus {
             id: self.session.id(),
@@ -272,7 +272,7 @@ impl Line {
         }
     }
 
-    /// Its connection state.
+    /// The connection state of the session.
     pub(crate) fn state(&self) -> SessionState {
         let dialler = self.dialler.as_ref();
         let dials = dialler.is_some_and(Dialler::is_connecting);
@@ -292,7 +292,7 @@ impl Line {
         }
     }
 
-    /// The messages that may be written now: everything committed before it ended.
+    /// The messages that may be written now; after the end of the session, everything committed before it.
     pub(crate) fn gate(&self) -> Gate {
         match self.leaving() {
             Some(_) => Gate::Open,

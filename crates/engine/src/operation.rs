@@ -204,7 +204,8 @@ impl fmt::Display for OperationError {
             Self::Acceptor => "the session is an acceptor: its peer has to connect",
             Self::Closed => "the session is closed by its schedule",
             Self::NotNow => {
-                "a Logon or Logout is in progress, or FIX 4.0 does not allow it while logged on: log out first"
+                "a Logon or Logout is in progress, or the session is logged on in FIX 4.0, which \
+                has no reset: log out first"
             }
             Self::Pending => "the session is being logged out to set its sequence numbers",
             Self::Number(number) => {
@@ -220,7 +221,7 @@ impl fmt::Display for OperationError {
             Self::Owned(what) => {
                 return write!(
                     f,
-                    "refused: the session is {what}, which alone writes its messages"
+                    "refused: the session is {what}, and only the application writes its messages"
                 );
             }
             Self::Message(why) | Self::Refused(why) => why,
@@ -320,7 +321,7 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
     let refuse = |why: String| Err(OperationError::Message(why));
     let name = msg_type.escape_ascii();
     if msg_type.is_empty() || msg_type.len() > MAX_MSG_TYPE || msg_type.contains(&SOH) {
-        return refuse(format!("`{name}` is no MsgType"));
+        return refuse(format!("`{name}` is not a valid MsgType"));
     }
     if is_admin(msg_type) {
         return refuse(format!("MsgType {name} is sent by the session itself"));

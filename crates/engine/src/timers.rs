@@ -16,11 +16,11 @@ const SPARE: usize = 64;
 pub(crate) struct Timers {
     /// The time of the next check of each session.
     sessions: Vec<Mono>,
-    /// The same by time, plus outdated times, which are ignored.
+    /// The next checks ordered by time, with outdated entries, which are ignored.
     by_time: BinaryHeap<Reverse<(Mono, usize)>>,
     /// The next check of everything without a session: guests, held events, the end of a stop.
     engine: Mono,
-    /// Nothing is due earlier.
+    /// No check is due before this time.
     next: Mono,
 }
 
@@ -43,7 +43,7 @@ impl Timers {
         self.session(self.sessions.len() - 1, Mono(0));
     }
 
-    /// Nothing is due before this.
+    /// No check is due before this time.
     #[inline]
     pub(crate) fn next(&self) -> Mono {
         self.next

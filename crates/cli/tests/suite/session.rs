@@ -305,7 +305,8 @@ fn every_command(folder: &Path, called: &str, running: &Running, listener: &TcpL
     venue.send("0", "112=TEST");
     let send = with("send", &["B", "148=x|33=0"]);
     if called == "VENUE" {
-        let why = "refused: the session is a target of the gateway's rules, which alone writes";
+        let why = "refused: the session is a target of the gateway's rules, and only the \
+            application writes";
         refuses(folder, &send, why);
         running.hears("refused: message 35=B|148=x|33=0 by ");
     } else {

@@ -20,7 +20,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Counts.
+    /// Counts the descriptors of a configuration.
     #[must_use]
     pub fn of(config: &EngineConfig) -> Self {
         let logs = config.logs.iter().map(|log| log.files_of_a_session());

@@ -54,9 +54,11 @@ impl fmt::Display for MessageLoss {
             Self::Down(Loss::GapFill) => {
                 "the session is not connected, and resends nothing (PersistMessages=N): send them after the logon"
             }
-            Self::Reset => "the sequence numbers were reset: send again after the logon what is still wanted",
+            Self::Reset => "the sequence numbers were reset: after the logon, send those that are \
+                still wanted again",
             Self::NotResent => {
-                "they waited for the logon, and nothing is resent (PersistMessages=N): send again what is still wanted"
+                "they waited for the logon, and nothing is resent (PersistMessages=N): send those \
+                that are still wanted again"
             }
         })
     }

@@ -86,7 +86,8 @@ impl fmt::Display for FailureLimit {
             Self::Passwords(failures) => {
                 write!(
                     f,
-                    "{failures} from one address for one session lock it out for a time"
+                    "after {failures} from one address for one session, the session refuses this \
+                    address for a time"
                 )
             }
         }
@@ -106,7 +107,7 @@ impl ConnectionRefusal {
 }
 
 impl ConnectionRefusal {
-    /// Its text, without the values.
+    /// The text of the refusal, without its values.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::TooManyPending(_) => "too many connections without a Logon",
@@ -170,10 +171,12 @@ impl fmt::Display for ConnectionRefusal {
 pub(crate) fn wrong_certificate(shown: Option<&Spki>) -> String {
     match shown {
         Some(spki) => {
-            format!("its certificate {spki} is not listed in the session's PeerCertificates")
+            format!("the peer's certificate {spki} is not listed in the session's PeerCertificates")
         }
-        None => "it presented no certificate, and the session requires one (PeerCertificates)"
-            .to_owned(),
+        None => {
+            "the peer presented no certificate, and the session requires one (PeerCertificates)"
+                .to_owned()
+        }
     }
 }
 

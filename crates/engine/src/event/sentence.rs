@@ -126,8 +126,12 @@ fn write_closed(opens: Option<Timestamp>, f: &mut fmt::Formatter<'_>) -> fmt::Re
 fn write_refused(msg_type: char, error: AdminOutError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "35={msg_type} sent without ")?;
     match error {
-        AdminOutError::NoRoom(_) => write!(f, "the fields of the application: {error}"),
-        _ => write!(f, "field {} of the application: {error}", error.tag()),
+        AdminOutError::NoRoom(_) => write!(f, "the fields written by the application: {error}"),
+        _ => write!(
+            f,
+            "field {} written by the application: {error}",
+            error.tag()
+        ),
     }
 }
 
@@ -193,7 +197,8 @@ fn write_agreed(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::HeartBtIntDiffers { interval, .. } => write!(
             f,
-            "HeartBtInt(108) of the peer's Logon is {} s, ours is {} s: ours counts; set the same on both sides",
+            "HeartBtInt(108) of the peer's Logon is {} s, ours is {} s: ours is used; set the same \
+            on both sides",
             interval.peers, interval.ours
         ),
         Event::NumberMovedOn { was, next, .. } => write!(

@@ -151,7 +151,7 @@ impl Feed {
         }
     }
 
-    /// Its next event for the operator.
+    /// The log's next event for the operator.
     pub fn report(&self) -> Option<Event> {
         // Never waits: the thread only holds the lock for an instant.
         self.reports.try_lock().ok()?.pop_front()

@@ -50,12 +50,12 @@ pub trait Log: fmt::Debug + Send + Sync {
 
 /// The target of a log, used by a thread of its own.
 pub trait LogTarget: Send {
-    /// Prepares it, at first and after every failure. Returns the position after its last message, or `from` when
-    /// unknown.
+    /// Prepares the target, at first and after every failure. Returns the position after its last message, or `from`
+    /// when unknown.
     ///
     /// # Errors
     ///
-    /// Why it cannot be written now. It is retried later.
+    /// Why the target cannot be written now. The log retries later.
     fn open(&mut self, from: JournalPosition) -> Result<JournalPosition, LogError>;
 
     /// Logs a message that was received or sent.

@@ -239,7 +239,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 continue;
             }
             if self.core.links[link].gives_way(now.mono) {
-                let why = "it sent no message, and another peer connects";
+                let why = "the peer sent no complete frame, and another peer connects";
                 self.end_link(now, link, Ending::Application(why))?;
             }
             // A reconnecting peer does not wait for the rest of the old connection.

@@ -161,7 +161,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.serve_other(now, ready)
     }
 
-    /// The same for everything except data for a session.
+    /// Serves every event except data for a session.
     #[inline(never)]
     fn serve_other(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
         match ready {

@@ -158,7 +158,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if bytes > self.max_message {
                     let most = self.max_message;
                     return Err(OperationError::Message(format!(
-                        "its fields are {bytes} bytes long, more than MaxMessageSize ({most} bytes)"
+                        "the fields of the message are {bytes} bytes long, more than \
+                        MaxMessageSize ({most} bytes)"
                     )));
                 }
                 // Its MsgSeqNum would be below that of the next Logon: the peer would receive it only on request, or

@@ -178,8 +178,8 @@ fn what_belongs_to_the_session_is_refused_with_an_event() {
             "{message}"
         );
     }
-    let own = "34 of the application: field 34 is set by the session";
-    let soh = "58 of the application: the value of field 58 is empty or contains SOH";
+    let own = "34 written by the application: field 34 is set by the session";
+    let soh = "58 written by the application: the value of field 58 is empty or contains SOH";
     let first = [
         format!("35=A sent without field {own}"),
         format!("35=A sent without field {soh}"),
@@ -212,7 +212,10 @@ fn a_message_that_does_not_fit_leaves_as_the_session_wrote_it() {
     assert!(heard[0].contains("|98=0|108=30|10="), "{}", heard[0]);
     assert_eq!(
         world.refused(),
-        ["35=A sent without the fields of the application: no room in the outbox for field 5002"]
+        [
+            "35=A sent without the fields written by the application: no room in the outbox for field \
+            5002"
+        ]
     );
 }
 

@@ -255,7 +255,7 @@ fn each_message_that_a_reset_makes_void_is_named() {
     let first = said.next().unwrap();
     assert!(first.starts_with("50 messages dropped before sending: MsgSeqNum 1 D 11=1, "));
     assert!(
-        first.ends_with("send again after the logon what is still wanted"),
+        first.ends_with("after the logon, send those that are still wanted again"),
         "{first}"
     );
 }
@@ -415,7 +415,7 @@ fn another_heart_bt_int_of_the_answer_is_reported_with_both() {
         assert_eq!(found.as_ref().map(|it| it.0), reported.then_some(wanted));
         if let Some((_, said)) = found {
             let begin = format!(
-                "HeartBtInt(108) of the peer's Logon is {peers} s, ours is 30 s: ours counts"
+                "HeartBtInt(108) of the peer's Logon is {peers} s, ours is 30 s: ours is used"
             );
             assert!(said.starts_with(&begin), "{said}");
         }

@@ -275,7 +275,7 @@ fn who_sends_no_frame_keeps_the_peer_out_for_a_second_at_most() {
     world.say(peer, &frame("B"));
     assert_eq!(texts(&read(&world.net, peer)).0, ["B"]);
     assert_eq!(world.heard(), ["up", "down 0", "up", "B"]);
-    let gone = "it sent no message, and another peer connects";
+    let gone = "the peer sent no complete frame, and another peer connects";
     let events = world.events();
     assert!(
         events.iter().any(|event| event.contains(gone)),

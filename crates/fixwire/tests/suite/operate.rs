@@ -287,7 +287,9 @@ fn operators_test_a_peer_end_its_connection_and_send_for_it() {
     assert_eq!(
         operate(&mut engine, send(b"B", &long)),
         Err(OperationError::Message(
-            "its fields are 4100 bytes long, more than MaxMessageSize (1024 bytes)".into()
+            "the fields of the message are 4100 bytes long, more than MaxMessageSize (1024 \
+            bytes)"
+                .into()
         ))
     );
     assert_eq!(operate(&mut engine, Operation::Disconnect), Ok(()));
