@@ -3,7 +3,7 @@
 //! A delta is a QuickFIX XML file of additions, or a text with one statement per line:
 //!
 //! ```text
-//! base FIX.4.4                                              # refuse to change another one
+//! base FIX.4.4                                              # the delta is refused for any other dictionary
 //! add field 9001 VenueFlag CHAR
 //! add value A ALPHA to VenueFlag
 //! add member VenueFlag to NewOrderSingle required after ClOrdID
