@@ -186,7 +186,7 @@ impl RunOptions {
     ///
     /// # Errors
     ///
-    /// Why it does not start, or has ended.
+    /// Why the engine does not start, or has ended.
     pub fn serve<A: Application>(
         &self,
         begun: Begun,

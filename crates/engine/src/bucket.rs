@@ -49,7 +49,7 @@ impl Rate {
 
 /// Tokens that are used and refill over time.
 ///
-/// Its whole state is the time at which it will be full again.
+/// The whole state of a bucket is the time at which it will be full again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     interval: u64,

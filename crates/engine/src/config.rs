@@ -408,8 +408,8 @@ impl Default for Limits {
 pub struct SessionConfig {
     /// The FIX session.
     pub session: session::Config,
-    /// Its name in the journal, in events and for commands, for example
-    /// `FIX.4.2:EXEC->BENCH`. Unique within the engine.
+    /// Name of the session in the journal, in events and for commands, for example `FIX.4.2:EXEC->BENCH`. Unique within
+    /// the engine.
     pub name: String,
     /// Whether the session connects or accepts.
     pub connection: Connection,
@@ -428,7 +428,7 @@ pub struct SessionConfig {
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
-    /// Its session schedule; `None`: always open, with sequence numbers that are never reset by the schedule.
+    /// The session schedule; `None`: always open, with sequence numbers that are never reset by the schedule.
     pub schedule: Option<Schedule>,
     /// Logon permissions, in addition to Username and Password of `session`.
     pub access: Access,
@@ -572,7 +572,7 @@ impl SessionConfig {
         Ok(())
     }
 
-    /// Both listen on one address, with different settings for connections before a Logon.
+    /// Whether both sessions listen on one address, with different settings for connections before a Logon.
     fn cannot_listen_with(&self, other: &Self) -> bool {
         matches!(self.connection, Connection::Acceptor { .. })
             && self.connection == other.connection

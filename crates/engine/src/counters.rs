@@ -26,13 +26,13 @@ pub struct Counters {
 pub struct SessionStatus<'a> {
     /// The session.
     pub id: SessionId,
-    /// Its name.
+    /// Name of the session.
     pub name: &'a str,
-    /// Its connection state.
+    /// Connection state of the session.
     pub state: SessionState,
-    /// Whether it was removed; its sequence numbers are kept.
+    /// Whether the session was removed; its sequence numbers are kept.
     pub removed: bool,
-    /// Whether it has a connection.
+    /// Whether the session has a connection.
     pub connected: bool,
     /// Whether both Logons have been exchanged.
     pub logged_on: bool,
@@ -53,9 +53,9 @@ pub struct SessionStatus<'a> {
 pub struct LinkStatus<'a> {
     /// The link.
     pub id: SessionId,
-    /// Its name.
+    /// Name of the link.
     pub name: &'a str,
-    /// Whether it is connected.
+    /// Whether the link is connected.
     pub connected: bool,
     /// Frames of this connection, or of the last one, that were delivered to the application.
     pub frames_in: u64,
@@ -73,9 +73,9 @@ pub struct LinkStatus<'a> {
 pub struct LinkReport {
     /// The link.
     pub id: SessionId,
-    /// Its name.
+    /// Name of the link.
     pub name: String,
-    /// Whether it is connected.
+    /// Whether the link is connected.
     pub connected: bool,
     /// Frames of this connection, or of the last one, that were delivered to the application.
     pub frames_in: u64,
@@ -122,11 +122,11 @@ impl fmt::Display for LinkReport {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum SessionState {
-    /// It was removed; its sequence numbers stay in the journal.
+    /// The session was removed; its sequence numbers stay in the journal.
     Removed,
     /// An operator has disabled logons.
     Disabled,
-    /// Its schedule allows no logon now.
+    /// The schedule of the session allows no logon now.
     Closed,
     /// Not connected.
     Disconnected,
@@ -161,9 +161,9 @@ impl fmt::Display for SessionState {
 pub struct SessionReport {
     /// The session.
     pub id: SessionId,
-    /// Its name.
+    /// Name of the session.
     pub name: String,
-    /// Its connection state.
+    /// Connection state of the session.
     pub state: SessionState,
     /// Next expected MsgSeqNum.
     pub next_in: u64,

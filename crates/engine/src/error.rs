@@ -123,11 +123,11 @@ impl From<JournalError> for EngineError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AddError {
-    /// Its configuration is invalid, by itself or together with another session.
+    /// The configuration of the session is invalid, by itself or together with another session.
     Config(ConfigError),
     /// The limit [`Limits::dynamic_sessions`](crate::Limits), which has this value, is reached.
     TooMany(usize),
-    /// Its address cannot be bound.
+    /// The listening address of the session cannot be bound.
     Listen(EngineError),
     /// The engine is stopping, or has failed.
     Stopping,

@@ -72,7 +72,7 @@ pub enum Event {
         session: SessionId,
         /// The host as configured.
         host: String,
-        /// Its port.
+        /// Port of the host.
         port: u16,
         /// The system error.
         error: String,
@@ -117,14 +117,14 @@ pub enum Event {
     LogoutReceived {
         /// The session.
         session: SessionId,
-        /// Its Text(58).
+        /// Text(58) of the Logout.
         text: PeerText,
     },
     /// We have sent a Logout.
     LogoutSent {
         /// The session.
         session: SessionId,
-        /// Its Text(58).
+        /// Text(58) of the Logout.
         text: PeerText,
     },
     /// The peer has rejected a message of ours, with a Reject(3) or BusinessMessageReject(j).
@@ -242,7 +242,7 @@ pub enum Event {
     SessionClosed {
         /// The session.
         session: SessionId,
-        /// When it opens again.
+        /// When the schedule allows logon again.
         opens: Option<Timestamp>,
     },
     /// The schedule of the session reset its sequence numbers to 1.
@@ -268,7 +268,7 @@ pub enum Event {
     LinkRefused {
         /// The link.
         session: SessionId,
-        /// Its address.
+        /// Address of the closed connection's peer.
         from: SocketAddr,
         /// The reason.
         why: ConnectionRefusal,
@@ -282,7 +282,7 @@ pub enum Event {
     SessionAdded {
         /// The session.
         session: SessionId,
-        /// Its name.
+        /// Name of the session.
         name: String,
     },
     /// A session was removed; its sequence numbers stay in the journal.
@@ -302,7 +302,7 @@ pub enum Event {
     NotLogged {
         /// The session.
         session: SessionId,
-        /// Their number since the last such event.
+        /// Number of messages that were not logged since the last such event.
         messages: u64,
         /// The limit, bytes per hour.
         most: u32,
@@ -345,7 +345,7 @@ pub enum Event {
     HeartBtIntDiffers {
         /// The session.
         session: SessionId,
-        /// Both values; ours is used.
+        /// The peer's interval and ours; ours is used.
         interval: OtherHeartBtInt,
     },
     /// NextExpectedMsgSeqNum(789) in the peer's Logout was above our next MsgSeqNum, which was set to it.

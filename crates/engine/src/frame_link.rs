@@ -51,7 +51,7 @@ pub(crate) struct FrameLink {
     pub(crate) pacer: Option<Pacer>,
     /// Numbers of committed frames with secrets that the journal does not have, until they are passed to the output.
     pub(crate) secret: Vec<u64>,
-    /// Whether it is listed in [`Core::busy`](crate::commit::Core).
+    /// Whether the link is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
     /// When its rate limit or a stalled peer is due.
     pub(crate) wake: Mono,
@@ -62,7 +62,7 @@ pub(crate) struct FrameLink {
 #[derive(Clone, Copy)]
 pub(crate) struct Up {
     pub(crate) conn: ConnId,
-    /// When it was accepted or established.
+    /// When the connection was accepted or established.
     pub(crate) since: Mono,
     /// Bytes of complete frames received.
     pub(crate) bytes_in: u64,

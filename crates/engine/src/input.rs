@@ -26,7 +26,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Its whole memory. The system provides pages on first use.
+    /// The whole memory of the buffer. The system provides pages on first use.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             bytes: vec![0; size].into_boxed_slice(),

@@ -48,9 +48,9 @@ pub(crate) struct Line {
     pub(crate) unsent_from: Option<u64>,
     /// Our next MsgSeqNum when the connection began, before our Logon.
     pub(crate) began_at: u64,
-    /// Whether it is listed in [`Core::busy`](crate::commit::Core).
+    /// Whether the session is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
-    /// Its schedule, if any.
+    /// The session schedule, if any.
     pub(crate) hours: Option<Box<Hours>>,
     pub(crate) presence: Presence,
     /// Whether an operator has disabled logons.
@@ -94,9 +94,9 @@ pub(crate) struct Numbers {
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub(crate) enum Presence {
     There,
-    /// It was removed, and its connection is still ending.
+    /// The session was removed, and its connection is still ending.
     Removing,
-    /// Its index and its sequence numbers are kept for its return.
+    /// The session was removed; its index and its sequence numbers are kept in case it is added again.
     Removed,
 }
 

@@ -104,8 +104,8 @@ pub enum Operation {
 impl Operation {
     /// The description for the journal and for operators.
     ///
-    /// It shows the fields of a manually sent message; values of `masked` fields, and of those that always are, as
-    /// stars.
+    /// The description shows the fields of a manually sent message; values of `masked` fields, and of those that always
+    /// are, as stars.
     pub(crate) fn note(&self, by: &Operator, masked: &[Tag]) -> String {
         let done = match self {
             Self::LogOn => "logon",
@@ -169,7 +169,7 @@ pub enum OperationError {
     Disabled,
     /// The session is an acceptor; its peer connects.
     Acceptor,
-    /// Its schedule allows no logon now.
+    /// The schedule of the session allows no logon now.
     Closed,
     /// A Logon or Logout is in progress; or the session is logged on in FIX 4.0, which has no reset.
     NotNow,
@@ -287,7 +287,7 @@ pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoredError {
-    /// It cannot be opened or written.
+    /// The journal cannot be opened or written.
     Journal(JournalError),
     /// The operation is refused.
     Operation(OperationError),

@@ -47,7 +47,7 @@ const FIELDS: usize = 4096;
 /// Why a message is skipped.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum NotAnonymised {
-    /// Its frame is wrong, so its fields are unknown.
+    /// The frame of the message is wrong, so its fields are unknown.
     Frame(String),
     /// A field is malformed.
     Field,

@@ -22,7 +22,7 @@ const SAME: i64 = 60_000_000_000;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;
 
-/// One of two sides.
+/// One of the two compared sides.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum DiffSide {
     /// The first side.
@@ -43,11 +43,11 @@ impl DiffSide {
 /// A message of a side.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DiffMessage {
-    /// Its file.
+    /// File of the message.
     pub file: String,
-    /// Its position in the file.
+    /// Position of the message in the file.
     pub place: String,
-    /// Its time in the log.
+    /// Time of the message in the log.
     pub time: Option<Timestamp>,
     /// `CLIENT->BROKER`, printable.
     pub sender: String,
@@ -62,11 +62,11 @@ pub struct DiffMessage {
 /// A differing field; printable, secrets masked.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDifference {
-    /// Its tag; `None` when only the order of the fields differs.
+    /// Tag of the field; `None` when only the order of the fields differs.
     pub tag: Option<Tag>,
-    /// Its value in A.
+    /// Value of the field in A.
     pub a: Option<String>,
-    /// Its value in B.
+    /// Value of the field in B.
     pub b: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub enum LogPlace {
     Text {
         /// Offset of its first byte; in a packed file, in the unpacked data.
         offset: u64,
-        /// Its line, from 1.
+        /// Line of the first byte, from 1.
         line: u64,
     },
     /// In a journal.
@@ -79,7 +79,7 @@ impl TimeSource {
 pub struct LogEntry<'a> {
     /// The path as given, or that of a file in a folder; `stdin`.
     pub file: &'a str,
-    /// Its position there.
+    /// Position of the message in the file.
     pub place: LogPlace,
     /// The message as sent, with SOH after each field.
     pub bytes: &'a [u8],
@@ -87,13 +87,13 @@ pub struct LogEntry<'a> {
     pub fault: Option<Garbled>,
     /// The name of its session, in a journal.
     pub journal_session: Option<&'a str>,
-    /// Its status in a journal: queued, duplicate, ignored, dequeued, resent, gap fill.
+    /// Status of the message in a journal: queued, duplicate, ignored, dequeued, resent, gap fill.
     pub mark: &'static str,
     pub(crate) known_direction: Option<Direction>,
     pub(crate) known_time: Option<(Timestamp, TimeSource)>,
     pub(crate) prefix: &'a [u8],
     pub(crate) hints: &'a Hints,
-    /// Its record in a journal.
+    /// Record of the message in a journal.
     pub(crate) record: Option<&'a Batch>,
 }
 
@@ -213,7 +213,7 @@ impl<'a> LogEntry<'a> {
         self.record.into_iter().flat_map(Batch::related)
     }
 
-    /// When it was written, received or sent, and the origin of that time.
+    /// When the message was written, received or sent, and the origin of that time.
     #[must_use]
     pub fn time(&self) -> (Option<Timestamp>, TimeSource) {
         let (time, source) = self.plain_time();
@@ -239,7 +239,7 @@ impl<'a> LogEntry<'a> {
         }
     }
 
-    /// Its direction, if known. Given CompIDs take precedence, then the journal, whichever engine wrote it.
+    /// Direction of the message, if known. Given CompIDs take precedence, then the journal, whichever engine wrote it.
     #[must_use]
     pub fn direction(&self) -> Option<Direction> {
         if self.hints.ours.is_empty() && self.known_direction.is_some() {

@@ -45,9 +45,9 @@ pub(crate) enum Kind {
 pub(crate) enum Found {
     /// A message.
     Message {
-        /// Its length in these bytes.
+        /// Length of the message in these bytes.
         len: usize,
-        /// Whether it is in `normal`, since these bytes differ from the sent ones.
+        /// Whether the message as sent is in `normal`, since these bytes differ from the sent ones.
         rewritten: bool,
         /// The fault of its frame.
         fault: Option<Garbled>,

@@ -49,7 +49,7 @@ pub struct IndexUpdate {
     pub blocks: u64,
     /// Size of the index, bytes.
     pub size: u64,
-    /// Whether it was extended instead of built.
+    /// Whether the index was extended instead of built.
     pub extended: bool,
 }
 

@@ -102,7 +102,7 @@ impl LogIndex {
         Some(index)
     }
 
-    /// Its records, if the log is still the same file.
+    /// The records of the index, if the log is still the same file.
     pub(crate) fn cursor(&self, log: &Path) -> Option<IndexCursor> {
         let facts = fs::metadata(log).ok()?;
         let is_same = (facts.dev(), facts.ino()) == (self.header.device, self.header.inode);

@@ -63,9 +63,9 @@ impl LatencyKind {
 pub enum LatencyGroup {
     /// The session of the first message.
     Session,
-    /// Its MsgType(35).
+    /// MsgType(35) of the first message.
     Type,
-    /// Its Symbol(55), or its order's.
+    /// Symbol(55) of the first message, or of its order.
     Symbol,
 }
 

@@ -107,7 +107,7 @@ pub(crate) struct OpenMode {
     pub(crate) block: usize,
     /// Whether a thread of its own may read it.
     pub(crate) ahead: bool,
-    /// Whether it is the only source, so that unmatched messages need not be merged with others.
+    /// Whether this is the only source, so that unmatched messages need not be merged with others.
     pub(crate) alone: bool,
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct OpenMode {
 ///
 /// # Errors
 ///
-/// Why it cannot be read.
+/// Why the source cannot be read.
 pub(crate) fn open(
     path: &Path,
     options: &ReadOptions,

@@ -115,8 +115,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether it reports a fill; before FIX 4.3 by ExecType(150) partial or full fill, before FIX 4.1 by OrdStatus(39)
-    /// alone.
+    /// Whether the report is about a fill; before FIX 4.3 by ExecType(150) partial or full fill, before FIX 4.1 by
+    /// OrdStatus(39) alone.
     fn is_fill(&self) -> bool {
         match self.exec_type {
             b"" => self.trans_type != b"1" && matches!(self.status, b"1" | b"2"),
@@ -164,7 +164,7 @@ struct OpenOrder {
     is_through: bool,
     /// The order on the other side of the gateway.
     other_side: Option<u64>,
-    /// Its last inbound change.
+    /// The last inbound change of the order.
     change: Option<u64>,
     reports: Vec<WaitingReport>,
 }

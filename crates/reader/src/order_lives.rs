@@ -22,7 +22,7 @@ pub(crate) struct Life {
     part_of: Option<usize>,
     /// Sender and target of each request that opened it.
     opened: Vec<[Vec<u8>; 2]>,
-    /// Its sessions, regardless of direction.
+    /// The sessions of the order, regardless of direction.
     sessions: Vec<u64>,
     /// The sessions in which it has an OrderID.
     named_in: Vec<u64>,

@@ -9,11 +9,11 @@ use crate::order_step::{OrderFields, OrderPart, OrderStep};
 pub(crate) struct OrderLook<'a> {
     pub(crate) step: &'a OrderStep,
     pub(crate) fields: OrderFields<'a>,
-    /// Its session, regardless of direction.
+    /// Session of the message, regardless of direction.
     pub(crate) session: u64,
     /// The message on another session that caused it.
     pub(crate) cause: Option<Rc<OrderCause>>,
-    /// Whether it was resent, or is marked as a duplicate in a journal.
+    /// Whether the message was resent, or is marked as a duplicate in a journal.
     pub(crate) is_repeat: bool,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct OrderCause {
     pub(crate) place: LogPlace,
     pub(crate) session: u64,
     part: OrderPart,
-    /// Its orders; for a list one for each of `ids`.
+    /// Orders of the message; for a list one for each of `ids`.
     lives: Vec<usize>,
     /// ClOrdID(11), without duplicates.
     ids: Vec<Vec<u8>>,
@@ -45,7 +45,7 @@ pub(crate) struct NumberedOrder {
     pub(crate) lives: Vec<usize>,
     /// ClOrdID(11), without duplicates.
     pub(crate) ids: Vec<Vec<u8>>,
-    /// Its original SendingTime.
+    /// Original SendingTime of the message.
     sent: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ impl OrderLook<'_> {
         Some(cause.lives[found])
     }
 
-    /// Whether it reports the same execution as the message that caused it.
+    /// Whether the message reports the same execution as the message that caused it.
     pub(crate) fn passes_execution_on(&self) -> bool {
         let came = self.cause.as_ref().and_then(|it| it.execution.as_deref());
         came.is_some() && came == self.fields.execution

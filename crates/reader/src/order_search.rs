@@ -38,7 +38,7 @@ const MOST_BYTES: usize = 64 << 20;
 pub struct OrderSearch {
     asked: Vec<u8>,
     ids: BTreeSet<(IdKind, Vec<u8>)>,
-    /// Their hashes.
+    /// Hashes of the ids.
     keys: HashSet<u64, BuildHasherDefault<KeyHasher>>,
     /// MsgSeqNums of collected messages, by sender and target.
     numbers: BTreeMap<u64, BTreeSet<u64>>,
@@ -60,9 +60,9 @@ struct FoundLife {
 /// An order that had the id.
 #[derive(Clone, Debug)]
 pub struct FoundOrder<'s> {
-    /// Its messages, in the order in which they were read.
+    /// Messages of the order, in the sequence in which they were read.
     pub steps: Vec<&'s OrderStep>,
-    /// Its ids: ClOrdIDs and OrderIDs.
+    /// Ids of the order: ClOrdIDs and OrderIDs.
     pub ids: &'s [Vec<u8>],
 }
 

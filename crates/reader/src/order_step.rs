@@ -16,17 +16,17 @@ const MOST_VALUES: usize = 100_000;
 /// A message of an order.
 #[derive(Clone, Debug)]
 pub struct OrderStep {
-    /// Its file, as in [`LogEntry::file`].
+    /// File of the message, as in [`LogEntry::file`].
     pub file: String,
-    /// Its position in the file.
+    /// Position of the message in the file.
     pub place: LogPlace,
-    /// When it was written, received or sent.
+    /// When the message was written, received or sent.
     pub time: Option<Timestamp>,
     /// The message as sent, with secrets.
     pub bytes: Vec<u8>,
-    /// Its status in a journal.
+    /// Status of the message in a journal.
     pub mark: &'static str,
-    /// Whether it caused the other messages of its record.
+    /// Whether the message caused the other messages of its journal record.
     pub(crate) is_cause: bool,
     /// Ids of messages that caused it, or that it caused.
     pub(crate) related: Vec<(IdKind, Vec<u8>)>,
@@ -137,8 +137,8 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) refers: Option<&'a [u8]>,
     /// RefSeqNum(45) of a reject.
     pub(crate) rejected: Option<u64>,
-    /// Whether it rejects the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it is an
-    /// OrderCancelReject.
+    /// Whether the message rejects the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it
+    /// is an OrderCancelReject.
     pub(crate) is_refusal: bool,
     /// ExecType(150) of a report, otherwise OrdStatus(39).
     pub(crate) stage: Option<u8>,
@@ -224,7 +224,7 @@ impl<'a> OrderFields<'a> {
         Some(self.original_sent).filter(|sent| is_known && !sent.is_empty())
     }
 
-    /// Its original sending time.
+    /// Original sending time of the message.
     pub(crate) fn first_sent(&self) -> &'a [u8] {
         self.original_sent().unwrap_or(self.sent)
     }
@@ -234,12 +234,12 @@ impl<'a> OrderFields<'a> {
         self.originals.first().copied()
     }
 
-    /// Whether it reports an order as New or Pending New.
+    /// Whether the message reports an order as New or Pending New.
     pub(crate) fn is_new(&self) -> bool {
         matches!(self.stage, Some(b'0' | b'A'))
     }
 
-    /// Whether it reports a later event of an order: an execution, a cancel or a replace.
+    /// Whether the message reports a later event of an order: an execution, a cancel or a replace.
     pub(crate) fn is_later(&self) -> bool {
         self.stage.is_some() && !self.is_new() && !self.is_refusal
     }

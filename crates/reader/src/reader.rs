@@ -73,9 +73,9 @@ pub enum LogStep<'a> {
 /// A source.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LogSource {
-    /// Its path, or `stdin`.
+    /// Path of the source, or `stdin`.
     pub file: String,
-    /// Its type: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
+    /// Type of the source: `text`, `text, gzip`, `pcap`, `journal` and so on; empty until it is opened.
     pub kind: String,
     /// Messages found so far.
     pub messages: u64,

@@ -78,7 +78,7 @@ pub(crate) struct Hit {
     rewritten: bool,
     /// The position of its first byte.
     pub(crate) offset: u64,
-    /// Its line number, from 1.
+    /// Line number of the first byte, from 1.
     pub(crate) line: u64,
     /// The fault of its frame.
     pub(crate) fault: Option<Garbled>,

@@ -20,7 +20,7 @@ pub(crate) struct TextInput {
     ended: bool,
     /// A jump to make when the text before it is searched.
     jump: Option<(u64, Option<u64>)>,
-    /// Its compression, as a word for an error.
+    /// Compression of the text, as a word for an error.
     packed: &'static str,
     plan: Option<Box<Planned>>,
 }

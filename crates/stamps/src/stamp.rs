@@ -44,7 +44,7 @@ impl FirstState {
         all.find(|it| it.name() == name)
     }
 
-    /// Its name in files.
+    /// Name of the state in files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ pub struct Stamp {
     pub kind: u8,
     /// Order number of the OMS; 0 if unknown.
     pub order: u64,
-    /// Its first state.
+    /// First state of the request or report.
     pub state: FirstState,
     id: [u8; MAX_ID],
     id_len: u8,

@@ -96,7 +96,7 @@ pub struct Leaves {
     pub to: Way,
     /// The version after conversion.
     pub converted: Option<&'static str>,
-    /// Whether it needs a conversion to a version that is unknown here.
+    /// Whether the message needs a conversion to a version that is unknown here.
     pub converted_later: bool,
     /// MsgType(35).
     pub msg_type: Vec<u8>,

@@ -51,7 +51,7 @@ pub enum ConfigError {
     OutOfRange {
         /// The field of the configuration.
         what: &'static str,
-        /// Its value.
+        /// The value of the field.
         value: u64,
         /// The minimum.
         least: u64,

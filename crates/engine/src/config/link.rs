@@ -18,13 +18,12 @@ use crate::transport::Transport;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LinkConfig {
-    /// Its name in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and
-    /// sessions.
+    /// Name of the link in the journal and in events, for example `TMP:CORE->TAIFEX`. Unique among links and sessions.
     pub name: String,
-    /// Whether it connects or accepts. A listening link needs an address of its own: it accepts one connection at a
-    /// time and refuses others, with an event.
+    /// Whether the link connects or accepts. A listening link needs an address of its own: it accepts one connection at
+    /// a time and refuses others, with an event.
     pub connection: Connection,
-    /// Its framing.
+    /// The framing of its messages.
     pub framing: Framing,
     /// Rate limit for frames to the peer; the rest waits in the journal, in order. `None`: unlimited.
     pub outbound: Option<Rate>,

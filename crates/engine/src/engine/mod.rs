@@ -163,7 +163,7 @@ impl<A: Application> Engine<A> {
 }
 
 impl<A: Application, H: Host> Engine<A, H> {
-    /// The same with a host that wraps the operating system, for example for measurements.
+    /// Like [`Engine::new`], with a host that wraps the operating system, for example for measurements.
     ///
     /// # Errors
     ///

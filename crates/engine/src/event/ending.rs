@@ -48,7 +48,7 @@ pub enum Ending {
     NotRead(u64),
     /// Data received on a link is not a frame.
     BadFrame {
-        /// Its offset: number of bytes received on this connection before it.
+        /// Offset of the data: number of bytes received on this connection before it.
         at: u64,
         /// The fault.
         why: BadFrame,

@@ -54,7 +54,7 @@ impl PeerText {
         Self::new(&shown)
     }
 
-    /// Whether it is empty.
+    /// Whether the text is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

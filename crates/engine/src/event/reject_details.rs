@@ -11,7 +11,7 @@ use super::PeerText;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct RejectDetails {
-    /// Whether it is a BusinessMessageReject(j).
+    /// Whether the message is a BusinessMessageReject(j), not a Reject(3).
     pub is_business: bool,
     /// RefSeqNum(45).
     pub ref_seq_num: PeerText,

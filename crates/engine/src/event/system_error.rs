@@ -12,7 +12,7 @@ pub struct SystemError {
 }
 
 impl SystemError {
-    /// Its kind.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(self) -> ErrorKind {
         self.kind

@@ -392,7 +392,7 @@ pub struct SimHost {
 }
 
 impl SimHost {
-    /// Its disk.
+    /// The disk of the machine.
     #[must_use]
     pub fn disk(&self) -> SimDisk {
         self.disk.clone()

@@ -25,7 +25,8 @@ pub(crate) struct Hours {
     doubt: Option<Timestamp>,
     /// The state last reported to the operator.
     pub(crate) told: Option<bool>,
-    /// Whether it is outside the trading session: a message written now would be lost when the next one begins.
+    /// Whether the session is outside its trading session: a message written now would be lost when the next one
+    /// begins.
     pub(crate) shut: bool,
 }
 
@@ -93,14 +94,14 @@ impl Hours {
 pub(crate) enum Step {
     Nothing,
     LogOut,
-    /// Its sequence numbers must be reset.
+    /// The session's sequence numbers must be reset.
     Restart,
 }
 
 /// A change when a session opens or closes.
 #[derive(Default)]
 pub(crate) struct Turned {
-    /// Its trading session has begun or ended: the application is notified.
+    /// The trading session has begun or ended: the application is notified.
     pub(crate) runs: Option<bool>,
     /// Logon is now allowed, or no longer allowed: an event reports it.
     pub(crate) may_log_on: Option<bool>,

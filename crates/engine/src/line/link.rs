@@ -38,7 +38,7 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy)]
 pub(crate) struct Leaving {
     pub(crate) why: Ending,
-    /// When it is closed in any case.
+    /// When the connection is closed even if messages are left.
     pub(crate) until: Mono,
 }
 

@@ -3,7 +3,7 @@
 /// MsgSeqNums to which the peer's Rejects(3) have referred.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RejectedNumbers {
-    /// Their epoch.
+    /// The epoch of the MsgSeqNums: how often they were reset.
     epoch: u64,
     /// The highest of them.
     last: u64,

@@ -22,8 +22,8 @@ const TLS_HELLO: &[u8] = &[0x16, 0x03];
 pub(crate) enum Decision {
     /// Waits for more bytes, or for its password check.
     Wait,
-    /// Its Logon is for this session or template, and has passed every check except the last: no other peer may be
-    /// logged on. The new password in `renewal` is stored before that.
+    /// The guest's Logon is for this session or template, and has passed every check except the last: no other peer may
+    /// be logged on. The new password in `renewal` is stored before that.
     Enter {
         target: Target,
         renewal: Option<Question>,

@@ -65,7 +65,7 @@ pub(super) struct Doorman {
     limits: LogonLimits,
     everybody: Bucket,
     addresses: HashMap<IpAddr, Bucket>,
-    /// The same for addresses that sessions belong to.
+    /// Logon attempts from addresses that sessions belong to.
     peers: HashMap<IpAddr, Bucket>,
     targets: HashMap<Target, Bucket>,
     locks: HashMap<(IpAddr, Target), Lock>,

@@ -71,7 +71,7 @@ pub(crate) struct Guest {
     pub(crate) conn: ConnId,
     pub(crate) from: SocketAddr,
     listener: ListenerId,
-    /// Its time limit.
+    /// When the guest must have sent its complete Logon.
     pub(crate) deadline: Mono,
     /// The ticket of its password, during the check.
     asked: Option<u64>,

@@ -21,7 +21,7 @@ pub use feed::{Feed, FeedStart};
 
 /// The configuration of a log.
 pub trait Log: fmt::Debug + Send + Sync {
-    /// Its name: in events, of its thread, and in the journal's folder, where the file `log-KIND.cursor` has its
+    /// Name of the log: in events, of its thread, and in the journal's folder, where the file `log-KIND.cursor` has its
     /// position. Letters only; an engine has one log of a kind.
     fn kind(&self) -> &'static str;
 
@@ -73,7 +73,7 @@ pub trait LogTarget: Send {
         Ok(false)
     }
 
-    /// Whether it must write its buffer before it accepts more.
+    /// Whether the target must write its buffer before it accepts more.
     fn is_full(&self) -> bool;
 
     /// Passes on its buffer: everything in the journal before `to`. On failure it keeps the rest, or drops it and

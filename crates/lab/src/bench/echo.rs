@@ -29,7 +29,7 @@ pub struct EchoArgs {
     #[command(flatten)]
     pub load: LoadArgs,
 
-    /// How it is measured.
+    /// Settings of the measured engines.
     #[command(flatten)]
     pub engine: EngineArgs,
 

@@ -32,7 +32,7 @@ pub struct GatewayArgs {
     #[command(flatten)]
     pub load: LoadArgs,
 
-    /// How it is measured.
+    /// Settings of the measured gateway.
     #[command(flatten)]
     pub engine: EngineArgs,
 

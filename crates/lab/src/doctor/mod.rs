@@ -10,7 +10,7 @@
 //! show        the table as text; script: the remedies as a shell script
 //! ```
 //!
-//! It changes nothing and opens nothing for writing. A value that cannot be read is unknown, never good.
+//! `fixwire doctor` changes nothing and opens nothing for writing. A value that cannot be read is unknown, never good.
 
 mod cache;
 mod checks;

@@ -74,9 +74,9 @@ pub enum RunState {
 /// [`RunOutcome`].
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct TimedOrder {
-    /// When it was due.
+    /// When the order was due.
     pub intended: u64,
-    /// When it was sent.
+    /// When the order was sent.
     pub actual: u64,
     /// When its answer was received; 0 without an answer.
     pub answer: u64,

@@ -65,7 +65,7 @@ pub enum Recorded {
 /// A message to send again.
 #[derive(Clone, Debug)]
 pub struct SentMessage {
-    /// When it was sent.
+    /// When the message was sent.
     pub time: Option<Timestamp>,
     /// MsgType(35).
     pub msg_type: Vec<u8>,

@@ -160,7 +160,8 @@ pub struct Run {
     /// For each percentile, the share of the slower orders that gaps of the machine delayed.
     #[serde(default)]
     pub touched: Touched,
-    /// The same share for gaps over 0.1 ms only: time slices of other programs, pauses of a virtual machine.
+    /// For each percentile, the share of the slower orders that gaps over 0.1 ms delayed: time slices of other
+    /// programs, pauses of a virtual machine.
     #[serde(default)]
     pub touched_long: Touched,
     /// Times of the stages of marked orders, if measured.
@@ -286,7 +287,7 @@ pub const FLOOR_SPINS: &str = "tcp floor, spins";
 pub const FLOOR_SLEEPS: &str = "tcp floor, sleeps";
 
 impl Row {
-    /// Whether it is a floor, which other rows are compared with.
+    /// Whether the row is a floor, with which other rows are compared.
     pub fn is_floor(&self) -> bool {
         [FLOOR, FLOOR_ONWARD, FLOOR_SPINS, FLOOR_SLEEPS].contains(&&*self.subject)
     }

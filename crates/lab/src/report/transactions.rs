@@ -26,7 +26,7 @@ pub struct TransactionsReport {
     pub per_ms: Vec<(u64, u64)>,
     /// Share of the time in which the client had work.
     pub client_share: f64,
-    /// The same for the exchange, when it runs on the client's thread.
+    /// Share of the time in which the exchange had work, when it runs on the client's thread.
     pub exchange_share: f64,
     /// Time taken by other work, as counted by the kernel.
     pub taken: TakenByOthers,

@@ -304,7 +304,7 @@ impl Acceptor {
         Error::Acceptor(text)
     }
 
-    /// How it waits while idle: an acceptor that sleeps uses almost no processor time.
+    /// How the acceptor waits while idle: an acceptor that sleeps uses almost no processor time.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! A FIX client that is only sockets, in front of an acceptor: only the acceptor is measured, one of ours on the far
 //! thread or a process of its own.
 //!
-//! It sets MsgSeqNum and SendingTime, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID of the answers;
-//! the last message of a run is validated against the dictionary. It has no journal and resends nothing: a lost message
-//! ends the measurement.
+//! The client sets MsgSeqNum and SendingTime, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID of the
+//! answers; the last message of a run is validated against the dictionary. It has no journal and resends nothing: a
+//! lost message ends the measurement.
 //!
 //! With a gateway it can also be the venue: it fills each order that arrives on the last session, and the report must
 //! return on the first one.

@@ -25,7 +25,7 @@ pub enum ReportWay {
     Onward,
 }
 
-/// Both ends have a pipe for each [`ReportWay`].
+/// Pipes of one end: both ends have a pipe for each [`ReportWay`].
 type Pipes = [Pipe; 2];
 
 fn pipes([back, onward]: [TcpStream; 2]) -> io::Result<Pipes> {

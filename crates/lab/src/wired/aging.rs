@@ -59,7 +59,7 @@ pub struct Aging {
 pub struct Aged {
     /// Time of a message inside the engine, nanoseconds, while no checkpoint was written.
     pub alone: Figures,
-    /// The same while a checkpoint was written.
+    /// Time of a message inside the engine, nanoseconds, while a checkpoint was written.
     pub beside: Figures,
     /// Average orders per second.
     pub rate: f64,

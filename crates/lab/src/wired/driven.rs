@@ -56,7 +56,7 @@ const OMS_ORDERS: usize = 20_000;
 const RULES: u32 = 10;
 
 impl Work {
-    /// All of them.
+    /// All kinds of work.
     pub const ALL: [Self; 8] = [
         Self::Order,
         Self::Batch,

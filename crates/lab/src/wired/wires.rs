@@ -20,11 +20,11 @@ const ADDRESS: u32 = 0x0A00_0001;
 struct Wire {
     to_engine: Vec<u8>,
     hung_up: bool,
-    /// Whether it is listed in [`Wires::news`].
+    /// Whether the connection is listed in [`Wires::news`].
     is_news: bool,
     /// Number of complete messages that the engine wrote.
     messages: usize,
-    /// Their bytes, when this is the peer of a link.
+    /// Bytes that the engine wrote, when this is the peer of a link.
     frames: Option<Vec<u8>>,
 }
 

@@ -50,7 +50,7 @@ impl Sqlite {
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, is not a database, or has other tables. A lock is not an error: it is temporary.
+    /// When the file cannot be opened, is not a database, or has other tables. A lock is not an error: it is temporary.
     pub(super) fn new(path: &Path, tables: Tables) -> Result<Self, LogError> {
         let mut made = Self {
             path: path.to_owned(),

@@ -22,7 +22,7 @@ const OPTIONAL: [&str; 4] = ["sendersubid", "senderlocid", "targetsubid", "targe
 /// The tables by name. Incoming and outgoing messages may share one.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
-    /// Their names, without duplicates.
+    /// Names of the tables, without duplicates.
     pub(super) names: Vec<String>,
     /// The indices for incoming messages, outgoing messages, and events.
     pub(super) incoming: usize,
@@ -31,7 +31,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Those for incoming messages, outgoing messages, and events.
+    /// The tables for incoming messages, outgoing messages, and events.
     pub(super) fn new([incoming, outgoing, events]: [&str; 3]) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut place = |name: &str| {
@@ -64,7 +64,7 @@ pub(super) struct Column {
 ///
 /// # Errors
 ///
-/// When it is not a table of a log: a column is missing, or an additional one requires a value.
+/// When the table is not a table of a log: a column is missing, or an additional one requires a value.
 pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogError> {
     let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
     let refuse = |why: String| {

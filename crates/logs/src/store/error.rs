@@ -13,7 +13,7 @@ pub enum StoreError {
     Damaged(Damage),
     /// The store lacks this file.
     Missing {
-        /// Its path.
+        /// Path of the missing file.
         file: String,
     },
     /// The file exists already, and may be a session's only state.
@@ -25,9 +25,9 @@ pub enum StoreError {
     InUse {
         /// The session.
         session: String,
-        /// Its next expected MsgSeqNum.
+        /// Next expected MsgSeqNum of the session.
         next_in: u64,
-        /// Its next MsgSeqNum to send.
+        /// Next MsgSeqNum that the session sends.
         next_out: u64,
     },
     /// The journal does not have the session.
@@ -46,7 +46,7 @@ pub enum StoreError {
     TooHigh {
         /// The sequence number.
         number: u64,
-        /// Its maximum.
+        /// The highest sequence number that the engine of the store supports.
         most: u64,
     },
     /// A session name that is not valid in a file name.

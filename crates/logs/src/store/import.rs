@@ -17,10 +17,10 @@ use fixwire_protocol::Redactor;
 /// Handling of a session that the journal already has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Existing {
-    /// It stays, and the import is refused, unless its sequence numbers were never used.
+    /// The session in the journal stays, and the import is refused, unless its sequence numbers were never used.
     Refuse,
-    /// Its sequence numbers and resendable messages are replaced by those of the store. Its records stay in the journal
-    /// for readers.
+    /// The sequence numbers and resendable messages of the session are replaced by those of the store. Its old records
+    /// stay in the journal for readers.
     Replace,
 }
 

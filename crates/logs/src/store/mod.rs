@@ -10,8 +10,8 @@
 //! export(Family::QuickfixJ, &journal, &store, "FIX.4.4:A/SUB->B")?;
 //! ```
 //!
-//! Both work on files that no engine has open. A store is read completely and accepted only if every byte of it has a
-//! meaning; nothing is changed before that, and an error leaves both sides unchanged.
+//! Import and export work on files that no engine has open. A store is read completely and accepted only if every byte
+//! of it has a meaning; nothing is changed before that, and an error leaves both sides unchanged.
 
 mod error;
 mod export;

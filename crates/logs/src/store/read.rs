@@ -47,7 +47,7 @@ struct Entry {
     seq: u64,
     at: u64,
     len: u32,
-    /// Its length in the header. Java writes characters there, too few for a multi-byte charset.
+    /// Length of the message, as the header has it. Java writes characters there, too few for a multi-byte charset.
     stated: u32,
 }
 
