@@ -437,8 +437,8 @@ pub fn guard(core_dumps: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No dictionary
-/// allows it there, so it is written only in tests with those scripts.
+/// The acceptance scripts of QuickFIX (C++) expect DefaultApplVerID(1137) in a BusinessMessageReject. No dictionary
+/// allows the field there, so it is written only in tests with those scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
     for to in &mut config.sessions {
         let from = settings.sessions.iter().find(|from| from.name() == to.name);

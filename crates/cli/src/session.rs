@@ -122,7 +122,7 @@ pub enum SessionCommand {
     Enable(One),
     /// Logs the session out and refuses logons, also after a restart
     Disable(One),
-    /// Resets both sequence numbers to 1; while logged on, with a Logon with ResetSeqNumFlag
+    /// Resets both sequence numbers to 1; while logged on, by a Logon with ResetSeqNumFlag(141)=Y
     Reset(One),
     /// Sets the sequence numbers of a session that is not connected, also while no engine runs
     #[command(

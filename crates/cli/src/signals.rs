@@ -176,6 +176,6 @@ fn print(sessions: &[SessionReport], links: &[LinkReport]) {
         let link = link.to_string();
         lines += &format!("status: link {}\n", Escaped(link.as_bytes()));
     }
-    // As one write, so that no other line comes in between. It fails only when the output is closed.
+    // Written in one piece, so that no other line is printed in between. Fails only when the output is closed.
     let _ = io::stderr().write_all(lines.as_bytes());
 }

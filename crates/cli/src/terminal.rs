@@ -12,8 +12,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// The current terminal. When SIGHUP is ignored, as with `nohup`, the process is meant to outlive its terminal:
-    /// then it counts as having none.
+    /// The current terminal. A process that ignores SIGHUP, as with `nohup`, is to outlive its terminal: it counts as a
+    /// process without a terminal.
     pub fn now() -> Self {
         let outlives = ignores_hangup();
         Self {

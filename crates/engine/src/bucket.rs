@@ -16,7 +16,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// This many per second, with a burst of the same size.
+    /// A limit of `count` tokens per second, with a burst of the same size.
     #[must_use]
     pub const fn per_second(count: u32) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Rate {
         }
     }
 
-    /// This many per minute, with a burst of the same size.
+    /// A limit of `count` tokens per minute, with a burst of the same size.
     #[must_use]
     pub const fn per_minute(count: u32) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Bucket {
         self.burst.saturating_sub(missing)
     }
 
-    /// Takes a token, if one is available.
+    /// Takes a token; false when none is available.
     pub(crate) fn take(&mut self, now: Mono) -> bool {
         let there = self.available(now) > 0;
         if there {

@@ -135,7 +135,7 @@ impl Shared {
         Some(number)
     }
 
-    /// Takes a request, which is then answered or dropped.
+    /// Takes a request, which is then answered or dropped; `None` when it was taken before.
     pub(crate) fn take(&self, number: u64) -> Option<Request> {
         self.requests().waiting.remove(&number)
     }
@@ -304,7 +304,7 @@ impl Commands {
         }
     }
 
-    /// The request for a [`Command::Request`].
+    /// The request for a [`Command::Request`]; `None` when it was taken before.
     pub(crate) fn request(&mut self, number: u64) -> Option<Request> {
         self.shared.take(number)
     }

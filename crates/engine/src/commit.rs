@@ -27,7 +27,7 @@ pub(crate) const INBOUND: usize = Outbox::INBOUND;
 /// The sessions with everything needed to send their messages.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
-    /// Links, which carry frames. In lists of both, ids distinguish sessions from links.
+    /// Links, which carry frames. In lists of sessions and links, the ids distinguish them.
     pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
@@ -494,7 +494,7 @@ impl<'a, F: FnMut(usize) -> Option<Effect<'a>>> Iterator for Effects<F> {
     }
 }
 
-/// The numbered message, for the journal.
+/// The numbered message or note, for the journal; `None` for entries that are discarded or have no new number.
 #[inline(always)]
 pub(crate) fn effect<'a>(
     index: usize,
@@ -522,7 +522,7 @@ pub(crate) fn effect<'a>(
     })
 }
 
-/// The numbered frame, for the journal.
+/// The numbered frame, for the journal; `None` for a frame that is not stored.
 #[cold]
 #[inline(never)]
 fn effect_of_link<'a>(

@@ -432,7 +432,7 @@ pub struct SessionConfig {
     pub schedule: Option<Schedule>,
     /// Logon permissions, in addition to Username and Password of `session`.
     pub access: Access,
-    /// Signs each Logon of an initiator before the application sees it.
+    /// Signs each Logon of an initiator before the application gets it; `None`: Logons are not signed.
     pub logon_signer: Option<Arc<dyn LogonSigner>>,
     /// Rate limits.
     pub flow: Flow,
@@ -493,8 +493,8 @@ pub enum Excess {
 pub struct Template {
     /// The session, except its name and ids that are `*`.
     pub session: SessionConfig,
-    /// Each connection gets a session of its own, even with equal ids: the first qualifier, from 1, that is not
-    /// connected.
+    /// If true, each connection gets a session of its own, even with equal ids: the one with the first qualifier, from
+    /// 1, that is not connected. If false, the ids alone name the session.
     pub qualified: bool,
 }
 

@@ -7,7 +7,8 @@ use fixwire_protocol::{Application, Message, Now, Outbox, Refusal};
 
 use crate::line::Line;
 
-/// Asks about a Logon: the application may refuse one that the session would accept, unless it was asked before.
+/// Asks the application, unless it was asked before, about a Logon that the session would accept: the application may
+/// refuse the Logon.
 #[cold]
 pub(crate) fn receive_logon(
     now: Now,

@@ -242,7 +242,7 @@ pub enum Event {
     SessionClosed {
         /// The session.
         session: SessionId,
-        /// When the schedule allows logon again.
+        /// When the schedule allows logon again; `None` when it never does.
         opens: Option<Timestamp>,
     },
     /// The schedule of the session reset its sequence numbers to 1.
@@ -403,7 +403,7 @@ pub enum Event {
         /// The log: `files`.
         log: &'static str,
     },
-    /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
+    /// Events of one kind were more frequent than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
         /// The session of these events, if any.
         session: Option<SessionId>,

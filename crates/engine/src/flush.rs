@@ -56,7 +56,7 @@ impl<D: Disk> Core<D> {
         Ok(())
     }
 
-    /// The outbox has messages of several sessions, or notes.
+    /// Whether the outbox has messages of several sessions, or notes beside messages.
     fn is_mixed(&self) -> bool {
         let entries = self.outbox.entries();
         entries
@@ -154,7 +154,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// A session with waiting messages may write now.
+    /// Whether a session with waiting messages may write now.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
         if let Some(link) = link_of(session) {
             return self.can_pump_link(link);

@@ -53,7 +53,7 @@ pub(crate) struct FrameLink {
     pub(crate) secret: Vec<u64>,
     /// Whether the link is listed in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
-    /// When its rate limit or a stalled peer is due.
+    /// When the rate limit or a stalled peer must be checked.
     pub(crate) wake: Mono,
     pub(crate) connections: u64,
 }
@@ -72,7 +72,7 @@ pub(crate) struct Up {
     pub(crate) is_closing: bool,
     /// Whether the socket has failed: nothing more is written.
     pub(crate) has_failed: bool,
-    /// Whether its last frames wait for the socket.
+    /// Set when the connection is closing and its last frames wait for the socket.
     pub(crate) leaving: Option<Leaving>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Up {
 pub(crate) struct Door {
     pub(crate) listener: ListenerId,
     pub(crate) at: SocketAddr,
-    /// When to listen again after a failure.
+    /// When to listen again after a failure; `None` unless the last accept failed.
     pub(crate) retry: Option<Mono>,
 }
 

@@ -225,7 +225,7 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// A link with waiting frames may write now.
+    /// Whether a link with waiting frames may write now.
     #[inline(never)]
     pub(crate) fn can_pump_link(&self, at: usize) -> bool {
         let link = &self.links[at];

@@ -237,8 +237,8 @@ impl Handle {
         self.ask(|answer| Request::StatusOf { session, answer })
     }
 
-    /// The session with this name as in settings, such as `FIX.4.4:BROKER->CLIENT`; also a removed one. Does not wait
-    /// for the engine.
+    /// The session with this name as in settings, such as `FIX.4.4:BROKER->CLIENT`, also a removed session; `None` for
+    /// an unknown name. Does not wait for the engine.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<SessionId> {
         let names = self.shared.names.lock();

@@ -40,8 +40,8 @@ impl Input {
         (0..count).map(|_| Self::new(size)).collect()
     }
 
-    /// Reads once, at most `most` bytes, or as many as are already unread: a long message takes few reads. Returns the
-    /// number of bytes, 0 at the end of the stream.
+    /// Reads once: at most `most` bytes, or as many bytes as are already unread if these are more, so that a long
+    /// message needs few reads. Returns the number of bytes, 0 at the end of the stream.
     #[inline]
     pub(crate) fn fill(
         &mut self,
@@ -64,8 +64,8 @@ impl Input {
         Ok(count)
     }
 
-    /// Unread bytes are moved to make room. They are never longer than the consumed bytes before them, unless they
-    /// reach the end, so bytes are moved about once.
+    /// Whether unread bytes must be moved to make room. They are never longer than the consumed bytes before them,
+    /// unless they reach the end, so bytes are moved about once.
     fn must_move(&self) -> bool {
         let unread = self.end - self.start;
         self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)

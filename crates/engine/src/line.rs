@@ -39,7 +39,7 @@ pub(crate) struct Line {
     pub(crate) config: SessionConfig,
     pub(crate) journal: JournalId,
     pub(crate) link: Option<Link>,
-    /// Connects to the peer of an initiator.
+    /// Connects to the peer of an initiator; `None` for an acceptor.
     pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
@@ -62,21 +62,21 @@ pub(crate) struct Line {
     pub(crate) trail: Trail,
     /// The MsgSeqNums to which the peer's Rejects have referred.
     pub(crate) rejected: RejectedNumbers,
-    /// When its throttle, its rate limiter or a stalled peer is due.
+    /// When the throttle, the rate limit or a stalled peer must be checked.
     pub(crate) wake: Mono,
-    /// The application's answer to the Logon that is about to be handled.
+    /// The application's answer to the Logon that is about to be handled; `None` when it was not asked before.
     pub(crate) asked_ahead: Option<Result<(), String>>,
     pub(crate) counters: Counters,
     /// The last text about the end of this connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
     pub(crate) detail: PeerText,
-    /// The text of the peer's last Logout.
+    /// The text of the peer's last Logout; `None` without one since the start.
     pub(crate) last_logout: Option<PeerText>,
     /// The text of the peer's Logout on this connection; empty before it.
     pub(crate) logout: Vec<u8>,
-    /// The gap that was reported to the operator: first and last missing MsgSeqNum.
+    /// The open gap that was reported to the operator, if any: first and last missing MsgSeqNum.
     pub(crate) gap: Option<(u64, u64)>,
-    /// The running resend.
+    /// The running resend, if any.
     pub(crate) resent: Option<Resent>,
 }
 

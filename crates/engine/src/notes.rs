@@ -90,7 +90,7 @@ impl Notes {
         Ok(())
     }
 
-    /// Compares the state with the hash recorded at a clean stop.
+    /// Compares the state with the hash recorded at a clean stop; `None` when they are equal, or no hash was recorded.
     fn compare<D: Disk>(
         &self,
         journal: &Journal<D>,

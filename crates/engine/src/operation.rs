@@ -86,8 +86,8 @@ pub enum Operation {
         /// Next MsgSeqNum to send; `None` keeps it. A value that was already used starts another epoch: earlier
         /// messages are not resent.
         next_out: Option<u64>,
-        /// Logs out a connected session first, and sets the sequence numbers when its connection has ended; an
-        /// initiator then logs on again at once.
+        /// If true, a connected session is logged out first, and the sequence numbers are set when its connection has
+        /// ended; an initiator then logs on again at once. If false, the operation is refused for a connected session.
         force: bool,
     },
     /// Sends a TestRequest.

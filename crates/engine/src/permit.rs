@@ -42,7 +42,7 @@ pub struct PermissionRequest {
     pub standing: OperatorStanding,
     /// The requested action.
     pub access: OperatorAccess,
-    /// The session concerned.
+    /// The session of the request; `None` for a request that concerns no single session.
     pub session: Option<SessionId>,
     /// The request as text, for the refusal: `session logout`.
     pub what: String,

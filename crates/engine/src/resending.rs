@@ -165,7 +165,7 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// NewSeqNo(36) of a gap fill of ours.
+/// NewSeqNo(36) of a gap fill of ours; `None` when the gap fill has no valid one.
 fn new_seq_no(gap_fill: &[u8]) -> Option<u64> {
     let mut fields = gap_fill.split(|byte| *byte == SOH);
     fields.find_map(|field| sequence::parse(field.strip_prefix(b"36=")?))

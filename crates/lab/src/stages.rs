@@ -158,7 +158,7 @@ impl StagedOrder {
     }
 }
 
-/// Stages that take this long each, except one of the tail; to test their text.
+/// Stages that take this long each, except one stage of the tail; to test their text.
 #[cfg(test)]
 pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
     let stage = |(index, &(end, stage)): (usize, &(&'static str, &'static str))| StageMeans {

@@ -98,7 +98,7 @@ impl Flows {
         }
     }
 
-    /// Gives up the missing bytes of the direction that holds most.
+    /// Gives up the missing bytes of the direction that holds the most bytes.
     fn relieve(&mut self) {
         let most = self.all.iter_mut().max_by_key(|(_, flow)| flow.held());
         if let Some((id, flow)) = most {
@@ -107,7 +107,7 @@ impl Flows {
         }
     }
 
-    /// This direction gets no more segments.
+    /// Ends this direction: no further segments are added to it.
     fn close(&mut self, id: u64) {
         self.known.retain(|_, known| *known != id);
         if let Some(flow) = self.all.get_mut(&id) {

@@ -16,8 +16,8 @@ const MOST_WAITING: usize = 96 << 20;
 const EACH: usize = 400;
 /// Maximum number of findings kept; further ones are only counted.
 const MOST_FINDINGS: usize = 10_000;
-/// When the SendingTimes of two messages with the same number differ by more than this, one belongs to an earlier
-/// sequence. Nanoseconds.
+/// When the SendingTimes of two messages with the same MsgSeqNum differ by more than this, one message belongs to an
+/// earlier sequence. Nanoseconds.
 const SAME: i64 = 60_000_000_000;
 /// Maximum number of fields of a message.
 const FIELDS: usize = 4096;

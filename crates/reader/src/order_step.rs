@@ -218,7 +218,8 @@ impl<'a> OrderFields<'a> {
         }
     }
 
-    /// OrigSendingTime(122) of a possible duplicate. Senders that do not know it use SendingTime(52).
+    /// OrigSendingTime(122) of a possible duplicate. A sender that does not know the original time repeats
+    /// SendingTime(52).
     pub(crate) fn original_sent(&self) -> Option<&'a [u8]> {
         let is_known = self.is_duplicate && self.original_sent != self.sent;
         Some(self.original_sent).filter(|sent| is_known && !sent.is_empty())

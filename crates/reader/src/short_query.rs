@@ -56,8 +56,8 @@ impl ShortQuery {
     }
 
     /// Reads terms with blanks between them: a tag, one of `=` `!=` `~` `<` `<=` `>` `>=`, and a value. A value with
-    /// blanks stands between double quotes. `=` and `!=` take several values, with `|` between them; `~` is a part of
-    /// the value, with `^` its start, with `$` at the end its end.
+    /// blanks is written between double quotes. `=` and `!=` accept several values, with `|` between them; `~` is a
+    /// part of the value, with `^` its start, with `$` at the end its end.
     ///
     /// # Errors
     ///

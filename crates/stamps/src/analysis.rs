@@ -290,7 +290,7 @@ impl Throughput {
     }
 }
 
-/// Counts transactions as they come, within bounded memory.
+/// Counts transactions as they arrive, within bounded memory.
 #[derive(Clone, Debug, Default)]
 pub struct ThroughputCounter {
     found: Throughput,

@@ -17,7 +17,7 @@ pub enum AppName {
     Echo,
     /// Answers each NewOrderSingle with the same report, that of the published benchmark; FIX 4.2 only
     Bench,
-    /// Behaves as the public conformance suites ask for
+    /// Answers as the public conformance suites expect
     Conformance,
     /// Prints what arrives
     #[default]

@@ -66,7 +66,8 @@ pub enum What {
     Count(String),
     /// The operator is notified.
     Notify(Vec<u8>),
-    /// The throttle's limit was exceeded, by the log's times; whether the source gets a reject.
+    /// The throttle's limit was exceeded, measured by the times in the log. The value is true if the source gets a
+    /// reject.
     Throttled(bool),
     /// A script of a condition failed, so the condition is false; the error.
     Untold(String),

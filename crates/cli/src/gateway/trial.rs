@@ -268,7 +268,7 @@ impl Identity {
     }
 }
 
-/// The session that a message came from; `None` when one of the sessions sent it.
+/// The session that a message came from; `None` when one of the sessions of the file sent the message.
 fn find(
     sessions: &[Identity],
     from: Option<usize>,

@@ -65,7 +65,7 @@ pub struct GrepArgs {
 /// The query, and the dictionaries for it.
 pub struct Wanted {
     query: Form,
-    /// Only for conditions and names: loading the dictionaries takes a while.
+    /// Loaded only for conditions and names, because loading the dictionaries takes a while.
     shelf: Option<Shelf>,
     decoder: Decoder,
 }

@@ -33,7 +33,8 @@ pub struct IndexArgs {
     /// Logs, or folders with them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The time zone that you give to `order` and `grep`: an index is for one time zone [default: UTC]
+    /// The time zone of lines whose time has none; must be the --zone of `order` and `grep`, because an index is for
+    /// one time zone [default: UTC]
     #[arg(long, value_name = "ZONE", value_parser = LogZone::parse)]
     zone: Option<LogZone>,
 }

@@ -22,7 +22,8 @@ pub(super) enum Aim {
 }
 
 impl Aim {
-    /// Whether the command is still in progress. `before` is the session's number of connections at the command.
+    /// Whether the command is still in progress. `before` is the session's number of connections when the command was
+    /// given.
     fn awaits(self, session: &SessionLine, before: u64) -> bool {
         let is_passing = ["logging out", "connecting", "connected, not logged on"]
             .contains(&session.state.as_str());

@@ -57,7 +57,7 @@ impl Need {
         self.configured + self.dynamic * self.each_dynamic
     }
 
-    /// The shortage under a limit, of which a part is reserved for the journal.
+    /// The shortage under a limit, of which a part is reserved for the journal; `None` when the limit is high enough.
     #[must_use]
     pub fn shortage(&self, limit: u64) -> Option<Shortage> {
         let usable = last_for(Purpose::Connection, limit);

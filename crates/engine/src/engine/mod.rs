@@ -98,7 +98,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     /// Number of sessions added since the start, and its limit.
     pub(crate) added: usize,
     pub(crate) most_added: usize,
-    /// Whether the settings may need more file descriptors than available.
+    /// The shortage, if the settings may need more file descriptors than are available.
     shortage: Option<Shortage>,
     /// Buffer sizes of an added session.
     pub(crate) read_buffer: usize,
@@ -230,7 +230,7 @@ fn configured(config: &EngineConfig) -> impl Iterator<Item = &SessionConfig> {
     config.sessions.iter().chain(templates)
 }
 
-/// A decoder that knows the groups of all of them.
+/// A decoder with the groups of all sessions and templates.
 fn decoder(config: &EngineConfig) -> Decoder {
     let mut decoder = Decoder::with_capacity(config.max_fields);
     let dictionaries = configured(config).filter_map(|it| it.session.dictionary.as_ref());
@@ -238,7 +238,7 @@ fn decoder(config: &EngineConfig) -> Decoder {
     decoder
 }
 
-/// Opens the listeners of all of them.
+/// Opens the listeners of all sessions and templates.
 fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
     let mut lobby = Lobby::new(&config.limits, host.wake_up());
     for (index, session) in config.sessions.iter().enumerate() {

@@ -43,8 +43,8 @@ impl Template {
     }
 }
 
-/// Replaces a `*` by the Logon's id. Ids must not contain separators of session names, characters with a meaning for a
-/// shell, a path or a terminal, or invisible ones.
+/// Replaces a `*` by the Logon's id; `None` when the id is not allowed in a name. Ids must not contain separators of
+/// session names, characters with a meaning for a shell, a path or a terminal, or invisible ones.
 fn take(ours: &mut Vec<u8>, theirs: &[u8]) -> Option<()> {
     if ours != b"*" {
         return Some(());

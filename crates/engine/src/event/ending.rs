@@ -64,7 +64,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// The text of the last Logout or Reject explains it.
+    /// Whether the text of the last Logout or Reject explains why the connection ended.
     pub(crate) fn is_explained(self) -> bool {
         match self {
             Self::Session(reason) => !matches!(

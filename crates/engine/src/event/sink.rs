@@ -77,7 +77,7 @@ impl Events {
         self.logs.iter_mut().for_each(|log| log(now, event));
     }
 
-    /// The time at which [`pass_counts`](Self::pass_counts) has a count to report.
+    /// The time at which [`pass_counts`](Self::pass_counts) has a count to report; `None` when no event was suppressed.
     pub(crate) fn due(&self) -> Option<Mono> {
         self.holds.then_some(self.since + SECOND)
     }

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SystemError {
     kind: ErrorKind,
-    /// The system's error number. Many numbers have no kind of their own.
+    /// The system's error number, if the error has one. Many numbers have no kind of their own.
     code: Option<i32>,
 }
 

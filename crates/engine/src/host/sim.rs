@@ -25,9 +25,9 @@ const BEGIN: i64 = 1_772_438_400_000_000_000;
 /// How the network transports bytes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Weather {
-    /// Reads return any first part of the available bytes.
+    /// Whether reads return any first part of the available bytes, not all of them.
     pub splits: bool,
-    /// Writes accept any first part of their bytes.
+    /// Whether writes accept any first part of their bytes, not all of them.
     pub cuts: bool,
     /// Capacity of one direction of a connection, bytes.
     pub room: usize,
@@ -179,7 +179,7 @@ impl SimNet {
         ListenerId(state.listeners.len() as u32 - 1)
     }
 
-    /// A connection waiting at a listener.
+    /// A connection waiting at a listener, if any.
     pub fn accept(&self, listener: ListenerId) -> Option<ConnId> {
         let mut state = self.state();
         let listener = state.listeners.get_mut(listener.0 as usize)?;

@@ -24,7 +24,7 @@ pub(crate) struct Dialler {
     transport: Transport,
     /// The host of the current or next attempt.
     host: usize,
-    /// When the first host was last tried.
+    /// When the first host was last tried; `None` before the first attempt.
     first_tried: Option<Mono>,
     /// Number of attempts since the session was last logged on.
     failures: usize,
@@ -49,12 +49,12 @@ pub(crate) enum State {
 }
 
 impl Dialler {
-    /// The dialler of an initiator session.
+    /// The dialler of an initiator session; `None` for an acceptor.
     pub(crate) fn of(config: &SessionConfig) -> Option<Self> {
         Self::to(&config.connection, &config.transport)
     }
 
-    /// The dialler of an initiator.
+    /// The dialler of an initiator; `None` for an acceptor.
     pub(crate) fn to(connection: &Connection, transport: &Transport) -> Option<Self> {
         match connection {
             Connection::Acceptor { .. } => None,

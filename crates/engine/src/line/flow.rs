@@ -72,7 +72,7 @@ impl Inbound {
 /// The outbound rate limit of a peer.
 pub(crate) struct Pacer {
     bucket: Bucket,
-    /// No message may be written before this time.
+    /// No message may be written before this time; `None`: messages may be written.
     out_until: Option<Mono>,
 }
 
@@ -84,7 +84,7 @@ impl Pacer {
         }
     }
 
-    /// Nothing may be written until the session is woken.
+    /// Whether nothing may be written until the session is woken.
     pub(crate) fn is_out(&self) -> bool {
         self.out_until.is_some()
     }
@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// The connection is not read before `until`; returns the number of bytes that the host must buffer.
+    /// Pauses reading from the connection until `until`; returns the connection if reading was not paused before.
     #[cold]
     pub(crate) fn pause(&mut self, until: Mono) -> Option<ConnId> {
         self.wake = self.wake.min(until);
@@ -178,7 +178,7 @@ impl Line {
         self.link.filter(|_| !was_paused).map(|link| link.conn)
     }
 
-    /// Actions of throttle, pacer, log and a stalled socket that are due.
+    /// Actions of throttle, pacer, log and a stalled socket that are due; `None` when nothing is due.
     pub(crate) fn wake(&mut self, now: Mono, stall_time: Nanos) -> Option<Woken> {
         if now < self.wake {
             return None;
@@ -214,11 +214,12 @@ pub(crate) enum Woken {
     Stalled,
     /// The session continues.
     Goes {
-        /// An event about this number of unlogged messages is due.
+        /// Number of unlogged messages for an event that is due; `None` when no event is due.
         not_logged: Option<u64>,
-        /// Waiting messages may be written.
+        /// Whether waiting messages may be written.
         sends: bool,
-        /// This connection is read again. The first message without a token pauses it again, if necessary.
+        /// The connection that is read again, if its reading was paused. The first message without a token pauses it
+        /// again, if necessary.
         reads: Option<ConnId>,
     },
 }

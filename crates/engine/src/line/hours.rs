@@ -17,13 +17,13 @@ const WRONG_CLOCK: i64 = 86_400_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Hours {
     pub(crate) schedule: Schedule,
-    /// The last answer of the schedule, and how long that has held.
+    /// The last answer of the schedule, and the time at which it was given; `None` before the first check.
     standing: Option<(Timestamp, ScheduleState)>,
-    /// The last reset time within the session that was handled.
+    /// The last reset time (`ResetSeqTime`) that was handled; `None` before the first one.
     pub(crate) reset_seen: Option<Timestamp>,
-    /// Sequence numbers that began far in the future count as begun at this time.
+    /// Sequence numbers that began far in the future count as begun at this time; `None` when they did not.
     doubt: Option<Timestamp>,
-    /// The state last reported to the operator.
+    /// Whether logon was allowed at the last report to the operator; `None` before the first report.
     pub(crate) told: Option<bool>,
     /// Whether the session is outside its trading session: a message written now would be lost when the next one
     /// begins.
@@ -101,16 +101,17 @@ pub(crate) enum Step {
 /// A change when a session opens or closes.
 #[derive(Default)]
 pub(crate) struct Turned {
-    /// The trading session has begun or ended: the application is notified.
+    /// The trading session has begun (true) or ended (false), and the application is notified; `None` without a change.
     pub(crate) runs: Option<bool>,
-    /// Logon is now allowed, or no longer allowed: an event reports it.
+    /// Logon is now allowed (true) or no longer allowed (false), and an event reports it; `None` without a change.
     pub(crate) may_log_on: Option<bool>,
-    /// The attempt to connect to give up.
+    /// The attempt to connect that must be given up, if any.
     pub(crate) drops: Option<ConnId>,
 }
 
 impl Line {
-    /// The schedule's current answer, and the next step; the session's sequence numbers began at `began`.
+    /// The schedule's current answer, and the next step; `None` for a session without a schedule. The session's
+    /// sequence numbers began at `began`.
     pub(crate) fn follow_hours(
         &mut self,
         now: Timestamp,

@@ -16,7 +16,7 @@ use crate::host::ConnId;
 #[derive(Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) conn: ConnId,
-    /// The peer's address, for an acceptor.
+    /// The peer's address, for an acceptor; `None` for an initiator.
     pub(crate) peer: Option<IpAddr>,
     pub(crate) stage: Stage,
 }
@@ -57,7 +57,7 @@ impl Link {
         !matches!(self.stage, Stage::LoggingOn)
     }
 
-    /// The flush before which the session ended.
+    /// The flush before which the session ended; `None` when it has not ended.
     pub(crate) fn ended_before(&self) -> Option<u64> {
         match self.stage {
             Stage::Ended { before } | Stage::Leaving { before, .. } => Some(before),

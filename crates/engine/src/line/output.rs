@@ -25,13 +25,13 @@ pub(crate) struct Output {
     behind: Option<Behind>,
     /// Waiting messages with secrets that the journal does not have, as they are sent.
     secrets: Vec<(u64, Vec<u8>)>,
-    /// Reads waiting messages from the journal.
+    /// Reads waiting messages from the journal; `None` when no message is being read.
     cursor: Option<Replay>,
     /// Whether the socket accepts nothing until the host reports it writable.
     blocked: bool,
     /// Since when the socket has accepted nothing.
     since: Option<Mono>,
-    /// MsgSeqNums of messages that a reset in the same write has made void.
+    /// MsgSeqNums of messages that a reset in the same write has made void, if any.
     voided: Option<Range<u64>>,
     /// Whether an event has reported the slow consumer.
     pub(crate) is_slow: bool,
@@ -53,9 +53,9 @@ pub(crate) enum Gate {
     Open,
     /// Only session messages: the Logons are not exchanged.
     Admin,
-    /// Only resent messages, new ones up to this MsgSeqNum, and a Logon: a resend up to it is running, and later
-    /// messages wait for its end. The ones up to it must go first; otherwise the peer would receive them after their
-    /// resent copies.
+    /// Only resent messages, new messages up to this MsgSeqNum, and a Logon: a resend up to this MsgSeqNum is running,
+    /// and later messages wait for its end. New messages up to this MsgSeqNum must be written first; otherwise the peer
+    /// would receive them after their resent copies.
     Repeats(u64),
 }
 
@@ -118,13 +118,14 @@ impl Output {
         self.forget();
     }
 
-    /// MsgSeqNums of messages that became void as soon as they waited, since the last call.
+    /// MsgSeqNums of messages that became void as soon as they waited, since the last call; `None` without such
+    /// messages.
     #[inline]
     pub(crate) fn take_voided(&mut self) -> Option<Range<u64>> {
         self.voided.take()
     }
 
-    /// The MsgSeqNum of the first message that waits in the journal.
+    /// The MsgSeqNum of the first message that waits in the journal, if any.
     pub(crate) fn first_waiting(&self) -> Option<u64> {
         self.behind.map(|behind| behind.next)
     }
@@ -135,7 +136,7 @@ impl Output {
         self.since = None;
     }
 
-    /// When a socket that accepts nothing has been stalled for too long.
+    /// When a socket that accepts nothing will have been stalled for too long; `None` when the socket accepts bytes.
     pub(crate) fn stalls_at(&mut self, now: Mono, patience: Nanos) -> Option<Mono> {
         if !self.blocked {
             self.since = None;
@@ -154,7 +155,7 @@ impl Output {
         self.defer(outbox.entries()[index].seq, outbox.sealed(index).len());
     }
 
-    /// The socket has accepted fewer bytes than it was given.
+    /// Whether the socket has accepted fewer bytes than it was given.
     pub(crate) fn is_blocked(&self) -> bool {
         self.blocked
     }

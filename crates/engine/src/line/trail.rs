@@ -46,12 +46,12 @@ impl Trail {
         admits
     }
 
-    /// When an event is due.
+    /// When an event is due; `None` when every unlogged message was reported.
     pub(crate) fn due(&self) -> Option<Mono> {
         (self.left_out > 0).then_some(self.report_at)
     }
 
-    /// Number of unlogged messages since the last call; later ones are reported later.
+    /// Number of unlogged messages since the last call; `None` without any. Later messages are reported later.
     pub(crate) fn take(&mut self, now: Mono) -> Option<u64> {
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {

@@ -15,7 +15,8 @@ use crate::host::{Host, ListenerId};
 pub(crate) const ACCEPT_PAUSE: Nanos = Nanos(100_000_000);
 
 impl Lobby {
-    /// Accepts a connection waiting at a listener. An error closes the listener for [`ACCEPT_PAUSE`].
+    /// Accepts a connection waiting at a listener; `None` when no connection waits, or the listener is paused. An error
+    /// closes the listener for [`ACCEPT_PAUSE`].
     pub(crate) fn accept(
         &mut self,
         host: &mut impl Host,
@@ -43,7 +44,7 @@ impl Lobby {
         }))
     }
 
-    /// The next listener to retry after a failed accept.
+    /// A listener whose failed accept is due to be retried, if any.
     pub(crate) fn retries(&self, now: Mono) -> Option<ListenerId> {
         let due = |not_before: Mono| not_before.0 > 0 && not_before <= now;
         let mut listeners = self.listeners.iter();
@@ -105,8 +106,8 @@ impl Lobby {
             .ok_or(ConnectionRefusal::TooManyPending(self.slots.len()))
     }
 
-    /// Whether a connection from this address may wait here for its Logon, and whose place it takes when its address
-    /// has used its share.
+    /// Whether a connection from this address may wait here for its Logon; and, when the address has used its share,
+    /// the guest whose place the connection takes.
     fn may_wait(
         &mut self,
         now: Now,
@@ -137,8 +138,8 @@ impl Lobby {
         self.routes.belonging(listener, ip, knows)
     }
 
-    /// The guest that has waited longest. A guest whose password is being checked has identified itself, and keeps its
-    /// place.
+    /// The guest of `among` that has waited longest, if any. A guest whose password is being checked has identified
+    /// itself, and keeps its place.
     fn longest(&self, among: impl Fn(&Guest) -> bool) -> Option<usize> {
         let guests = self.slots.iter().enumerate();
         let guests = guests.filter_map(|(index, slot)| Some((index, slot.guest?)));

@@ -51,7 +51,7 @@ impl Lobby {
         }
     }
 
-    /// The next guest whose password was checked or stored, and the decision.
+    /// The next guest whose password was checked or stored, and the decision; `None` when no result is available.
     pub(crate) fn compared(
         &mut self,
         decoder: &mut Decoder,
@@ -67,7 +67,7 @@ impl Lobby {
         }
     }
 
-    /// The first message of a guest, once complete.
+    /// The first message of a guest; `None` while it is incomplete.
     pub(crate) fn message<'a>(
         &'a self,
         decoder: &'a mut Decoder,
@@ -114,7 +114,7 @@ impl Lobby {
         })
     }
 
-    /// Passes a guest to its session, and its received bytes to the session's buffer.
+    /// Takes a guest from its place, and moves its received bytes to the session's buffer; `None` for an empty place.
     pub(crate) fn leave(&mut self, slot: usize, input: &mut Input) -> Option<Guest> {
         let place = &mut self.slots[slot];
         let guest = place.guest.take()?;
@@ -217,7 +217,7 @@ impl Lobby {
         Ok(Decision::Enter { target, renewal })
     }
 
-    /// The session or template of a guest's Logon.
+    /// The session or template of a guest's Logon; `None` when no session or template matches.
     fn target(&self, decoder: &mut Decoder, slot: usize) -> Option<Target> {
         let listener = self.slots[slot].guest?.listener;
         let message = self.message(decoder, slot)?;

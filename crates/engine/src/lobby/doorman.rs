@@ -121,7 +121,8 @@ impl Doorman {
         Ok(())
     }
 
-    /// Whether this address is locked out of a session, or too many attempts were made at it; the limit.
+    /// The limit that keeps this address out of a session: the address is locked out, or too many attempts were made at
+    /// the session. `None` when the address may try.
     pub(super) fn keeps_out(
         &mut self,
         now: Mono,
@@ -188,7 +189,7 @@ impl Doorman {
         *self.known_from.entry(source(address)).or_default() += 1;
     }
 
-    /// The address from which a session logged on last.
+    /// The address from which a session logged on last; `None` when it has never logged on.
     pub(super) fn address_of(&self, session: usize) -> Option<IpAddr> {
         self.known.get(&session).copied()
     }

@@ -44,7 +44,7 @@ pub(crate) struct Lobby {
     routes: Routes,
     doorman: Doorman,
     wake_up: WakeUp,
-    /// Checks passwords; created for the first one.
+    /// Checks passwords; created for the first one, `None` until then.
     checker: Option<Checker>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Guest {
     listener: ListenerId,
     /// When the guest must have sent its complete Logon.
     pub(crate) deadline: Mono,
-    /// The ticket of its password, during the check.
+    /// The ticket of the guest's password during the check; otherwise `None`.
     asked: Option<u64>,
     /// The session that no other guest may enter while a new password for its Logon is stored: the session and the
     /// application accept the Logon.
@@ -194,7 +194,7 @@ impl Lobby {
         open.map(|listening| listening.at)
     }
 
-    /// The earliest time at which a guest has waited too long.
+    /// The earliest time at which a guest has waited too long, or a failed accept is retried; `None` without either.
     pub(crate) fn due(&self) -> Option<Mono> {
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
         let late = guests.map(|guest| guest.deadline).min();

@@ -151,7 +151,7 @@ impl Feed {
         }
     }
 
-    /// The log's next event for the operator.
+    /// The log's next event for the operator; `None` when there is no event, or the log's thread is adding one.
     pub fn report(&self) -> Option<Event> {
         // Never waits: the thread only holds the lock for an instant.
         self.reports.try_lock().ok()?.pop_front()
@@ -186,7 +186,7 @@ struct Worker {
     is_open: bool,
     /// The last error, until the log resumes.
     fault: Option<LogError>,
-    /// The segments that were missing last time.
+    /// The first and the last segment that were missing at the last report; `None` before the first report.
     missed: Option<(u32, u32)>,
     /// The last segment that was missing when a resent message in it was searched.
     gone: u32,
@@ -395,7 +395,7 @@ impl Worker {
     }
 }
 
-/// A log's position: 8 bytes, and their CRC-32C.
+/// A log's position from the file: 8 bytes, and their CRC-32C. `None` when the file is missing or damaged.
 fn read_cursor(path: &Path) -> Option<JournalPosition> {
     let bytes = fs::read(path).ok()?;
     let bytes: &[u8; 12] = bytes.as_slice().try_into().ok()?;

@@ -39,8 +39,8 @@ pub trait Log: fmt::Debug + Send + Sync {
         0
     }
 
-    /// Opens its target, for the engine with this journal folder and these configured session names. The engine's
-    /// thread calls it once, at the start.
+    /// Opens the target of the log, for the engine with this journal folder and these configured session names. The
+    /// engine's thread calls it once, at the start.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<usize, EngineError> {
         let most = read_most(self.core.sync_first);
         match self.link_inputs[link].fill(&mut self.host, conn, most) {
-            // The application has closed it, and only its last frames wait for the socket.
+            // The application has closed the connection, and only its last frames wait for the socket.
             Ok(count) if count > 0 && self.core.links[link].leaving().is_some() => {
                 self.link_inputs[link].clear();
             }

@@ -192,7 +192,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
             Operation::Disconnect => self.disconnect(now, index, Ending::Operator)?,
             Operation::Disable => {
-                // It gives up an attempt to connect, too.
+                // The logout also gives up an attempt to connect.
                 self.log_out(now, session, "")?;
                 self.core.lines[index].disable(true);
             }

@@ -1,7 +1,7 @@
 //! `bench gateway-echo` and `bench gateway-convert`: an order through a gateway, as published for FIXEdge.
 //!
-//! Source: the echo and the convert test of its latency report. An order of FIX 4.2 goes to a gateway, whose rules send
-//! it back on the same session, or on another session as FIX 4.4.
+//! Source: the echo test and the convert test in FIXEdge's latency report. An order of FIX 4.2 goes to a gateway, whose
+//! rules send it back on the same session, or on another session as FIX 4.4.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! `bench oms`: batches of orders and cancels through an OMS, as published for f9omstw.
 //!
-//! Source: its benchmark of 2019, whose T2-T1 is shown next to ours; docs/internals/benchmarks.md says what differs.
+//! Source: the benchmark of f9omstw of 2019, whose T2-T1 is shown next to ours; docs/internals/benchmarks.md says what
+//! differs.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! `bench oms --memory`: memory of a live order, and what closed orders leave behind.
 //!
-//! Each figure comes from its own process: memory freed by another does not count.
+//! Each figure is measured in a process of its own, so that memory freed by an earlier measurement does not count.
 
 use std::collections::VecDeque;
 use std::fs;

@@ -215,7 +215,7 @@ struct Peers<'a> {
 }
 
 impl Peers<'_> {
-    /// Prints one line each; the exit code says whether all were correct.
+    /// Prints one line for each acceptor; the exit code is a failure unless all acceptors answered correctly.
     fn check(&self, subjects: &[Subject]) -> Result<ExitCode, Error> {
         let (mut passed, mut failed) = (0, 0);
         for subject in subjects {

@@ -175,7 +175,7 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     })
 }
 
-/// A report without rows; `way` stands in its title, `short` in its settings.
+/// A report without rows; `way` is a part of its title, `short` a part of its settings.
 fn report(way: &str, short: &str, load: &LoadArgs, machine: Machine) -> Report {
     let title = format!("the bytes of an order and its report {way}, no FIX");
     let settings = format!(

@@ -14,7 +14,7 @@ pub enum Spread {
     /// All gaps are the same
     #[default]
     Fixed,
-    /// Exponential gaps: orders of many senders that know nothing of each other
+    /// Exponential gaps: orders of many independent senders
     Poisson,
     /// Gaps from none to twice the mean, all equally likely
     Uniform,
@@ -86,8 +86,8 @@ pub struct RecordedGaps {
 const ORDERS: [&[u8]; 7] = [b"D", b"E", b"F", b"G", b"s", b"AB", b"AC"];
 
 impl RecordedGaps {
-    /// Reads the orders of a log: lines with a message in them, its fields parted by SOH or `|`. SendingTime(52) says
-    /// when each was sent.
+    /// Reads the orders of a log: lines with a message in them, its fields separated by SOH or `|`. SendingTime(52) is
+    /// the time at which an order was sent.
     ///
     /// # Errors
     ///

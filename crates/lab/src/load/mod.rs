@@ -38,7 +38,7 @@ pub struct Faults {
     pub lost: u64,
     /// Second and further answers to one order.
     pub duplicate: u64,
-    /// Answers that came after the answer to a later order.
+    /// Answers that arrived after the answer to a later order.
     pub out_of_order: u64,
     /// Unsolicited answers, or answers other than the expected report.
     pub wrong: u64,

@@ -1,8 +1,8 @@
 //! Distance between two cores: the round-trip time of a cache line.
 //!
-//! On a virtual machine the host may move cores. When they share a cache, a cache line goes there and back in about
-//! 60 ns; otherwise in 300. Every round trip changes with it, and the guest sees no sign of it. So the distance is
-//! measured before and after each run, and only runs with the same label are compared.
+//! On a virtual machine the host may move cores. When they share a cache, a cache line goes there and back in about 60
+//! ns; otherwise in 300. Every round trip changes with the distance, and the guest cannot see the move. So the distance
+//! is measured before and after each run, and only runs with the same label are compared.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

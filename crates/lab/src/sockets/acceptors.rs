@@ -36,7 +36,7 @@ const LAST_LINES: usize = 5;
 /// How an acceptor waits for messages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Waits {
-    /// The acceptor spins, and takes a whole core.
+    /// The acceptor spins, and uses a whole core.
     Spins,
     /// The acceptor sleeps until the kernel wakes it.
     Sleeps,

@@ -125,8 +125,8 @@ impl Pipe {
 }
 
 impl Pipe {
-    /// Sends the output and waits for one whole message, which `take` gets. Between looks `goes_on` works, and says whether
-    /// an answer can still come.
+    /// Sends the output and waits for one whole message, which `take` gets. Between two reads `goes_on` does other
+    /// work, and returns whether an answer can still arrive.
     pub(crate) fn exchange<T>(
         &mut self,
         decoder: &mut Decoder,

@@ -45,7 +45,7 @@ impl<A: Application> Wired<A> {
     ///
     /// # Errors
     ///
-    /// The engine stopped, or they do not come.
+    /// The engine stopped, or the messages are not received.
     pub(crate) fn await_messages(&mut self, number: usize, count: usize) -> Result<usize, Error> {
         for turns in 0..=MOST_TURNS {
             if self.wires().took(number, count) {

@@ -106,7 +106,7 @@ impl Wires {
         self.peers.len()
     }
 
-    /// Whether a peer has received this number of new messages; if so, takes them.
+    /// Whether a peer has received this number of new messages; if so, these messages no longer count as new.
     pub(crate) fn took(&mut self, number: usize, count: usize) -> bool {
         let wire = &mut self.peers[number];
         let enough = wire.messages >= count;

@@ -25,8 +25,8 @@ pub(super) fn measure(setting: &Setting) -> Result<Section, Error> {
     })
 }
 
-/// A table for each rate of the report that was published, in which the service time stands first: the published tables
-/// do not account for coordinated omission.
+/// A table for each rate of the report that was published, with the service time first: the published tables do not
+/// account for coordinated omission.
 fn text(report: &Report) -> String {
     let mut text = String::new();
     let engines = report.rows.iter().filter(|row| !row.is_floor());
