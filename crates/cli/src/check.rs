@@ -194,7 +194,7 @@ fn shortage(config: &EngineConfig) -> Option<Shortage> {
     Need::of(config).shortage(limit)
 }
 
-/// Why an engine could not be pinned to its core here.
+/// Why an engine could not be pinned to its core on this machine; `None` if it could.
 fn not_pinned(config: &EngineConfig) -> Option<String> {
     let core = config.core?;
     let error = fixwire_threads::try_pin(core).err()?;

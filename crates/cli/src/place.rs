@@ -41,9 +41,9 @@ pub fn store_of(settings: &Settings) -> Option<PathBuf> {
 
 /// The target of a command: a running engine, or the journal of a stopped one.
 pub struct Target {
-    /// The control socket of the engine.
+    /// The control socket of the engine, if known.
     pub socket: Option<PathBuf>,
-    /// The folder of its journal.
+    /// The folder of the engine's journal, if known.
     pub store: Option<PathBuf>,
     /// The SessionName and the identity of each session.
     called: Vec<(String, String)>,

@@ -5,9 +5,9 @@ use std::io::{self, IsTerminal};
 
 /// The terminal at the start.
 pub struct Terminal {
-    /// The process had a controlling terminal.
+    /// Whether the process had a controlling terminal.
     controlling: bool,
-    /// Standard input was a terminal.
+    /// Whether standard input was a terminal.
     stdin: bool,
 }
 

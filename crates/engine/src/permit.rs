@@ -48,7 +48,7 @@ pub struct PermissionRequest {
     pub what: String,
 }
 
-/// Decides.
+/// Decides whether the operator has the right to the request.
 ///
 /// # Errors
 ///

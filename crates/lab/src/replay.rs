@@ -44,7 +44,7 @@ pub struct ReplayConfig {
     pub fresh_ids: bool,
     /// Timeout for the Logon, and for the answers after the last message.
     pub timeout: Duration,
-    /// The Logon resets the sequence numbers, so both begin with 1.
+    /// Whether the Logon has ResetSeqNumFlag(141)=Y; the sequence numbers begin with 1 either way.
     pub reset: bool,
 }
 

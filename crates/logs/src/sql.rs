@@ -26,7 +26,7 @@ use names::check_table;
 pub struct SqlLog {
     /// `sqlite:PATH` or `postgresql://USER@HOST:PORT/DATABASE`, without a password.
     pub database: String,
-    /// The password for PostgreSQL.
+    /// The password for PostgreSQL, if it needs one.
     pub password: Option<Secret<String>>,
     /// Table for incoming messages: letters, digits and `_`; for PostgreSQL optionally with a schema and a dot.
     pub incoming_table: String,

@@ -47,7 +47,7 @@ pub struct DiffMessage {
     pub file: String,
     /// Position of the message in the file.
     pub place: String,
-    /// Time of the message in the log.
+    /// Time of the message in the log; `None` without one.
     pub time: Option<Timestamp>,
     /// `CLIENT->BROKER`, printable.
     pub sender: String,
@@ -55,7 +55,7 @@ pub struct DiffMessage {
     pub number: u64,
     /// MsgType(35), printable.
     pub msg_type: String,
-    /// PossDupFlag(43) is Y.
+    /// Whether PossDupFlag(43) is Y.
     pub is_duplicate: bool,
 }
 
@@ -64,9 +64,9 @@ pub struct DiffMessage {
 pub struct FieldDifference {
     /// Tag of the field; `None` when only the order of the fields differs.
     pub tag: Option<Tag>,
-    /// Value of the field in A.
+    /// Value of the field in A; `None` when A does not have the field.
     pub a: Option<String>,
-    /// Value of the field in B.
+    /// Value of the field in B; `None` when B does not have the field.
     pub b: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl Lane {
         self.next += 1;
     }
 
-    /// The first matching message with this key.
+    /// Takes the first message with this key that `fits` accepts, if any.
     fn take(&mut self, key: u64, fits: impl Fn(&Waiting) -> bool) -> Option<Waiting> {
         let ids = self.by_key.get_mut(&key)?;
         let at = ids.iter().position(|id| fits(&self.all[id]))?;

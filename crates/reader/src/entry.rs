@@ -83,9 +83,9 @@ pub struct LogEntry<'a> {
     pub place: LogPlace,
     /// The message as sent, with SOH after each field.
     pub bytes: &'a [u8],
-    /// The fault of its frame.
+    /// The fault of the message's frame; `None` for a correct frame.
     pub fault: Option<Garbled>,
-    /// The name of its session, in a journal.
+    /// The name of the message's session in a journal; `None` for other sources.
     pub journal_session: Option<&'a str>,
     /// Status of the message in a journal: queued, duplicate, ignored, dequeued, resent, gap fill.
     pub mark: &'static str,
@@ -93,7 +93,7 @@ pub struct LogEntry<'a> {
     pub(crate) known_time: Option<(Timestamp, TimeSource)>,
     pub(crate) prefix: &'a [u8],
     pub(crate) hints: &'a Hints,
-    /// Record of the message in a journal.
+    /// Record of the message in a journal; `None` for other sources.
     pub(crate) record: Option<&'a Batch>,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct Hints {
     pub(crate) ours: Vec<Vec<u8>>,
     /// The file's name without its folders.
     pub(crate) name: String,
-    /// The direction in the suffix of its name.
+    /// The direction that the suffix of the file's name gives, if any.
     pub(crate) direction: Option<Direction>,
     pub(crate) clock: RefCell<Clock>,
     /// Nanoseconds to add to every time.
@@ -153,7 +153,8 @@ impl Hints {
         }
     }
 
-    /// Sender and target from a file name like `FIX.4.4-BROKER-CLIENT.messages.current.log`: the file is BROKER's.
+    /// The direction of a message by a file name like `FIX.4.4-BROKER-CLIENT.messages.current.log`, which is BROKER's
+    /// log; `None` when the name does not have both CompIDs.
     fn by_name(&self, sender: &[u8], target: &[u8]) -> Option<Direction> {
         if sender.len() + target.len() >= self.name.len() {
             return None;

@@ -228,7 +228,7 @@ pub(crate) fn gunzip(reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
 
 /// Unpacks the frames of zstd.
 pub(crate) struct Unzstd {
-    /// Between two frames.
+    /// The packed bytes between two frames; `None` while a frame is read.
     source: Option<BufReader<Box<dyn Read + Send>>>,
     frame: Option<StreamingDecoder<Whole, FrameDecoder>>,
 }

@@ -49,7 +49,7 @@ pub(crate) enum Found {
         len: usize,
         /// Whether the message as sent is in `normal`, since these bytes differ from the sent ones.
         rewritten: bool,
-        /// The fault of its frame.
+        /// The fault of the message's frame; `None` for a correct frame.
         fault: Option<Garbled>,
     },
     /// No message begins here: a text mentions one.
@@ -106,7 +106,8 @@ pub(crate) fn may_begin(bytes: &[u8]) -> bool {
     version_end(head).is_some_and(|end| between(&head[end..]).is_some())
 }
 
-/// The end of the version after `8=FIX`, including non-standard versions such as `FIX.5.0SP2` or `FIX4.4`.
+/// The end of the version after `8=FIX`, including non-standard versions such as `FIX.5.0SP2` or `FIX4.4`; `None` when
+/// no version follows.
 fn version_end(head: &[u8]) -> Option<usize> {
     let rest = head.get(BEGIN.len()..)?;
     let is_part = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'.';
@@ -165,7 +166,7 @@ impl Text<'_> {
         (is_whole && len >= 5).then_some((at + 2 + digits + self.between.len(), len))
     }
 
-    /// The length of the whole message by BodyLength(9), with one-byte separators.
+    /// The length of the whole message by BodyLength(9), with one-byte separators; `None` without a usable BodyLength.
     fn stated_length(&self, at: usize) -> Option<usize> {
         let (begin, len) = self.body(at)?;
         Some(begin + len + SUM + 1)
@@ -370,7 +371,7 @@ fn rewrite(message: &[u8], between: &[u8], normal: &mut Vec<u8>) {
     }
 }
 
-/// The fault of a message's frame.
+/// The fault of a message's frame; `None` for a correct frame.
 fn fault(message: &[u8]) -> Option<Garbled> {
     match frame::next(message, message.len()) {
         Frame::Whole { skip: 0, len } if len == message.len() => None,

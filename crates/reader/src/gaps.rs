@@ -21,7 +21,7 @@ pub struct SequenceGap {
     pub last: u64,
     /// The position of the message after the gap.
     pub place: String,
-    /// Time of the message after the gap.
+    /// Time of the message after the gap; `None` without one.
     pub time: Option<Timestamp>,
     /// Number of these messages that were resent, or filled by a SequenceReset(4).
     pub filled: u64,

@@ -87,7 +87,7 @@ impl BlockChoice {
         })
     }
 
-    /// The plan for a log with an index.
+    /// The plan for a log with an index; `None` for other logs.
     pub(crate) fn plan(&self, path: &Path) -> Option<BlockPlan> {
         let cursor = self.indexes.get(path)?.cursor(path)?;
         Some(BlockPlan {
@@ -102,7 +102,7 @@ impl BlockChoice {
 pub(crate) struct BlockPlan {
     choice: BlockChoice,
     cursor: Option<IndexCursor>,
-    /// The latest time of the blocks so far.
+    /// The latest time of the blocks so far; `None` before the first time.
     before: Option<i64>,
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct PlannedBlock {
     pub(crate) line: u64,
     /// `None` for the part after the last block.
     pub(crate) end: Option<u64>,
-    /// The latest time of all earlier blocks.
+    /// The latest time of all earlier blocks; `None` without any.
     pub(crate) before: Option<i64>,
     /// Parts that were left out in the skipped blocks.
     pub(crate) left_out: Vec<Omitted>,

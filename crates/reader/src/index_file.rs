@@ -37,7 +37,7 @@ impl LogIndex {
         self.covered.0
     }
 
-    /// The times of its first and its last message.
+    /// The earliest and the latest time of the log's messages, if any has a time.
     #[must_use]
     pub fn times(&self) -> Option<(i64, i64)> {
         self.times

@@ -25,7 +25,7 @@ pub(crate) enum IdKind {
 }
 
 impl IdKind {
-    /// The kind of a tag in the index.
+    /// The kind of a tag in the index; `None` for a tag that is not indexed.
     pub(crate) fn of(tag: Tag) -> Option<Self> {
         match tag {
             11 | 41 | 526 => Some(Self::Client),

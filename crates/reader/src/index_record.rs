@@ -88,7 +88,7 @@ pub(crate) struct BlockRecord {
     pub(crate) end: u64,
     /// The line number there.
     pub(crate) line: u64,
-    /// The earliest and the latest time of its messages.
+    /// The earliest and the latest time of the block's messages; `None` when no message has a time.
     pub(crate) times: Option<(i64, i64)>,
     pub(crate) state: LogState,
     /// The hash of its last bytes.
@@ -133,7 +133,7 @@ impl BlockRecord {
         sum
     }
 
-    /// Parses a payload with a valid checksum.
+    /// Parses a payload whose checksum was valid; `None` when the payload is not a record.
     pub(crate) fn read(payload: &[u8]) -> Option<Self> {
         let word = |at: usize| {
             let bytes = payload.get(at * 8..at * 8 + 8)?;

@@ -32,7 +32,7 @@ pub(crate) trait LogInput: Send {
         (0, 0)
     }
 
-    /// The latest time of the messages skipped before the current one.
+    /// The latest time of the messages skipped before the current one; `None` when none was skipped.
     fn time_before(&self) -> Option<i64> {
         None
     }

@@ -21,7 +21,7 @@ pub(crate) struct JournalInput {
     originals: Originals,
     names: Vec<String>,
     follow: bool,
-    /// Messages held for a gap are passed on a second time when they are processed.
+    /// Whether messages held for a gap are passed on a second time when they are processed.
     dequeued: bool,
     missed: Option<(u32, u32)>,
     batch: Batch,

@@ -101,7 +101,7 @@ fn histogram() -> Histogram<u64> {
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Stamp {
     pub(crate) nanos: Option<i64>,
-    /// The journal's name, segment and byte.
+    /// The index of the journal's name, segment and byte of the record; `None` for a message of another source.
     pub(crate) record: Option<(u32, u32, u32)>,
 }
 

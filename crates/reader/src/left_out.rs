@@ -7,9 +7,10 @@ use std::fmt;
 pub struct LeftOut {
     /// The file, or the journal's folder.
     pub file: String,
-    /// The connection in a capture: `10.0.0.1:4000 > 10.0.0.2:5001`.
+    /// The connection in a capture, `10.0.0.1:4000 > 10.0.0.2:5001`; `None` for other sources.
     pub connection: Option<String>,
-    /// Offset of the first byte; in a packed file, in the unpacked data; in a connection, in its data.
+    /// Offset of the first byte (in a packed file, in the unpacked data; in a connection, in its data); `None` for a
+    /// whole source.
     pub at: Option<u64>,
     /// Number of bytes; `None` for everything after it, or when unknown.
     pub len: Option<u64>,

@@ -124,7 +124,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Pending new, cancel or replace: not yet the answer.
+    /// Whether the report is Pending New, Pending Cancel or Pending Replace, which is not yet the answer.
     fn is_pending(&self) -> bool {
         match self.exec_type {
             b"" => matches!(self.status, b"A" | b"6" | b"E"),
@@ -132,7 +132,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// A response to a status request, or a report about the past: a bust or a correction.
+    /// Whether the report answers a status request or is about the past: a bust or a correction.
     fn is_of_another_time(&self) -> bool {
         matches!(self.exec_type, b"I" | b"G" | b"H")
             || matches!(self.trans_type, b"1" | b"2" | b"3")
@@ -154,7 +154,7 @@ struct OpenOrder {
     stamp: Stamp,
     labels: Labels,
     direction: Option<Direction>,
-    /// Of its sender, target and MsgSeqNum.
+    /// Hashes of sender, target and MsgSeqNum.
     ends: [u64; 3],
     keys: Vec<u64>,
     is_answered: bool,
@@ -162,9 +162,9 @@ struct OpenOrder {
     has_ended: bool,
     /// Whether the forwarded message was found.
     is_through: bool,
-    /// The order on the other side of the gateway.
+    /// The order on the other side of the gateway, if it is known.
     other_side: Option<u64>,
-    /// The last inbound change of the order.
+    /// The last inbound change of the order, if any.
     change: Option<u64>,
     reports: Vec<WaitingReport>,
 }
@@ -179,7 +179,7 @@ pub(crate) struct OpenOrders {
     by_key: HashMap<u64, u64>,
     ended: VecDeque<u64>,
     given_up: u64,
-    /// The last inbound message: its record, and its order or change.
+    /// The last inbound message, if any: its record, and its order or change.
     cause: Option<(Stamp, u64)>,
 }
 

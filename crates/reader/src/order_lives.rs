@@ -18,7 +18,7 @@ const MOST_RIVALS: usize = 64;
 /// The order of a client or a venue, or both once they are linked.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
-    /// The order with which it is linked.
+    /// The order with which this order is linked, if any.
     part_of: Option<usize>,
     /// Sender and target of each request that opened it.
     opened: Vec<[Vec<u8>; 2]>,

@@ -11,7 +11,7 @@ pub(crate) struct OrderLook<'a> {
     pub(crate) fields: OrderFields<'a>,
     /// Session of the message, regardless of direction.
     pub(crate) session: u64,
-    /// The message on another session that caused it.
+    /// The message on another session that caused this message, if any.
     pub(crate) cause: Option<Rc<OrderCause>>,
     /// Whether the message was resent, or is marked as a duplicate in a journal.
     pub(crate) is_repeat: bool,
@@ -27,7 +27,7 @@ pub(crate) struct OrderCause {
     lives: Vec<usize>,
     /// ClOrdID(11), without duplicates.
     ids: Vec<Vec<u8>>,
-    /// ExecID(17).
+    /// ExecID(17), if the message has one.
     execution: Option<Vec<u8>>,
 }
 

@@ -20,7 +20,7 @@ pub struct OrderStep {
     pub file: String,
     /// Position of the message in the file.
     pub place: LogPlace,
-    /// When the message was written, received or sent.
+    /// When the message was written, received or sent; `None` when unknown.
     pub time: Option<Timestamp>,
     /// The message as sent, with secrets.
     pub bytes: Vec<u8>,
@@ -54,7 +54,7 @@ impl OrderStep {
         }
     }
 
-    /// A repetition of the same message.
+    /// Whether the journal marks the message as a copy of an earlier one, or as one that the session ignored.
     pub(crate) fn is_repeat(&self) -> bool {
         matches!(
             self.mark,
@@ -127,15 +127,15 @@ pub(crate) struct OrderFields<'a> {
     pub(crate) client: Vec<&'a [u8]>,
     /// OrigClOrdID(41); of a cross order one for each of `client`.
     pub(crate) originals: Vec<&'a [u8]>,
-    /// SecondaryClOrdID(526).
+    /// SecondaryClOrdID(526), if present.
     pub(crate) secondary: Option<&'a [u8]>,
     /// OrderID(37) and SecondaryOrderID(198).
     pub(crate) orders: Vec<&'a [u8]>,
-    /// ExecID(17) of a report.
+    /// ExecID(17) of a report, if present.
     pub(crate) execution: Option<&'a [u8]>,
-    /// ExecRefID(19).
+    /// ExecRefID(19), if present.
     pub(crate) refers: Option<&'a [u8]>,
-    /// RefSeqNum(45) of a reject.
+    /// RefSeqNum(45) of a reject, if present.
     pub(crate) rejected: Option<u64>,
     /// Whether the message rejects the request with its ClOrdID: OrdStatus(39) or ExecType(150) of a report is 8, or it
     /// is an OrderCancelReject.

@@ -13,7 +13,7 @@ const OUTGOING: [&str; 9] = [
     "<out>", "[out]", " out ", "outgoing", "sent", "sending", "outbound", "-->", ">>",
 ];
 
-/// The time in a prefix, for example `20260821-13:30:00.123 : `.
+/// The time in a prefix, for example `20260821-13:30:00.123 : `; `None` without one.
 pub(crate) fn moment(prefix: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     let prefix = prefix.trim_ascii_start();
     let mut from = 0;
@@ -78,7 +78,7 @@ fn calendar(text: &[u8], clock: &mut Clock) -> Option<Timestamp> {
     }
 }
 
-/// Copies the digits after the separator, and skips both.
+/// Copies the digits after the separator, and skips both; `None` when the text is shorter or has another separator.
 fn copy(text: &mut &[u8], separator: Option<u8>, to: &mut [u8]) -> Option<()> {
     if let Some(separator) = separator {
         *text = text.strip_prefix(&[separator])?;
@@ -115,7 +115,7 @@ fn digits(text: &mut &[u8], len: usize) -> Option<i64> {
         .ok()
 }
 
-/// The direction in a prefix.
+/// The direction in a prefix; `None` when no word states it.
 pub(crate) fn direction(prefix: &[u8]) -> Option<Direction> {
     // A line of a log has few words before the message; a longer text is not a log line.
     if prefix.is_empty() || prefix.len() > 256 {

@@ -92,7 +92,7 @@ pub struct LogReader {
     heads: BinaryHeap<Reverse<(i64, usize)>>,
     /// Lanes without a message now.
     waiting: Vec<usize>,
-    /// The lane of the last message returned.
+    /// The lane of the last message returned; `None` before the first message.
     current: Option<usize>,
     block: usize,
     left_out: LeftOuts,

@@ -16,7 +16,7 @@ pub(crate) struct SameShape {
     pseudonym: Pseudonym,
 }
 
-/// The first byte and the size of the alphabet of a byte.
+/// The first byte and the size of the alphabet to which a byte belongs; `None` for bytes that stay.
 fn alphabet(byte: u8) -> Option<(u8, u16)> {
     match byte {
         b'0'..=b'9' => Some((b'0', 10)),

@@ -28,7 +28,7 @@ pub(crate) struct Scanner {
     block: usize,
     normal: Vec<u8>,
     others: Others,
-    /// Bytes in every wanted message; others are skipped.
+    /// Bytes in every wanted message; messages without these bytes are skipped. `None`: every message is wanted.
     needle: Option<Finder<'static>>,
     pub(crate) found: Hit,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Hit {
     pub(crate) offset: u64,
     /// Line number of the first byte, from 1.
     pub(crate) line: u64,
-    /// The fault of its frame.
+    /// The fault of the message's frame; `None` for a correct frame.
     pub(crate) fault: Option<Garbled>,
 }
 

@@ -14,7 +14,7 @@ use crate::index_key::IdKind;
 #[derive(Clone, Debug)]
 pub struct ShortQuery {
     terms: Vec<Term>,
-    /// A field in every wanted message, with SOH before and after it.
+    /// A field in every wanted message, with SOH before and after it; `None` when the query has no such field.
     needle: Option<Finder<'static>>,
 }
 

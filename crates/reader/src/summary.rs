@@ -22,7 +22,7 @@ const KINDS: usize = 16;
 pub struct LogSummary {
     /// Messages.
     pub messages: u64,
-    /// The earliest and the latest time.
+    /// The earliest and the latest time; `None` when no message has a time.
     pub times: Option<(Timestamp, Timestamp)>,
     /// Messages by the origin of their time.
     pub time_sources: BTreeMap<TimeSource, u64>,
@@ -49,7 +49,7 @@ pub struct SessionSummary {
     pub duplicates: u64,
     /// Number of Reject(3), BusinessMessageReject(j) and OrderCancelReject(9).
     pub rejects: u64,
-    /// The earliest and the latest time.
+    /// The earliest and the latest time; `None` when no message has a time.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 

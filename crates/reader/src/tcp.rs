@@ -195,7 +195,7 @@ impl TcpFlow {
         self.scanner.message()
     }
 
-    /// The fault of its frame.
+    /// The fault of the frame of the message found; `None` for a correct frame.
     pub(crate) fn fault(&self) -> Option<Garbled> {
         self.scanner.found.fault
     }
@@ -279,7 +279,7 @@ impl TcpFlow {
         is_some.then(|| self.left_out(from, to - from, UNREAD))
     }
 
-    /// Continues after a gap; returns the loss.
+    /// Continues after a gap; returns the part that is lost, if any.
     fn skip(&mut self) -> Option<LeftOut> {
         let from = self.scanner.read_to();
         let to = match self.waiting.first_key_value() {

@@ -28,9 +28,9 @@ pub(crate) struct TextInput {
 /// The blocks to read of an indexed log.
 struct Planned {
     plan: BlockPlan,
-    /// The end of the current block.
+    /// The end of the current block; `None` for the part after the last block.
     end: Option<u64>,
-    /// The latest time before it.
+    /// The latest time before the current block, if any.
     before: Option<i64>,
 }
 

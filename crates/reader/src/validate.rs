@@ -26,9 +26,9 @@ pub struct MessageProblem {
     pub reason: String,
     /// SessionRejectReason(373); `None` for a wrong frame, and for a field required by a condition.
     pub code: Option<u8>,
-    /// The field's tag, printable.
+    /// The field's tag, printable; `None` when the problem is not about a field.
     pub tag: Option<String>,
-    /// The value, printable; secrets masked.
+    /// The value, printable, with secrets masked; `None` when the problem is not about a value.
     pub value: Option<String>,
 }
 

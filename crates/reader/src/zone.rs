@@ -69,7 +69,7 @@ impl Clock {
     }
 }
 
-/// The offset in `Z`, `+08`, `+0800` or `+08:00`, in seconds.
+/// The offset in `Z`, `+08`, `+0800` or `+08:00`, in seconds; `None` for another text.
 pub(crate) fn offset(text: &[u8]) -> Option<i64> {
     zone_name::offset(text).map(i64::from)
 }

@@ -294,11 +294,12 @@ impl Throughput {
 #[derive(Clone, Debug, Default)]
 pub struct ThroughputCounter {
     found: Throughput,
-    /// Times of the first transaction received, of the earliest, and of the latest.
+    /// Times of the first transaction received, of the earliest, and of the latest; `None` before the first
+    /// transaction.
     span: Option<[u64; 3]>,
     /// Transactions of the newest milliseconds, by their distance from the first one kept.
     newest: BTreeMap<i64, u64>,
-    /// Earlier milliseconds are already in the rows.
+    /// Milliseconds up to this one are already in the rows; `None` when no millisecond is.
     counted_to: Option<i64>,
     busy: u64,
     late: u64,

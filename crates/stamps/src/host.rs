@@ -215,7 +215,7 @@ impl<H: Host> StampingHost<H> {
     }
 }
 
-/// MsgSeqNum(34) and length of the message that begins here, once its header is complete.
+/// MsgSeqNum(34) and length of the message that begins here; `None` until its header is complete.
 fn head(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut fields = bytes.split(|byte| *byte == SOH);
     let (begin, length) = (fields.next()?, fields.next()?);
@@ -251,7 +251,7 @@ fn order_number(id: &[u8]) -> u64 {
     digits.and_then(number).unwrap_or(0)
 }
 
-/// Position of the client's report that a venue report caused.
+/// Position of the client's report that a venue report caused; `None` when it caused none.
 fn client_report(outbox: &Outbox, from: usize) -> Option<usize> {
     let entries = outbox.entries().get(from..)?;
     let is_report = |kind: &[u8]| matches!(kind, b"8" | b"9");

@@ -37,7 +37,7 @@ impl FirstState {
     /// States of reports.
     pub const OF_REPORTS: [Self; 2] = [Self::Reported, Self::Kept];
 
-    /// The state with this name.
+    /// The state with this name; `None` for an unknown name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let mut all = Self::OF_REQUESTS.into_iter().chain(Self::OF_REPORTS);

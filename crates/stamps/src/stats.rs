@@ -114,7 +114,7 @@ pub fn variation(runs: &[u64]) -> Option<f64> {
     Some(100.0 * (max - min) / (max + min / 2.0))
 }
 
-/// The median; for an even number of values, the mean of the two in the middle.
+/// The median; for an even number of values, the mean of the two in the middle; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

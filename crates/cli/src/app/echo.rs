@@ -67,11 +67,11 @@ impl Venue {
 /// The state of an order in an ExecutionReport.
 struct Report<'a> {
     order_id: u64,
-    /// The order's own values, since the request need not have them.
+    /// The order's own values, since the request need not have them; `None` for an unknown order.
     order: Option<&'a EchoOrder>,
     orig_cl_ord_id: Option<&'a [u8]>,
     what: What,
-    /// OrderQty(38), unless the order is no longer open.
+    /// LeavesQty(151): OrderQty(38) while the order is open, otherwise 0.
     leaves: &'a [u8],
     text: Option<&'a str>,
 }
@@ -438,7 +438,7 @@ fn accepted(id: u64, message: &Message<'_>) -> EchoOrder {
     }
 }
 
-/// Why an order or a replacement is rejected.
+/// Why an order or a replacement is rejected; `None` when it is accepted.
 fn mistake(message: &Message<'_>) -> Option<String> {
     let Some(quantity) = message.get(tag::ORDER_QTY) else {
         let why = "CashOrderQty(152) and OrderPercent(516) are not supported";

@@ -95,7 +95,7 @@ pub enum Way {
 pub struct Leaves {
     /// Destination of the message.
     pub to: Way,
-    /// The version after conversion.
+    /// The version after conversion; `None` when the message is not converted.
     pub converted: Option<&'static str>,
     /// Whether the message needs a conversion to a version that is unknown here.
     pub converted_later: bool,

@@ -121,7 +121,7 @@ impl SettingsSource for Handoff {
 struct InForce {
     source: Source,
     reload_at: Option<i64>,
-    /// The settings before the last reload.
+    /// The settings before the last reload; `None` before the first reload.
     before: Option<(RiskRules, Source)>,
 }
 

@@ -98,7 +98,7 @@ struct Found {
     checkpoint_bytes: u64,
     /// Size of the newest checkpoint.
     newest_checkpoint_bytes: u64,
-    /// Notes of an OMS that are in no checkpoint.
+    /// Notes of an OMS that are in no checkpoint; `None` for other applications.
     notes_behind: Option<u64>,
     p50_ns: [u64; 2],
     p99_9_ns: [u64; 2],

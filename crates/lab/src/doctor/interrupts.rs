@@ -32,7 +32,7 @@ fn count(of: &Snapshot, file: &str, cores: &[usize], which: impl Fn(&str) -> boo
     Some(sum)
 }
 
-/// A row of a device; other rows have names.
+/// Whether this is the row of a device: other rows have names.
 fn is_device(row: &str) -> bool {
     row.parse::<u32>().is_ok()
 }

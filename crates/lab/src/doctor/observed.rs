@@ -14,11 +14,11 @@ pub struct Observed {
     pub now: Snapshot,
     /// The hot cores, which spin.
     pub cores: Vec<usize>,
-    /// The process for the checks of a process.
+    /// The process for the checks of a process, if requested.
     pub pid: Option<u32>,
-    /// The network card.
+    /// The network card, if requested.
     pub interface: Option<String>,
-    /// The output of `ethtool -c` and `ethtool -k` for the card.
+    /// The output of `ethtool -c` and `ethtool -k` for the card, if given.
     pub ethtool: Option<String>,
 }
 

@@ -65,7 +65,7 @@ pub enum Recorded {
 /// A message to send again.
 #[derive(Clone, Debug)]
 pub struct SentMessage {
-    /// When the message was sent.
+    /// When the message was sent; `None` when the log has no time for it.
     pub time: Option<Timestamp>,
     /// MsgType(35).
     pub msg_type: Vec<u8>,
@@ -113,7 +113,7 @@ pub fn survey(reader: &mut LogReader) -> (BTreeMap<RecordedSession, SessionSurve
     (found, reader.take_left_out())
 }
 
-/// Fields that a session sets in each message.
+/// Whether a session sets this field in each message.
 fn of_session(tag: Tag) -> bool {
     matches!(
         tag,
@@ -121,7 +121,7 @@ fn of_session(tag: Tag) -> bool {
     )
 }
 
-/// Fields that a session sets in each Logon, and fields about earlier sequence numbers.
+/// Whether a session sets this field in each Logon, or the field is about earlier sequence numbers.
 fn of_logon(tag: Tag) -> bool {
     matches!(
         tag,

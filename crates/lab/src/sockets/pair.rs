@@ -42,13 +42,14 @@ pub struct PairConfig {
     pub durability: Durability,
     /// Whether every rule of the dictionary and the CheckSum are checked.
     pub checked: bool,
-    /// TCP_NODELAY.
+    /// Whether TCP_NODELAY is set.
     pub nodelay: bool,
-    /// HeartBtInt(108).
+    /// HeartBtInt(108), seconds.
     pub heart_bt_int_seconds: u32,
     /// Timeout for Logons, answers and Logouts.
     pub patience: Duration,
-    /// While set, the status of our acceptor is requested each millisecond, as by a monitor.
+    /// While the flag is true, the status of our acceptor is requested each millisecond, as by a monitor; `None`: it is
+    /// never requested.
     pub asked: Option<Arc<AtomicBool>>,
     /// Folder with one folder for each end's journal.
     pub journals: PathBuf,

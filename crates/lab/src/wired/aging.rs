@@ -50,7 +50,7 @@ pub struct Aging {
     pub open: u64,
     /// How long the journal keeps records that are no longer needed, and messages for resends.
     pub keep: Duration,
-    /// The core of the engine.
+    /// The core of the engine; `None` leaves it to the scheduler.
     pub core: Option<usize>,
 }
 

@@ -201,7 +201,7 @@ fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static
     Ok(Timestamp(seconds.0 + nanos - offset * 1_000_000_000))
 }
 
-/// Seconds east of UTC, from `+01:00`.
+/// Seconds east of UTC, from `+01:00`; `None` for another text.
 fn zone_seconds(zone: &[u8]) -> Option<i64> {
     let [sign, h1, h2, b':', m1, m2] = zone else {
         return None;

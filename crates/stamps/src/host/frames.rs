@@ -42,7 +42,7 @@ const OF_SHORT: Places = Places {
     user_define: 30,
 };
 
-/// The offsets in a request or a report, by message type.
+/// The offsets in a request or a report, by message type; `None` for other messages.
 fn places(code: u8) -> Option<Places> {
     match code {
         R01::CODE | R31::CODE => Some(OF_REQUEST),
@@ -60,7 +60,7 @@ fn chunk<const N: usize>(frame: &[u8], at: usize) -> Option<[u8; N]> {
     frame.get(at..)?.first_chunk().copied()
 }
 
-/// MsgSeqNum and length of the frame that begins here, once its header is complete.
+/// MsgSeqNum and length of the frame that begins here; `None` until its header is complete.
 pub(super) fn head(bytes: &[u8]) -> Option<(u64, usize)> {
     let len = usize::from(u16::from_be_bytes(chunk(bytes, 0)?)) + LENGTH_ADDS;
     let seq = u32::from_be_bytes(chunk(bytes, SEQ_AT)?);

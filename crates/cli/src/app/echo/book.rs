@@ -46,7 +46,7 @@ pub struct EchoBook {
 }
 
 impl EchoBook {
-    /// The order with this ClOrdID.
+    /// The order with this ClOrdID, if it is known.
     pub fn get(&self, session: SessionId, cl_ord_id: &[u8]) -> Option<&EchoOrder> {
         self.orders.get(&(session, cl_ord_id.into()))
     }

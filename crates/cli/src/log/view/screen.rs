@@ -52,7 +52,7 @@ pub struct Page {
     pub lines: Vec<String>,
     pub top: usize,
     pub left: usize,
-    /// The part still to be loaded.
+    /// The part still to be loaded; `None` when everything is loaded.
     coming: Option<Receiver<Vec<String>>>,
 }
 
@@ -75,15 +75,15 @@ pub struct Screen {
     pub rows: usize,
     pub mode: Mode,
     pub filter: String,
-    /// Whether the filter is being typed, and up to which character.
+    /// The cursor position while the filter is typed; `None` when it is not typed.
     pub typing: Option<usize>,
     /// A sentence for the last line.
     pub note: String,
     /// Whether the selection follows the last message.
     pub follows: bool,
-    /// The time of the message to select again in a new list.
+    /// The time of the message to select again in a new list, if any.
     anchor: Option<i64>,
-    /// A jump that waits for a message that was not read yet.
+    /// Whether a jump waits for a message that was not read yet.
     jumps: bool,
     shelf: Option<Shelf>,
     decoder: Decoder,
