@@ -214,7 +214,7 @@ fn a_link_that_cannot_be_played_is_refused_with_the_reason() {
     for (file, why) in [
         (
             right.replace("[[link]]", "[[instrument]]\nsymbol = 'A'\n[[link]]"),
-            "the file is that of an exchange",
+            "the file configures an exchange",
         ),
         (
             format!("{right}{other}"),
