@@ -160,8 +160,7 @@ fn distances(report: &Report) -> String {
     let ratios = match report.rows.iter().filter(with_floor).count() {
         0 => "",
         _ if report.rows.iter().any(|row| has_no_pair(report, row)) => {
-            " Ratios compare only runs with the cores at the same distance; - means that there are \
-            no such runs."
+            " Ratios compare only runs with the cores at the same distance; - means no such runs."
         }
         _ => " Ratios compare only runs with the cores at the same distance.",
     };

@@ -154,7 +154,7 @@ fn the_distance_of_the_cores_says_what_it_does() {
     let said = words(&screen(&report));
     assert!(said.contains("In 6 of 12 runs"), "{said}");
     assert!(
-        said.contains(&format!("{ratios}; - means that there are no such runs.")),
+        said.contains(&format!("{ratios}; - means no such runs.")),
         "{said}"
     );
     assert!(said.contains("50,000/s 16.6 - 17.0 - 17.1 3"), "{said}");
