@@ -220,7 +220,7 @@ pub struct Ask {
     at: EngineFlags,
 }
 
-/// The arguments of these commands in addition to a scope.
+/// Help for the arguments of `limit`, `market` and `price`.
 const OF_LIMIT: &str = "The scope: firm, session=NAME, account=NAME, symbol=NAME, or account=NAME \
     symbol=NAME; then limits, RC6=500, RC6=none for no limit; until=17:00: the previous limit \
     applies again from that time (UTC) on";

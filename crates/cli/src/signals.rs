@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   SIGTERM, SIGINT   log out and end; a second one ends at once
-//!   SIGHUP            open log files anew, reload a gateway's rules, read password files again; log out
+//!   SIGHUP            reopen log files, reload a gateway's rules, read password files again; log out
 //!                     and end when the terminal was closed
 //!   SIGUSR1           print the sessions, and a gateway's counts
 //! ```

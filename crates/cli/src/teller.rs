@@ -94,7 +94,7 @@ pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let _ = io::stderr().write_all(lines.as_bytes());
 }
 
-/// Prints the first line and, from now on, a line for each event.
+/// Prints the startup line and, from now on, a line for each event.
 pub fn tell_events<A: Application, H: Host>(
     engine: &mut Engine<A, H>,
     names: Vec<String>,

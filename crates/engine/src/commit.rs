@@ -62,7 +62,7 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) replay_per_turn: usize,
     /// Whether others read the journal: then messages without an effect are recorded, too.
     pub(crate) keeps_trail: bool,
-    /// Bytes of journal per session and hour for such records.
+    /// Bytes of journal per session and hour for records of messages without an effect.
     pub(crate) trail_bytes: u32,
     /// The positions of messages resent in this turn, and the content of their record.
     pub(crate) places: Vec<(u64, JournalPosition)>,

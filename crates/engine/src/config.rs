@@ -340,8 +340,8 @@ pub struct Limits {
     pub lag_bytes: u64,
     /// Stored messages resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Bytes of messages collected before they are written, not counting one of `max_message`. The effects of one
-    /// message must fit.
+    /// Bytes of messages collected before they are written, in addition to one message of `max_message` bytes. The
+    /// effects of one inbound message must fit.
     pub outbox_bytes: usize,
     /// Number of messages collected before they are written.
     pub outbox_messages: usize,
@@ -424,9 +424,9 @@ pub struct SessionConfig {
     /// If true, messages that the application sends before the logon are refused; if false, they are stored, and resent
     /// on request.
     pub refuse_before_logon: bool,
-    /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
+    /// SO_SNDBUF of the session's socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
-    /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
+    /// SO_RCVBUF of the session's socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
     /// The session schedule; `None`: always open, with sequence numbers that are never reset by the schedule.
     pub schedule: Option<Schedule>,

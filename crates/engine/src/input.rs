@@ -9,7 +9,7 @@ use crate::host::{ConnId, Host};
 pub(crate) const READ: usize = 8 << 10;
 /// Maximum size of one read when answers wait for a disk sync, which takes longer than a write.
 const READ_SYNCED: usize = 256 << 10;
-/// An incomplete message is moved to the front when this number of bytes before it is consumed.
+/// An incomplete message is moved to the front when this number of bytes before it are consumed.
 const MOVE_FROM: usize = 64 << 10;
 
 /// Maximum number of bytes that an engine reads at once.

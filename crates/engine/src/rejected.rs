@@ -70,7 +70,8 @@ impl<D: Disk> Core<D> {
     }
 }
 
-/// A message of ours as sent, by its MsgSeqNum; and why it could not be read.
+/// A message of ours as sent, by its MsgSeqNum; `None` when it is not in the journal, or with the error when it could
+/// not be read.
 fn sent_as<D: Disk>(
     journal: &mut Journal<D>,
     of: JournalId,

@@ -37,7 +37,8 @@ impl<D: Disk> Core<D> {
         }
     }
 
-    /// Like [`replay`](Self::replay), up to the end of one ResendRequest; `None` when that is not reached.
+    /// Like [`replay`](Self::replay), up to the end of one ResendRequest; `None` when this end is not reached in this
+    /// turn.
     fn replay_one(
         &mut self,
         now: Now,

@@ -25,7 +25,7 @@ use recording::{Recorded, RecordedSession, SessionSurvey};
 pub enum ReplayPace {
     /// The recorded pace, at this multiple of the speed.
     Recorded(f64),
-    /// At once, with at most 256 orders without an answer.
+    /// As fast as possible, with at most 256 orders without an answer.
     Flood,
 }
 

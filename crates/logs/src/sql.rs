@@ -92,7 +92,7 @@ impl SqlLog {
     ///
     /// # Errors
     ///
-    /// The errors of [`SqlLog::check`], and faults of a database that is a file.
+    /// The errors of [`SqlLog::check`], and faults of a database file (SQLite).
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
     fn target(&self, journal: &Path) -> Result<Box<dyn LogTarget>, LogError> {
         self.check()?;

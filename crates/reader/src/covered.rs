@@ -1,10 +1,10 @@
-//! Messages without their secrets, of the same length.
+//! Messages with masked secrets, of the same length.
 
 use fixwire_protocol::Message;
 use fixwire_protocol::frame::check_sum;
 use fixwire_protocol::readable::is_secret;
 
-/// The message with `*` for each byte of a secret, and a recalculated CheckSum(10).
+/// The message with `*` for each byte of a secret, and with a recalculated CheckSum(10).
 #[must_use]
 pub fn covered(message: &Message<'_>) -> Vec<u8> {
     let mut bytes = message.bytes().to_vec();

@@ -8,7 +8,7 @@ use memchr::{memchr, memmem};
 pub(crate) const BEGIN: &[u8] = b"8=FIX";
 /// Maximum length of a message.
 pub(crate) const LONGEST: usize = 16 << 20;
-/// Length of the shortest message. This number of bytes shows the version, the separator, and (with a one-byte
+/// Length of the shortest message. These bytes are enough to read the version, the separator, and (with a one-byte
 /// separator) BodyLength(9).
 const LOOK: usize = 26;
 /// Length of `10=ddd` without the separator.

@@ -14,7 +14,7 @@ use crate::zone::Clock;
 /// Read size, bytes.
 const READ: usize = 1 << 13;
 
-/// A plain text whose messages are reread. It stays the same file, even when renamed.
+/// A plain text whose messages are reread. The same file stays open, even when it is renamed.
 pub struct TextPlaces {
     input: TextInput,
 }

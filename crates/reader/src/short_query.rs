@@ -36,7 +36,7 @@ enum Test {
         start: bool,
         end: bool,
     },
-    /// The value is on this side of another value, or equal if allowed.
+    /// The value is below or above another value, or equal to it if allowed.
     Side {
         side: Ordering,
         or_equal: bool,

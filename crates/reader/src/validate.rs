@@ -50,7 +50,7 @@ impl MessageProblem {
             RefTag::Text(text) => Some(Escaped(text).to_string()),
         };
         let field = fault.field.and_then(|field| message.fields().get(field));
-        // For a missing field it is another field of its group.
+        // When a field is missing, `fault.field` is another field of its group.
         let field = field.filter(|field| fault.tag.is_none_or(|tag| tag == field.tag));
         let value = field.map(|field| ReadableValue(field.tag, message.value(*field)).to_string());
         Self {

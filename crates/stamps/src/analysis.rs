@@ -247,7 +247,7 @@ pub struct Throughput {
 }
 
 impl Throughput {
-    /// From the times at which transactions were completed, in any order, nanoseconds.
+    /// The distribution of transactions that were completed at these times (nanoseconds, in any order).
     #[must_use]
     pub fn of(completed: impl IntoIterator<Item = u64>) -> Self {
         let mut completed: Vec<u64> = completed.into_iter().collect();

@@ -66,7 +66,7 @@ impl Application for BuiltIn {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         match self {
-            // The application that benchmarks measure; its call is direct.
+            // Benchmarks measure this application, so it is called directly.
             Self::Bench(app) => app.on_message(now, from, message, outbox),
             other => other.get_mut().on_message(now, from, message, outbox),
         }

@@ -69,7 +69,7 @@ pub enum What {
     /// The throttle's limit was exceeded, measured by the times in the log. The value is true if the source gets a
     /// reject.
     Throttled(bool),
-    /// A script of a condition failed, so the condition is false; the error.
+    /// A script of a condition failed, so the condition counts as false. The value is the error.
     Untold(String),
     /// An action failed.
     Failed {

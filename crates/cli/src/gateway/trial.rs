@@ -139,8 +139,8 @@ impl<'a> Trying<'a> {
         })
     }
 
-    /// Tries the messages of a source; false when a part of it could not be read. In a journal, only inbound messages
-    /// count.
+    /// Tries the messages of a source; false when a part of it could not be read. Of a journal, only inbound messages
+    /// are tried.
     fn read(&mut self, path: &Path) -> Result<bool, Failure> {
         let options = ReadOptions {
             dequeued: true,

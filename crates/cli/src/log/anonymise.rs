@@ -95,7 +95,7 @@ fn key(args: &AnonymiseArgs) -> Result<Vec<u8>, Failure> {
 /// The output texts of one run.
 struct Texts<'a> {
     folder: &'a Path,
-    /// By file: the index of its text, and its messages.
+    /// For each input file: the index of its output text, and the number of its messages.
     of: HashMap<String, (usize, u64)>,
     open: HashMap<usize, BufWriter<File>>,
 }

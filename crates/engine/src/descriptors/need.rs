@@ -11,7 +11,7 @@ const OWN: u64 = 24 + 17;
 /// Maximum number of file descriptors that a configuration may need.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Need {
-    /// With every configured session connected, and the maximum number of connections without a Logon.
+    /// Number when every configured session is connected, and with the maximum number of connections without a Logon.
     pub configured: u64,
     /// For each session created by a template.
     pub each_dynamic: u64,

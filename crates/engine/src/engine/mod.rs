@@ -515,7 +515,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.stopping != Stopping::No
     }
 
-    /// How long nothing happens unless data or a command arrives.
+    /// Time until the engine has work again if no data and no command arrives.
     fn time_to_sleep(&mut self) -> Nanos {
         if self.has_work() || self.commands.about_to_sleep() {
             return Nanos(0);

@@ -255,8 +255,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(index))
     }
 
-    /// Reports each session whose sequence numbers [`restore`] has reset to the application, and commits it, before
-    /// anything else happens to any session.
+    /// Reports to the application each session whose sequence numbers [`restore`] has reset, and commits the reset,
+    /// before anything else happens to any session.
     pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
         while self.restarts_recorded < self.core.lines.len() {
             self.record_restart(now, self.restarts_recorded)?;

@@ -125,7 +125,7 @@ impl Routes {
         }
     }
 
-    /// A session logged on from another address than `before`.
+    /// Records that a session logged on from another address than `before`.
     pub(super) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
         let route = self.sessions.get(session).and_then(Option::as_ref);
         if let Some(route) = route.filter(|route| route.access.addresses.is_empty()) {

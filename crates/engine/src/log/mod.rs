@@ -34,7 +34,7 @@ pub trait Log: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// Number of files it keeps open per session, and as many for the engine.
+    /// Number of files that the log keeps open per session, and as many for the engine.
     fn files_of_a_session(&self) -> u64 {
         0
     }

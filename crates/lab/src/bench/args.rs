@@ -42,7 +42,7 @@ pub struct LoadArgs {
     #[arg(long)]
     pub flood: bool,
 
-    /// Orders before the first timed run of each rate, at that rate but at least 20,000 a second
+    /// Warm-up orders before the first timed run of each rate, sent at that rate but at least at 20,000 a second
     #[arg(long, value_name = "N", default_value_t = 20_000,
           value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     pub warm_up: u32,

@@ -29,7 +29,7 @@ pub struct ParseLogArgs {
           value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub rate: Vec<u32>,
 
-    /// Messages before the first timed run of each rate
+    /// Warm-up messages before the first timed run of each rate
     #[arg(long, value_name = "N", default_value_t = 20_000,
           value_parser = clap::value_parser!(u32).range(0..=400_000))]
     pub warm_up: u32,

@@ -29,7 +29,7 @@ const FLOORS: [(Waits, &str, &str); 2] = [
 const FLOOR_MODE: &str = "memory";
 /// Number of orders at each of the two paces of a check.
 const CHECKED: usize = 2_000;
-/// HeartBtInt longer than a turn, so that no Heartbeats are sent.
+/// HeartBtInt longer than the measurement of an acceptor, so that no Heartbeats are sent.
 const HEART_BT_INT: u32 = 120;
 
 /// Flags of `bench peers`.
@@ -60,7 +60,7 @@ pub struct PeersArgs {
     #[arg(long, conflicts_with = "check")]
     pub list: bool,
 
-    /// Cores of the acceptor when it may have several, for example 0,2,3; the initiator keeps that of --cores
+    /// Cores of an acceptor that may use several, for example 0,2,3; the initiator keeps its core of --cores
     #[arg(long, value_name = "CORES")]
     pub acceptor_cores: Option<String>,
 

@@ -34,7 +34,7 @@ pub struct TcpArgs {
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "to")]
     pub serve: Option<SocketAddr>,
 
-    /// Measure the way to a host where --serve runs, from the initiator's core
+    /// Measure the floor to a host where --serve runs, from the initiator's core
     #[arg(long, value_name = "HOST:PORT")]
     pub to: Option<String>,
 

@@ -101,7 +101,7 @@ pub struct Load {
     orders: usize,
     patience: u64,
     start: u64,
-    /// When orders are due after the start; empty when all gaps are equal.
+    /// When each order is due, nanoseconds after the start; empty when all gaps are equal.
     offsets: Vec<u64>,
     sent: Vec<TimedOrder>,
     answered: usize,

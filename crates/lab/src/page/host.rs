@@ -55,8 +55,9 @@ fn findings(facts: &Value, to: &mut impl Write) -> fmt::Result {
     }
     writeln!(
         to,
-        "<table class=\"findings\"><caption>What fixwire doctor found when it was measured: \
-         not as it should be, or unknown</caption>\n<thead><tr><th>Check<th>Weight<th>Health<th>Found<th>Good</thead>"
+        "<table class=\"findings\"><caption>Checks of fixwire doctor at the time of the \
+        measurement: those that are bad or \
+        unknown</caption>\n<thead><tr><th>Check<th>Weight<th>Health<th>Found<th>Good</thead>"
     )?;
     for finding in with("bad").chain(with("unknown")) {
         write!(to, "<tr class=\"{}\">", text(finding, "health"))?;
@@ -71,5 +72,5 @@ fn findings(facts: &Value, to: &mut impl Write) -> fmt::Result {
     if good.is_empty() {
         return Ok(());
     }
-    writeln!(to, "<p>As it should be: {}.</p>", good.join(", "))
+    writeln!(to, "<p>Good: {}.</p>", good.join(", "))
 }

@@ -43,8 +43,8 @@ fn write_table(
     writeln!(
         to,
         "<table class=\"figures\"><caption>Total time, and share of the milliseconds by the number \
-        of transactions completed in each; published shares are of the milliseconds with any. *: \
-        other work took time</caption>"
+        of transactions completed in each; published shares leave out the milliseconds without a \
+        transaction. *: other work took time</caption>"
     )?;
     write!(to, "<thead><tr><th>System<th>Total, s<th>none")?;
     for (least, most) in TRANSACTION_BANDS {
@@ -73,7 +73,7 @@ fn write_table(
     writeln!(to, "\n</table>")
 }
 
-/// Percent with two decimals, or more for a share too small for them.
+/// Percent with two decimals, or with more for a share that two decimals would show as zero.
 fn short(share: f64) -> String {
     if share > 0.0 && share < 0.005 {
         return share.to_string();
@@ -142,8 +142,8 @@ fn picture(throughput: &Throughput, file: usize, legend: &Legend) -> Picture {
     };
     Picture {
         id: format!("f{file}-milliseconds"),
-        caption: "Share of the milliseconds by the number of transactions completed in each, without those that had \
-                  none; published ones: the mean of each band"
+        caption: "Share of the milliseconds by the number of transactions completed in each, \
+            without milliseconds that had none; published shares: the mean of each band"
             .to_owned(),
         units: [" transactions", " %"],
         stops: steps.iter().map(stop).collect(),

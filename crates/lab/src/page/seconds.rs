@@ -133,7 +133,7 @@ fn stop((place, bin): (usize, &Bin)) -> PageStop {
     }
 }
 
-/// The number of each run where it begins; with many runs, of some.
+/// The number of each run at its first second; with many runs, only some are numbered.
 fn numbers(bins: &[Bin]) -> Vec<(f64, String)> {
     let starts = bins.iter().enumerate().filter(|(_, bin)| bin.first == 0);
     let starts: Vec<(usize, &Bin)> = starts.collect();

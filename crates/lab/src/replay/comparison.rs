@@ -84,7 +84,7 @@ pub struct ComparisonCounts {
     pub answered: u64,
     /// Orders whose answers differ from the recorded ones.
     pub different: u64,
-    /// Messages sent for orders beyond the compared number.
+    /// Messages that were sent for orders beyond the number of compared orders.
     pub uncompared: u64,
 }
 
@@ -243,7 +243,7 @@ impl ReplayComparison {
         }
     }
 
-    /// Records the answers without a counterpart. Nothing may be sent or received after it.
+    /// Records the answers without a counterpart. Nothing may be sent or received after this call.
     pub fn finish(&mut self) {
         let mut left = Vec::new();
         for (id, order) in &mut self.orders {

@@ -17,7 +17,7 @@ const COLUMNS: [(usize, &str, bool); 4] = [
     (3, "p99.9", false),
 ];
 
-/// Writes the tables; rows follow their floor.
+/// Writes the tables; each floor precedes the rows that are compared with it.
 ///
 /// # Errors
 ///

@@ -47,7 +47,7 @@ pub enum Waits {
 pub struct Listed {
     /// Name of the acceptor.
     pub name: String,
-    /// The ways in which it is measured, for example `memory` and `persistent`.
+    /// The modes in which the acceptor is measured, for example `memory` and `persistent`.
     pub modes: Vec<String>,
     /// How the acceptor waits.
     pub waits: Waits,

@@ -80,7 +80,7 @@ impl Arena {
     ///
     /// # Errors
     ///
-    /// The loopback interface or a thread cannot be had.
+    /// The loopback interface or a thread is not available.
     pub fn start<M, T>(core: Option<usize>, clock: Clock, make: M) -> Result<Self, Error>
     where
         M: FnOnce() -> Result<T, Error> + Send + 'static,

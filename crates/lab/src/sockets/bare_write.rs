@@ -15,7 +15,7 @@ use crate::sockets::pipe::Pipe;
 ///
 /// # Errors
 ///
-/// The loopback interface or a thread cannot be had, or the connection ended.
+/// The loopback interface or a thread is not available, or the connection ended.
 pub fn bare_writes(
     (far, near): (Option<usize>, Option<usize>),
     bytes: usize,

@@ -41,7 +41,8 @@ impl<A: Application> Wired<A> {
         self.engine.turn().map(drop).map_err(engine_error)
     }
 
-    /// Turns until this peer has got this number of messages since the last call; returns the number of turns.
+    /// Runs turns until this peer has received this number of messages since the last call; returns the number of
+    /// turns.
     ///
     /// # Errors
     ///

@@ -185,7 +185,8 @@ impl Files<'_> {
         file.sync_all().map_err(StoreError::io("sync", &path))
     }
 
-    /// Removes everything again. Files that cannot be removed end in `.new` or are refused next time.
+    /// Removes the files of a failed export. A file that cannot be removed has a name in `.new`, or makes the next
+    /// export fail.
     fn remove(&self) {
         for path in self.named.iter().rev() {
             let _ = fs::remove_file(path);
