@@ -300,9 +300,9 @@ pub fn read_as(settings: &Settings) -> String {
         }
         DialectSource::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
         DialectSource::Nowhere => {
-            "Read as fixwire's own file. If it was written for another engine, set Dialect (for \
-             example Dialect=quickfixj) or --dialect, since defaults differ. Dialect=fixwire \
-             confirms it."
+            "Read as fixwire's own file. If the file was written for another engine, set Dialect \
+            (for example Dialect=quickfixj) or --dialect, since defaults differ; otherwise confirm \
+            with Dialect=fixwire."
                 .to_owned()
         }
     }

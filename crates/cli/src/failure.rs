@@ -46,8 +46,8 @@ impl Failure {
     /// The thread cannot be started.
     pub fn thread(error: io::Error) -> Self {
         Self::Text(format!(
-            "cannot start a thread: {error}; the process has reached a limit of threads or \
-             memory: raise it (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)"
+            "cannot start a thread: {error}; the process has reached a limit of threads or memory: \
+            raise the limit (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)"
         ))
     }
 

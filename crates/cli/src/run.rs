@@ -241,8 +241,8 @@ fn warn_of_limits() {
     }
     if let Some(bytes) = getrlimit(Resource::As).current {
         let text = format!(
-            "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire stops when it \
-             is exhausted, and the journal needs room for eight segments",
+            "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire stops when this \
+            address space is used up, and the journal needs room for eight segments",
             bytes >> 20
         );
         tell("warning", &text);

@@ -131,7 +131,7 @@ fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
         Some(name) => writeln!(out, "\n{}", escaped(name))?,
         None => writeln!(
             out,
-            "\na session whose identity is lost; it starts a new session when it logs on"
+            "\na session whose identity is lost: a new session starts when its counterparty logs on"
         )?,
     }
     if session.was_reset() {

@@ -69,9 +69,9 @@ impl fmt::Display for EngineError {
                 limit: Some(limit), ..
             } => write!(
                 f,
-                "cannot lock memory (LockMemory=Y): the limit is {} KiB, and all memory of the process counts \
-                 towards it: raise it (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited), or give \
-                 the process CAP_IPC_LOCK",
+                "cannot lock memory (LockMemory=Y): the limit is {} KiB, and all memory of the \
+                process counts towards this limit: raise it (LimitMEMLOCK=infinity of the service, \
+                or ulimit -l unlimited), or give the process CAP_IPC_LOCK",
                 limit >> 10
             ),
             Self::MemoryNotLocked { source, .. } => {

@@ -63,8 +63,8 @@ pub(super) fn show_history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> 
     }
     if steps == 0 {
         return Err(Failure::Text(format!(
-            "no order {number} in the journal {}: unknown order, or its segments were removed \
-             (JournalKeep)",
+            "no order {number} in the journal {}: unknown order, or the segments with its events \
+            were removed (JournalKeep)",
             store.display()
         )));
     }

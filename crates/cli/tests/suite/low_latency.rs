@@ -76,8 +76,8 @@ fn a_limit_of_locked_memory_is_named_with_what_to_do() {
     }
     let mut running = Running::begin(folder.path(), "echo", "LockMemory=Y", shell);
     let line = running.hears("cannot lock memory");
-    let expected = "the limit is 64 KiB, and all memory of the process counts towards it: raise it \
-                    (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited)";
+    let expected = "the limit is 64 KiB, and all memory of the process counts towards this limit: \
+        raise it (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited)";
     assert!(line.contains(expected), "{line}");
     assert_eq!(running.ends().code(), Some(1));
 }

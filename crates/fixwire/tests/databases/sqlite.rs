@@ -160,7 +160,7 @@ fn a_locked_database_stops_nobody_and_gets_everything_later() {
             let events = engine.events.lock().unwrap();
             let count =
                 |wanted: &dyn Fn(&Event) -> bool| events.iter().filter(|it| wanted(it)).count();
-            let locked = "another program has it locked";
+            let locked = "another program has locked the file";
             (
                 count(&|it| matches!(it, Event::LogFailed { error } if error.contains(locked))),
                 count(&|it| *it == Event::LogResumed { log: "sql" }),

@@ -108,7 +108,7 @@ pub const CHECKS: &[Check] = &[
         good: "worst below 20 us",
         remedy: "Fix the rows below by weight, then measure for 300 seconds. Jitter left on a tuned machine is \
                  firmware: check with hwlatdetect, then cyclictest, then oslat.",
-        cost: "The cores are busy while it is measured.",
+        cost: "The hot cores are busy during the measurement.",
         how: CheckMethod::Measure(measure::jitter),
         ..ROW
     },

@@ -109,7 +109,7 @@ impl RecordedGaps {
             }
         }
         Self::of(path, times).ok_or_else(|| {
-            "it does not contain two orders (35=D, E, F, G, s, AB, AC) with different times"
+            "the log does not contain two orders (35=D, E, F, G, s, AB, AC) with different times"
                 .to_owned()
         })
     }
@@ -232,8 +232,8 @@ mod tests {
             RecordedGaps::read(path.to_str().unwrap()).unwrap_err()
         };
         let order = "8=FIX.4.2|35=D|52=20260821-13:30:00|10=0|\n";
-        assert!(read("").starts_with("it does not contain two orders"));
-        assert!(read(&order.repeat(2)).starts_with("it does not contain two orders"));
+        assert!(read("").starts_with("the log does not contain two orders"));
+        assert!(read(&order.repeat(2)).starts_with("the log does not contain two orders"));
         let untimed = format!("{order}8=FIX.4.2|35=D|52=noon|10=0|\n");
         assert_eq!(
             read(&untimed),

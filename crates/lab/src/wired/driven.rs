@@ -48,7 +48,7 @@ pub const BATCH: usize = 16;
 pub(crate) const FIRST_SEQ: u64 = 100_000;
 /// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
-/// So long that no segment of a journal in a folder is made meanwhile.
+/// Segment size, bytes: so large that a journal in a folder needs no second segment during a count.
 const SEGMENT_BYTES: usize = 256 << 20;
 /// Maximum number of orders of an OMS.
 const OMS_ORDERS: usize = 20_000;

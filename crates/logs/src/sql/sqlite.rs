@@ -103,7 +103,10 @@ impl Sqlite {
 
     fn say(&self, fault: Fault) -> LogError {
         match fault {
-            Fault::Sql(error) if is_busy(&error) => self.error("another program has it locked"),
+            Fault::Sql(error) if is_busy(&error) => self.error(
+                "another program has locked the \
+                file",
+            ),
             Fault::Sql(error) => self.error(&error.to_string()),
             Fault::Wrong(error) => error,
         }
