@@ -210,7 +210,8 @@ pub enum BreakSide {
 
 /// The OMS to query.
 #[derive(Args, Debug)]
-// A group has no arguments of a flattened one: without this, `Option<Ask>` is nothing when a file is given alone.
+// An argument group of clap does not contain the arguments of a flattened struct: without this attribute, `Option<Ask>`
+// would be `None` when only the file is given.
 #[group(args = ["engine"])]
 pub struct Ask {
     /// Print JSON

@@ -95,7 +95,7 @@ impl Input {
         self.clear();
     }
 
-    /// Overwrites a first part that was consumed or is about to be.
+    /// Overwrites the first part of the buffer, which was consumed or is about to be consumed.
     pub(crate) fn blank(&mut self, count: usize) {
         let end = (self.start + count).min(self.end);
         self.bytes[self.start..end].fill(0);

@@ -179,7 +179,7 @@ impl Line {
         }
     }
 
-    /// Numbered messages are not sent before the next logon. Returns whether they are the first ones.
+    /// Records that numbered messages wait for the next logon. Returns whether they are the first messages that wait.
     #[cold]
     pub(crate) fn note_unsent(&mut self, outbox: &Outbox, run: Range<usize>) -> bool {
         let mut new = outbox.entries()[run].iter();

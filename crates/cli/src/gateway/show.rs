@@ -296,7 +296,7 @@ pub struct Summary {
     lost: BTreeMap<Tag, u64>,
     /// Lines without a message.
     pub other_lines: u64,
-    /// Unreadable messages, and messages of no session.
+    /// Unreadable messages, and messages that belong to no session.
     pub bad: u64,
     /// Messages that one of the sessions sent.
     pub outgoing: u64,

@@ -52,7 +52,7 @@ pub struct TryArgs {
     /// Print counts only
     #[arg(long)]
     summary: bool,
-    /// End with exit code 1 when a message failed, or no rule decided about it
+    /// End with exit code 1 when a message failed, or no rule handles it
     #[arg(long)]
     strict: bool,
 }

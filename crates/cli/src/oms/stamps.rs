@@ -58,7 +58,7 @@ impl OrderStamps {
         };
         let read = file::read(BufReader::new(file), Some(order));
         let mut stamps = read.map_err(cannot)?;
-        // A new journal in another folder assigns the numbers of the previous one again.
+        // A new journal in another folder assigns the order numbers of the previous journal again.
         if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
             stamps.drain(..newest);
         }

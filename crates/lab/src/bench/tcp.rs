@@ -30,7 +30,7 @@ use crate::sockets::floor::{self, ReportWay};
               fixwire bench echo --peer 10.0.0.2:9880 --floor 10.0.0.2:9900"
 )]
 pub struct TcpArgs {
-    /// Answer measurements with --to or --floor from another host, on the acceptor's core, until it is ended
+    /// Answer measurements with --to or --floor from another host, on the acceptor's core, until interrupted
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "to")]
     pub serve: Option<SocketAddr>,
 

@@ -32,7 +32,7 @@ pub struct TransactionsArgs {
           value_parser = clap::value_parser!(u32).range(3..=30_000_000))]
     pub transactions: u32,
 
-    /// Transactions that wait for their reports at a time, at most
+    /// Maximum number of transactions that wait for their reports at a time
     #[arg(long, value_name = "N", default_value_t = 512,
           value_parser = clap::value_parser!(u32).range(1..=999))]
     pub open: u32,

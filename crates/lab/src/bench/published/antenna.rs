@@ -117,7 +117,8 @@ fn table(rows: [Measured<'_>; 3]) -> String {
     below(&names, &grid)
 }
 
-/// Shortest, average, 50, 95, 99 % and longest of all runs together; the floor's 50 %, and how many times that it is.
+/// Shortest, average, 50, 95, 99 % and longest of all runs together; then the floor's 50 %, and the ratio of the two
+/// medians.
 fn ours((row, floor): (&Row, &Row)) -> Vec<String> {
     let of = Figures::of(&together([row], |run| &run.histogram));
     let mean = of.mean.round() as u64;
