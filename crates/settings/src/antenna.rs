@@ -30,10 +30,10 @@ mod cron;
 mod line;
 pub mod properties;
 
-/// Problems after which unknown properties are no longer compared with the known ones.
+/// Number of problems after which unknown properties are no longer compared with the known ones.
 const COMPARED: usize = 100;
 
-/// Maximum size of all values with variables, bytes: a short file could repeat a long value often.
+/// Maximum size of all values with variables, bytes: otherwise a short file could repeat a long value many times.
 const MAX_REPLACED: usize = 8 << 20;
 
 /// Splits a text into sections. Unreadable lines become errors, and reading continues.
@@ -115,7 +115,8 @@ impl Reader<'_> {
                     Some(SettingsFault::TooManySections)
                 }
                 () if small == "default" => Some(SettingsFault::Conflict {
-                    note: "`default` is not a session: it applies to all of them".to_owned(),
+                    note: "`default` is not a session: `sessions.default` applies to all sessions"
+                        .to_owned(),
                 }),
                 () if seen.insert(small, ()).is_some() => Some(SettingsFault::Conflict {
                     note: "duplicate session in `sessionIDs`".to_owned(),
@@ -242,7 +243,7 @@ impl Reader<'_> {
                 unless,
                 note,
             } => {
-                // Lists with blanks, names of classes with those of their packages.
+                // Lists may contain blanks, and a class may be named with its package.
                 let plain = |text: &str| {
                     let last = text.rsplit('.').next().unwrap_or(text);
                     last.replace(' ', "").to_ascii_lowercase()
@@ -345,7 +346,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `LogonTime` or `LogoutTime` from a line; both for a zone that only this session has.
+    /// `LogonTime` or `LogoutTime` from a line. A `tradePeriodTimeZone` that only this session has gives both.
     fn hours(&mut self, scope: Scope, index: usize, property: &'static Property) -> Vec<IniEntry> {
         const BOTH: [(&str, Id, Id); 2] = [
             ("tradePeriodBegin", Id::LogonTime, Id::LogonDay),
@@ -364,9 +365,9 @@ impl Reader<'_> {
                 continue;
             };
             let Some(moment) = cron::read(&line.text) else {
-                let expected = "one time a day as in `0 30 8 * * ?`, or one a week as in `0 30 8 \
-                                ? * MON`; otherwise convert without it, and set the schedule with \
-                                StartTime and Weekdays";
+                let expected = "one time a day as in `0 30 8 * * ?`, or one a week as in `0 30 8 ? * MON`; for any \
+                                other schedule, remove this property and set StartTime and Weekdays after the \
+                                conversion";
                 return self.malformed(index, property, expected.to_owned());
             };
             let key = |id: Id| KEYS[id as usize].name.to_owned();
@@ -379,7 +380,7 @@ impl Reader<'_> {
         entries
     }
 
-    /// `ResetSeqTime` from three properties, at the first of them in this scope.
+    /// `ResetSeqTime` from three properties; made once, at the first of the three in this scope.
     fn reset_time(&mut self, scope: Scope, index: usize) -> Vec<IniEntry> {
         const ALL: [&str; 3] = [
             "performResetSeqNumTime",
@@ -405,8 +406,8 @@ impl Reader<'_> {
                 self.entry(index, name, text)
             }
             (false, true) => {
-                let note = "performResetSeqNumTime=true for all sessions cannot be overridden in \
-                            one: set it only in the sessions that need it";
+                let note = "performResetSeqNumTime=true for all sessions cannot be overridden in one session: set it \
+                            only in the sessions that need it";
                 let span = self.lines[index].key;
                 let fault = SettingsFault::Conflict { note: note.into() };
                 self.problems.push(Problem { span, fault });

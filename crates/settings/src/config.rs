@@ -58,7 +58,7 @@ impl Settings {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
-            // Never in a file: it would apply at the next start, too.
+            // Never set from a file: the setting would apply again at the next start.
             new_journal: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {
@@ -110,18 +110,18 @@ impl Settings {
         }
         logs::check(self, first, &config)?;
         if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {
-            let note = "ControlGroup requires ControlPath: only the engine's own user can access \
-                 FileStorePath"
+            let note = "ControlGroup requires ControlPath: without it the socket is in FileStorePath, which only the \
+                 engine's own user can access"
                 .to_owned();
             return Err(self.error(first, Id::ControlGroup, note));
         }
         if config.read_buffer < config.max_message {
-            let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
+            let note = "ReadBufferSize must be at least MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
         }
         if config.segment_bytes < 2 * config.max_message + (1 << 20) {
             let note =
-                "JournalSegmentSize must hold 2 messages of MaxMessageSize and 1 MiB".to_owned();
+                "JournalSegmentSize must be at least 2 times MaxMessageSize, plus 1 MiB".to_owned();
             return Err(self.error(first, Id::JournalSegmentSize, note));
         }
         super::link_config::check(self, first, &config)?;
@@ -138,15 +138,15 @@ impl Settings {
             return Ok(Vec::new());
         };
         if !self.oms.is_empty() {
-            let note = "an OMS has its operators in [[operator]] tables: remove this key";
+            let note = "an OMS reads its operators from [[operator]] tables: remove this key";
             return Err(self.error(first, Id::ControlOperators, note.to_owned()));
         }
         operators(text).map_err(|note| self.error(first, Id::ControlOperators, note))
     }
 }
 
-/// Number of connections that may wait for a Logon. At the first start all sessions may come from one address, which is
-/// not known to belong to any session.
+/// Limits for connections that have not sent a Logon yet. At the first start all sessions may connect from one address,
+/// and the engine does not know yet that the address belongs to a session.
 fn pending(first: &SessionSettings, sessions: &[SessionConfig], usual: Limits) -> Limits {
     let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
     let listens =
@@ -174,7 +174,7 @@ fn retention(from: &SessionSettings) -> Option<Retention> {
 
 /// Maximum number of connections without a Logon.
 const MOST_PENDING: usize = 65_536;
-/// Maximum default for one address, however many sessions there are.
+/// Maximum default of `MaxPendingPerAddress`, however many sessions the file has.
 const MOST_SESSIONS_OF_AN_ADDRESS: usize = 4096;
 
 /// Journal files consist of whole pages.

@@ -146,7 +146,7 @@ fn difference(one: &Settings, other: &Settings) -> Option<(String, String)> {
     None
 }
 
-/// Whether a key is about sessions, not about how the file is read.
+/// Whether the converted file has the key: it does not have the keys that decide how a file is read.
 fn is_written(setting: &Setting) -> bool {
     !matches!(setting.key.id, Id::Dialect | Id::ExpandVariables)
 }

@@ -1,7 +1,7 @@
 //! [`Dialect`]: the engines whose settings files are read, with their reading rules.
 //!
-//! Where a file has another meaning there than here, the reader reports it. The behaviour of each engine is taken from
-//! its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
+//! Where the engine of a file and fixwire read the file differently, the reader reports it. The behaviour of each
+//! engine is taken from its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -83,12 +83,12 @@ impl Dialect {
         }
     }
 
-    /// Whether it ignores the case of keys.
+    /// Whether the engine ignores the case of keys.
     pub fn any_case(self) -> bool {
         matches!(self, Self::Fixwire | Self::QuickFix | Self::QuickFixN)
     }
 
-    /// Whether `[Default]` is `[DEFAULT]`.
+    /// Whether the engine reads `[Default]` as `[DEFAULT]`.
     pub fn sections_in_any_case(self) -> bool {
         !matches!(self, Self::QuickFix | Self::QuickFixN)
     }
@@ -98,28 +98,28 @@ impl Dialect {
         matches!(self, Self::QuickFixJ | Self::QuickFixGo)
     }
 
-    /// Whether it ignores unknown sections and a second `[DEFAULT]`, with their
-    /// content.
+    /// Whether the engine ignores unknown sections and a second `[DEFAULT]`, with their content.
     pub fn passes_over_sections(self) -> bool {
         matches!(self, Self::QuickFix | Self::QuickFixN)
     }
 
-    /// Whether it ignores lines before the first section.
+    /// Whether the engine ignores lines before the first section.
     pub fn passes_over_the_beginning(self) -> bool {
         matches!(self, Self::QuickFix | Self::QuickFixJ | Self::QuickFixN)
     }
 
-    /// Whether a key may appear twice in a section; the last value applies.
+    /// Whether the engine accepts a key twice in a section; the last value then applies.
     pub fn takes_the_last(self) -> bool {
         self != Self::Fixwire
     }
 
-    /// Whether unknown keys belong to the application.
+    /// Whether the engine passes unknown keys to the application.
     pub fn keeps_unknown_keys(self) -> bool {
         self != Self::Fixwire
     }
 
-    /// The longest line that it reads, bytes: at a longer one QuickFIX (C++) stops reading the file.
+    /// The longest line that the engine reads, bytes. QuickFIX (C++) stops reading the file at a longer line; for the
+    /// other engines this is `None`.
     pub fn longest_line(self) -> Option<usize> {
         (self == Self::QuickFix).then_some(1023)
     }
@@ -138,7 +138,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// Number of keys that settle the engine of a file.
+/// Number of keys at the start of a file from which its engine is guessed.
 const ENOUGH: usize = 2_000;
 
 /// Number of keys of an engine needed to identify it: one alone is not enough.
@@ -149,18 +149,18 @@ const AT_LEAST: usize = 2;
 pub enum Clue {
     /// Only fixwire has the key.
     Ours,
-    /// No indication: fixwire documents the key under this name, whichever engines have it.
+    /// No indication: fixwire documents the key under this name, whether or not other engines have the key.
     Documented,
-    /// Fixwire knows the key only as one of other engines, or under another name.
+    /// Only other engines have the key, or fixwire documents it under another name.
     Foreign,
 }
 
 /// The engine that the keys indicate; `None` when they are ambiguous.
 ///
-/// A key that only fixwire has settles it. Otherwise it is the engine with the most keys that no other engine has, at
-/// least two different ones. Keys that several engines have do not count, nor do keys that fixwire documents under this
-/// name: fixwire's own files may have them. A file without ConnectionType can only be QuickFIX/Go's: there each key
-/// that only QuickFIX/Go has counts.
+/// A key that only fixwire has settles it. Otherwise the guess is the engine with the most keys that no other engine
+/// has; it needs at least two different such keys. Keys that several engines have do not count, nor do keys that
+/// fixwire documents under this name: fixwire's own files may have them. A file without ConnectionType can only be
+/// QuickFIX/Go's: there each key that only QuickFIX/Go has counts.
 pub fn guess<'a>(
     keys: impl Iterator<Item = &'a str>,
     clue: impl Fn(&str) -> Clue,

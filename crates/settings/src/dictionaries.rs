@@ -3,8 +3,8 @@
 //! ```text
 //! FIX.4.4                                     a built-in one
 //! FIX44-venue.xml                             QuickFIX XML, or a FIX Orchestra repository
-//! built-in + venue.delta                      what is usual there, changed
-//! FIX.5.0SP2 + exchange.xml + desk.delta      one change after the other
+//! built-in + venue.delta                      the built-in dictionary of the version, changed by a delta
+//! FIX.5.0SP2 + exchange.xml + desk.delta      two deltas, applied one after the other
 //! ```
 
 use std::fmt;
@@ -186,7 +186,8 @@ impl fmt::Display for DictionaryLoadError {
         match self {
             Self::Read { path, source } => write!(
                 f,
-                "cannot read the dictionary {path}: {source}; write a file, or one of {}",
+                "cannot read the dictionary {path}: {source}; name a dictionary file, or one of the built-in \
+                 dictionaries {}",
                 Version::ALL.map(Version::name).join(", ")
             ),
             Self::Dictionary { path, error } => write!(f, "{path}: {error}"),

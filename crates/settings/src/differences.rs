@@ -1,6 +1,6 @@
 //! How the engine that a file was written for treats a key differently from fixwire.
 //!
-//! Each answer is a predicate: "… has no `SocketTcpNoDelay`: its default N holds there".
+//! Each answer is a predicate whose subject is the engine: "… has no `SocketTcpNoDelay`: its default N applies there".
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ fn checks_group_order(dialect: Dialect) -> bool {
     }
 }
 
-/// A fixwire key, as the engine has it.
+/// The engine's key for a fixwire key.
 fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
     key.names
         .iter()
@@ -43,7 +43,7 @@ fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
         .find(|found| found.is_in(dialect))
 }
 
-/// Whether the engine knows the key under the name in the file.
+/// How the engine treats the name that the file uses for the key; `None` when the engine reads the key by this name.
 pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || key.names.is_empty() {
         return None;
@@ -69,7 +69,8 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     })
 }
 
-/// Whether the engine knows a key that fixwire does not use under the name in the file.
+/// How the engine treats the name of a key that fixwire does not use; `None` when the engine reads the key by this
+/// name.
 pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
     if dialect.letter().is_none() || family::is_read(name, dialect) {
         return None;
@@ -88,7 +89,7 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
     ))
 }
 
-/// Whether the engine accepts a value that fixwire accepts.
+/// How the engine treats a value that fixwire accepts; `None` when the engine accepts it too.
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     dialect.letter()?;
     match (key.kind, key.id) {
@@ -112,7 +113,7 @@ pub const OF_WHAT_IS_MISSING: [Id; 5] = [
     Id::Durability,
 ];
 
-/// The behaviour of the engine without a key, if it is not a default or depends on other keys.
+/// The behaviour of the engine when the file lacks a key, if this behaviour is not a default or depends on other keys.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
@@ -214,7 +215,7 @@ pub fn implied(
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
-    // It answers each message with a wrong SendingTime with a Logout, including a first Logon.
+    // QuickFIX/J answers each message with a wrong SendingTime with a Logout, including a first Logon.
     if dialect == Dialect::QuickFixJ && session.find(Id::SendLogoutForLogonSendingTime).is_none() {
         found.push((
             Id::SendLogoutForLogonSendingTime,
@@ -222,7 +223,7 @@ pub fn implied(
             "Y",
         ));
     }
-    // Its tools read its logs.
+    // Tools for these engines read the log layout of the engine.
     let theirs = matches!(
         dialect,
         Dialect::QuickFixJ | Dialect::QuickFixGo | Dialect::QuickFixN
@@ -241,7 +242,7 @@ pub fn implied(
     if dialect != Dialect::QuickFixGo {
         return found;
     }
-    // Its program decides the role, by the object that it creates.
+    // In QuickFIX/Go the program decides the role: it creates an initiator or an acceptor.
     let has = |id: Id| session.find(id).is_some();
     if !has(Id::ConnectionType) {
         match (has(Id::SocketConnectHost), has(Id::SocketAcceptPort)) {
@@ -275,7 +276,7 @@ fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'sta
     let has = |id: Id| session.find(id).is_some();
     let connects = match session.text(Id::ConnectionType) {
         Some(role) => role == "initiator",
-        // There such a session may have either role.
+        // In FIX Antenna such a session may have either role.
         None if has(Id::SocketConnectHost) => {
             found.push((
                 Id::ConnectionType,
@@ -299,7 +300,7 @@ fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, SettingValue, &'sta
     if connects && !has(Id::HeartBtInt) {
         found.push((Id::HeartBtInt, SettingValue::Int(30), "30"));
     }
-    // Certificates alone do not enable TLS.
+    // In FIX Antenna certificates alone do not enable TLS.
     if !has(Id::SocketUseSSL) && has(Id::SocketCAFile) {
         found.push((Id::SocketUseSSL, SettingValue::Bool(false), "N"));
     }

@@ -1,7 +1,7 @@
 //! Keys of the QuickFIX family that fixwire recognises and does not use.
 //!
-//! It is an error where ignoring a key would weaken security, lose data or change which messages are accepted; a
-//! warning where the key only selects a log or tunes performance.
+//! A key is an error if ignoring it would weaken security, lose data or change which messages are accepted; it is a
+//! warning if the key only selects a log or tunes performance.
 
 /// Keys that are reported in the same way.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct KeyGroup {
     pub keys: &'static [&'static str],
     /// Whether a file with them is refused.
     pub refused: bool,
-    /// The value that equals fixwire's behaviour: not reported.
+    /// The value that equals fixwire's behaviour; a key with this value is not reported.
     pub unless: Option<&'static str>,
     /// The reason, and what to do instead.
     pub note: &'static str,

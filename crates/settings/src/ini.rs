@@ -110,13 +110,13 @@ impl Source {
         }
     }
 
-    /// Whether it is a TOML file, by its name.
+    /// Whether the file's name ends in `.toml`.
     pub fn is_toml(&self) -> bool {
         let extension = self.path.extension();
         extension.is_some_and(|name| name.eq_ignore_ascii_case("toml"))
     }
 
-    /// Whether it is a file of FIX Antenna, by its name.
+    /// Whether the file's name ends in `.properties`, as in FIX Antenna.
     pub fn is_properties(&self) -> bool {
         let extension = self.path.extension();
         extension.is_some_and(|name| name.eq_ignore_ascii_case("properties"))
@@ -161,7 +161,7 @@ pub struct IniEntry {
     pub text: String,
     /// Whether the entry is part of a list that replaces all numbers of its key.
     pub list: bool,
-    /// Whether it belongs to the application, whatever its name.
+    /// Whether the entry belongs to the application, whatever its name.
     pub application: bool,
 }
 
@@ -199,11 +199,11 @@ pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> 
 enum Target {
     /// Before the first section.
     Nothing,
-    /// Like [`Target::Nothing`], already reported.
+    /// Before the first section, as [`Target::Nothing`]; an entry there has already been reported.
     NothingAndSaid,
     /// The section at this index.
     Section(usize),
-    /// In an ignored section: its entries would only add noise.
+    /// In an ignored section, whose entries are not reported.
     Skipped,
 }
 

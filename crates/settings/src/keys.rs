@@ -89,7 +89,7 @@ keys! {
     /// Times are in the time zone of the machine: the same as `TimeZone=Local`.
     UseLocalTime ["UseLocalTime": "CN"], ValueKind::Bool, Some("N"), Session;
     /// The session never ends; `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` are ignored. Without this
-    /// key: `Y` without a `StartTime`.
+    /// key it is `Y` if the session has no `StartTime`.
     NonStopSession ["NonStopSession": "CJN"], ValueKind::Bool, None, Session;
     /// Earliest time, within the session, at which logon is allowed. Without this key it is `StartTime`.
     LogonTime ["LogonTime": "C"], ValueKind::TimeOfDay, None, Session;
@@ -225,9 +225,8 @@ keys! {
     /// An acceptor requires a client certificate. Without this key it requires one when `SocketCAFile` or
     /// `PeerCertificates` is configured.
     NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], ValueKind::Bool, None, Session;
-    /// Used when `NeedClientAuth` is absent: 0 requests no client certificate, 1 makes it optional, 2
-    /// requires it.
-    CertificateVerifyLevel ["CertificateVerifyLevel": "C"], ValueKind::Int { min: 0, max: 3, unit: "level" },
+    /// Used when `NeedClientAuth` is absent: 0 requests no client certificate, 1 makes it optional, 2 and 3 require it.
+    CertificateVerifyLevel ["CertificateVerifyLevel": "C"], ValueKind::Int { min: 0, max: 3, unit: "" },
         None, Session;
     /// Certificates that the peer may present for this session, separated by commas: `sha256:` with the fingerprint of
     /// the certificate's public key, `dns:` or `uri:` with a name in the certificate. [More](tls.md).
@@ -285,8 +284,8 @@ keys! {
     /// The section is a template, not a session: a Logon for an unknown session creates a session from it.
     /// `*` as SenderCompID, TargetCompID, SubID or LocationID matches any value.
     AcceptorTemplate ["AcceptorTemplate": "J"], ValueKind::Bool, Some("N"), Session;
-    /// A Logon with the BeginString of this section, for an unknown session on its port, creates a session
-    /// with the settings of this section.
+    /// A Logon with the BeginString of this section, for an unknown session on the port of this section, creates a
+    /// session with the settings of this section.
     DynamicSessions ["DynamicSessions": "G"], ValueKind::Bool, Some("N"), Session;
     /// Each connection accepted by `DynamicSessions` or `AcceptorTemplate` gets its own session, even when several
     /// connections have the same CompIDs. Without one of these two keys, `DynamicQualifier` has no effect. Use it with
@@ -298,8 +297,7 @@ keys! {
     DuplicateLogon [], DUPLICATES, Some("reject"), Session;
     /// Rate limit for messages from the peer. Without this key there is no limit.
     InboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst that the peer may send after a pause. Without this key it is the number of messages allowed in a
-    /// second.
+    /// Largest burst that the peer may send after a pause. Without this key it is `InboundRate`.
     InboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Handling of messages above `InboundRate`: `reject` answers application messages with a
     /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` closes it.
@@ -307,8 +305,8 @@ keys! {
     /// Rate limit for application messages to the peer, resent messages included; messages above the limit wait in the
     /// journal. Without this key there is no limit.
     OutboundRate [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
-    /// Largest burst of application messages that is sent after a pause. Without this key it is the number of messages
-    /// allowed in a second.
+    /// Largest burst of application messages that the session sends after a pause. Without this key it is
+    /// `OutboundRate`.
     OutboundBurst [], ValueKind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// Signature that an initiator adds to its Logons: `ed25519` for Binance; `coinbase` or `cme` with an
     /// HMAC-SHA-256. See [security](../operating/security.md#signed-logons).
@@ -517,7 +515,7 @@ keys! {
     /// other threads between polls, `block` sleeps.
     Wait [], WAITS, Some("block"), Engine;
     /// CPU core to which the engine's thread is pinned. Without this key the system chooses the core.
-    Core [], ValueKind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
+    Core [], ValueKind::Int { min: 0, max: 4095, unit: "" }, None, Engine;
     /// Locks all memory of the process at startup (mlockall), so that a message never waits for a page fault. All
     /// memory is then resident, including `ReadBufferSize` of each connection and whole segments of the journal. The
     /// engine needs CAP_IPC_LOCK or `LimitMEMLOCK=infinity`; without either it does not start.
@@ -525,15 +523,15 @@ keys! {
     /// Size of one journal file: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to pages of
     /// 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
-    /// Number of journal files that the engine allocates in advance for the time when the disk is full; `0`: none. When
-    /// the disk has no room for the next journal file, the journal uses these files. An event names the folder and the
-    /// number of free bytes. An OMS and a gateway then reject new orders and replaces, but still handle cancels, kills
-    /// and reports. When the disk has room again, the engine allocates the files again, and new orders are accepted.
-    /// When the files are used up, the engine stops without loss; with `0` it stops as soon as the disk is full. Not
-    /// with `Durability=memory`.
+    /// Number of journal files that the engine allocates in advance for the time when the disk is full; `0` allocates
+    /// none. When the disk has no room for the next journal file, the journal uses these files. An event names the
+    /// folder and the number of free bytes. An OMS and a gateway then reject new orders and replaces, but still handle
+    /// cancels, kills and reports. When the disk has room again, the engine allocates the files again, and new orders
+    /// are accepted. When the files are used up, the engine stops without loss; with `0` it stops as soon as the disk
+    /// is full. Not with `Durability=memory`.
     JournalReserve [], ValueKind::Int { min: 0, max: 16, unit: "files" }, Some("1"), Engine;
     /// One event warns when the disk of `FileStorePath` has fewer free bytes than this. Another event reports when the
-    /// disk has a quarter more than this free again. `0`: no events. Not with `Durability=memory`.
+    /// free space is again a quarter above this limit. `0`: no events. Not with `Durability=memory`.
     JournalLowSpace [], bytes(0, 1024 * GB), Some("1G"), Engine;
     /// Folder of message and event logs, two files for each session, for tools that read the logs of QuickFIX. The logs
     /// are written from the journal, and do not delay messages. Passwords are masked, and control characters other than
@@ -588,9 +586,9 @@ keys! {
     /// The journal compresses files that no session needs (LZ4). `fixwire journal dump` and `verify` read compressed
     /// files.
     JournalCompress [], ValueKind::Bool, Some("N"), Engine;
-    /// Journal space that one session may use in an hour for records that are only logged: messages out of
-    /// sequence, and resent messages. Above the limit messages are handled as usual but not logged; an
-    /// event reports how many.
+    /// Journal space that one session may use in an hour for records that are only logged: messages out of sequence,
+    /// and resent messages. Above the limit messages are handled as usual but not logged; an event reports the number
+    /// of messages that were not logged.
     JournalLogOnlyLimit [], bytes(64 * KB, 2 * GB), Some("64M"), Engine;
     /// Maximum length of an incoming or outgoing message. The engine disconnects a peer whose BodyLength(9) announces a
     /// longer message. Without this key the limit is 2M, or less if a smaller `JournalSegmentSize` requires it.

@@ -38,7 +38,8 @@ pub(super) fn links(settings: &Settings, tls: &mut Made) -> Result<Vec<LinkConfi
             .within(FRAME_BYTES_LEAST, FRAME_BYTES_MOST);
         let framing = match link.end {
             TmpEnd::Broker => framing.with_sum_of_bytes(),
-            // An exchange answers a wrong checksum, and sends one as an injected fault.
+            // A simulated exchange answers a frame with a wrong checksum, and sends a wrong checksum as an injected
+            // fault.
             TmpEnd::Exchange => framing,
         };
         let mut config = LinkConfig::new(link.name(), connection, framing);
@@ -83,7 +84,7 @@ impl Settings {
         })
     }
 
-    /// Values in the requests of a link that are not terms of their order.
+    /// Values that the link writes into each request and that the order itself does not have.
     fn marks(&self, link: &LinkSettings) -> Result<OrderMarks, LoadError> {
         let mut marks = OrderMarks::default();
         let mut problems = Vec::new();
@@ -196,9 +197,9 @@ fn read_password(settings: &Path, file: &str) -> Result<TmpPassword, String> {
     let mut text = String::new();
     let read = file.take(MAX_PASSWORD_FILE + 1).read_to_string(&mut text);
     if read.map_err(failed)? as u64 > MAX_PASSWORD_FILE {
-        return Err(format!("it has more than {MAX_PASSWORD_FILE} bytes"));
+        return Err(format!("the file has more than {MAX_PASSWORD_FILE} bytes"));
     }
-    password(text.trim_end()).ok_or_else(|| "it has no password of 1 to 9 digits".to_owned())
+    password(text.trim_end()).ok_or_else(|| "the file has no password of 1 to 9 digits".to_owned())
 }
 
 fn identity(link: &LinkSettings) -> (u16, u16, SystemType) {

@@ -14,7 +14,7 @@ pub struct LinkKey {
     pub kind: ValueKind,
     /// The default value, as written in a file.
     pub default: Option<&'static str>,
-    /// The end of the link that has the key; `None`: both.
+    /// The end of the link that has the key; `None` when both ends have it.
     pub end: Option<TmpEnd>,
     /// The help text, in Markdown.
     pub doc: &'static str,
@@ -134,29 +134,30 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: SYSTEM_TYPES,
         default: None,
         end: None,
-        doc: "Market and trading session. L30 of the exchange must have the same.",
+        doc: "Market and trading session. L30 from the exchange must have the same value.",
     },
     LinkKey {
         name: "ap_code",
         kind: AP_CODES,
         default: Some("trading"),
         end: None,
-        doc: "The purpose of the link: `trading`; or copies of reports, for a `drop copy` or a `clearing member`.",
+        doc: "The purpose of the link: `trading` for orders; `drop copy` or `clearing member` for copies of reports.",
     },
     LinkKey {
         name: "heartbeat",
         kind: HEARTBEATS,
         default: Some(SILENT_PEER),
         end: None,
-        doc: "When the link sends R04. `silent peer`, as the specification says: when the peer has sent nothing for \
-              HeartBtInt. `idle sender`: when the link itself has sent nothing for HeartBtInt.",
+        doc: "When the link sends a heartbeat (R04). `silent peer`, as the specification says: when the peer has sent \
+              nothing for HeartBtInt. `idle sender`: when the link itself has sent nothing for HeartBtInt.",
     },
     LinkKey {
         name: "cancel_order_sec",
         kind: number(255, "seconds"),
         default: Some("0"),
         end: Some(TmpEnd::Broker),
-        doc: "The exchange refuses an order that is older than this when it arrives. With 0 it never does.",
+        doc: "The exchange refuses an order that arrives more than this number of seconds after it was sent. With 0 it \
+            refuses no order for its age.",
     },
     LinkKey {
         name: "cm_id",
@@ -170,7 +171,7 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: ORDER_SOURCES,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "Where orders come from; the value is sent in each order, request, quote and inquiry. A line of an OMS \
+        doc: "The source of the orders; the value is sent in each order, request, quote and inquiry. A line of an OMS \
               needs this key.",
     },
     LinkKey {
@@ -194,16 +195,18 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: POSITION_EFFECTS,
         default: None,
         end: Some(TmpEnd::Broker),
-        doc: "PositionEffect of orders for symbols with netting positions, when neither the order nor its user has \
-              one: `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` (A) for options only. \
-              Without this key it is A on a link for options; on a link for futures such orders are refused.",
+        doc: "PositionEffect of orders for symbols with netting positions, when neither the order nor its `[[user]]` \
+              table has a PositionEffect: `open` (O), `close` (C), `day trade` (D), `liquidation` (7), or `automatic` \
+              (A) for options only. Without this key it is A on a link for options; on a link for futures such orders \
+              are refused.",
     },
     LinkKey {
         name: "max_flow",
         kind: number(65_535, "messages a second"),
         default: Some("16"),
         end: Some(TmpEnd::Exchange),
-        doc: "Maximum number of messages that the broker may send in a second; L50 has this number. 0: no limit.",
+        doc: "Maximum number of messages that the broker may send in a second; the exchange sends this number in L50. \
+            0: no limit.",
     },
 ];
 

@@ -1,6 +1,7 @@
 //! Checks the links of a file.
 //!
-//! An OMS has the broker's end of its links, a simulated exchange the exchange's; a file without either has no links.
+//! An OMS is the broker's end of its links, a simulated exchange is the exchange's end. A file with neither has no
+//! links.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,8 @@ pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Proble
         let spans = document.links.iter().map(|link| link.section.header);
         problems.extend(spans.map(|span| {
             let title = "only an OMS and a simulated exchange have links";
-            let help = "add the tables of an OMS (`[oms]`) or of an exchange (`[[instrument]]`), or remove the link; only `fixwire certify` uses links without them";
+            let help = "add the tables of an OMS (`[oms]`) or of an exchange (`[[instrument]]`), or remove the link; \
+                only `fixwire certify` uses links without these tables";
             Problem::found(span, title, Some(help))
         }));
     }
@@ -167,17 +169,23 @@ impl LinkSettings {
             "it is the link's name in events, in the journal and in other tables",
         );
         missing("protocol", "write protocol = \"taifex-tmp\"");
-        missing("fcm_id", "the broker's number is in each message");
+        missing(
+            "fcm_id",
+            "the header of each message has the broker's number",
+        );
         missing(
             "session_id",
-            "the exchange's number of the link is in each message",
+            "the header of each message has the exchange's number of the link",
         );
         missing(
             "system_type",
-            "for example \"futures day\": both ends must have the same",
+            "write for example \"futures day\": both ends of the link must have the same value",
         );
         if self.find("password_file").is_none() && !is_broken("password_file") {
-            missing("password", "or password_file, a file with the password");
+            missing(
+                "password",
+                "set password, or password_file to a file with the password",
+            );
         }
         let mut conflict = |span, title: &str, help: &str| {
             problems.push(Problem::found(span, title, Some(help)));
@@ -200,8 +208,8 @@ impl LinkSettings {
                 _ => continue,
             };
             let (whose, here) = match other {
-                TmpEnd::Broker => ("an OMS's links", "an exchange's"),
-                TmpEnd::Exchange => ("a simulated exchange's links", "an OMS's"),
+                TmpEnd::Broker => ("an OMS's links", "a simulated exchange's links"),
+                TmpEnd::Exchange => ("a simulated exchange's links", "an OMS's links"),
             };
             let title = format!("{} is a key of {whose}, not of {here}", setting.key.name);
             let help = "remove the key: the other end of the link sends this value in its login";
@@ -216,7 +224,7 @@ impl LinkSettings {
         let span = found.origin.span().unwrap_or(self.header);
         let (title, help) = match self.end {
             TmpEnd::Broker => (
-                "HeartBtInt is a key of a simulated exchange's links, not of an OMS's",
+                "HeartBtInt is a key of a simulated exchange's links, not of an OMS's links",
                 "remove the key: the exchange sends this value in its login (L50)",
             ),
             TmpEnd::Exchange if self.connection.int(Id::HeartBtInt) > Some(255) => (
@@ -247,7 +255,7 @@ impl LinkSettings {
         match from.text(Id::ConnectionType) {
             Some("acceptor") => missing(
                 Id::SocketAcceptPort,
-                "a link that accepts connections has a port for itself",
+                "a link that accepts connections needs a port of its own",
             ),
             Some(_) => {
                 missing(
@@ -266,7 +274,7 @@ impl LinkSettings {
         if from.text(Id::ConnectionType) == Some("acceptor") && transport::uses_tls(from) {
             let span = from.find(Id::SocketUseSSL);
             let span = span.and_then(|found| found.origin.span());
-            let title = "a link that accepts connections has no TLS";
+            let title = "TLS is not supported on a link that accepts connections";
             let help = "set SocketUseSSL = false in the link";
             let span = span.unwrap_or(self.header);
             problems.push(Problem::found(span, title, Some(help)));
@@ -303,9 +311,8 @@ pub(super) fn check_together(
         let [fcm, session] = [keys[0], keys[1]].map(|key| link.number(key));
         let login = (fcm, session, link.text(keys[2]));
         if is_whole && let Some(first) = logins.insert(login, link.name()) {
-            let title = format!("link {first} has this fcm_id, session_id and system_type");
-            let help =
-                "the exchange identifies a link by these three: give each link its own session_id";
+            let title = format!("link {first} has the same fcm_id, session_id and system_type");
+            let help = "the exchange identifies a link by these three values together: give each link its own session_id";
             problems.push(Problem::found(link.place("session_id"), &title, Some(help)));
         }
         let others = links[..index].iter();

@@ -87,7 +87,7 @@ pub(super) fn check_store(settings: &Settings, first: &SessionSettings) -> Resul
     }
     let note = format!(
         "a relative FileStorePath is relative to the settings file: {} has no journal, but {} in the working folder \
-         has one, or another engine's store; set FileStorePath to the absolute path of the one to use",
+         has a journal or another engine's message store; set FileStorePath to the absolute path of the one to use",
         here.display(),
         elsewhere.display()
     );

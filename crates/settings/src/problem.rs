@@ -68,12 +68,12 @@ pub enum SettingsFault {
         /// How to correct it.
         help: &'static str,
     },
-    /// A key is known from the QuickFIX family, and ignoring it would be dangerous.
+    /// A key of the QuickFIX family that fixwire does not have and must not ignore.
     Unsupported {
         /// The reason, and what to do instead.
         note: &'static str,
     },
-    /// A key is known from the QuickFIX family, and ignoring it is harmless. A warning.
+    /// A key of the QuickFIX family that fixwire does not have and can ignore. A warning.
     WithoutEffect {
         /// The reason, and what to do instead.
         note: &'static str,
@@ -121,7 +121,7 @@ pub enum SettingsFault {
         /// The effect.
         note: &'static str,
     },
-    /// The engine that the file was written for reads it differently. A warning.
+    /// The engine that the file was written for reads this place of the file differently. A warning.
     Differs {
         /// The engine of the file.
         dialect: Dialect,
@@ -194,7 +194,7 @@ impl SettingsFault {
             Self::BeforeFirstSection => Some("put `[DEFAULT]` or `[SESSION]` above it".into()),
             Self::SectionName => Some("the sections are `[DEFAULT]` and `[SESSION]`".into()),
             Self::BehindSection => Some(
-                "nothing may stand behind the `]`: put a comment on a line of its own, with `#` in the first column"
+                "write nothing after the `]`: put a comment on a line of its own, with `#` in the first column"
                     .into(),
             ),
             Self::NoEquals => {
@@ -293,7 +293,7 @@ impl SettingsFault {
         match self {
             Self::BeforeFirstSection => format!("`{text}` is before the first section"),
             Self::SectionName => format!("`{text}` is not a section"),
-            Self::BehindSection => format!("`{text}` has text behind the section's `]`"),
+            Self::BehindSection => format!("`{text}` has text after the section's `]`"),
             Self::TooManySections => format!("more than {MAX_SECTIONS} sections"),
             Self::NoEquals => format!("`{text}` is neither a section nor `Key=value`"),
             Self::EmptyKey => "the key before the `=` is missing".into(),
@@ -316,7 +316,9 @@ impl SettingsFault {
             Self::Conflict { note } => note.clone(),
             Self::Surprise { note } => (*note).into(),
             Self::Differs { dialect, note } => format!("{dialect} {note}"),
-            Self::PassedOver { dialect } => format!("`{text}` is ignored, as {dialect} does"),
+            Self::PassedOver { dialect } => {
+                format!("`{text}` is ignored: {dialect} ignores it too")
+            }
             Self::Replaced { .. } => format!("`{text}` appears twice: the last one applies"),
             Self::Kept { dialect, .. } => {
                 format!(
@@ -324,7 +326,7 @@ impl SettingsFault {
                 )
             }
             Self::OfSample { sample } => format!(
-                "`{text}` is a key of {} of {}: it is kept for the application",
+                "`{text}` is a key of the sample application {} of {}: it is kept for the application",
                 sample.application, sample.dialect
             ),
             Self::BuiltInDictionary { version } => {

@@ -26,11 +26,12 @@ use super::{antenna, differences, paths, rules, shelf};
 /// How to read a file.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// The engine that it was written for; `None` uses the key `Dialect`, then guesses.
+    /// The engine that the file was written for; with `None` the key `Dialect` decides, and without this key the reader
+    /// guesses.
     pub dialect: Option<Dialect>,
     /// The source of variable values.
     pub values: &'a dyn Values,
-    /// Whether it may have links without an application; they then have the broker's end.
+    /// Whether the file may have links without an OMS or a simulated exchange; the local end is then the broker's.
     pub links_alone: bool,
 }
 
@@ -340,8 +341,8 @@ fn of_windows(session: &mut SessionSettings) {
     }
 }
 
-/// Keys whose default in other engines has another meaning: without a schedule a session never ends here, and there it
-/// does not start.
+/// Keys for which fixwire keeps its own default: without a schedule a session never ends in fixwire, and does not start
+/// in the other engines.
 const KEPT: [Id; 1] = [Id::NonStopSession];
 
 fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {

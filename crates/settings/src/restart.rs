@@ -1,18 +1,18 @@
-//! Settings of sessions and links that changed between two readings of a file: a running engine keeps the old ones.
+//! Settings of sessions and links that changed between two readings of a file: a running engine keeps the old settings.
 
 use super::ini::Span;
 use super::problem::{LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 
 impl Settings {
-    /// An error for each setting of a session or link that changed since an earlier reading: the engine that runs with
-    /// the old ones needs a restart. `who` needs the restart, such as `the gateway`.
+    /// An error for each setting of a session or link that changed since an earlier reading: the engine runs with the
+    /// old settings until it is restarted. `who` is the process to restart, such as `the gateway`.
     #[must_use]
     pub fn restart_needed(&self, before: &Self, who: &str) -> Option<LoadError> {
-        let help = format!("undo it, or restart {who}");
+        let help = format!("undo the change, or restart {who}");
         let mut found = Vec::new();
         let mut tell = |span: Span, what: String| {
-            let title = format!("{what}: it needs a restart");
+            let title = format!("{what}: the change needs a restart");
             found.push(Problem::found(span, &title, Some(&help)));
         };
         let of_links = |settings: &Self| -> Vec<(String, SessionSettings)> {

@@ -8,7 +8,8 @@ use super::registry::KeyScope;
 use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
-/// Checks one session of a file of this engine. `given` tells whether the file has a key, even with an invalid value.
+/// Checks one session of a file of this engine. `given` is true for a key that the file has, even with an invalid
+/// value.
 pub fn check_session(
     session: &SessionSettings,
     dialect: Dialect,
@@ -131,7 +132,7 @@ fn check_schedule(
     problems: &mut Vec<Problem>,
 ) {
     let place = |id: Id| session.find(id).and_then(|found| found.origin.span());
-    // A mere default contradicts nothing.
+    // A default value conflicts with no other key.
     let in_file = |id: Id| given(id) && (session.find(id).is_none() || session.is_in_file(id));
     if let Err(conflicts) = schedule::schedule(session, &in_file) {
         for (id, note) in conflicts {
@@ -168,8 +169,8 @@ fn check_dictionaries(session: &SessionSettings, dialect: Dialect, problems: &mu
     }
 }
 
-/// The dictionary keys in a session's own section for the other transport. In `[DEFAULT]` one may apply to other
-/// sessions of the file.
+/// The dictionary keys in a session's own section that belong to the other transport. A key in `[DEFAULT]` is not
+/// listed: it may apply to other sessions of the file.
 fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Span)> {
     let wrong: &[Id] = match session.text(Id::BeginString) {
         Some("FIXT.1.1") => &[Id::DataDictionary],
@@ -185,7 +186,7 @@ fn dictionaries_of_the_other_transport(session: &SessionSettings) -> Vec<(Id, Sp
     own.collect()
 }
 
-/// The keys of a session that the engine of the file ignores, and why: they have no effect here either.
+/// The keys of a session that the engine of the file ignores, and why. They have no effect in fixwire either.
 pub fn ignored(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, &'static str)> {
     let mut found = Vec::new();
     if Dialect::FAMILY.contains(&dialect) {
@@ -224,8 +225,8 @@ fn is_template(session: &SessionSettings) -> bool {
         && (session.bool(Id::DynamicSessions) || session.bool(Id::AcceptorTemplate))
 }
 
-/// Checks that settings that create sessions from Logons have an effect: in its own section for that session, in
-/// `[DEFAULT]` for any.
+/// Checks that settings that create sessions from Logons have an effect: in a session's own section on that session, in
+/// `[DEFAULT]` on at least one session.
 fn check_templates(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
     let creates = "no effect: only an acceptor creates sessions from Logons";
     let qualifies = "no effect: DynamicQualifier=Y is for sessions that DynamicSessions=Y or AcceptorTemplate=Y creates";

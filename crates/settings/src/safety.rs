@@ -16,8 +16,8 @@ use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 
-/// The users in each file, by its real path. Sections with the same file share them; otherwise a NewPassword(925) of
-/// one section would be unknown to the others, which would overwrite it with their old one.
+/// The users in each file, by its real path. Sections with the same file share them; otherwise the other sections would
+/// not know a NewPassword(925) of one section, and would overwrite it with the old password.
 pub(super) type Files = BTreeMap<PathBuf, Arc<Users>>;
 
 /// Logon permissions of a session.
@@ -185,7 +185,7 @@ pub(super) fn sort(
                 *id = b"*".to_vec();
             }
         }
-        // The first session of a port and version stands for all without a section.
+        // The first session of a port and FIX version is the template for all sessions without a section of their own.
         let same = |other: &Template| {
             other.session.connection == session.connection
                 && other.session.session.begin_string == session.session.begin_string

@@ -28,7 +28,7 @@ const LARGEST_FILE: u64 = 1 << 20;
 type Conflict = (Id, String);
 
 /// The schedule, without the days of `HolidayFile`; `None` when the session never ends and no other schedule key is
-/// set. `given` tells whether the file has a key, even with an invalid value.
+/// set. `given` is true for a key that the file has, even with an invalid value.
 ///
 /// # Errors
 ///
@@ -188,14 +188,17 @@ impl Reader<'_> {
         let start = self.is_given(Id::StartTime);
         if start != self.is_given(Id::EndTime) {
             let there = if start { Id::StartTime } else { Id::EndTime };
-            found.push((there, "StartTime and EndTime go together".to_owned()));
+            found.push((
+                there,
+                "set both StartTime and EndTime, or neither".to_owned(),
+            ));
             return found;
         }
         let needs_times = [Id::StartDay, Id::EndDay, Id::Weekdays, Id::NonStopSession];
         if !start && let Some(id) = needs_times.into_iter().find(|id| self.is_given(*id)) {
             let note = match id {
-                Id::NonStopSession => "a session that ends needs StartTime and EndTime",
-                _ => "the days of a session require StartTime and EndTime",
+                Id::NonStopSession => "NonStopSession=N requires StartTime and EndTime",
+                _ => "StartDay, EndDay and Weekdays require StartTime and EndTime",
             };
             found.push((id, note.to_owned()));
         }

@@ -47,8 +47,8 @@ pub struct SectionReading<'a> {
 /// Displayed text of a secret.
 pub const HIDDEN: &str = "******";
 
-/// Problems after which unknown keys are no longer compared with the known ones: such a file is not a settings file,
-/// and each comparison takes time.
+/// Number of problems after which unknown keys are no longer compared with the known ones: such a file is not a
+/// settings file, and each comparison takes time.
 const COMPARED: usize = 100;
 const VARIABLE: &str = "this looks like a variable but is not replaced: fixwire replaces \
                         `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
@@ -147,7 +147,7 @@ impl Checked {
                 }
                 let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
                 let dialect = reading.dialect;
-                // There it would have no effect either; but the engine of the file is a guess.
+                // In the engine of the file the key would have no effect either, but this engine is a guess.
                 let is_slip = nearest.is_some_and(|key| registry::is_slip(&entry.name, key));
                 let kept = dialect.keeps_unknown_keys();
                 if kept && !(reading.guessed && is_slip) {

@@ -133,18 +133,23 @@ pub(super) fn warn_of_odd(session: &SessionSettings, seen: &mut Seen, problems: 
         let key = (words.to_owned(), wanted);
         let first = !seen.contains_key(&key);
         let found = seen.entry(key).or_insert_with(|| look(words, wanted));
-        // An unreadable dictionary is an error of its own.
+        // An unreadable dictionary is reported elsewhere, as an error.
         let Some(found) = found else {
             continue;
         };
         let mut notes = Vec::new();
         if first {
             let all = found.notes.iter().take(MOST_NOTES);
-            notes.extend(all.map(|note| (note.to_string(), "other engines load this too")));
+            notes.extend(all.map(|note| {
+                (
+                    note.to_string(),
+                    "fixwire loads this dictionary, as other engines do",
+                )
+            }));
             let more = found.notes.len().saturating_sub(MOST_NOTES);
             if more > 0 {
                 let note = format!("has {more} more irregular lines");
-                notes.push((note, "correct those above first"));
+                notes.push((note, "correct the lines reported above first"));
             }
         }
         notes.extend(mismatch(setting.key.id, found, wanted));
@@ -174,8 +179,8 @@ fn mismatch(id: Id, found: &Look, wanted: &str) -> Option<(String, &'static str)
     let version = &found.version;
     if id != Id::AppDataDictionary && !found.has_logon {
         let note = format!(
-            "is a dictionary of {version} without a Logon, so that no Logon can succeed; \
-             {wanted} is wanted"
+            "is a dictionary of {version} without a Logon, so that no Logon can succeed; expected a dictionary of \
+             {wanted}"
         );
         return Some((note, HELP));
     }

@@ -242,19 +242,19 @@ fn schedules_that_cannot_be_are_refused_at_their_line() {
     for (extra, said) in [
         (
             "StartTime=08:00:00",
-            "x.cfg:7: StartTime and EndTime go together",
+            "x.cfg:7: set both StartTime and EndTime, or neither",
         ),
         (
             "EndTime=08:00:00",
-            "x.cfg:7: StartTime and EndTime go together",
+            "x.cfg:7: set both StartTime and EndTime, or neither",
         ),
         (
             "NonStopSession=N",
-            "x.cfg:7: a session that ends needs StartTime and EndTime",
+            "x.cfg:7: NonStopSession=N requires StartTime and EndTime",
         ),
         (
             "Weekdays=Mon",
-            "x.cfg:7: the days of a session require StartTime and EndTime",
+            "x.cfg:7: StartDay, EndDay and Weekdays require StartTime and EndTime",
         ),
         (
             "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Mon",

@@ -140,7 +140,7 @@ pub fn weekdays(text: &str) -> Option<Vec<Day>> {
 ///
 /// # Errors
 ///
-/// [`ParseError::NotADate`] for the first invalid one.
+/// [`ParseError::NotADate`] for the first invalid date.
 pub fn dates(text: &str) -> Result<Vec<Date>, ParseError> {
     let mut dates = Vec::new();
     for (number, line) in text.lines().enumerate() {

@@ -59,12 +59,13 @@ pub const OMS: [&str; 9] = [
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 const SCRIPT: &str = "script";
 
-const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
-                      both of them `application`; `[[link]]`, one for each TMP link; and of a gateway `[gateway]`, `[group]`, \
-                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
-                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
-                      `[[drop_copy]]` and `[[drop_copy_in]]`; of any of them `[[operator]]`; \
-                      and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
+const TABLES: &str = "the tables are `[default]` (once), `[[session]]` (one for each session), `application` inside \
+                      these two, and `[[link]]` (one for each TMP link); a gateway has `[gateway]`, `[group]`, \
+                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and \
+                      `[[on]]`; an OMS has `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, \
+                      `[[route]]`, `[[drop_copy]]` and `[[drop_copy_in]]`; an engine, a gateway and an OMS have \
+                      `[[operator]]`; a simulated exchange has `[exchange]`, `[[instrument]]`, `[[fault]]` and \
+                      `[[script]]`";
 
 /// Splits a text into sections. Unreadable text becomes an error, and reading continues unless the text is not TOML.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
@@ -91,14 +92,14 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
         reader.secrets(&[value.key], value);
         reader.top(value);
     }
-    // Together with other OMS tables they belong to the OMS.
+    // `[[operator]]` tables belong to the OMS when the file has other OMS tables, and to the engine otherwise.
     if reader.document.oms == [operator::OPERATOR] {
         reader.document.oms.clear();
         reader.operators(file.root().get(operator::OPERATOR));
     }
     let mut document = reader.document;
     if document.exchange == [SCRIPT] {
-        // Without instruments it is not an exchange's: the gateway reports the correct form of its scripts.
+        // Without instruments the scripts are a gateway's: its reader reports their correct form.
         document.gateway.append(&mut document.exchange);
     }
     document

@@ -186,8 +186,8 @@ fn is_acceptor(from: &SessionSettings) -> bool {
     from.text(Id::ConnectionType) == Some("acceptor")
 }
 
-/// TLS is on when the file enables it, and when it names a certificate (as in QuickFIX/Go and C++) or, for an
-/// initiator, authorities.
+/// TLS is on when the file enables it, or names a certificate (as in QuickFIX/Go and C++), or for an initiator names
+/// certificate authorities.
 pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     if from.find(Id::SocketUseSSL).is_some() {
         return from.bool(Id::SocketUseSSL);
@@ -221,8 +221,9 @@ fn files_of_tls(session: &SessionSettings) -> impl Iterator<Item = Id> {
     of_role.into_iter().chain(of_both)
 }
 
-/// Whether the only TLS setting in a file of QuickFIX (C++) is a missing certificate of an acceptor. There the program
-/// decides, and its sample has such a file; peers that require TLS are then refused.
+/// Whether the only TLS setting in a file of QuickFIX (C++) is a missing certificate of an acceptor. In QuickFIX (C++)
+/// the program decides whether to use TLS, and a sample of it has such a file; with plain text, peers that require TLS
+/// cannot connect.
 pub(super) fn lacks_its_certificate(session: &SessionSettings) -> bool {
     let missing = |id| {
         let path = session.text(id).map(std::path::Path::new);
@@ -347,7 +348,10 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
             let key = from.text(key).map_or_else(|| chain.clone(), PathBuf::from);
             named.push((certificate, Identity::Pem { chain, key }));
         } else if from.text(key).is_some() {
-            return Err((key, "a private key needs its certificate: set that too"));
+            return Err((
+                key,
+                "a private key needs its certificate: set the certificate file too",
+            ));
         }
     }
     if let Some(file) = from.text(Id::SocketKeyStore) {
@@ -382,8 +386,9 @@ fn authorities(from: &SessionSettings) -> Vec<Authority> {
     all
 }
 
-/// An acceptor's request for client certificates, as configured; by default requested when the session has a
-/// certificate or authorities, unless only a trust store, which QuickFIX/J then does not use.
+/// Whether an acceptor requests client certificates. Without a setting it requires them when the session has
+/// PeerCertificates or PEM certificate authorities; a trust store alone does not count, since QuickFIX/J does not use
+/// it then.
 fn client_certificates(from: &SessionSettings, pinned: bool) -> ClientCertificates {
     if is_said(from, Id::NeedClientAuth) {
         return match from.bool(Id::NeedClientAuth) {

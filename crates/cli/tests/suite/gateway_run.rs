@@ -242,19 +242,19 @@ fn a_reload_names_what_needs_a_restart_and_does_nothing() {
     for (venue, why) in [
         (
             "HeartBtInt = 45\n",
-            "HeartBtInt of session VENUE differs: it needs a restart",
+            "HeartBtInt of session VENUE differs: the change needs a restart",
         ),
         (
             "MaxLatency = '10s'\n",
-            "MaxLatency of session VENUE differs: it needs a restart",
+            "MaxLatency of session VENUE differs: the change needs a restart",
         ),
         (
             "X-Desk = 'rates'\n",
-            "X-Desk of session VENUE differs: it needs a restart",
+            "X-Desk of session VENUE differs: the change needs a restart",
         ),
         (
             "[[session]]\nBeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\nTargetCompID = 'NEW'\n",
-            "session FIX.4.2:GATE->NEW was added: it needs a restart",
+            "session FIX.4.2:GATE->NEW was added: the change needs a restart",
         ),
     ] {
         write(folder, venue, &other);

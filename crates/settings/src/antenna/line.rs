@@ -41,8 +41,8 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<PropertyLine> 
         match line(text, whole) {
             Ok(line) => {
                 if content.contains('\\') {
-                    let note =
-                        "for .NET reads each `\\` literally; here it is an escape, as in Java";
+                    let note = "for .NET reads each `\\` literally; fixwire reads it as an escape, as FIX Antenna \
+                         for Java does";
                     let fault = SettingsFault::Differs {
                         dialect: Dialect::Antenna,
                         note: note.to_owned(),
@@ -137,7 +137,7 @@ fn plain(text: &str) -> Result<String, SettingsFault> {
                 let digits: String = rest.by_ref().take(4).collect();
                 let hex = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
                 let code = u32::from_str_radix(&digits, 16).ok().filter(|_| hex);
-                let note = "`\\u` wants the four hexadecimal digits of a character";
+                let note = "`\\u` must be followed by the four hexadecimal digits of a character";
                 let character = code.and_then(char::from_u32);
                 out.push(character.ok_or(SettingsFault::Conflict { note: note.into() })?);
             }

@@ -27,7 +27,7 @@ pub enum Becomes {
     Nothing {
         /// Whether a file with it is refused.
         refused: bool,
-        /// The value that equals fixwire's behaviour: not reported.
+        /// The value that equals fixwire's behaviour; a property with this value is not reported.
         unless: &'static str,
         /// The reason, and what to do instead.
         note: &'static str,
@@ -274,7 +274,7 @@ const CIPHER: &str = "encryption inside FIX messages is not supported: use TLS, 
 #[rustfmt::skip]
 pub static PROPERTIES: &[Property] = &[
     // Sessions.
-    read("sessionIDs", "", Special::Sessions, "one `[[session]]` for each"),
+    read("sessionIDs", "", Special::Sessions, "one `[[session]]` for each session in the list"),
     same("sessionType", "", Id::ConnectionType),
     same("senderCompID", "", Id::SenderCompID),
     same("senderSubID", "", Id::SenderSubID),
@@ -290,7 +290,7 @@ pub static PROPERTIES: &[Property] = &[
     read("port", "", Special::Port, "`SocketConnectPort` of an initiator, `SocketAcceptPort` of an acceptor"),
     read("backupHost", "", Special::Backup(Id::SocketConnectHost), "`SocketConnectHost1`"),
     read("backupPort", "", Special::Backup(Id::SocketConnectPort), "`SocketConnectPort1`"),
-    read("socketConnectAddress_", "", Special::Address, "`SocketConnectHost` and `SocketConnectPort` of that number and one"),
+    read("socketConnectAddress_", "", Special::Address, "`SocketConnectHost` and `SocketConnectPort`, numbered one higher than the property"),
     same("username", "", Id::Username),
     same("password", "", Id::Password),
     warned("sessionID", "", "a session is identified by its FIX version and CompIDs"),
@@ -308,7 +308,7 @@ pub static PROPERTIES: &[Property] = &[
     // Connections.
     warned_unless("autoreconnectAttempts", "-1", "0", "fixwire reconnects as long as the session schedule allows"),
     key("autoreconnectDelayInMs", "1000", Id::ReconnectInterval, PropertyForm::Millis),
-    refused("enableAutoSwitchToBackupConnection", "true", "all hosts are tried in turn: remove backupHost"),
+    refused("enableAutoSwitchToBackupConnection", "true", "fixwire tries all hosts in turn: remove backupHost to connect to one host only"),
     warned("cyclicSwitchBackupConnection", "true", "hosts are tried in turn: see HostSelectionPolicy"),
     refused("resetOnSwitchToBackup", "false", OTHERWISE),
     refused("resetOnSwitchToPrimary", "false", OTHERWISE),
@@ -392,7 +392,7 @@ pub static PROPERTIES: &[Property] = &[
     same("includeLastProcessed", "false", Id::EnableLastMsgSeqNumProcessed),
     key("forceSeqNumReset", "Never", Id::ResetOnLogon, RESETS),
     same("intraDaySeqNumReset", "false", Id::ResetOnDisconnect),
-    read("performResetSeqNumTime", "false", Special::ResetTime, "with `true` the next two are `ResetSeqTime`"),
+    read("performResetSeqNumTime", "false", Special::ResetTime, "with `true`, the next two properties set `ResetSeqTime`"),
     read("resetSequenceTime", "00:00:00", Special::ResetTime, "`ResetSeqTime`"),
     read("resetSequenceTimeZone", "UTC", Special::ResetTime, "the zone of `ResetSeqTime`"),
     refused("resetSeqNumFromFirstLogon", "Never", OTHERWISE),
@@ -421,8 +421,8 @@ pub static PROPERTIES: &[Property] = &[
     // Times.
     key("timestampsPrecisionInTags", "Milli", Id::TimestampPrecision, PRECISIONS),
     refused("allowedSecondsFractionsForFIX40", "false", OTHERWISE),
-    read("tradePeriodBegin", "", Special::Hours, "`LogonTime` and `LogonDay`, if it is one time a day or a week"),
-    read("tradePeriodEnd", "", Special::Hours, "`LogoutTime` and `LogoutDay`, if it is one time a day or a week"),
+    read("tradePeriodBegin", "", Special::Hours, "`LogonTime` and `LogonDay`, if the cron expression has one time a day or a week"),
+    read("tradePeriodEnd", "", Special::Hours, "`LogoutTime` and `LogoutDay`, if the cron expression has one time a day or a week"),
     read("tradePeriodTimeZone", "UTC", Special::Hours, "the zone of `LogonTime` and `LogoutTime`"),
     // Acceptors.
     warned_unless("serverAcceptorStrategy", "AllowNonRegisteredAcceptorStrategyHandler", "DenyNonRegisteredAcceptorStrategyHandler", "only configured sessions may log on; set DynamicSessions=Y or AcceptorTemplate=Y to accept others"),

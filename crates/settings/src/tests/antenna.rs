@@ -144,7 +144,7 @@ fn what_is_not_known_or_not_done_is_said() {
         ("cpuAffinity=3", "set Core"),
         (
             "sessions.b.host=x",
-            "`sessions.b.host` is ignored, as FIX Antenna does",
+            "`sessions.b.host` is ignored: FIX Antenna ignores it too",
         ),
         ("sessions.a.sessionQualifier=Q", "sends it in tag 9012"),
         (

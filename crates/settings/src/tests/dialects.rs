@@ -182,12 +182,12 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (
             QuickFix,
             "nonsense",
-            "`nonsense` is ignored, as QuickFIX does",
+            "`nonsense` is ignored: QuickFIX ignores it too",
         ),
         (
             QuickFixN,
             "[NOTES]\nnonsense",
-            "`[NOTES]` is ignored, as QuickFIX/n does",
+            "`[NOTES]` is ignored: QuickFIX/n ignores it too",
         ),
         (
             QuickFix,

@@ -254,7 +254,8 @@ fn dictionaries_of_another_key_or_version_and_odd_ones_are_warned_of() {
         read(&text).unwrap().report.to_string()
     };
     let fixt = |lines: &str| said("FIXT.1.1", &format!("DefaultApplVerID=FIX.5.0SP2\n{lines}"));
-    let no_logon = "without a Logon, so that no Logon can succeed; FIXT.1.1 is wanted";
+    let no_logon =
+        "without a Logon, so that no Logon can succeed; expected a dictionary of FIXT.1.1";
     for (text, wanted) in [
         (fixt("TransportDataDictionary=FIX.5.0SP2\n"), no_logon),
         (fixt("TransportDataDictionary=FIX50SP2.xml\n"), no_logon),
@@ -280,7 +281,7 @@ fn dictionaries_of_another_key_or_version_and_odd_ones_are_warned_of() {
         ),
         (
             said("FIX.4.4", "DataDictionary=FIX.5.0\n"),
-            "so that no Logon can succeed; FIX.4.4 is wanted",
+            "so that no Logon can succeed; expected a dictionary of FIX.4.4",
         ),
     ] {
         assert_eq!(text.matches(wanted).count(), 1, "{text}");

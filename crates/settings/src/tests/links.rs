@@ -298,7 +298,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "password = \"0123\"\n",
         "",
-        &["`password` is missing (or password_file, a file"],
+        &["`password` is missing (set password, or password_file to a file"],
     ),
     (
         "fcm_id",
@@ -401,7 +401,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
         "[link]",
         &[
             "the tables are `[default]`",
-            "`[[link]]`, one for each TMP link",
+            "`[[link]]` (one for each TMP link)",
         ],
     ),
 ];
@@ -448,7 +448,7 @@ fn an_exchange_has_other_keys_than_an_oms() {
     for (wrong, says) in [
         (
             "cancel_order_sec = 1\n",
-            "cancel_order_sec is a key of an OMS's links, not of an exchange's",
+            "cancel_order_sec is a key of an OMS's links, not of a simulated exchange's links",
         ),
         ("max_flow = 1\nmax_flow = 1\n", "invalid TOML"),
     ] {
@@ -463,7 +463,7 @@ fn an_exchange_has_other_keys_than_an_oms() {
     );
     let said = errors(&EXCHANGE.replace("max_flow", "SocketUseSSL = true\nmax_flow"));
     assert!(
-        said.contains("a link that accepts connections has no TLS"),
+        said.contains("TLS is not supported on a link that accepts connections"),
         "{said}"
     );
 }
@@ -484,11 +484,11 @@ fn names_logins_and_ports_are_a_links_own() {
         (&[port, id][..], "`\"FUT-1\"` appears twice"),
         (
             &[name, port],
-            "link FUT-1 has this fcm_id, session_id and system_type (the exchange",
+            "link FUT-1 has the same fcm_id, session_id and system_type (the exchange",
         ),
         (
             &[name, port, ("= 50", "= \"050\"")],
-            "link FUT-1 has this fcm_id, session_id and system_type (the exchange",
+            "link FUT-1 has the same fcm_id, session_id and system_type (the exchange",
         ),
         (
             &[name, id],
@@ -555,10 +555,10 @@ fn a_password_may_be_in_a_file_of_its_own() {
     assert!(said.contains(says), "{said}");
     let long = format!("4321{}x", "\n".repeat(60));
     for (mode, content, says) in [
-        (0o600, &*long, "it has more than 64 bytes"),
+        (0o600, &*long, "the file has more than 64 bytes"),
         (0o644, "4321\n", "other users can read it (mode 0644)"),
-        (0o600, "43x1\n", "it has no password of 1 to 9 digits"),
-        (0o600, "", "it has no password"),
+        (0o600, "43x1\n", "the file has no password of 1 to 9 digits"),
+        (0o600, "", "the file has no password"),
     ] {
         fs::write(&secret, content).unwrap();
         fs::set_permissions(&secret, fs::Permissions::from_mode(mode)).unwrap();

@@ -27,7 +27,7 @@ fn a_comment_behind_a_section_is_read_by_quickfixj_and_named_by_the_others() {
     ] {
         let error = file(dialect, behind).unwrap_err();
         assert!(
-            error.contains("text behind the section's `]`"),
+            error.contains("text after the section's `]`"),
             "{dialect}: {error}"
         );
     }

@@ -154,10 +154,10 @@ fn every_mistake_is_named_with_line_and_column() {
             "application = { HeartBtInt = \"1\" }",
             "x.toml:7:17: this is the name of a setting",
         ),
-        ("[other]", "x.toml:7:2: the tables are `[default]`, once"),
+        ("[other]", "x.toml:7:2: the tables are `[default]` (once)"),
         (
             "[[default]]",
-            "x.toml:7:3: the tables are `[default]`, once",
+            "x.toml:7:3: the tables are `[default]` (once)",
         ),
         ("HeartBtInt = thirty", "x.toml:7:14: invalid TOML: "),
         (

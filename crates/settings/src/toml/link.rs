@@ -59,7 +59,7 @@ impl Reader<'_> {
         link.entries.push((known, entry(known.name, value, text)));
     }
 
-    /// A key that no link has.
+    /// Reports a key that no link has.
     fn unknown(&mut self, name: &str, key: Span, is_a_sessions: bool) {
         let own = LINK_KEYS.iter().map(|key| key.name);
         let connection = CONNECTION_KEYS.iter().map(|id| registry::key(*id).name);
