@@ -1,7 +1,7 @@
 //! [`EvidenceFolder`]: a file for each case with the bytes of both directions, and an index.
 //!
 //! ```text
-//! DIR/20261126-093011/index.txt      the list of the cases, as far as they are played
+//! DIR/20261126-093011/index.txt      the played cases with their verdicts, and the remaining cases
 //! DIR/20261126-093011/case-01.txt    times, steps, bytes (> sent, < received), verdict
 //! ```
 
@@ -26,8 +26,8 @@ pub struct EvidenceFolder {
 }
 
 impl EvidenceFolder {
-    /// Creates the folder of a run inside `parent` (also created), named after the time `now`. Each file begins with
-    /// the pairs in `about`.
+    /// Creates the folder of a run inside `parent`, and `parent` if it is missing. The folder is named after the time
+    /// `now`. Each file begins with the pairs in `about`.
     ///
     /// # Errors
     ///

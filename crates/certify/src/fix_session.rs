@@ -25,7 +25,7 @@ pub(crate) struct FixSession {
 }
 
 impl FixSession {
-    /// The session; with initial sequence numbers, its Logons do not reset them.
+    /// The session. With initial sequence numbers in `numbers`, Logons of the player do not reset them.
     pub(crate) fn new(
         session: &SessionConfig,
         numbers: Option<(u64, Option<u64>)>,
@@ -50,7 +50,8 @@ impl FixSession {
                     return failed(format!("received {}: {fault}", message.shown));
                 }
                 match &probe {
-                    // Messages left from an earlier connection.
+                    // After the Logons, messages that the venue sent without a connection are skipped until the answer
+                    // to the TestRequest.
                     Some(id) if self.is_answer(&message, id) => return Ok(()),
                     Some(_) if message.msg_type() != "5" => {}
                     None if message.msg_type() == "A" => probe = Some(self.probe()),
@@ -159,7 +160,7 @@ impl PlayedSession for FixSession {
             (tag::MSG_TYPE, "1".to_owned()),
             (tag::TEST_REQ_ID, id.clone()),
         ];
-        // A lost connection is noticed at the next read.
+        // A failed write is not an error here: the next read finds the closed connection.
         let _ = self.raw.send(&fields, &[], false);
         id
     }
@@ -168,7 +169,7 @@ impl PlayedSession for FixSession {
         message.msg_type() == "0" && value(&message.fields, tag::TEST_REQ_ID) == Some(id)
     }
 
-    /// Heartbeats and TestRequests.
+    /// Whether a message is a Heartbeat or a TestRequest.
     fn is_chatter(&self, message: &Inbound) -> bool {
         matches!(message.msg_type(), "0" | "1")
     }

@@ -19,11 +19,11 @@ const NAMES_REQUEST: [Tag; 3] = [
 pub(crate) struct IdMaker {
     /// The prefix of all ids of this run.
     prefix: String,
-    /// The round of a case with the id, by index.
+    /// For each id made so far, in order, the round of a case for which it was made.
     owners: Vec<u64>,
     /// The next order number over TMP.
     next_number: u64,
-    /// The round with the order number.
+    /// For each order number over TMP, the round of a case for which it was made.
     number_owners: BTreeMap<String, u64>,
 }
 
@@ -33,7 +33,7 @@ const NUMBER_DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghi
 const NUMBER_WIDTH: u32 = 5;
 
 impl IdMaker {
-    /// Ids that begin with this time: at most 12 characters up to the thousandth id.
+    /// A maker of ids that begin with this time. The first 9,999 ids have at most 12 characters.
     pub(crate) fn new(at: Timestamp) -> Self {
         const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
         let mut tenths = at.0.unsigned_abs() / 100_000_000;
@@ -45,7 +45,7 @@ impl IdMaker {
         Self {
             prefix: prefix + "-",
             owners: Vec::new(),
-            // Unique for a hundred a second over months.
+            // At a hundred order numbers a second, no number repeats for months.
             next_number: at.0.unsigned_abs() / 10_000_000,
             number_owners: BTreeMap::new(),
         }
@@ -91,7 +91,7 @@ impl IdMaker {
         self.owners.get(place.checked_sub(1)?).copied()
     }
 
-    /// Whether a message answers a request of an earlier round or case than `owner`.
+    /// Whether a message answers a request of a round or case before the round `owner`.
     pub(crate) fn is_late(&self, message: &[(Tag, String)], owner: u64) -> bool {
         let number = fields::tag_of("order_no").and_then(|tag| value(message, tag));
         let of_number = number.and_then(|number| self.number_owners.get(number).copied());

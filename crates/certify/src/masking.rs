@@ -15,7 +15,7 @@ pub(crate) fn is_secret(tag: Tag) -> bool {
     is_secret_of_fix(tag) || fields::is_secret(tag)
 }
 
-/// Values that a plan has read from secret fields: they are masked in every other field, too.
+/// Values that a plan has read from secret fields. They are masked in every other field, too.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrets(BTreeSet<String>);
 
@@ -77,7 +77,7 @@ pub(crate) fn masked_step(text: &str, is_command: bool) -> String {
                 let length = rest[equals..].find(ends_value);
                 let end = length.map_or(rest.len(), |length| equals + length);
                 let value = &rest[equals + 1..end];
-                // References and patterns without text are not secrets.
+                // A reference to another value, or a pattern without text, is not a secret.
                 let is_open = matches!(value, "*" | "(none)")
                     || value.starts_with(['$', '@'])
                     || (rest.starts_with(fields::KEY_VALUE) && value == fields::WRONG);

@@ -58,7 +58,7 @@ impl CertificationPlan {
 fn once(earlier: &mut Option<usize>, line: usize, word: &str) -> Result<(), String> {
     match earlier {
         Some(earlier) => Err(format!(
-            "a second '{word}': the first is in line {earlier}; write one of them"
+            "a second '{word}': the first is in line {earlier}; remove one of them"
         )),
         None => {
             *earlier = Some(line);
@@ -79,8 +79,8 @@ struct Reader {
     attribute_lines: [Option<usize>; 3],
     /// The variables of the current case.
     names: Names,
-    /// Whether a line of the current case was not a valid step: then references to it are not reported as further
-    /// errors.
+    /// Whether a line of the current case was not a valid step: further errors about references to this step are then
+    /// not reported.
     is_broken: bool,
 }
 
@@ -223,7 +223,7 @@ impl Reader {
     fn attribute(&mut self, word: &str, rest: &str) -> Result<(), String> {
         let Some(case) = self.plan.cases.last_mut() else {
             return Err(format!(
-                "'{word}' is for a case: write it behind its 'case' line"
+                "'{word}' is for a case: write it after the 'case' line"
             ));
         };
         if !case.steps.is_empty() {
@@ -232,7 +232,10 @@ impl Reader {
             ));
         }
         if word == "versions:" && self.plan.protocol == PlanProtocol::Tmp {
-            return Err("'versions:' is for plans over FIX: leave it out".to_owned());
+            return Err(
+                "'versions:' is only for plans over FIX: remove it from this plan over TMP"
+                    .to_owned(),
+            );
         }
         let place = match word {
             "optional" => 0,
@@ -270,7 +273,7 @@ impl Reader {
                     .collect::<Result<_, _>>()?;
                 if versions.is_empty() {
                     return Err(
-                        "versions: write those that the case is for, such as 4.4 5.0SP2".to_owned(),
+                        "versions: write the FIX versions to which the case applies, such as 4.4 5.0SP2".to_owned(),
                     );
                 }
                 case.versions = versions;

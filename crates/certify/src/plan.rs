@@ -26,7 +26,7 @@ pub struct CertificationPlan {
     pub protocol: PlanProtocol,
     /// The settings file of the session or link, as in the plan: relative to the plan.
     pub settings: Option<String>,
-    /// The session or link of that file, by its name, if the file has several.
+    /// Name of the session or link in the settings file; `None` when the plan names none.
     pub session: Option<String>,
     /// Default time limit of an expectation.
     pub limit: Duration,
@@ -47,20 +47,20 @@ pub struct CertificationCase {
     pub optional: bool,
     /// Number of rounds.
     pub rounds: u32,
-    /// The FIX versions to which it applies; empty: all.
+    /// The FIX versions to which the case applies; empty when it applies to all.
     pub versions: Vec<Version>,
     /// The steps.
     pub steps: Vec<PlanStep>,
 }
 
 impl CertificationCase {
-    /// Whether it applies to sessions of this version.
+    /// Whether the case applies to sessions of this version.
     #[must_use]
     pub fn is_for(&self, version: Version) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)
     }
 
-    /// Whether its steps open the connection, so that the case begins without a connection.
+    /// Whether the steps of the case open the connection, so that the case begins without a connection.
     #[must_use]
     pub fn opens_connection(&self) -> bool {
         let first = self.steps.first().map(|step| &step.action);
@@ -105,15 +105,15 @@ pub enum StepAction {
     /// `skip`: this number of our sequence numbers is left out.
     Skip(u64),
     /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout (over
-    /// TMP to R04 and L41) are sent automatically.
+    /// TMP responses to R04 and L41) are sent automatically.
     Answers(bool),
     /// `wait`: time passes.
     Wait(Duration),
-    /// `silence`: nothing but Heartbeats and TestRequests arrives in this time.
+    /// `silence`: for this time only Heartbeats and TestRequests may arrive.
     Silence(Duration),
     /// `expect`, `await` and their `and` lines.
     Expect(Expectation),
-    /// `disconnect`: the venue closes the connection, within this time.
+    /// `disconnect`: the venue closes the connection within this time; with `None` within the plan's time limit.
     Disconnect(Option<Duration>),
 }
 

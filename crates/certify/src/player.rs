@@ -35,7 +35,7 @@ pub struct StartNumbers {
     pub next_in: Option<u64>,
 }
 
-/// The session or link for a plan, with its connection.
+/// The session or link on which a plan is played.
 #[derive(Clone, Copy, Debug)]
 pub enum VenueSession<'a> {
     /// A FIX session.
@@ -86,10 +86,10 @@ pub struct PlayerSetup<'a> {
 /// Plays cases one after another. Each uses a session that is logged on, unless it opens the connection itself.
 pub struct CasePlayer {
     session: Box<dyn PlayedSession>,
-    /// FIX only.
+    /// `None` over TMP.
     layout: Option<OrderLayout>,
     names: FieldNames,
-    /// FIX only.
+    /// `None` over TMP.
     version: Option<Version>,
     limit: Nanos,
     ids: IdMaker,
@@ -197,7 +197,7 @@ impl CasePlayer {
             evidence: None,
         };
         if let Some(version) = self.version.filter(|version| !case.is_for(*version)) {
-            let why = format!("not for {}", version.name());
+            let why = format!("the case does not apply to {}", version.name());
             result.verdict = CaseVerdict::NotApplicable { why };
             return Ok(result);
         }
@@ -283,7 +283,7 @@ impl CasePlayer {
         let until = self.deadline(None);
         let failed = |what: &str, shown: &str| {
             let why = vec![
-                "expected nothing after this step".to_owned(),
+                "expected no message after this step".to_owned(),
                 format!("{what} {shown}"),
             ];
             Err(Trouble::Failed(line, why))
@@ -315,13 +315,13 @@ impl CasePlayer {
         }
     }
 
-    /// Whether a message belongs to an earlier case or round: it is counted and then ignored.
+    /// Whether a message answers a request of an earlier case or round. Such a message is counted and then ignored.
     fn set_aside(&mut self, message: &Inbound, scope: &CaseScope) -> bool {
         let is_late = self.ids.is_late(&message.fields, scope.owner());
         if is_late {
             self.late += 1;
             self.session
-                .note("the message before answers an earlier case");
+                .note("the message above answers a request of an earlier case");
         }
         is_late
     }
@@ -340,7 +340,7 @@ impl CasePlayer {
         self.session.log_out(self.limit);
     }
 
-    /// After a failure the next case begins on a new session.
+    /// Logs out after a failure, so that the next case begins with a new Logon.
     fn abandon(&mut self) {
         self.session.note("the case is over: logging out");
         self.log_out();
@@ -351,7 +351,7 @@ fn stopped() -> Trouble {
     Trouble::NotPlayed("stopped by a signal".to_owned())
 }
 
-/// The sequence numbers before these.
+/// The last used sequence numbers of both directions, from the next ones.
 fn last_numbers(next: StartNumbers) -> Result<LinkNumbers, String> {
     let last = |next: u64| {
         let last = u32::try_from(next - 1).ok();

@@ -1,5 +1,5 @@
 //! [`RawSession`]: the session layer of a certification client. It numbers and answers messages as FIX requires, unless
-//! a step says otherwise, and checks the sequence numbers and CheckSums of received ones.
+//! a step says otherwise, and checks the sequence numbers and CheckSums of received messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -48,8 +48,8 @@ pub(crate) struct RawSession {
     next_in: Option<u64>,
     /// Application messages.
     sent: BTreeMap<u64, SentMessage>,
-    /// Whether the MsgSeqNum of the next Logon may be higher than expected: messages that the venue sent while
-    /// disconnected used the numbers before it.
+    /// Whether the MsgSeqNum of the next Logon may be higher than expected: the venue may have used sequence numbers
+    /// for messages while it was disconnected.
     may_be_ahead: bool,
     /// Whether the venue has sent a Logon before.
     had_logon: bool,
@@ -148,7 +148,7 @@ impl RawSession {
         self.next_out = self.next_out.saturating_add(count);
     }
 
-    /// Allows the venue's next Logon a higher MsgSeqNum than expected, unless it is the first.
+    /// Allows the venue's next Logon a higher MsgSeqNum than expected, unless it is the venue's first Logon.
     pub(crate) fn allow_gap_before_logon(&mut self) {
         self.may_be_ahead = self.had_logon;
     }
@@ -249,7 +249,7 @@ impl RawSession {
         self.secrets.add(secret);
     }
 
-    /// Sends an automatic admin message. A connection lost meanwhile is noticed at the next read.
+    /// Sends an automatic admin message. If the connection was lost meanwhile, the next read reports it.
     fn answer(&mut self, fields: &[(Tag, &str)]) {
         let fields: TextFields = fields
             .iter()
@@ -263,7 +263,8 @@ impl RawSession {
         self.pump_beyond(0, until)
     }
 
-    /// Waits until this time, whatever arrives. A venue that sends more than is kept is disconnected.
+    /// Waits until this time, whatever arrives. When more messages arrive than the inbox can hold, the connection is
+    /// closed.
     pub(crate) fn gather(&mut self, until: Mono) -> Pumped {
         loop {
             let count = self.inbox.len();
@@ -311,9 +312,9 @@ impl RawSession {
         loop {
             let bytes = std::mem::take(&mut self.bytes);
             let (used, message, fault) = match frame::next(&bytes, LONGEST) {
-                // The same whether the next message has arrived or not.
+                // Bytes before the start of a message are a fault, whether the message itself is complete or not.
                 Frame::Whole { skip, .. } | Frame::Partial { skip } if skip > 0 => {
-                    let fault = format!("{skip} bytes belong to no message");
+                    let fault = format!("{skip} bytes do not belong to a message");
                     (skip, &bytes[..skip], Some(fault))
                 }
                 Frame::Whole { len, .. } => (len, &bytes[..len], None),
@@ -350,7 +351,7 @@ impl RawSession {
         }
     }
 
-    /// The effect of a message on the session; returns a fault of its MsgSeqNum.
+    /// Handles a received message at the session level; returns the fault of its MsgSeqNum, if any.
     fn received(&mut self, message: &Inbound) -> Option<String> {
         let fields = &message.fields;
         let fault = self.count(message);

@@ -58,7 +58,8 @@ impl CaseResult {
         }
     }
 
-    /// Lines that explain why it did not pass; with the position in `plan`, if any.
+    /// Lines that explain why the case did not pass. `plan` is the name of the plan; a failure names it with the line
+    /// of the step.
     #[must_use]
     pub fn reasons(&self, plan: &str) -> Vec<String> {
         match &self.verdict {
@@ -121,7 +122,8 @@ impl Totals {
     /// Why a run without a failed case is not a success.
     #[must_use]
     pub fn why_nothing_played(&self) -> Option<&'static str> {
-        const WHY: &str = "no case was played: none is for the FIX version of the session, see 'versions:' in the plan";
+        const WHY: &str = "no case was played: no case applies to the FIX version of the session, see 'versions:' in \
+            the plan";
         (self.skipped == self.cases).then_some(WHY)
     }
 }

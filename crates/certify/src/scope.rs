@@ -24,7 +24,7 @@ struct KnownOrder {
 /// The state of one round of a case.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseScope {
-    /// Number of the round over all cases, to which ids belong.
+    /// Number of the round, counted over all cases; it is the owner of the ids made in the round.
     owner: u64,
     variables: BTreeMap<String, String>,
     /// Messages sent and received, by step.
@@ -78,7 +78,7 @@ impl CaseScope {
         }
     }
 
-    /// The text of a value to send; `None` where the field is left out.
+    /// The text of a value to send; `None` when the field is left out of the message.
     fn resolve(
         &mut self,
         tag: Tag,
@@ -138,7 +138,7 @@ impl CaseScope {
             (Outgoing::Fields(fields), _) => return self.fields(fields, ids, time),
             (Outgoing::Command(instruction), Some(layout)) => (instruction, layout),
             (Outgoing::Command(_), None) => {
-                return Err("commands of the order client are for FIX".to_owned());
+                return Err("commands of the order client are for FIX only".to_owned());
             }
         };
         let (which, given) = match &**instruction {
@@ -223,14 +223,14 @@ impl CaseScope {
             Which::Id(id) => match id.strip_prefix('$') {
                 Some(name) => {
                     let known = self.variables.get(name).cloned();
-                    known.ok_or_else(|| format!("${name} has no value"))
+                    known.ok_or_else(|| format!("variable ${name} has no value"))
                 }
                 None => Ok(id.clone()),
             },
             Which::Last | Which::All => self
                 .last
                 .clone()
-                .ok_or_else(|| "no order was sent".to_owned()),
+                .ok_or_else(|| "this case has sent no order".to_owned()),
         }
     }
 
@@ -265,7 +265,7 @@ impl CaseScope {
     ///
     /// # Errors
     ///
-    /// The differences, a sentence each; only MsgType(35) if that differs.
+    /// The differences, one sentence each. If MsgType(35) differs, only this difference.
     pub(crate) fn match_message(
         &mut self,
         pattern: &MessagePattern,
@@ -316,7 +316,7 @@ impl CaseScope {
         if !differences.is_empty() {
             return Err(differences);
         }
-        // Secret values without a variable are only compared, and never sent again.
+        // A secret value without a variable is only compared, never sent again, so it is not added to the secrets.
         let kept = captured.iter().map(|(_, text)| text);
         kept.filter(|text| secrets.has(text))
             .for_each(|text| self.secrets.add(text));
@@ -369,7 +369,7 @@ impl CaseScope {
                         "the value of step {step}, whose message has no such field"
                     )),
                 },
-                // A message of this step that has not arrived yet: compared when it arrives.
+                // The other message belongs to this step and has not arrived yet: both are compared when it arrives.
                 None => match found {
                     Some(_) => Ok(()),
                     None => Err(format!("the value of step {step}")),

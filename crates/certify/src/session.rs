@@ -15,7 +15,7 @@ pub(crate) struct Inbound {
     pub(crate) fields: TextFields,
     /// The message with SOH shown as `|`.
     pub(crate) shown: String,
-    /// The protocol error in it, independent of the steps; `None` for a valid message.
+    /// The protocol error in the message, whatever the steps expect; `None` for a valid message.
     pub(crate) fault: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Pumped {
 /// Why a login by the player failed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum LogOnFailure {
-    /// Because of the venue, or the connection to it.
+    /// The venue or the connection to it failed, for this reason.
     Venue(String),
     /// The run was stopped.
     Stopped,
@@ -65,7 +65,7 @@ impl From<io::Error> for SendFailure {
     }
 }
 
-/// A session's names for its actions, in results.
+/// Words for a protocol's login and answers, used in results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SessionWords {
     /// The expectation of `logged-on`.
@@ -133,10 +133,10 @@ pub(crate) trait PlayedSession {
     /// Requests an answer that shows that all earlier messages are answered; returns its id.
     fn probe(&mut self) -> String;
 
-    /// Whether a message is that answer.
+    /// Whether a message is the answer to the probe with this id.
     fn is_answer(&self, message: &Inbound, id: &str) -> bool;
 
-    /// Whether a message may arrive at any time.
+    /// Whether a message may arrive at any time: a Heartbeat or TestRequest, over TMP R04 or R05.
     fn is_chatter(&self, message: &Inbound) -> bool;
 
     /// Connects and logs in.

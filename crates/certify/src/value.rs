@@ -9,7 +9,7 @@ pub enum SentValue {
     Text(String),
     /// `$NAME`: an id of this case, or a received value.
     Variable(String),
-    /// `now`, `now+10s`, `now-121s`: that time; nanoseconds from now.
+    /// `now`, `now+10s`, `now-121s`: the time of sending plus this number of nanoseconds.
     Now(i64),
     /// `@N`: the value of the same field in the message of step N.
     SameAs(usize),
@@ -24,7 +24,7 @@ pub enum ExpectedValue {
     Text(String),
     /// A text with `*` for any characters.
     Pattern(String),
-    /// `{a,b}`: one of these.
+    /// `{a,b}`: one of these values.
     OneOf(Vec<String>),
     /// `*`: any value.
     Any,
@@ -57,7 +57,7 @@ impl SentValue {
         }
         if text.contains('*') {
             return Err(format!(
-                "'{text}': * is for values that are expected; write \\{text} to send the text itself"
+                "'{text}': * is only for expected values; write \\{text} to send the text itself"
             ));
         }
         if let Some(offset) = text.strip_prefix("now") {
@@ -110,7 +110,8 @@ impl ExpectedValue {
 fn not_empty(text: &str) -> Result<String, String> {
     match text {
         "" => Err(
-            "a field without a value: write * for any value, (none) for no such field".to_owned(),
+            "the field has no value: write * for any value, (none) if the field must be absent"
+                .to_owned(),
         ),
         text => Ok(text.to_owned()),
     }

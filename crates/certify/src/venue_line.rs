@@ -95,7 +95,7 @@ impl VenueLine {
     ///
     /// # Errors
     ///
-    /// Why no address responds, as a sentence.
+    /// Why no connection to any address succeeds, as a sentence.
     pub(crate) fn connect(&mut self) -> Result<String, String> {
         let Connection::Initiator { hosts, timeout, .. } = &self.connection else {
             return Err(
@@ -151,7 +151,7 @@ impl VenueLine {
         }
         let shown = self.host.peer(conn).certificate;
         if !tls::allowed(&self.transport.certificates, shown) {
-            let why = "the settings do not allow this certificate";
+            let why = "PeerCertificates does not allow the venue's certificate";
             return Err(io::Error::new(ErrorKind::PermissionDenied, why));
         }
         Ok(())
@@ -181,8 +181,8 @@ impl VenueLine {
         }
     }
 
-    /// Adds received data to `bytes` until this time. A venue that sends without a pause delays neither that time nor a
-    /// stop.
+    /// Appends received data to `bytes`; waits for data until this time at most. A venue that sends without a pause
+    /// delays neither this time limit nor a stop.
     pub(crate) fn read(&mut self, until: Mono, bytes: &mut Vec<u8>) -> LineRead {
         let Some(conn) = self.conn else {
             return LineRead::Closed;

@@ -52,17 +52,17 @@ impl Names {
         self.steps
     }
 
-    /// A step has a message.
+    /// Records that a step has a message, so that later steps may refer to it.
     pub(super) fn has_message(&mut self, step: usize) {
         self.messages.insert(step);
     }
 
-    /// An order is sent.
+    /// Records that a step sends an order, so that later steps may refer to it as `last`.
     pub(super) fn has_order(&mut self) {
         self.has_order = true;
     }
 
-    /// Checks that there is a last order.
+    /// Checks that an earlier step of this case sends an order.
     pub(super) fn last_order(&self) -> Result<(), String> {
         match self.has_order {
             true => Ok(()),
@@ -97,8 +97,8 @@ impl Names {
                         None => "11",
                     };
                     return Err(format!(
-                        "unknown variable ${name}: an earlier 'expect' of this case must have it, or a field with an \
-                         id of ours, such as {such}=${name}"
+                        "unknown variable ${name}: an earlier step of this case must give it a value, as an 'expect' \
+                         does, or a field with an id of ours such as {such}=${name}"
                     ));
                 }
                 self.variables.insert(name.clone(), None);
@@ -136,7 +136,7 @@ impl Names {
         }
         let why = match other.cmp(&step) {
             std::cmp::Ordering::Less => "has no message",
-            std::cmp::Ordering::Equal => "is this step",
+            std::cmp::Ordering::Equal => "is the step itself",
             std::cmp::Ordering::Greater => "comes later, or is missing",
         };
         Err(format!(

@@ -171,7 +171,7 @@ impl StepReader<'_> {
         let parsed = parsed.filter(|count| (1..=BURST_MAX).contains(count));
         let count = parsed.ok_or_else(|| {
             format!(
-                "burst '{count}': write the number of messages, 1 to {BURST_MAX}, and one of them: burst 50 R04"
+                "burst '{count}': write the number of messages, 1 to {BURST_MAX}, and then the message: burst 50 R04"
             )
         })?;
         let message = self.message(message, number)?;
@@ -211,7 +211,7 @@ impl StepReader<'_> {
         Ok(MessagePattern { line, step, fields })
     }
 
-    /// An order client command, or fields.
+    /// Parses a message to send: an order client command, or fields.
     fn outgoing(&mut self, rest: &str, step: usize) -> Result<Outgoing, String> {
         let (word, _) = first_word(rest);
         match COMMANDS.contains(&word) && self.protocol == PlanProtocol::Fix {
@@ -250,7 +250,7 @@ fn unknown(word: &str, protocol: PlanProtocol) -> String {
         }
         PlanProtocol::Tmp => {
             let steps = TMP_STEPS.join(", ");
-            format!("unknown step '{word}': a plan for a TMP link has {steps}")
+            format!("unknown step '{word}': the steps of a plan over TMP are {steps}")
         }
     }
 }
@@ -285,7 +285,7 @@ fn sent_fields(
     for (place, (tag, value)) in fields.iter().enumerate() {
         if is_header(*tag) && has(&fields[..place], *tag) {
             return Err(format!(
-                "tag {tag} twice: a header field is sent once; leave one of them out"
+                "tag {tag} appears twice: a header field is sent once; remove one of them"
             ));
         }
         names.sent(*tag, value, step)?;
@@ -352,7 +352,7 @@ fn subject(which: &Which, names: &mut Names) -> Result<(), String> {
             None => Ok(()),
         },
         Which::All => Err(
-            "'all' is not for a plan: cancel each order, or send an OrderMassCancelRequest (35=q)"
+            "'all' cannot be used in a plan: cancel each order, or send an OrderMassCancelRequest (35=q)"
                 .to_owned(),
         ),
     }

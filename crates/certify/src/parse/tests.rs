@@ -82,14 +82,17 @@ fn steps_refer_to_what_is_known() {
         ),
         ("cancel $A\nexpect 35=8", "2: unknown order $A"),
         ("cancel last\nexpect 35=8", "2: no last order"),
-        ("cancel all\nexpect 35=8", "2: 'all' is not for a plan"),
+        (
+            "cancel all\nexpect 35=8",
+            "2: 'all' cannot be used in a plan",
+        ),
         (
             "expect 35=8|37=$o",
             "2: $o gets its value here and no later step uses it",
         ),
         (
             "expect 35=8|38=@1",
-            "2: @1: step 1 of this case is this step",
+            "2: @1: step 1 of this case is the step itself",
         ),
         (
             "wait 1s\nexpect 35=8|38=@1",
@@ -135,11 +138,11 @@ fn steps_refer_to_what_is_known() {
         ("expect within +5ms 35=8", "2: '+5ms' is not a time"),
         (
             "send 35=D|34=5|34=6\nexpect 35=8",
-            "2: tag 34 twice: a header field is sent once",
+            "2: tag 34 appears twice: a header field is sent once",
         ),
         (
             "send 35=D|35=8\nexpect 35=8",
-            "2: tag 35 twice: a header field is sent once",
+            "2: tag 35 appears twice: a header field is sent once",
         ),
         ("send 35=D|11=*\nexpect 35=8", "2: tag 11: '*': * is for"),
         (
@@ -160,7 +163,7 @@ fn steps_refer_to_what_is_known() {
     for (head, mistake) in [
         (
             "limit 1s\nlimit 2s\n",
-            "2: a second 'limit': the first is in line 1; write one of them",
+            "2: a second 'limit': the first is in line 1; remove one of them",
         ),
         (
             "limit 0s\n",

@@ -48,7 +48,8 @@ impl<'a> Assignment<'a> {
     ///
     /// # Errors
     ///
-    /// The difference to the first pattern without a message, or to values of the messages before it.
+    /// The difference to the first pattern without a message; if they do not differ, that the message conflicts with
+    /// one received before.
     pub(super) fn take(
         &mut self,
         message: &[(Tag, String)],
@@ -79,7 +80,8 @@ impl<'a> Assignment<'a> {
         });
         let together = || {
             vec![
-                "the message does not agree with one that this step has received before".to_owned(),
+                "the message conflicts with a message that this step has received before"
+                    .to_owned(),
             ]
         };
         Err(differences.and_then(Result::err).unwrap_or_else(together))
@@ -94,7 +96,8 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    /// The scope with messages for the patterns from `at` on, if every message is assigned.
+    /// Assigns messages to the patterns from index `at` on; the scope with their values, or `None` if a message remains
+    /// unassigned.
     fn go(&mut self, at: usize, scope: CaseScope) -> Option<CaseScope> {
         let Assignment {
             patterns,
@@ -106,7 +109,7 @@ impl Search<'_, '_> {
         let Some(pattern) = patterns.get(at) else {
             return Some(scope);
         };
-        // The message it had before is probably still the right one; next, the newest message.
+        // The message that this pattern had before is tried first, then the newest message.
         let mut candidates: Vec<usize> = (0..messages.len()).rev().collect();
         candidates.sort_by_key(|message| Some(*message) != earlier[at]);
         for message in candidates {
@@ -130,7 +133,7 @@ impl Search<'_, '_> {
             }
             self.places[at] = None;
         }
-        // Its message may not have arrived yet.
+        // The message for this pattern may not have arrived yet.
         let taken = self.places[..at].iter().flatten().count();
         let rest = patterns.len() - at - 1;
         if messages.len() - taken > rest {
@@ -208,7 +211,7 @@ mod tests {
         assert_eq!(count, 1);
         assert_eq!(
             differences,
-            ["the message does not agree with one that this step has received before"]
+            ["the message conflicts with a message that this step has received before"]
         );
         for other in ["35=8|37=8|11=A", "35=8|37=8|11=B"] {
             let (count, differences) = left(steps, &["35=8|37=7|11=B", other]);

@@ -20,7 +20,7 @@ fn failed(line: usize, expected: &str, received: &str) -> Trouble {
 fn not_sent(line: usize, failure: &SendFailure) -> Trouble {
     match failure {
         SendFailure::Message(why) => failed(line, "the message cannot be made", why),
-        SendFailure::Connection(why) => failed(line, "expected a connection to send on", why),
+        SendFailure::Connection(why) => failed(line, "expected an open connection", why),
     }
 }
 
@@ -84,7 +84,7 @@ impl CasePlayer {
                 let until = self.deadline(Some(Nanos::from(*time)));
                 match self.session.gather(until) {
                     Pumped::Stopped => Err(stopped()),
-                    // A connection lost meanwhile fails the next step that needs it.
+                    // If the connection was lost meanwhile, the next step that needs it fails.
                     _ => Ok(()),
                 }
             }
@@ -210,7 +210,7 @@ impl CasePlayer {
         }
     }
 
-    /// Only Heartbeats and TestRequests arrive.
+    /// Waits for this time. A message other than a Heartbeat or TestRequest is a failure.
     fn silence(&mut self, line: usize, time: Duration, scope: &CaseScope) -> Step {
         let until = self.deadline(Some(Nanos::from(time)));
         let expected = format!("expected nothing for {}", seconds(Nanos::from(time)));
@@ -244,13 +244,15 @@ impl CasePlayer {
             match self.session.pump(until) {
                 Pumped::Message => {}
                 Pumped::Closed => return Ok(()),
-                Pumped::TimedOut => return Err(failed(line, &expected, "it is still open")),
+                Pumped::TimedOut => {
+                    return Err(failed(line, &expected, "the connection is still open"));
+                }
                 Pumped::Stopped => return Err(stopped()),
             }
         }
     }
 
-    /// Fails for a message that may not arrive at any time.
+    /// Fails for any message but a Heartbeat or TestRequest, which may arrive at any time.
     fn quiet(&mut self, line: usize, expected: &str, message: &Inbound, scope: &CaseScope) -> Step {
         let fault = message.fault.as_ref().map(|fault| format!(": {fault}"));
         if fault.is_none() && (self.session.is_chatter(message) || self.set_aside(message, scope)) {

@@ -69,7 +69,7 @@ fn message(body: &str) -> Vec<u8> {
 #[test]
 fn bytes_of_no_message_are_a_fault_however_they_are_cut() {
     let heartbeat = message("35=0|34=1|49=EXCHANGE|56=OMS|52=20261126-11:01:58");
-    let junk = Some("7 bytes belong to no message".to_owned());
+    let junk = Some("7 bytes do not belong to a message".to_owned());
     let whole = [b"garbage".to_vec(), heartbeat.clone()].concat();
     let mut at_once = Played::new(Some(1));
     assert_eq!(at_once.receive(&whole), [junk.clone(), None]);

@@ -63,17 +63,17 @@ pub(crate) fn name_of(tag: Tag) -> Option<&'static str> {
     NAMES.get(place as usize).map(String::as_str)
 }
 
-/// Whether the sender creates its value.
+/// Whether the sender of the message creates the field's value.
 pub(crate) fn is_id(tag: Tag) -> bool {
     name_of(tag).is_some_and(|name| IDS.contains(&name))
 }
 
-/// Whether its value is secret.
+/// Whether the field's value is secret.
 pub(crate) fn is_secret(tag: Tag) -> bool {
     name_of(tag) == Some(KEY_VALUE)
 }
 
-/// Whether its value is a number, which has several valid notations.
+/// Whether the field's value is a number, which has several valid notations.
 pub(crate) fn is_number(tag: Tag) -> bool {
     let mut all = LAYOUTS.iter().copied().flat_map(NamedField::all);
     let found = all.find(|field| field.tag == tag);
@@ -116,7 +116,7 @@ impl NamedField {
         found.ok_or_else(|| {
             let names: Vec<&str> = Self::all(layout).filter_map(|it| name_of(it.tag)).collect();
             format!(
-                "{} has no field '{name}': it has {}, {CHECKSUM}",
+                "{} has no field '{name}': its fields are {}, {CHECKSUM}",
                 layout.name,
                 names.join(", ")
             )
@@ -187,7 +187,7 @@ impl NamedField {
                     Ok(bytes)
                 }
                 _ => Err(format!(
-                    "{name}: '{text}' is not a text of at most {} characters of ASCII",
+                    "{name}: '{text}' is not a text of at most {} ASCII characters",
                     field.bytes
                 )),
             },
@@ -212,7 +212,7 @@ impl NamedField {
         let Some(numbers) = numbers.filter(|numbers| numbers.len() == count) else {
             let several = match count {
                 1 => String::new(),
-                count => format!(" ({count} of them, with a comma between)"),
+                count => format!(" ({count} numbers separated by commas)"),
             };
             return Err(format!(
                 "{name}: '{text}' is not a number from {least} to {most}{several}{}",
@@ -226,7 +226,7 @@ impl NamedField {
         Ok(bytes.collect())
     }
 
-    /// The names of its values, for an error.
+    /// The names of the field's values, for an error; empty when its values have no names.
     fn names(self) -> String {
         let codes = self.field.codes.iter();
         let shown = |(code, name): &(u8, &str)| match self.is_character() {
@@ -240,7 +240,7 @@ impl NamedField {
         }
     }
 
-    /// A text in the form of a received field, so that both can be compared.
+    /// The text in the form in which a received field is shown, so that both can be compared.
     ///
     /// # Errors
     ///
@@ -355,7 +355,7 @@ mod tests {
                 "R01",
                 "order_no",
                 "A00001",
-                "order_no: 'A00001' is not a text of at most 5 characters",
+                "order_no: 'A00001' is not a text of at most 5 ASCII characters",
             ),
             (
                 "R01",
@@ -377,7 +377,7 @@ mod tests {
         let found = NamedField::find(layout_of("L20").unwrap(), "qty").unwrap_err();
         assert_eq!(
             found,
-            "L20 has no field 'qty': it has msg_length, msg_seq_num, msg_time, message_type, header.fcm_id, \
+            "L20 has no field 'qty': its fields are msg_length, msg_seq_num, msg_time, message_type, header.fcm_id, \
              header.session_id, status, checksum"
         );
     }

@@ -14,7 +14,7 @@ use crate::wire_message::{TextFields, value};
 const BODY_AT: usize = 17;
 /// Bytes not counted in `msg_length`.
 const LENGTH_ADDS: usize = 3;
-/// Fields left out of a frame's decoded line: its name and bytes already show them.
+/// Fields left out of a frame's decoded line: the name of the message and the bytes already show them.
 const NOT_SHOWN: [&str; 6] = [
     "message",
     "msg_length",
@@ -60,8 +60,9 @@ fn read_as(layout: &'static TmpLayoutInfo, bytes: &[u8]) -> TextFields {
     fields
 }
 
-/// A frame with these fields, of which the first is its name, and all its fields. Length, type and checksum are correct
-/// unless a field gives another value; `number` is its MsgSeqNum, if it has one and no field gives another.
+/// Builds a frame from these fields, of which the first is the name of the message. Returns the frame and all fields in
+/// it. Length, type and checksum are correct unless a field gives another value; `number` is its MsgSeqNum, if the
+/// message is numbered and no field gives another value.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
 //! [`TmpSession`]: the broker's end of a TMP link, driven manually. It numbers and answers messages as the protocol
-//! requires, unless a step says otherwise, and checks the sequence numbers and checksums of received ones.
+//! requires, unless a step says otherwise, and checks the sequence numbers and checksums of received messages.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -54,16 +54,17 @@ pub(crate) struct TmpSession {
     append_no: u16,
     /// The incomplete message at the end of an L41.
     tail: Vec<u8>,
-    /// Orders by number: later requests repeat some of their fields.
+    /// The fields of each order, by order number: later requests repeat some of them.
     orders: BTreeMap<String, TextFields>,
-    /// R04 sent and R05 received on this connection.
+    /// Number of R04 sent on this connection.
     asked: u64,
+    /// Number of R05 received on this connection.
     answered: u64,
     /// Messages per second, from the last L50; 0 for no limit.
     max_flow: u16,
-    /// Sending times of recent messages that count.
+    /// Sending times of recent messages that count for the flow limit.
     flow: VecDeque<Mono>,
-    /// Automatic answers not sent yet.
+    /// Names of the automatic answers that have not been sent yet.
     due: VecDeque<&'static str>,
     closed_at: Option<Mono>,
 }
@@ -288,7 +289,7 @@ impl TmpSession {
         limit == 0 || self.in_window() + count <= most
     }
 
-    /// Waits until they do.
+    /// Waits until `count` more messages stay below 80 % of the flow limit.
     fn pace(&mut self, count: usize) {
         while !self.has_room(count) {
             let first = self.flow.front().copied();
@@ -318,7 +319,8 @@ impl TmpSession {
         let rest = std::mem::take(&mut self.bytes);
         if !rest.is_empty() {
             let at = self.line.now().wall;
-            self.record.at(at, "< bytes that are no whole message");
+            self.record
+                .at(at, "< bytes that are not a complete message");
             self.record.line(&format!("  {}", frames::hex(&rest)));
         }
         (self.ready, self.accepted, self.answers) = (false, false, true);
@@ -368,7 +370,7 @@ impl TmpSession {
                     return;
                 }
                 Framed::Bad(why) => {
-                    let fault = format!("bytes that are not a frame: {why}");
+                    let fault = format!("received bytes that are not a frame: {why}");
                     self.record.at(at, &format!("< {fault}"));
                     self.record.line(&format!("  {}", frames::hex(&bytes)));
                     self.inbox.push_back(Inbound {
@@ -539,7 +541,7 @@ impl PlayedSession for TmpSession {
         self.log_in(within)
     }
 
-    /// The protocol has no message for it.
+    /// TMP has no logout message: the connection is closed.
     fn log_out(&mut self, _within: Nanos) {
         self.disconnect();
         self.inbox.clear();

@@ -30,11 +30,11 @@ pub(crate) fn sent(text: &str) -> Result<Vec<(Tag, SentValue)>, String> {
                 None => checksum_of(text).map(|_| ())?,
             },
             SentValue::Now(_) if field.is_none_or(|field| field.field.kind != "time") => {
-                return Err(format!("{name}: 'now' is for fields with a time"));
+                return Err(format!("{name}: 'now' is only for fields with a time"));
             }
             SentValue::LeftOut => {
                 return Err(format!(
-                    "{name}: a field of TMP has its place in the frame and cannot be left out"
+                    "{name}: a TMP field has a fixed place in the frame and cannot be left out"
                 ));
             }
             _ => {}
@@ -71,7 +71,7 @@ pub(crate) fn expected(text: &str) -> Result<Vec<(Tag, ExpectedValue)>, String> 
             }
             ExpectedValue::Absent if !is_text => {
                 return Err(format!(
-                    "{name}: (none) is for texts, which may be blank; a number always has a value"
+                    "{name}: (none) is only for texts, which may be blank; a number always has a value"
                 ));
             }
             other => other,
@@ -109,7 +109,7 @@ fn place(layout: &'static TmpLayoutInfo, name: &str) -> Result<Option<NamedField
 
 fn once<V>(fields: &[(Tag, V)], tag: Tag, name: &str) -> Result<(), String> {
     match fields.iter().any(|field| field.0 == tag) {
-        true => Err(format!("{name} twice: leave one of them out")),
+        true => Err(format!("{name} appears twice: remove one of them")),
         false => Ok(()),
     }
 }
@@ -143,13 +143,13 @@ mod tests {
             ("R01|qty", "field 'qty': write NAME=VALUE"),
             ("R01|size=3", "R01 has no field 'size'"),
             ("R01|qty=3|qty=4", "qty twice"),
-            ("R01|qty=", "qty: a field without a value"),
+            ("R01|qty=", "qty: the field has no value"),
             (
                 "R01|qty=70000",
                 "qty: '70000' is not a number from 0 to 65535",
             ),
-            ("R01|qty=now", "qty: 'now' is for fields with a time"),
-            ("R01|qty=(none)", "qty: a field of TMP has its place"),
+            ("R01|qty=now", "qty: 'now' is only for fields with a time"),
+            ("R01|qty=(none)", "qty: a TMP field has a fixed place"),
             (
                 "R01|checksum=300",
                 "checksum: '300' is not a number from 0 to 255",
@@ -161,7 +161,7 @@ mod tests {
         }
         for (text, why) in [
             ("R01|qty=1", "R01 is sent by the broker and never received"),
-            ("R02|qty=(none)", "qty: (none) is for texts"),
+            ("R02|qty=(none)", "qty: (none) is only for texts"),
             ("R02|qty={1,x}", "qty: 'x' is not a number"),
             (
                 "R02|side=up",

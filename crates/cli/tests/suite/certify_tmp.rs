@@ -177,12 +177,12 @@ fn every_mistake_of_a_plan_is_reported_and_nothing_is_played() {
     let said: Vec<&str> = said.lines().collect();
     let mistakes = [
         "2: a second 'session' or 'link'",
-        "4: 'versions:' is for plans over FIX",
-        "5: unknown step 'sned': a plan for a TMP link has connect, logged-on,",
-        "6: R01 has no field 'size': it has msg_length,",
+        "4: 'versions:' is only for plans over FIX",
+        "5: unknown step 'sned': the steps of a plan over TMP are connect, logged-on,",
+        "6: R01 has no field 'size': its fields are msg_length,",
         "7: qty: 'x' is not a number from 0 to 65535",
         "8: R01 is sent by the broker and never received",
-        "9: order_no: 'A12345' is not a text of at most 5 characters",
+        "9: order_no: 'A12345' is not a text of at most 5 ASCII characters",
         "10: unknown step 'logon'",
         "11: raw '0': write bytes as hex digits",
         "12: burst 'R04': write the number of messages",

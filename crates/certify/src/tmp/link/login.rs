@@ -19,7 +19,7 @@ enum LoginStep {
 }
 
 impl TmpSession {
-    /// Connects and logs in; messages sent by the venue meanwhile are recovered and then ignored.
+    /// Connects and logs in. Messages that the venue sent without a connection are recovered and then ignored.
     pub(super) fn log_in(&mut self, within: Nanos) -> Result<(), LogOnFailure> {
         self.disconnect();
         self.pace(COUNTED);
@@ -40,7 +40,9 @@ impl TmpSession {
         };
         self.numbers.inbound = link.numbers().inbound;
         if recovered > 0 {
-            self.note(&format!("{recovered} messages were recovered"));
+            self.note(&format!(
+                "{recovered} missed messages were recovered by L41"
+            ));
         }
         self.catch_up(until, within)
     }
@@ -74,7 +76,7 @@ impl TmpSession {
                     self.bytes = bytes;
                     self.disconnect();
                     return Err(LogOnFailure::Venue(format!(
-                        "bytes that are not a frame: {why}"
+                        "received bytes that are not a frame: {why}"
                     )));
                 }
                 Framed::More => self.bytes = bytes,
@@ -142,7 +144,7 @@ impl TmpSession {
         Ok(step)
     }
 
-    /// Reports received during the login belong to no step.
+    /// Receives the messages that belong to the login and to no step, until the R05 for an R04 of the player.
     fn catch_up(&mut self, until: Mono, within: Nanos) -> Result<(), LogOnFailure> {
         let failed = |why: String| Err(LogOnFailure::Venue(why));
         let id = self.probe();

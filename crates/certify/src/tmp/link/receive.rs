@@ -115,7 +115,9 @@ impl TmpSession {
         let mut rest = &bytes[..];
         while let Some(length) = stated(rest).filter(|length| *length <= rest.len()) {
             if length < FRAME_BYTES_LEAST {
-                return Err(format!("L41 has a message of {length} bytes"));
+                return Err(format!(
+                    "L41 has a message of {length} bytes, which is too short"
+                ));
             }
             let (frame, behind) = rest.split_at(length);
             rest = behind;
@@ -136,7 +138,7 @@ impl TmpSession {
         if block.is_eof != 0 && !rest.is_empty() {
             let length = rest.len();
             return Err(format!(
-                "the last L41 ends inside a message, after {length} bytes of it"
+                "the last L41 ends inside a message: only the first {length} bytes of the message arrived"
             ));
         }
         self.tail = rest.to_vec();

@@ -290,7 +290,7 @@ fn a_difference_names_field_value_and_expectation() {
         6,
         &answers,
     );
-    assert!(why.contains("expected nothing after this step"), "{why}");
+    assert!(why.contains("expected no message after this step"), "{why}");
 }
 
 #[test]
