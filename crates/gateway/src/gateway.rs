@@ -8,9 +8,9 @@
 //! ```
 //!
 //! [`Gateway::load`] loads one from the text of a file, [`Gateway::reload`] replaces its rules;
-//! `docs/reference/gateway.md` describes the file and the handling of a message. Changes of the state of
-//! orders are stored with [`Outbox::note`], and `on_note` restores them. The listener given to `load`
-//! receives [`GatewayEvent`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
+//! `docs/reference/gateway.md` describes the file and the handling of a message. Changes of the state of orders are
+//! stored with [`Outbox::note`], and `on_note` restores them. The listener that `load` was given receives
+//! [`GatewayEvent`]s on the engine's thread. [`Gateway::counters`], [`matched`](Gateway::matched),
 //! [`counted`](Gateway::counted), [`losses`](Gateway::losses), [`held`](Gateway::held),
 //! [`remembered`](Gateway::remembered) and [`orders`](Gateway::orders) report its state.
 //!
@@ -169,7 +169,7 @@ impl Gateway {
         &self.rules
     }
 
-    /// The number of messages that each rule matched, in the order of the rules.
+    /// Number of messages that each rule matched, in the order of the rules.
     #[must_use]
     pub fn matched(&self) -> &[u64] {
         self.scratch.matched()
@@ -213,7 +213,8 @@ impl Gateway {
 }
 
 impl Application for Gateway {
-    /// Whether the session is a venue: it gets clients' orders, and its responses return to them.
+    /// Why the gateway owns the session: the session is a venue, so the gateway sends clients' orders to it and returns
+    /// its responses to the clients. `None` for other sessions.
     fn owns(&self, session: SessionId) -> Option<&'static str> {
         let found = self.core.sessions.get(session.0 as usize)?;
         found.is_sent.then_some("a target of the gateway's rules")
@@ -255,11 +256,11 @@ impl Application for Gateway {
     fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
         self.set_active(session, true);
         self.core.notes.set_time(now.wall);
-        // Without room for the note, the first message tries again.
+        // If the outbox has no room for the note, the first message writes the note.
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(GatewayEvent::Note(error));
         }
-        // Only a request may be rejected.
+        // An `[[on]]` entry can reject a logon request, but not a completed logon: the result is ignored.
         let _ = self.happened(RuleTrigger::Logon, now, session, Some(logon));
     }
 
@@ -315,7 +316,7 @@ impl Application for Gateway {
         self.happened_to(RuleTrigger::RejectSent, now, session, message, outbox);
     }
 
-    /// False: after a panic the orders would be ahead of their notes.
+    /// False: after a panic the orders in memory could have changes that no note in the journal has.
     fn survives_panics(&self) -> bool {
         false
     }

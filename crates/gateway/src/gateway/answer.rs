@@ -69,7 +69,7 @@ pub(super) struct Answer<'a> {
     pub to: SessionId,
     pub dictionary: &'a Dictionary,
     pub message: &'a Message<'a>,
-    /// The reason; `None` if a rule rejects.
+    /// Why the gateway rejects the message; `None` if a rule rejects it.
     pub trouble: Option<Trouble>,
     pub text: &'a [u8],
     /// Whether the order that OrigClOrdID(41) names is open.
@@ -153,11 +153,12 @@ impl Answer<'_> {
             (tag::AVG_PX, b"0"),
             (tag::TEXT, self.text),
         ];
-        // The cancel may lack what the order says.
+        // Fields that the cancel lacks are taken from the order.
         self.fields((b"8", definition), &fixed, &REPEATED, Some(order), outbox)
     }
 
-    /// Writes an OrderCancelReject. The order does not change; of its status only open or closed is known.
+    /// Writes an OrderCancelReject. The order does not change; the gateway knows only whether the order is open or
+    /// closed.
     fn cancel_reject(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
         let is_unknown = matches!(
             self.trouble,
@@ -305,7 +306,7 @@ impl Answer<'_> {
     fn seq_num<'b>(&self, buffer: &'b mut itoa::Buffer) -> &'b [u8] {
         match self.message.seq_num() {
             Some(Ok(number)) => buffer.format(number).as_bytes(),
-            // It is not known any more, and the version may require one.
+            // The MsgSeqNum is no longer known, and the FIX version may require a RefSeqNum.
             _ => b"0",
         }
     }

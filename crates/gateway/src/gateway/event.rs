@@ -19,7 +19,7 @@ pub enum GatewayEvent<'e> {
         /// Text of the event.
         text: &'e [u8],
     },
-    /// `connect` in a rule: the listener lets this session connect at once, also after a logout.
+    /// `connect` in a rule: the listener makes this session connect at once, even if it was logged out.
     Connect {
         /// The rule's name.
         rule: &'e str,
@@ -39,7 +39,7 @@ pub enum GatewayEvent<'e> {
         from: SessionId,
         /// The message.
         message: Message<'e>,
-        /// The rule that sent it, by its name.
+        /// Name of the rule that sent the message; `None` when no rule did.
         rule: Option<&'e str>,
         /// Why.
         trouble: Trouble,
@@ -47,24 +47,26 @@ pub enum GatewayEvent<'e> {
     /// A held message is not delivered. Its source receives a reject, unless the message was a response or
     /// a copy, or was delivered to another destination.
     Undelivered {
-        /// The session that it came from; `None` when the file no longer has it.
+        /// The session that the message came from; `None` when the file no longer has this session.
         from: Option<SessionId>,
-        /// The session that it was for; `None` when the file no longer has it.
+        /// The session that the message was for; `None` when the file no longer has this session.
         to: Option<SessionId>,
         /// The fields of the message that its reject repeats, as received.
         message: Message<'e>,
         /// Why.
         trouble: Trouble,
     },
-    /// A limit is nearly reached. Reported again only after usage has dropped.
+    /// Usage of a limit has reached 80 %. Reported again only after usage was below 60 %.
     Room {
         /// The limit's key in the file: `max_orders`, `max_held` or `max_remembered`.
         limit: &'static str,
-        /// The client that uses its share, or that uses most; `None` when it is no longer configured.
+        /// The client that uses its share, or the client that uses most of the limit; `None` when this client is no
+        /// longer configured.
         client: Option<SessionId>,
-        /// Whether this client's share is nearly reached, not the whole limit.
+        /// Whether the client has used 80 % of its own share; otherwise all clients together have used 80 % of the
+        /// limit.
         is_share: bool,
-        /// Usage: ids of orders, or bytes.
+        /// Usage: a number of ids for `max_orders`, else bytes.
         taken: u64,
         /// The limit, in the same unit.
         of: u64,
@@ -86,14 +88,14 @@ pub enum Trouble {
     },
     /// A script failed to evaluate a condition of the rule, which then counts as false.
     Untold(TransformFailure),
-    /// `throttle` stopped it: the rate limit is exceeded.
+    /// `throttle` stopped the message: the rate limit is exceeded.
     TooMany {
         /// The limit, in messages a second.
         rate: u32,
     },
     /// The message cannot be converted to the destination's version.
     Unconvertible(TransformFailure),
-    /// No conversion exists from its version to the destination's.
+    /// No conversion exists from the version of the message to the destination's version.
     NoConversion,
     /// The ids of the message cannot be stored.
     Orders(OrdersError),
@@ -103,13 +105,13 @@ pub enum Trouble {
     Away(SessionId),
     /// The outbox has no room, or a value cannot be written.
     NotWritten(BodyError),
-    /// No rule handles it.
+    /// No rule handles the message.
     Unmatched,
-    /// Routing loop: it comes from the session that it was sent to, where it is still open.
+    /// Routing loop: the message comes from the session to which the gateway sent it, where its request is still open.
     CameBack,
-    /// Routing loop: it is the gateway's own response to the session that it comes from.
+    /// Routing loop: a session sent back a message that the gateway itself had made for this session.
     OwnAnswer,
-    /// Routing loop: it was repeatedly sent to the session that it comes from.
+    /// Routing loop: the message came back from its target too many times.
     GoesRound,
     /// Unsolicited: no matching request is known.
     Unsolicited,
@@ -125,9 +127,9 @@ pub enum Trouble {
     TargetGone,
     /// The message was sent, and the peer rejected it with a Reject(3).
     Rejected,
-    /// A mass request that may affect the orders of all clients, and the rule does not name its MsgType.
+    /// The message is a mass request that may affect the orders of all clients, and the rule does not name its MsgType.
     ReachesAll,
-    /// The disk of the gateway is full, and it would open or change an order.
+    /// The disk of the gateway is full, and the message would open or change an order.
     DiskFull,
 }
 
@@ -137,17 +139,17 @@ pub enum Trouble {
 pub enum GatewayLimit {
     /// `max_orders`: open orders of all clients.
     Orders(u64),
-    /// The share of `max_orders` that its client may have now.
+    /// The share of `max_orders` that the message's client may have now, in ids.
     OrdersOfClient(u64),
     /// `max_held`: bytes of held messages of all clients.
     Held(u64),
-    /// The share of `max_held` that its client may have now, in bytes.
+    /// The share of `max_held` that the message's client may have now, in bytes.
     HeldOfClient(u64),
-    /// `max_remembered`: bytes of the values to remember for its order.
+    /// `max_remembered`: bytes of the values to remember for the message's order.
     Remembered(u64),
 }
 
-/// Why a note has no effect.
+/// Why a note of the journal has no effect on the state.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum NoteError {
@@ -216,16 +218,28 @@ impl fmt::Display for Trouble {
             Self::Failed { action, failure } => {
                 write!(f, "action {} failed: {failure}", action + 1)
             }
-            Self::Untold(failure) => write!(f, "condition could not be evaluated: {failure}"),
+            Self::Untold(failure) => write!(
+                f,
+                "condition counts as false, since it could not be evaluated: {failure}"
+            ),
             Self::Unconvertible(error) => error.fmt(f),
-            Self::NoConversion => f.write_str("no conversion between these versions"),
+            Self::NoConversion => {
+                f.write_str("no conversion between the FIX versions of source and destination")
+            }
             Self::Orders(error) => error.fmt(f),
             Self::NotWritten(error) => write!(f, "message could not be written: {error}"),
             Self::Unmatched => f.write_str("no rule handles this message"),
-            Self::ClientGone => f.write_str("its client session is no longer configured"),
-            Self::TargetGone => f.write_str("its destination session is no longer configured"),
+            Self::ClientGone => {
+                f.write_str("the client session of the message is no longer configured")
+            }
+            Self::TargetGone => {
+                f.write_str("the destination session of the message is no longer configured")
+            }
             Self::TooMany { rate } => {
-                write!(f, "rate limit exceeded: throttle {rate} per second")
+                write!(
+                    f,
+                    "rate limit exceeded: throttle allows {rate} messages per second"
+                )
             }
             Self::Limit(limit) => limit.fmt(f),
             _ => f.write_str(self.text()),
@@ -302,7 +316,8 @@ pub struct GatewayCounters {
     /// Messages held in the gateway's queues, counted once for each target. After delivery they also count in
     /// `sent`, `copied` or `returned`.
     pub held: u64,
-    /// Held messages that were not delivered: expired, cancelled, or their target was removed.
+    /// Held messages that were not delivered: they expired, their client cancelled the order, or their target was
+    /// removed.
     pub undelivered: u64,
     /// Held messages whose client cancelled the order before it was sent. They also count in `undelivered`.
     pub cancelled: u64,

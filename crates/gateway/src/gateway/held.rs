@@ -3,7 +3,7 @@
 //! ```text
 //! a message for a target that is away, or whose queue is not empty  > queue
 //! the first of a queue:  its target is logged on                    > outbox
-//!                        expired, or its target was removed         > its order ends, its source gets a reject
+//!                        expired, or its target was removed         > the order ends, the source gets a reject
 //! ```
 //!
 //! Each step has its note in the same record of the journal.
@@ -17,7 +17,7 @@ use super::{Gateway, GatewayEvent, Trouble};
 
 /// Maximum number of messages that leave the queues in one turn.
 const PER_TURN: usize = 256;
-/// Interval of the check whether the clock was set.
+/// Interval at which the gateway checks whether the clock was set.
 pub(super) const LOOK: Nanos = Nanos(1_000_000_000);
 /// Upper bound of a reject's bytes besides the message's fields.
 pub(super) const ANSWER: usize = 1024;
@@ -58,7 +58,7 @@ impl Gateway {
         })
     }
 
-    /// Sends or drops the messages that are due; returns when to call it again.
+    /// Sends or drops the held messages that are due; returns the time at which to call this function again.
     #[cold]
     pub(super) fn serve_held(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
         let rows = self.core.notes.queues.rows();
@@ -79,7 +79,7 @@ impl Gateway {
             };
             due = next.map_or(due, |next| due.min(next));
         }
-        // Another one comes first next time.
+        // The next turn begins with another queue.
         self.first_queue = (first + 1) % rows.max(1);
         self.core.held_due = due;
         due
@@ -124,14 +124,14 @@ impl Gateway {
             body.encoded(held.fields.0);
             Ok(body.finish()?)
         });
-        // What was noted is not taken back.
+        // The note comes after the message, since a note cannot be taken back.
         match written.and_then(|()| core.notes.leaves(row, outbox)) {
             Ok(()) => {
                 core.counters
                     .passed(held.map_or(Passage::Sent, |held| held.passage));
                 Step::Left
             }
-            // Not even into an empty outbox, which is smaller than when the message came.
+            // The message does not fit even into an empty outbox: the outbox is smaller than when the message arrived.
             Err(trouble) => {
                 outbox.truncate(before);
                 self.give_up(row, trouble, now, outbox)
@@ -162,7 +162,7 @@ impl Gateway {
             return Step::Left;
         };
         if !held.known.0.is_empty() {
-            // Without room for this note the order stays open, here and after a restart.
+            // If there is no room for this note, the order stays open, now and after a restart.
             let _ = core.notes.not_delivered(target, held.known.0, outbox);
         }
         let message = decoder.decode(held.came.0);

@@ -46,7 +46,7 @@ pub(super) fn load(
     let notes =
         Notes::new(options.orders, shares(&parts.rules, options), named).map_err(|error| {
             let hint = Some(format!("{error}"));
-            let wanted = "ids that fit into max_id";
+            let wanted = "an id_prefix and an id_length that fit into max_id";
             let problem = RuleProblem::WrongType { wanted };
             alloc::vec![RuleError {
                 line: 1,
@@ -189,8 +189,8 @@ fn nothing_void_is_held(
                     column: 1,
                     problem: RuleProblem::VoidWhenHeld(name.into()),
                     hint: Some(format!(
-                        "remove the resets, or set time_to_live in [target.{name}], or away = \
-                         \"reject\" or another session"
+                        "remove ResetOnLogon, ResetOnLogout and ResetOnDisconnect of the session, or in \
+                         [target.{name}] set time_to_live, or set away to \"reject\" or to another session"
                     )),
                 });
             }
@@ -264,7 +264,10 @@ fn conversions(
                     from: from.version.name(),
                     to: to.name(),
                 },
-                hint: Some(format!("messages of '{}' for {whom}", from.name)),
+                hint: Some(format!(
+                    "this rule converts messages of '{}' for {whom}",
+                    from.name
+                )),
             };
             let same = |one: &RuleError| (one.line, &one.problem) == (error.line, &error.problem);
             if !errors.iter().any(same) {
@@ -277,9 +280,10 @@ fn conversions(
         }
         if way.to.is_none() {
             for version in &clients[way.from] {
-                need(*version, "the sessions that send to it");
+                need(*version, "the clients that send to it");
             }
-            // Orders of other clients may be open since other rules.
+            // Clients of earlier rules may still have open orders at this session, so conversions to all sessions are
+            // made.
             for session in context.sessions.iter().filter(|_| way.convert) {
                 made.make(from.version, session.version);
             }

@@ -40,9 +40,9 @@ pub(super) struct Known {
     pub(super) name: String,
     /// Place of the session in the file; `None` when the session was removed.
     pub(super) place: Option<usize>,
-    /// The content of the last note about it.
+    /// The form of ids in the last note about the session.
     pub(super) ids: Option<Rewriting>,
-    /// The client's share of `max_remembered`, by the last note about it.
+    /// The client's share of `max_remembered` in the last note about the share.
     pub(super) own: Option<u64>,
 }
 
@@ -55,11 +55,12 @@ pub(super) struct Notes {
     pub(super) noted: Option<OrdersConfig>,
     /// Whether notes were written since the start.
     pub(super) begun: bool,
-    /// By number.
+    /// The sessions that notes have introduced, by number.
     pub(super) known: Vec<Known>,
-    /// By place in the file: name, how ids look, number.
+    /// The sessions of the file, in its order: name, form of ids, and number; no number before the first note about the
+    /// session.
     pub(super) sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
-    /// Messages for sessions that are away, by number.
+    /// Messages held for sessions that are away, by the number of the session.
     pub queues: Queues,
     /// The values remembered for orders.
     pub memory: Memory,
@@ -67,16 +68,16 @@ pub(super) struct Notes {
     pub order_shares: Shares,
     pub held_shares: Shares,
     pub memory_shares: Shares,
-    /// Bytes that wait, of the messages of each client, by number, and of all.
+    /// Bytes of the held messages of each client, by its number.
     pub(super) held_of: Vec<u64>,
     pub(super) held_of_all: u64,
-    /// The event that is due.
+    /// The event about a limit that is still to be reported, with the limit's key.
     pub(super) most: Option<(&'static str, Most)>,
-    /// The number of the last answer of our own, or when the last note was written.
+    /// The number of the last message that the gateway made itself, or the time of the last note, whichever is greater.
     pub(super) last_answer: i64,
     /// Time of the noted change.
     pub(super) now: Timestamp,
-    /// The target and the place of the message that was held last, if its source receives a reject.
+    /// Target and position of the last held message whose source receives a reject if the message cannot be delivered.
     pub(super) last_held: Option<(u32, HeldAt)>,
     /// The fields of a note.
     pub(super) draft: Draft,
@@ -216,8 +217,8 @@ impl Notes {
         self.known.get(number.0 as usize)?.place
     }
 
-    /// Applies the limits of the file, if they changed; this work is done once, after a restart with another file.
-    /// The other error is reported once, and the limits stay as they were.
+    /// Applies the limits of the file, if they changed; this work is done once, after a restart with another file. If
+    /// the orders exceed the new limits, the inner error is reported once, and the limits stay as they were.
     pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
         if self.begun {
             return Ok(Ok(()));
@@ -259,12 +260,12 @@ impl Notes {
             ids,
             name: &name,
         };
-        // Where it does not succeed now, it does not when the note is read.
+        // If this fails now, it fails in the same way when the note is replayed.
         let _ = self.keep(GatewayNote::Setup(note), outbox)?;
         Ok(SessionId(number))
     }
 
-    /// Gives the next number to a session.
+    /// Adds a session to those that notes have introduced; it gets the next number.
     fn know(&mut self, name: &str, ids: Option<Rewriting>, own: Option<u64>) {
         let mut sessions = self.sessions.iter();
         let place = sessions.position(|(known, ..)| known == name);
@@ -365,8 +366,8 @@ impl Notes {
     ) -> Result<(), Trouble> {
         let (has, total) = self.orders.kept(client);
         let may = self.order_shares.may(place, has, total);
-        // A cancel makes room in the end, and so do orders that may be forgotten. Without any at
-        // all, the orders say so themselves.
+        // A cancel frees room in the end, and so do orders that may be forgotten. When all ids are used, `OrderTracker`
+        // refuses the message itself.
         let is_cancel = matches!(draft.msg_type(), b"F" | b"K" | b"u");
         let is_full = total >= self.order_shares.max();
         let begins = begins_orders(draft.msg_type()) && !is_cancel;
@@ -560,7 +561,7 @@ impl Notes {
         match note {
             OrderNote::Outbound { client, .. } => {
                 let client = self.introduced_as(client)?;
-                // An error is the same as it was then.
+                // If the original call failed, this call fails in the same way.
                 let _ = self.orders.outbound(at, client, venue, &mut self.draft);
             }
             OrderNote::Inbound { .. } => drop(self.orders.heard(at, venue, &self.draft)),

@@ -47,32 +47,33 @@ type Done = Result<(), Diagnostic>;
 type Keys<T> = &'static [SettingKey<T, fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Done>];
 
 const GATEWAY: Keys<Options> = keys! {
-    /// or `"all"`: how many rules apply to a message ([rules](gateway-rules.md#first-or-all))
+    /// `"first"` or `"all"`: how many rules apply to a message ([rules](gateway-rules.md#first-or-all))
     match_: Plain("word", |_, _, _| Ok(())), "\"first\"", Applied;
-    /// or `"drop"`: what happens to a message that no rule decides
+    /// `"reject"` or `"drop"`: what happens to a message that no rule decides
     unmatched: Plain("word", |_, options, value| {
         let words = [("reject", true), ("drop", false)];
         value.choice(&words).map(|it| options.reject_unmatched = it)
     }), "\"reject\"", Applied;
-    /// maximum operations of one run of a [script](gateway-rules.md#scripts), 100 to 1000000
+    /// maximum number of operations in one run of a [script](gateway-rules.md#scripts), 100 to 1000000
     script_operations: Plain("number", |_, _, _| Ok(())), "10000", Applied;
-    /// the longest id accepted from a client, 8 to 255
+    /// maximum length of an id that a client sends, in bytes, 8 to 255
     max_id: Plain("number",
         |_, options, value| value.number_within(8..=255).map(|it| options.orders.max_id = it as usize)), "64", Restart;
-    /// or `"always"`: when ids are [rewritten](gateway-orders.md#rewriting); `"pass"`: never, and the gateway keeps no order
-    /// state, so `return` does not find its client and routing loops are not detected by id
+    /// `"collision"` or `"always"`: when ids are [rewritten](gateway-orders.md#rewriting); `"pass"`: ids are never
+    /// rewritten, and the gateway keeps no order state, so `return` does not find its client and routing loops are not
+    /// detected by id
     ids: Plain("word", |_, options, value| options.ids.when(value)), "\"collision\"", Restart;
     /// prefix of a rewritten id; up to 8 characters
     id_prefix: Plain("text", |_, options, value| options.ids.prefix(value)), "\"FW\"", Restart;
-    /// the longest id that a venue accepts; without this key `max_id`
+    /// maximum length of an id that a venue accepts, in bytes; without this key it is `max_id`
     id_length: Plain("number", |_, options, value| options.ids.length(value, options.orders.max_id)), "", Restart;
-    /// maximum number of ids that the gateway knows; each uses about 370 bytes
+    /// maximum number of ids that the gateway stores; each uses about 370 bytes
     max_orders: Plain("number", |_, options, value| {
         let number = value.number_within(1..=MAX_ORDERS.into());
         number.map(|it| options.orders.max_orders = it as u32)
     }), "100000", Restart;
     /// when there is no room, the gateway may drop an open order that had no report for this number of days; without
-    /// this key it never does
+    /// this key it drops no open order
     forget_after_days: Plain("number", |_, options, value| {
         let days = value.number_within(1..=10_000);
         days.map(|days| options.orders.forget_quiet = Some(Nanos(days * NANOS_PER_DAY)))
@@ -86,30 +87,34 @@ const GATEWAY: Keys<Options> = keys! {
 };
 
 const TARGET: Keys<TargetTable> = keys! {
-    /// or `"reject"`, or the name of a session
+    /// `"hold"`, `"reject"` or the name of a session: what happens to messages
+    /// [while the target is away](#when-a-target-is-away)
     away: Plain("word", |reader, target, value| reader.away(value).map(|it| target.away = it)), "\"hold\"", Applied;
-    /// how long the [gateway holds](#time-to-live) a message, with `away = "hold"`; without this key it has no time
+    /// with `away = "hold"`: how long the [gateway holds](#time-to-live) a message; without this key there is no time
     /// limit
     time_to_live: Plain("time", |_, target, value| time(value).map(|it| target.time_to_live = Some(it))), "", Applied;
-    /// as in `[gateway]`; without this key, and the next two, the values of `[gateway]` apply
+    /// as `ids` in `[gateway]`; each of this key, `id_prefix` and `id_length` has the value of `[gateway]` when it is
+    /// absent
     ids: Plain("word", |_, target, value| target.ids.when(value)), "", Applied;
     /// prefix of a rewritten id
     id_prefix: Plain("text", |_, target, value| target.ids.prefix(value)), "", Applied;
-    /// the longest id that the venue accepts
+    /// maximum length of an id that the venue accepts, in bytes
     id_length: Plain("number", |reader, target, value| target.ids.length(value, reader.max_id)), "", Applied;
 };
 
 const CLIENT: Keys<Client> = keys! {
-    /// maximum number of ids of this client's open orders, at most that of `[gateway]`; without this key a
-    /// [share](#room-for-each-client)
+    /// maximum number of ids of this client's open orders, at most `max_orders` of `[gateway]`; without this key the
+    /// client has a [share](#room-for-each-client)
     max_orders: Plain("number", |reader, client, value| {
         let number = value.number_within(1..=reader.max_orders);
         number.map(|it| client.max_orders = Some(it))
     }), "", Applied;
-    /// maximum bytes of this client's waiting messages, at most that of `[gateway]`; without this key a share
+    /// maximum memory of this client's held messages in bytes, at most `max_held` of `[gateway]`; without this key the
+    /// client has a share
     max_held: Plain("bytes",
         |reader, client, value| value.bytes(4096..=reader.max_held).map(|it| client.max_held = Some(it))), "", Applied;
-    /// maximum bytes remembered for this client's orders, at most that of `[gateway]`; without this key a share
+    /// maximum memory of the fields remembered for this client's orders, in bytes, at most `max_remembered` of
+    /// `[gateway]`; without this key the client has no limit of its own
     max_remembered: Plain("bytes",
         |reader, client, value| value.bytes(4096..=reader.max_remembered).map(|it| client.max_remembered = Some(it))), "", Applied;
 };
@@ -176,7 +181,8 @@ pub(super) struct Client {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub away: Away,
-    /// How long the gateway holds a message; `None` if the session holds responses and copies.
+    /// How long the gateway holds a message; `None` for no limit: then responses and copies wait in the session, not in
+    /// the gateway.
     pub time_to_live: Option<Nanos>,
     /// Whether orders for the session are tracked, so that responses find their client.
     pub follows: bool,
@@ -227,7 +233,8 @@ impl IdKeys {
         Rewriting::new(self.when, self.prefix.as_bytes(), length).map_err(|error| {
             let said = table.get("id_prefix").or(table.get("id_length"));
             let span = said.map_or(table.span(), |value| value.span());
-            let what = "id_prefix must be up to 8 visible characters without '=', and at least 6 shorter than id_length";
+            let what = "id_prefix must be up to 8 visible characters without '=', and at least 6 characters shorter \
+                than id_length";
             Diagnostic::of(span, what, error.to_string())
         })
     }
@@ -265,7 +272,7 @@ pub(super) fn read(
         max_held: 0,
         max_remembered: 0,
     };
-    // The reader of rules says that it is no table.
+    // If `gateway` is not a table, the reader of rules reports the error.
     let table = root.get("gateway").and_then(|value| value.table().ok());
     let nothing = TomlFile::default();
     let table = table.unwrap_or(nothing.root());
@@ -298,7 +305,7 @@ pub(super) fn read(
 }
 
 impl Options {
-    /// The options of a file without any.
+    /// The options of a file without option tables.
     fn new(context: &GatewayContext<'_>) -> Self {
         let target = Target {
             away: Away::Hold,
@@ -379,7 +386,7 @@ impl Reader<'_> {
             let ids = has_ids.then(|| target.ids.rewriting(table, self.max_id));
             let ids = ids.map(|ids| self.keep(ids).unwrap_or_default());
             if let (Some(value), true) = (table.get("time_to_live"), target.away != Away::Hold) {
-                let what = "time_to_live must be used with away = \"hold\"";
+                let what = "time_to_live requires away = \"hold\"";
                 let hint = "only held messages have a time to live";
                 self.errors.push(value.wrong(what, hint));
             }
@@ -392,7 +399,7 @@ impl Reader<'_> {
                 };
             }
         }
-        // A chain longer than there are sessions comes back to one of its own.
+        // A chain of `away` sessions that is longer than the number of sessions has a loop.
         for (first, value) in &targets {
             let mut at = *first;
             for _ in 0..options.targets.len() {
@@ -403,13 +410,17 @@ impl Reader<'_> {
                 if at == *first {
                     let away = value.table().ok().and_then(|table| table.get("away"));
                     let span = away.map_or(value.key_span, |away| away.span());
-                    let what = format!("messages for '{}' would be routed back to it", value.key);
+                    let what = format!(
+                        "messages for '{0}' would be routed back to '{0}': each session has the next \
+                        one as its away",
+                        value.key
+                    );
                     self.errors.push(Diagnostic::of(span, what, ""));
                     break;
                 }
             }
         }
-        // So that nobody goes round and round.
+        // After an error no target redirects, so that no later check follows a loop.
         if !self.errors.is_empty() {
             options
                 .targets

@@ -241,7 +241,7 @@ impl Queues {
         row.records -= 1;
         row.cancelled -= u64::from(mark == CANCELLED);
         self.records -= 1;
-        // A block is freed when a record begins behind it.
+        // A block is freed when the first record begins after it.
         while row.start > DATA || (row.records == 0 && !row.blocks.is_empty()) {
             self.free.extend(row.blocks.pop_front());
             self.used -= 1;
@@ -268,8 +268,8 @@ impl Queues {
         self.rows.resize_with(rows, Row::default);
     }
 
-    /// Sets where the first record of this empty row begins in its block; `None` if a block has no such position.
-    /// The row must get a record then.
+    /// Sets where the first record of this empty row begins in its block; `None` if a block has no such position. The
+    /// caller must then add a record to the row.
     pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
         let is_empty = self.rows.get(row)?.blocks.is_empty();
         if at > DATA || !is_empty {

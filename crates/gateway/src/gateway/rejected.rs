@@ -26,7 +26,7 @@ impl Gateway {
         let Some(of) = self.core.sessions.get(session.0 as usize) else {
             return;
         };
-        // Nothing tells the id of a copy from the same id of an order.
+        // The id of a copy cannot be distinguished from the same id of an order.
         let is_followed = of.follows && !of.gets_copies;
         self.core.counters.troubles += 1;
         (self.core.listener)(GatewayEvent::Trouble {
@@ -45,7 +45,7 @@ impl Gateway {
         if !asks(draft.msg_type()) || meant.is_some_and(|meant| meant != draft.msg_type()) {
             return;
         }
-        // Without room for the note it stays open, here and after a restart.
+        // If there is no room for the note, the order stays open, now and after a restart.
         self.core.notes.set_time(now.wall);
         let client = match self.core.notes.begin(outbox) {
             Ok(_) => {
@@ -56,7 +56,7 @@ impl Gateway {
         };
         let Ok(Some(client)) = client else { return };
         let notes = &self.core.notes;
-        // Another session that it was sent to has it.
+        // If the order was also sent to another session that has it, the client gets no reject.
         let is_order = matches!(draft.msg_type(), b"D" | b"AB");
         let id = draft.get(tag::CL_ORD_ID).filter(|_| is_order);
         let elsewhere = id
@@ -94,8 +94,8 @@ impl Gateway {
         }
     }
 
-    /// Answers the client of a message that was sent and rejected. Third parties and account are not taken from
-    /// the sent message, since rules may have written them.
+    /// Rejects a message to its client after the venue has rejected it. Third parties and account are not taken from
+    /// the message as sent, since rules may have written them.
     fn answer_rejected(
         &mut self,
         now: Now,

@@ -92,8 +92,8 @@ fn unread(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>) 
             line: rules.line(rule),
             is_warning: true,
             text: format!(
-                "'{name}' sends to '{to}', but no rule handles what '{to}' answers: add a rule with \
-                 from = [\"{to}\"] and do = ['return']"
+                "'{name}' sends to '{to}', but no rule handles the responses of '{to}': add a rule with from = \
+                 [\"{to}\"] and do = ['return']"
             ),
         });
     }
@@ -139,7 +139,7 @@ fn notes(rules: &Rules, context: &GatewayContext<'_>, options: &Options, found: 
     }
     if !refused.is_empty() && !venues.is_empty() {
         let text = format!(
-            "mass requests ({}) are rejected: no rule names them",
+            "mass requests ({}) are rejected: no rule names their MsgType",
             refused.join(", ")
         );
         add(None, text);

@@ -1,8 +1,8 @@
 //! Detects routing loops: messages sent to a session and back from it.
 //!
 //! ```text
-//! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
-//! the gateway's own answer  > PEER sends it back > it goes no further
+//! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times the gateway's own answer  >
+//! PEER sends it back > the gateway drops it
 //! ```
 //!
 //! A message is identified by its fields, without the fields that each gateway rewrites. The last [`SLOTS`] messages
@@ -47,7 +47,7 @@ pub(super) struct Sent {
 pub(super) struct Rounds {
     pub(super) slots: Vec<Option<Sent>>,
     pub(super) hasher: SipHasher13,
-    /// Ids are sent as they came, so that they tell messages of one moment apart.
+    /// Whether ids pass unchanged, so that messages with the same TransactTime can be distinguished by their ids.
     pub(super) ids_pass: bool,
 }
 

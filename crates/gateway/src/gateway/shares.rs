@@ -1,7 +1,7 @@
 //! `Shares`: the part of a limit that each client may use, so that no client uses all of it.
 //!
 //! ```text
-//! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left; more is rejected
+//! max   | ANNA has       | BERT has | left        |     ANNA may use as much as is left; further messages are rejected
 //! ```
 //!
 //! The first client may use half, the next client half of the rest, and so on.
@@ -20,9 +20,9 @@ pub(super) struct Shares {
     pub(super) own: Vec<Option<u64>>,
     /// Whether there is more than one client.
     pub(super) is_shared: bool,
-    /// While all clients together use less than this, no share needs a check.
+    /// While all clients together use less than this, no client can have reached its share.
     pub(super) calm: u64,
-    /// Whether the owner knows that a client, or all clients together, use most of what they may.
+    /// For each client, whether an event has reported that the client has used most of its share.
     pub(super) told: Vec<bool>,
     pub(super) told_all: bool,
 }
@@ -87,7 +87,7 @@ impl Shares {
         self.own.get(client).copied().flatten()
     }
 
-    /// The event that is due when all clients together use this much.
+    /// The event about the whole limit, if it is due at this usage of all clients together.
     pub fn look_at_all(&mut self, total: u64) -> Option<Most> {
         crossed(&mut self.told_all, total, self.max).then_some(Most {
             client: None,
@@ -96,7 +96,8 @@ impl Shares {
         })
     }
 
-    /// The event that is due after a client has used more: once, until usage has dropped.
+    /// The event about a client's share or the whole limit, if it is due after a client has used more. An event is due
+    /// once, until usage has dropped.
     pub fn look(&mut self, client: usize, has: u64, total: u64) -> Option<Most> {
         let may = self.may(client, has, total);
         if let Some(told) = self.told.get_mut(client)

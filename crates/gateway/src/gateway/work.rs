@@ -58,7 +58,7 @@ pub(super) struct Work<'w> {
     answered: bool,
     /// Whether the gateway holds the message, and rejects it to its source if it cannot be delivered.
     holds: bool,
-    /// Whether the reject was not written: then the session, which has separate room, sends a reject.
+    /// Whether the reject could not be written: then the session, which keeps room for it, sends a reject.
     unanswered: bool,
     /// Whether `[[on]]` entries are running: their failures raise no further event.
     happened: bool,
@@ -104,7 +104,8 @@ impl<'w> Work<'w> {
         self.core.recalled.clear();
         if let Err(trouble) = self.before() {
             self.trouble(self.rule, Target::Unknown, trouble);
-            // Its sender may send it again; no reject is made for an answer.
+            // The gateway rejects no response. When a note of the response did not fit, the session rejects it, so that
+            // the peer may send it again.
             self.unanswered = self.is_answer() && matches!(trouble, Trouble::NotWritten(_));
         } else {
             let remembered = core::mem::take(&mut self.core.recalled);
@@ -139,7 +140,7 @@ impl<'w> Work<'w> {
             self.refuse(trouble);
         }
         if self.holds && (self.given > 1 || self.answered) {
-            // Without room for this note it may have a second answer.
+            // If there is no room for this note, the source may get a second reject.
             let _ = self.core.notes.not_to_answer(self.outbox);
         }
         if self.core.notes.has_most() {
@@ -151,8 +152,8 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Returns the message also to another client, whose order it is about. The rules evaluate it again, with the
-    /// values remembered for that order.
+    /// Returns the message also to another client, if it is about an order of this client. The rules evaluate the
+    /// message again, with the values remembered for that order.
     #[cold]
     fn tell_reached(&mut self, reached: ReportAddressee, scratch: &mut RuleScratch) {
         self.back = Back::Heard(reached);
@@ -168,7 +169,7 @@ impl<'w> Work<'w> {
         };
         let (rules, message, source) = (self.rules, self.message, self.source);
         let mut each = |rule: usize, outcome: RuleOutcome<'_>| {
-            // The rest was done for the first one.
+            // Only `return` is carried out: the other actions were carried out for the first client.
             if matches!(outcome, RuleOutcome::Return { .. }) {
                 self.outcome(rule, outcome);
             }
@@ -322,7 +323,7 @@ impl<'w> Work<'w> {
                 self.note_failure(rule, Target::Unknown, done);
             }
             RuleOutcome::Reject { kind, text } => {
-                // A reject of a reject would be answered in its turn.
+                // A BusinessMessageReject is never rejected, since the peer could reject the reject in turn.
                 if !self.answered && self.message.msg_type() != b"j" {
                     self.core.text.clear();
                     self.core.text.extend_from_slice(plain(text));
@@ -413,7 +414,7 @@ impl<'w> Work<'w> {
         self.pass(to, draft, convert, Passing::Sent(out))
             .inspect_err(|_| {
                 if out != Out::Other {
-                    // Without room for this note the order stays open, here and after a restart.
+                    // If there is no room for this note, the order stays open, now and after a restart.
                     let _ = self.core.notes.not_sent(to, self.outbox);
                 }
             })
@@ -468,7 +469,8 @@ impl<'w> Work<'w> {
             Back::Heard(heard) if notes.orders().restore(heard, draft) => heard.client,
             Back::Refused(client, _) => {
                 draft.set(tag::BUSINESS_REJECT_REF_ID, &self.core.own_id);
-                // The number is that of a message that the client never saw, and its own is not kept.
+                // RefSeqNum names the gateway's message to the venue, which the client never saw; the MsgSeqNum of the
+                // client's message is not stored.
                 draft.set(tag::REF_SEQ_NUM, b"0");
                 client
             }
@@ -486,7 +488,7 @@ impl<'w> Work<'w> {
         self.pass(client, draft, convert, Passing::Returned)
     }
 
-    /// The session that gets a message for a session now. A message about an order goes to the session that has
+    /// The session to which a message for session `to` goes now. A message about an order goes to the session that has
     /// the order; a copy, given without a draft, is not about an order.
     fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
         let away = |at: usize| {
@@ -494,7 +496,7 @@ impl<'w> Work<'w> {
             let is_void = !self.open[at] && session.time_to_live.is_none();
             match (self.active[at], session.away) {
                 (true, _) => None,
-                // What is written for it now would be lost when it opens.
+                // A message written for the session now would be lost when its trading session opens.
                 (false, Away::Hold) if is_void => Some(Away::Reject),
                 (false, away) => Some(away),
             }
@@ -560,7 +562,8 @@ impl<'w> Work<'w> {
         };
         let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
         let orders = self.core.notes.orders();
-        // An ExecutionReport about a second copy would be taken for the order's.
+        // For a possible resend of a known order, an ExecutionReport would look like a report of the order at the
+        // venue.
         let again = self.message.is_poss_resend()
             && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.remembers(client, id));
         let kind = match kind {

@@ -78,7 +78,7 @@ pub(super) struct Link {
 }
 
 bytes! {
-    /// A list in which each name is.
+    /// The list in which a name is; each name is in exactly one.
     Queue {
         /// Open names, the longest quiet first.
         Open = 0,
@@ -128,7 +128,7 @@ pub(super) struct Name {
     /// Position of the message that began the name, if the gateway holds it; not part of the state.
     pub(super) held: Option<HeldAt>,
     pub(super) lens: [u8; 3],
-    /// The hash by which it is found, for each of [`By::ALL`].
+    /// The hash by which the name is found, for each of [`By::ALL`]; `None` when the name is not found by this id.
     pub(super) indexed: [Option<u32>; 3],
     pub(super) queue: Queue,
     pub(super) earlier: u32,
@@ -250,7 +250,7 @@ impl Book {
             places: [places.clone(), places.clone(), places],
             queues: [EMPTY; 3],
             hasher: SipHasher13::new_with_key(&seed),
-            // More clients than that take memory once each.
+            // Memory for further clients is allocated when they appear.
             kept: Vec::with_capacity(256),
             next_number: 1,
             next_opened: 1,

@@ -196,7 +196,7 @@ impl OrderTracker {
 
     fn saved(&self, queue: Queue, place: u32) -> SavedName<'_> {
         let name = self.book.name(place);
-        // A link to what is forgotten is none.
+        // A link to a forgotten name is written as 0.
         let number = |link: Link| self.book.follow(link).map_or(0, |_| link.number);
         let found_by = By::ALL.iter().rev().fold(0, |bits, by| {
             bits << 1 | u8::from(self.book.is_indexed(place, *by))
@@ -212,7 +212,7 @@ impl OrderTracker {
             queue,
             began: name.began,
             touched: name.touched,
-            // When it was opened is of no use once it is closed.
+            // The serial number of the opening is used only while the name is open.
             opened: if name.state.is_open() { name.opened } else { 0 },
             before: number(name.before),
             chain: self.book.chain_id(place),

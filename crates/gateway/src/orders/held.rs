@@ -23,7 +23,7 @@ impl OrderTracker {
     /// Records that the message at this place is no longer held.
     pub(crate) fn clear_held(&mut self, venue: SessionId, message: &Draft, at: HeldAt) {
         let name = self.began_by(venue, message);
-        // A later one may have the same id.
+        // A later name may have the same id.
         if let Some(name) = name.filter(|name| self.book.name(*name).held == Some(at)) {
             self.book.set_held(name, None);
         }

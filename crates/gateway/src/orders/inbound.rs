@@ -232,7 +232,7 @@ impl OrderTracker {
             };
             let name = self.book.at_venue(venue, kind, draft.value(at));
             let own = name.filter(|name| self.book.name(*name).client == client);
-            // Its id may have been used again since, and that be forgotten.
+            // The replaced name's id may have been used again by a name that was forgotten since.
             let replaced = before.filter(|before| {
                 self.book.name(*before).kind == kind
                     && self.book.id(*before, By::Venue) == draft.value(at)
@@ -269,7 +269,7 @@ impl OrderTracker {
             return named.filter(is_theirs);
         }
         let by_order_id = self.book.of_order_id(venue, draft.get(tag::ORDER_ID)?);
-        // Of one that has ended, the venue may have used the id again.
+        // An ended order does not count: the venue may have used its OrderID again.
         by_order_id.filter(|name| is_theirs(name) && self.book.is_trading(*name))
     }
 
@@ -304,7 +304,7 @@ impl OrderTracker {
         let (purpose, state, before) = (name.purpose, name.state, name.before);
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         match (heard, purpose, state) {
-            // Only what was asked is refused; the order goes on.
+            // Only the cancel or replacement is rejected; the order stays open.
             (Said::Rejected, Purpose::Cancel, _)
             | (Said::Rejected, Purpose::Replace, State::Pending | State::Ended) => {
                 self.book.close(about, State::Ended);
@@ -334,7 +334,7 @@ impl OrderTracker {
             let name = self.book.name(asked);
             let taken_back = name.purpose == Purpose::Replace && name.state == State::Live;
             let replaced = self.book.follow(name.before).filter(|before| {
-                // One whose id was used again stays what it was.
+                // A replaced order whose id was used again stays closed.
                 taken_back && self.book.is_indexed(*before, By::Venue)
             });
             self.book.close(asked, State::Ended);
@@ -342,7 +342,7 @@ impl OrderTracker {
                 self.book.open(replaced, State::Live);
             }
         }
-        // The id of the order may stand for a later one by now; what was asked knows which.
+        // The order's id may name a later order by now, so the link of the cancel or replacement is used first.
         if let Some(order) = asked.or(before).filter(|_| ended) {
             self.book.end(order);
         }

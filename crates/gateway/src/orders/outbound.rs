@@ -85,7 +85,7 @@ impl OrderTracker {
         if out == Out::Duplicate {
             return Ok(out);
         }
-        // What is named comes first, and what an order is in, so that the order can refer to it.
+        // Names to which an order refers, and the list that has the order, are made before the order.
         let mut within = Link::default();
         for place in 0..draft.len() {
             let Some(ask) = find(asks, draft.tag(place)) else {
@@ -142,7 +142,7 @@ impl OrderTracker {
                     begun += usize::from(new);
                     needs += usize::from(new && !way.again);
                     keeps += usize::from(self.book.may_be_forgotten(name));
-                    // It is not the one that makes room below.
+                    // Touched, so that this name is not forgotten to make room below.
                     self.book.touch(name, way.now);
                 }
                 None => needs += 1,
@@ -182,7 +182,7 @@ impl OrderTracker {
         let begins = way.begins(ask);
         let known = self.book.of_client(way.client, way.venue, ask.kind, id);
         if let Some(name) = known {
-            // The same id twice in one message is open by now.
+            // If the message has this id twice, its first occurrence has opened the name.
             if !begins || way.again || self.book.name(name).state.is_open() {
                 return Ok(name);
             }
@@ -208,14 +208,14 @@ impl OrderTracker {
         let mut rewrite = way.ids.must(id);
         rewrite |= other.is_some_and(|name| Some(name) != known);
         if let Some(name) = known {
-            // An id that is used again now stands for the new one.
+            // An id that is used again refers to the new order from now on.
             let same_there = !rewrite && self.book.id(name, By::Venue) == id;
             if same_there && self.book.name(name).needed == 0 {
                 self.book.forget(name);
             } else {
                 self.book.unindex(name, By::Client);
                 if same_there {
-                    // Reports about what replaces it still speak of it.
+                    // The old name stays: reports about its replacements still refer to it.
                     self.book.unindex(name, By::Venue);
                 }
             }

@@ -93,7 +93,7 @@ impl Notes {
         self.memory.put(to);
     }
 
-    /// The notes of an encoded state, with the file of these notes.
+    /// Decodes a state; limits, sessions and shares of the file are those of these notes.
     fn take(&self, state: &[u8]) -> Result<Self, String> {
         let wrong = |what: &str| format!("gateway state is inconsistent: {what}");
         let from = &mut &*state;
@@ -133,7 +133,7 @@ impl Notes {
     fn take_queues(&mut self, from: &mut &[u8]) -> Option<()> {
         let last_held: Option<u32> = Wire::take(from)?;
         let (rows, used) = (u32::take(from)? as usize, u32::take(from)?);
-        // Each session has one.
+        // There is at most one queue for each session.
         if rows > self.known.len() {
             return None;
         }
@@ -154,7 +154,7 @@ impl Notes {
                     return None;
                 }
                 let place = self.hold_again(row as usize, mark, record)?;
-                // It is the last one of its queue whose source receives a reject.
+                // The last held message is the last one of its queue whose source receives a reject.
                 if mark == ANSWERED && last_held == Some(row) {
                     self.last_held = Some((row, place));
                 }
@@ -188,7 +188,7 @@ impl Ledger for Notes {
     }
 
     fn apply(&mut self, at: Timestamp, note: &[u8]) {
-        // The gateway that runs has told its owner.
+        // The running gateway has already reported the error to its listener.
         let _ = self.replay(at, note);
     }
 

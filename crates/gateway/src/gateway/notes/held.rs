@@ -1,7 +1,8 @@
 //! Held messages and their notes.
 //!
 //! The queue of a target has each message as its arrival time and a [`HeldMessage`]. The mark of a record says whether
-//! its source receives a reject, or that it was cancelled. A queue has the number of its target session.
+//! the source receives a reject if the message cannot be delivered, or that the message was cancelled. A queue has the
+//! number of its target session.
 
 use alloc::vec::Vec;
 
@@ -48,7 +49,7 @@ pub(in super::super) struct Holding<'h> {
     pub message: &'h Message<'h>,
     /// The message as it will be sent.
     pub draft: &'h mut Draft,
-    /// Whether the message counts for its source's share.
+    /// Whether the message counts for the source's share of `max_held`.
     pub is_share: bool,
 }
 
@@ -75,7 +76,7 @@ impl Notes {
         let (message, dictionary) = (holding.message, holding.dictionary);
         for (at, field) in message.fields().iter().enumerate() {
             let is_read = answer::reads(dictionary, message.msg_type(), field.tag);
-            // An answer reads the first of a tag.
+            // A reject reads only the first field with a tag.
             if is_read && message.index_of(field.tag) == Some(at) {
                 self.parts.extend_from_slice(message.raw(at..at + 1));
             }
@@ -112,7 +113,7 @@ impl Notes {
         let note = GatewayNote::Held(HeldNote::Held { message });
         self.text.clear();
         note.put(&mut self.text);
-        // A time in place of the note's kind.
+        // In the queue the record begins with a time of 8 bytes instead of the note's kind of 1 byte.
         let len = 8 + self.text.len() - 1;
         if !self.queues.has_room(row, len) {
             let most = self.held_shares.max();
@@ -120,7 +121,7 @@ impl Notes {
         }
         let before = self.held_by(source);
         let has = before + len as u64;
-        // Answers, which go back to clients, have what all clients leave.
+        // Responses to clients count for no client's share: they may use all room that is left.
         if is_share {
             let most = self.held_shares.may(client, before, self.held_of_all);
             if has > most {

@@ -55,7 +55,8 @@ impl Notes {
         let known = self.known.get(client.0 as usize);
         let known = known.ok_or(Trouble::ClientGone)?;
         let bytes = known.place.and_then(|place| self.memory_shares.own(place));
-        // A reload may have changed it, which no one who reads the notes knows.
+        // A reload may have changed the share. A note records the new share, since whoever replays the notes does not
+        // know the reload.
         if known.own != bytes {
             let client = client.0;
             let note = SetupNote::Share { client, bytes };

@@ -338,7 +338,9 @@ do = ['reject "no"']
     assert_eq!(rig.gateway.on_logon_request(now, id, &logon), Ok(()));
     let said = rig.said();
     assert!(
-        said.len() == 1 && said[0].starts_with("on 1: condition could not be evaluated"),
+        said.len() == 1
+            && said[0]
+                .starts_with("on 1: condition counts as false, since it could not be evaluated"),
         "{said:?}"
     );
     assert_eq!(rig.gateway.counters().scripts_failed, 1);

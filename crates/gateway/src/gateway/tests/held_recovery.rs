@@ -123,7 +123,7 @@ fn what_was_held_for_a_session_that_is_gone_is_answered() {
     );
     assert_eq!(
         rig.said(),
-        ["held: its destination session is no longer configured"; 2]
+        ["held: the destination session of the message is no longer configured"; 2]
     );
     assert_eq!(rig.gateway.held().count(), 0);
     assert_eq!(rig.gateway.orders().counters().live, 0);

@@ -508,7 +508,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
     without.expect("VENUE", "35=8|37=V2|11=FW1|39=0|150=0|", &[]);
     assert_eq!(
         without.said(),
-        ["rule 6: its client session is no longer configured"]
+        ["rule 6: the client session of the message is no longer configured"]
     );
     let held = |rig: &Rig| {
         rig.gateway

@@ -49,12 +49,12 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[gateway]\nid_prefix = 'a b'\n",
-            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 shorter \
+            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 characters shorter \
              than id_length (prefix must be at most 8 visible characters, without '=')",
         ),
         (
             "[gateway]\nid_prefix = 'FWXYZ'\nid_length = 9\n",
-            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 shorter \
+            "2:13: id_prefix must be up to 8 visible characters without '=', and at least 6 characters shorter \
              than id_length (id_length is too short for the prefix, or greater than max_id)",
         ),
         (
@@ -79,7 +79,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 'VENUE'\n",
-            "2:8: messages for 'VENUE' would be routed back to it",
+            "2:8: the away sessions of 'VENUE' lead back to 'VENUE'",
         ),
         (
             "[gateway]\nmax_held = '64B'\n",
@@ -99,7 +99,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 'reject'\ntime_to_live = 10\n",
-            "3:16: time_to_live must be used with away = \"hold\" (only held messages have a time to live)",
+            "3:16: time_to_live requires away = \"hold\" (only held messages have a time to live)",
         ),
     ] {
         assert_eq!(errors(&format!("{text}{rule}")), [wanted], "{text}");
@@ -108,8 +108,8 @@ fn every_mistake_has_its_place_and_a_hint() {
     assert_eq!(
         errors(&format!("{rule}{round}")),
         [
-            "7:8: messages for 'BACKUP' would be routed back to it",
-            "9:8: messages for 'THIRD' would be routed back to it"
+            "7:8: the away sessions of 'BACKUP' lead back to 'BACKUP'",
+            "9:8: the away sessions of 'THIRD' lead back to 'THIRD'"
         ]
     );
     // Those of rules and those of options, in the order of the file.
@@ -183,7 +183,7 @@ fn a_rule_that_converts_needs_a_conversion() {
     assert_eq!(
         errors(&(sent + back)),
         [
-            "6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for the sessions that \
+            "6:1: no conversion from FIXT.1.1 to FIX.4.0 (this rule converts messages of 'NEW' for the clients that \
              send to it)"
         ]
     );

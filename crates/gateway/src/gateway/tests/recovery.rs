@@ -278,7 +278,7 @@ fn a_session_that_is_gone_is_still_known_and_may_come_back() {
     other.expect("VENUE", "35=8|37=1|11=A|39=0|", &[]);
     assert_eq!(
         other.said(),
-        ["rule 3: its client session is no longer configured"]
+        ["rule 3: the client session of the message is no longer configured"]
     );
     other.expect(
         "VENUE",

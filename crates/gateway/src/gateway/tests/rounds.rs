@@ -114,7 +114,7 @@ fn remarks(text: &str) -> Vec<String> {
 
 #[test]
 fn a_file_is_told_what_its_rules_do() {
-    let rejected = "note: mass requests (q, AF, CA) are rejected: no rule names them";
+    let rejected = "note: mass requests (q, AF, CA) are rejected: no rule names their MsgType";
     assert_eq!(remarks(PLAIN), [rejected]);
     let plain = PLAIN.replace("'convert', ", "");
     assert_eq!(
@@ -136,11 +136,11 @@ fn a_file_is_told_what_its_rules_do() {
     assert_eq!(
         remarks(rules),
         [
-            "warning: 3: 'all' sends to 'BACKUP', but no rule handles what 'BACKUP' answers: add \
+            "warning: 3: 'all' sends to 'BACKUP', but no rule handles the responses of 'BACKUP': add \
              a rule with from = [\"BACKUP\"] and do = ['return']",
             "note: 3: 'all' forwards AF, which may affect the orders of all clients at the \
              destination",
-            "note: mass requests (q, CA) are rejected: no rule names them",
+            "note: mass requests (q, CA) are rejected: no rule names their MsgType",
             "note: ids = \"pass\" for 'BACKUP': its orders are not tracked, so one client can \
              affect the orders of another"
         ]

@@ -37,7 +37,7 @@ fn what_fails_is_counted_and_told() {
         market,
         &["BERT: 35=D|11=2|55=VOD|54=1|38=9|58=7|1=A7|"],
     );
-    let why = "large: condition could not be evaluated: script, line 3: wrong type of value, or a \
+    let why = "large: condition counts as false, since it could not be evaluated: script, line 3: wrong type of value, or a \
                field \
                that is missing";
     assert_eq!(rig.said(), [why]);

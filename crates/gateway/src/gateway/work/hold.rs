@@ -39,7 +39,7 @@ impl Work<'_> {
         draft: &mut Draft,
         passing: Passing,
     ) -> Result<(), Trouble> {
-        // Their values may not stand in a note.
+        // Passwords must not be stored in a note.
         let is_secret = |at| SECRETS.contains(&draft.tag(at));
         if draft.msg_type() == b"BE" || (0..draft.len()).any(is_secret) {
             return Err(Trouble::Away(SessionId(to as u32)));
@@ -118,8 +118,8 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// Ends the order of a cancelled message and answers its request: the first message is the order, the others
-    /// are replaces.
+    /// Ends the order of a cancelled held message, and answers the client's request. The first message is the order,
+    /// the others are its replaces.
     fn cancelled(
         &mut self,
         venue: SessionId,
@@ -142,7 +142,7 @@ impl Work<'_> {
             trouble: Trouble::Cancelled,
         });
         if mark != ANSWERED {
-            // Another destination has the order too, and answers.
+            // The order went to another destination too, which responds to the client.
             return Ok(());
         }
         let number = core.notes.answer_number(self.now.wall, self.outbox)?;

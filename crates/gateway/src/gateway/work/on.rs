@@ -8,7 +8,7 @@ use crate::rules::RuleTrigger;
 
 impl Work<'_> {
     pub(super) fn raise(&mut self, trouble: Trouble, target: Target) {
-        // What goes wrong with what an event says raises nothing.
+        // A failure while `[[on]]` entries run raises no further event.
         if self.happened {
             return;
         }
@@ -16,7 +16,8 @@ impl Work<'_> {
         let raised = &mut self.core.raised;
         let missed = match trouble {
             Trouble::Failed { .. } => &mut raised.failed,
-            // What comes back is to stop here.
+            // A failed condition and a routing loop raise no event: an entry could send the message into the loop
+            // again.
             Trouble::Untold(_) | Trouble::CameBack | Trouble::OwnAnswer | Trouble::GoesRound => {
                 return;
             }
@@ -79,7 +80,7 @@ impl Work<'_> {
             }
             missed.clear();
         }
-        // With their memory.
+        // Put back, so that their memory is reused.
         self.core.raised = raised;
         self.core.recalled = remembered;
     }

@@ -36,7 +36,8 @@ impl Work<'_> {
         notes.remember(order, fields, self.outbox)
     }
 
-    /// Forgets the values remembered for that order.
+    /// Forgets the values remembered for the order that the message answers, or else for the source's order with this
+    /// ClOrdID.
     pub(super) fn forget(&mut self, id: Option<&[u8]>) -> Result<(), Trouble> {
         let id = id.unwrap_or_default();
         if self.is_second(id) {

@@ -220,7 +220,7 @@ impl Book {
         }
         if let Some(other) = self.of_order_id(self.name(place).venue, order_id) {
             let is_other = self.name(other).client != self.name(place).client;
-            // The venue has used it again since, for an order that goes on.
+            // The venue has used the OrderID again for an open order of another client, which keeps it.
             if is_other && self.is_trading(other) && !self.is_trading(place) {
                 return;
             }

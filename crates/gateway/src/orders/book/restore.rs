@@ -31,7 +31,7 @@ pub(in crate::orders) struct SavedName<'a> {
     pub(in crate::orders) found_by: u8,
     pub(in crate::orders) client_id: &'a [u8],
     pub(in crate::orders) venue_id: &'a [u8],
-    /// Empty if the name is not found by it.
+    /// OrderID(37); empty if the name is not found by an OrderID.
     pub(in crate::orders) order_id: &'a [u8],
 }
 
@@ -77,7 +77,7 @@ impl Numbers {
 
 impl Book {
     /// Fills an empty book with names; the caller has checked that their number and the lengths of their ids fit.
-    /// `None` if they contradict each other; the book must not be used then.
+    /// `None` if the names contradict each other; the book must not be used then.
     pub(in crate::orders) fn restore(
         &mut self,
         saved: &[SavedName<'_>],
@@ -87,7 +87,7 @@ impl Book {
         let numbers = Numbers::new(saved)?;
         self.next_number = next_number;
         self.next_opened = next_opened;
-        // The first to be used stands last.
+        // Free places are taken from the end of the list.
         self.free
             .truncate(self.names.len().checked_sub(saved.len())?);
         for (place, name) in (0_u32..).zip(saved) {
@@ -104,7 +104,7 @@ impl Book {
             return None;
         }
         open.iter().for_each(|(_, place)| self.join(*place));
-        // Joining has put them into their lists, though not in their order.
+        // `join` has put the names into their lists, but not in the saved order: the lists are made again.
         self.queues = [EMPTY; 3];
         let places = (0_u32..).zip(saved);
         for (place, name) in places {
@@ -158,7 +158,7 @@ impl Book {
         for by in By::ALL {
             let id = name.ids()[by as usize];
             if name.found_by >> (by as u8) & 1 == 0 {
-                // The id of a name that is no longer found by it is still written into reports.
+                // An id by which the name is no longer found is still written into reports.
                 self.keep(place, by, id);
                 continue;
             }
@@ -181,7 +181,7 @@ impl Book {
         for (id, place) in by_chain {
             let name = &saved[place as usize];
             let ordered = name.kind == IdKind::Order && name.purpose != Purpose::Request;
-            // What is in no chain is in no list.
+            // A name without a chain cannot belong to a list or cross.
             let is_in_list = id == 0 && name.within != 0;
             if ordered != (id != 0) || id >= self.next_number || is_in_list {
                 return None;
