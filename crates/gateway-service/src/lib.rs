@@ -1,4 +1,4 @@
-//! A gateway as a program runs it: loaded with the sessions of a settings file, handed to an engine, reloaded
+//! Runs a gateway in a program: loads it with the sessions of a settings file, gives it to an engine, and reloads it
 //! while it runs.
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! the same file, changed --Reloader::reload----+   all of its rules and tables at once, between two messages, or none
 //! ```
 //!
-//! [`load()`] only reads, for whoever checks or tries a file. [`GatewayService`] carries out what rules ask of the
-//! engine (`connect`, `disconnect`), answers the control socket's `counts`, and takes other rules from a
-//! [`Reloader`]. `examples/gateway.rs` is a whole program.
+//! [`load()`] only reads a file, for programs that check or try it. [`GatewayService`] carries out the actions
+//! `connect` and `disconnect` of rules, answers the query `counts` of the control socket, and receives new rules from a
+//! [`Reloader`]. `examples/gateway.rs` is a complete program.
 #![forbid(unsafe_code)]
 
 mod load;

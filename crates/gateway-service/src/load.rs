@@ -1,4 +1,4 @@
-//! A gateway as its file and the files that it names say, and what `check` says of it.
+//! Loads a gateway from its settings file and the tables that the file names, with the remarks that `check` prints.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
@@ -16,32 +16,33 @@ use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
 use fixwire_settings::{Id, LoadError, Problem, SessionSettings, Settings, Source, Span};
 
-/// The gateway of a file, or what is to change one, and what it was loaded with.
+/// The gateway of a file, or the reload of a running gateway, with the tables, sessions and dictionaries it was loaded
+/// with.
 #[derive(Debug)]
 pub struct LoadedGateway<G = Gateway> {
     /// The file.
     pub path: PathBuf,
-    /// It, before its first message.
+    /// The gateway, before its first message; or the reload.
     pub gateway: G,
     /// The tables that the file names.
     pub tables: Vec<TableFile>,
-    /// The conversion tables that it names.
+    /// The conversion tables that the file names.
     pub conversions: Vec<TableFile>,
-    /// The names of the sessions in rules, in the order of the file.
+    /// The names that rules use for the sessions, in the order of the file.
     pub names: Vec<String>,
-    /// The dictionaries of their messages, in the same order.
+    /// The dictionary of each session's messages, in the same order.
     pub dictionaries: Vec<Arc<Dictionary>>,
-    /// The versions of their messages.
+    /// The FIX version of each session's application messages, in the same order.
     pub versions: Vec<Version>,
 }
 
-/// Reads the gateway of a settings file, and its tables beside it. `listener` hears what happens to
-/// messages later.
+/// Reads the gateway of a settings file, and the tables that the file names. `listener` receives the events of the
+/// gateway later.
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`]: settings that no gateway can have, then tables that cannot be read, then
-/// every mistake of the rules.
+/// [`LoadError::Content`]: settings that a gateway does not support, else tables that cannot be read, else every error
+/// in the rules.
 pub fn load(
     source: &Source,
     settings: &Settings,
@@ -52,7 +53,7 @@ pub fn load(
     })
 }
 
-/// Reads the same for a gateway that runs.
+/// Reads a settings file as [`load`] does, for the reload of a running gateway.
 ///
 /// # Errors
 ///
@@ -70,7 +71,7 @@ fn read<G>(
     if settings.gateway.is_empty() {
         let (what, help) = (
             "the file has no rules",
-            "they stand in a TOML file, as tables [[rule]]",
+            "write the rules as [[rule]] tables in a TOML file",
         );
         let problem = Problem::found(Span::default(), what, Some(help));
         return Err(settings.found(vec![problem]));
@@ -90,7 +91,7 @@ fn read<G>(
         let texts = files.iter().map(|table| {
             source.read_table(&table.file).unwrap_or_else(|error| {
                 let title = format!("the table {} cannot be read: {error}", table.file);
-                let help = "its path is relative to the folder of this file";
+                let help = "the path of a table is relative to the folder of this file";
                 let span = source.word(table.line, table.column);
                 unreadable.push(Problem::found(span, &title, Some(help)));
                 String::new()
@@ -134,15 +135,15 @@ fn read<G>(
     })
 }
 
-/// The names of the sessions of a file in rules.
+/// The names that rules use for the sessions of a file.
 pub(crate) fn names(settings: &Settings) -> Vec<String> {
     let sessions = settings.sessions.iter();
     sessions.map(SessionSettings::called).collect()
 }
 
 impl LoadedGateway {
-    /// The settings of the file that are probably mistakes, each with its place: `gateway.toml:12: ...`.
-    /// [`Gateway::remarks`] also has notes.
+    /// Warnings about settings of the file that are probably unintended, each with its place: `gateway.toml:12: ...`.
+    /// [`Gateway::remarks`] has notes too.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let remarks = self.gateway.remarks().iter();
         let warnings = remarks.filter(|remark| remark.is_warning);
@@ -157,8 +158,8 @@ impl LoadedGateway {
         format!("{path}{line}: {}", remark.text)
     }
 
-    /// The most operations of a script, and how long the longest of such scripts takes here; `None` when the
-    /// file has no script.
+    /// The maximum number of operations of a script, and the time that the slowest script with this number of
+    /// operations takes on this machine; `None` when the file has no script.
     #[must_use]
     pub fn longest_script(&self) -> Option<(u64, Duration)> {
         let operations = self.gateway.rules().script_operations()?;
@@ -188,7 +189,7 @@ fn named<'t>(files: &'t [TableFile], texts: &'t [String]) -> Vec<(&'t str, &'t s
         .collect()
 }
 
-/// A secret of this process, of the randomness that the standard library gives its own hash tables.
+/// A secret of this process, from the random keys that the standard library gives its hash tables.
 fn hash_key() -> [u8; 16] {
     let random = || RandomState::new().hash_one(()).to_le_bytes();
     let mut key = [0; 16];

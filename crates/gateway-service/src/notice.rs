@@ -1,4 +1,4 @@
-//! What the operator of a gateway hears, as a sentence.
+//! [`Notice`]: an event of a gateway as a line for its operator.
 
 use std::fmt;
 
@@ -9,17 +9,18 @@ use fixwire_protocol::readable::{Escaped, ReadableFields};
 
 use super::remote::Remote;
 
-/// An event of a gateway; shown, a line for its operator without control characters and passwords.
+/// An event of a gateway. Its `Display` is a line for the operator, without control characters and passwords.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'n> {
-    /// The event. What it asks of the engine is asked already.
+    /// The event. The engine has already been asked to connect or disconnect the session.
     pub event: GatewayEvent<'n>,
-    /// Why the engine could not be asked.
+    /// Why the engine did not accept the request to connect or disconnect; `None` if it accepted the request, or for
+    /// other events.
     pub failed: Option<SendError>,
     names: &'n [String],
 }
 
-/// A listener that connects and ends sessions where a rule says so, and gives each event away.
+/// A listener that connects and logs out sessions when a rule requests it, and passes each event to `told`.
 pub(crate) fn listener(
     names: Vec<String>,
     remote: Remote,
@@ -42,7 +43,7 @@ pub(crate) fn listener(
 }
 
 impl Notice<'_> {
-    /// The name of a session in rules; empty when no session has this id.
+    /// The name that rules use for a session; empty when no session has this id.
     #[must_use]
     pub fn name(&self, session: SessionId) -> &str {
         let name = self.names.get(session.0 as usize);
@@ -63,10 +64,18 @@ impl Notice<'_> {
         match self.event {
             GatewayEvent::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
             GatewayEvent::Connect { rule, session } => {
-                format!("{} connect by {rule}{}", self.name(session), self.done())
+                format!(
+                    "{} connect requested by {rule}{}",
+                    self.name(session),
+                    self.done()
+                )
             }
             GatewayEvent::Disconnect { rule, session } => {
-                format!("{} disconnect by {rule}{}", self.name(session), self.done())
+                format!(
+                    "{} disconnect requested by {rule}{}",
+                    self.name(session),
+                    self.done()
+                )
             }
             GatewayEvent::Trouble {
                 from,
@@ -95,10 +104,15 @@ impl Notice<'_> {
                 of,
             } => {
                 let client = self.client(client);
-                if is_share {
-                    format!("gateway {limit}: {client} uses {taken} of its share of {of}")
+                let unit = if limit == "max_orders" {
+                    "ids"
                 } else {
-                    format!("gateway {limit}: {taken} of {of} used, most by {client}")
+                    "bytes"
+                };
+                if is_share {
+                    format!("gateway {limit}: {client} uses {taken} {unit} of its share of {of}")
+                } else {
+                    format!("gateway {limit}: {taken} of {of} {unit} used, most by {client}")
                 }
             }
             GatewayEvent::Note(error) => format!("gateway {error}"),

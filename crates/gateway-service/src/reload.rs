@@ -1,4 +1,4 @@
-//! A gateway that runs gets the rules and tables that its file has now.
+//! [`Reloader`]: gives a running gateway the present rules and tables of its file.
 
 use std::error::Error;
 use std::fmt;
@@ -13,11 +13,11 @@ use fixwire_settings::{Dialect, DialectSource, LoadError, Options, Settings, Sou
 use super::load::reload;
 use super::remote::Remote;
 
-/// Applies the current file to a running gateway. Variables in it have their values from the environment.
+/// Applies the current file to a running gateway. Variables in the file get their values from the environment.
 #[derive(Clone, Debug)]
 pub struct Reloader {
     file: PathBuf,
-    /// As the caller said it, when the file was read first.
+    /// The dialect that the caller gave when the file was first read, if any.
     dialect: Option<Dialect>,
     /// The settings that the engine runs with.
     running: Arc<Settings>,
@@ -25,22 +25,22 @@ pub struct Reloader {
     remote: Remote,
 }
 
-/// Why a gateway goes on with the rules that it has.
+/// Why a reload failed: the gateway keeps its rules.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// The file or its tables have mistakes.
+    /// The file or its tables have errors.
     File(LoadError),
-    /// Another file was named than the one that runs here.
+    /// The caller named another file than the file of the running gateway, which is this one.
     OtherFile(PathBuf),
-    /// A password file cannot be read, or has a mistake.
+    /// A password file cannot be read, or has an error.
     Passwords(PathBuf, UsersError),
-    /// The gateway cannot go on with these rules, or does not run; a whole sentence.
+    /// The gateway refused the rules, or does not run; the reason as a complete sentence.
     Kept(String),
 }
 
 impl Reloader {
-    /// One for the gateway that was loaded with these settings.
+    /// A reloader for the gateway that was loaded with these settings.
     #[must_use]
     pub fn new(settings: &Settings, remote: &Remote) -> Self {
         let said = matches!(settings.told, DialectSource::ByCaller);
@@ -53,19 +53,20 @@ impl Reloader {
         }
     }
 
-    /// The same, which reads the engine's password files again too.
+    /// Makes the reloader read the engine's password files again, too.
     #[must_use]
     pub fn with_passwords(self, passwords: PasswordFiles) -> Self {
         Self { passwords, ..self }
     }
 
-    /// Reads the file, and lets the gateway go on with it: all rules and tables at once, between two messages,
-    /// or none; then the users of the password files. Waits for the engine, so that it must not be called on its
-    /// thread. The answer is for the operator; `by` stands in the journal.
+    /// Reads the file and replaces all rules and tables of the gateway at once, between two messages, or none; then
+    /// reads the users of the password files. Waits for the engine, so it must not be called on the engine's thread.
+    /// The answer is for the operator; the journal records `by`.
     ///
     /// # Errors
     ///
-    /// The gateway keeps its rules and users: there is a mistake, or settings of sessions differ, which need a restart.
+    /// The gateway keeps its rules and users: the file has an error, or it changes settings of sessions, which requires
+    /// a restart.
     pub fn reload(&self, by: Operator) -> Result<String, ReloadError> {
         let _alone = self.remote.alone();
         let options = Options {
@@ -88,11 +89,11 @@ impl Reloader {
         Ok(said)
     }
 
-    /// The same for somebody who names the file that is to be read.
+    /// Reloads as [`Reloader::reload`] does, if `file` is the file of the running gateway.
     ///
     /// # Errors
     ///
-    /// As [`Reloader::reload`], and when it is another file.
+    /// See [`Reloader::reload`]; also when `file` is another file.
     pub fn reload_file(&self, file: &Path, by: Operator) -> Result<String, ReloadError> {
         let own = fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
         if own != file {
@@ -101,15 +102,17 @@ impl Reloader {
         self.reload(by)
     }
 
-    /// What a [`Control`](fixwire_control::Control) does when it is asked to reload; `told` hears what becomes
-    /// of it.
+    /// The handler with which a [`Control`](fixwire_control::Control) answers requests to reload; `told` receives each
+    /// result.
     pub fn for_control(
         self: Arc<Self>,
         told: impl Fn(&Result<String, ReloadError>) + Send + Sync + 'static,
     ) -> ReloadHandler {
         Box::new(move |file, how, by| {
             if !how.is_empty() {
-                return Err(format!("a gateway cannot reload with {how}: leave it out"));
+                return Err(format!(
+                    "a gateway cannot reload with {how}: repeat the command without it"
+                ));
             }
             let done = self.reload_file(file, by);
             told(&done);
@@ -127,7 +130,10 @@ impl fmt::Display for ReloadError {
             }
             Self::OtherFile(own) => {
                 let own = own.display();
-                write!(f, "gateway not reloaded: this process runs {own}")
+                write!(
+                    f,
+                    "gateway not reloaded: this process runs another file, {own}"
+                )
             }
             Self::Passwords(file, error) => {
                 write!(f, "gateway not reloaded: {}: {error}", file.display())

@@ -1,4 +1,4 @@
-//! How other threads reach a gateway that runs.
+//! [`Remote`]: how other threads reach a running gateway.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,44 +7,46 @@ use fixwire_control::COUNTS;
 use fixwire_engine::{Handle, OperationError, Operator, SendError};
 use fixwire_gateway::gateway::Reload;
 
-/// The command that takes the rules that were put beside the gateway.
+/// The command with which the gateway takes the new rules that wait in [`Remote`].
 pub(crate) const RELOAD: &[u8] = b"reload";
 
-/// Where the answer of an engine comes.
+/// The channel on which the engine's answer arrives.
 type Answered = Receiver<Result<Vec<u8>, OperationError>>;
 
-/// The result of a change of rules: the new ones hold, or the old ones stay; both as a line for the operator.
+/// The result of a reload, as a line for the operator: the new rules apply, or the reason why the old rules stay.
 pub(crate) type Outcome = Result<String, String>;
 
-/// How other threads, and what rules ask of the engine, reach a gateway that runs. Clones reach the same one.
+/// The way from other threads to a running gateway, and from rules to the engine. All clones reach the same gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Remote {
-    /// Locked from reading the file until the gateway has the rules, so that the last reading is what stays.
+    /// Locked from reading the file until the gateway has the rules, so that the rules that were read last are the ones
+    /// that stay.
     one: Arc<Mutex<()>>,
     rules: Arc<Mutex<Option<Handed>>>,
-    /// The engine, once there is one.
+    /// The engine; `None` before [`attach`](Self::attach).
     engine: Arc<Mutex<Option<Handle>>>,
 }
 
-/// Rules on their way to the gateway's thread, and back.
+/// New rules on their way to the gateway's thread, or old rules on their way back.
 #[derive(Debug)]
 enum Handed {
     New(Box<Reload>),
-    /// The old rules, which the gateway's thread must not free.
+    /// The old rules, which another thread frees, so that the gateway's thread does not have to.
     Spent(Box<Reload>),
 }
 
 impl Remote {
-    /// The engine accepts commands from now on: once it exists, before it runs.
+    /// Connects to the engine, which then accepts commands. To be called after the engine was created and before it
+    /// runs.
     pub fn attach(&self, engine: Handle) {
         *locked(&self.engine) = Some(engine);
     }
 
-    /// The counters since the start, a line each.
+    /// The counters since the start of the gateway, one line each.
     ///
     /// # Errors
     ///
-    /// The reason why no answer comes, as a sentence.
+    /// Why the engine gives no answer, as a sentence.
     pub fn counts(&self) -> Result<String, String> {
         let asked = locked(&self.engine)
             .as_mut()
@@ -52,12 +54,12 @@ impl Remote {
         answered(asked)
     }
 
-    /// Held by whoever gives it other rules.
+    /// The lock that a reload holds, so that one reload runs at a time.
     pub(crate) fn alone(&self) -> MutexGuard<'_, ()> {
         locked(&self.one)
     }
 
-    /// Asks the engine for something, when there is one; why it cannot be asked.
+    /// Sends the engine a request, if an engine is attached; returns why the engine did not accept the request.
     pub(crate) fn ask(
         &self,
         wish: impl FnOnce(&mut Handle) -> Result<(), SendError>,
@@ -65,7 +67,7 @@ impl Remote {
         locked(&self.engine).as_mut().map(wish)?.err()
     }
 
-    /// The rules that were put beside the gateway.
+    /// Takes the new rules that wait for the gateway.
     pub(crate) fn take_new(&self) -> Option<Box<Reload>> {
         let given = locked(&self.rules).take_if(|rules| matches!(rules, Handed::New(_)))?;
         match given {
@@ -73,28 +75,28 @@ impl Remote {
         }
     }
 
-    /// Gives rules back that are to be freed elsewhere.
+    /// Gives back the old rules, so that another thread frees them.
     pub(crate) fn give_back(&self, spent: Box<Reload>) {
         *locked(&self.rules) = Some(Handed::Spent(spent));
     }
 
-    /// Goes on with other rules, between two messages, for somebody; one call at a time.
+    /// Makes the gateway replace its rules between two messages, on behalf of `by`; one call at a time.
     pub(crate) fn reload(&self, new: Reload, by: Operator) -> Outcome {
         *locked(&self.rules) = Some(Handed::New(Box::new(new)));
         let asked = locked(&self.engine)
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let outcome = answered(asked);
-        // Freed here, with the lock released.
+        // The old rules are freed here, on this thread, after the lock is released.
         let spent = locked(&self.rules).take();
         drop(spent);
         outcome
     }
 }
 
-/// The engine's answer, when it comes.
+/// Waits for the engine's answer.
 fn answered(asked: Option<Result<Answered, SendError>>) -> Outcome {
-    let asked = asked.ok_or("the gateway has not started yet; try again")?;
+    let asked = asked.ok_or("the gateway has not started yet: try again")?;
     let answer = asked.map_err(|error| error.to_string())?;
     let answer = answer
         .recv()

@@ -1,4 +1,5 @@
-//! The application: a gateway that does between its messages what other threads want, and its counts.
+//! [`GatewayService`]: the gateway as an application that carries out commands of other threads between two messages,
+//! and its counters.
 
 use fixwire_control::{COUNTS, FIGURES};
 use fixwire_gateway::Gateway;
@@ -11,8 +12,8 @@ use super::load::{LoadedGateway, load, names};
 use super::notice::{Notice, listener};
 use super::remote::{Outcome, RELOAD, Remote};
 
-/// A gateway for [`Engine::new`](fixwire_engine::Engine::new). It connects and ends sessions where rules say so,
-/// answers the query `counts`, and takes other rules from a [`Reloader`](crate::Reloader).
+/// A gateway for [`Engine::new`](fixwire_engine::Engine::new). It connects and logs out sessions when rules request it,
+/// answers the query `counts`, and receives new rules from a [`Reloader`](crate::Reloader).
 #[derive(Debug)]
 pub struct GatewayService {
     loaded: LoadedGateway,
@@ -20,12 +21,12 @@ pub struct GatewayService {
 }
 
 impl GatewayService {
-    /// The gateway of a file with the sessions that the same file has; `told` hears what happens to messages, on
+    /// Loads the gateway of a file with the sessions of the same file. `told` receives the events of the gateway, on
     /// the engine's thread.
     ///
     /// # Errors
     ///
-    /// As [`load`](crate::load()).
+    /// See [`load`](crate::load()).
     pub fn load(
         source: &Source,
         settings: &Settings,
@@ -37,13 +38,13 @@ impl GatewayService {
         Ok(Self { loaded, remote })
     }
 
-    /// How other threads reach it. [`Remote::attach`] wants a handle of its engine.
+    /// The way from other threads to the gateway. Give [`Remote::attach`] a handle of the gateway's engine.
     #[must_use]
     pub fn remote(&self) -> Remote {
         self.remote.clone()
     }
 
-    /// The gateway, and the file it was loaded from. The tables are still the ones read at the start.
+    /// The gateway and the file that it was loaded from. After a reload its tables are still those read at the start.
     #[must_use]
     pub fn loaded(&self) -> &LoadedGateway {
         &self.loaded
@@ -59,7 +60,7 @@ impl GatewayService {
 
     fn reload(&mut self) -> Outcome {
         let Some(mut new) = self.remote.take_new() else {
-            return Err("no rules to reload".to_owned());
+            return Err("no new rules are waiting".to_owned());
         };
         let outcome = match self.gateway_mut().reload(&mut new) {
             Ok(()) => {
@@ -74,7 +75,7 @@ impl GatewayService {
     }
 }
 
-/// The counters of a gateway since its start, a line each.
+/// The counters of a gateway since its start, one line each.
 #[must_use]
 pub fn counts(gateway: &Gateway) -> Vec<String> {
     let (all, orders) = (gateway.counters(), gateway.orders().counters());
@@ -88,7 +89,7 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
             all.unmatched, all.unsolicited, all.came_back, all.scripts_failed, all.troubles
         ),
         format!(
-            "orders live {}, ended and remembered {}, refused {}, ids rewritten {}",
+            "orders live {}, ids in memory {}, refused {}, ids rewritten {}",
             orders.live, orders.remembered, orders.refused, orders.rewritten
         ),
     ];
@@ -131,7 +132,7 @@ pub fn counts(gateway: &Gateway) -> Vec<String> {
     lines
 }
 
-/// The counts that a gateway has since its start, each with its name: names and a value, which tabs part.
+/// The counters of a gateway since its start, one line each: names and a value, separated by tabs.
 fn figures(gateway: &Gateway) -> String {
     let (all, orders) = (gateway.counters(), gateway.orders().counters());
     let remembered = gateway.remembered();
@@ -215,7 +216,7 @@ impl Application for GatewayService {
         _: &mut Outbox,
     ) -> Result<(), String> {
         if command.bytes != RELOAD {
-            return Err("a gateway accepts no commands other than `fixwire gateway reload`".into());
+            return Err("a gateway accepts only the command `fixwire gateway reload`".into());
         }
         answer.extend_from_slice(self.reload()?.as_bytes());
         Ok(())

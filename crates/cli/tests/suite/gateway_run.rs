@@ -102,7 +102,7 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
 
     client.send("B", "148=bye|33=1|58=x");
     running.hears("gateway stop: news: bye");
-    running.hears("CLIENT disconnect by stop");
+    running.hears("CLIENT disconnect requested by stop");
     client.expect("5");
     client.send("5", "");
     client.closed();
@@ -159,13 +159,13 @@ do = ['connect VENUE', 'stop']
     };
     let mut first = venue(1);
     client.send("B", "148=down|33=1|58=x");
-    running.hears("VENUE disconnect by down");
+    running.hears("VENUE disconnect requested by down");
     first.expect("5");
     first.send("5", "");
     first.closed();
     running.hears("VENUE disconnected");
     client.send("B", "148=up|33=1|58=x");
-    running.hears("VENUE connect by up");
+    running.hears("VENUE connect requested by up");
     venue(3);
 }
 
@@ -367,7 +367,7 @@ fn the_command_reload_says_what_became_of_it() {
     write(folder, "", &other);
     fs::copy(folder.join("gateway.toml"), folder.join("copy.toml")).unwrap();
     let own = fs::canonicalize(folder.join("gateway.toml")).unwrap();
-    let why = format!("this process runs {}", own.display());
+    let why = format!("this process runs another file, {}", own.display());
     refused(folder, &["copy.toml"], &why);
     let (code, _) = reload(folder, &["gateway.toml"]);
     assert_eq!(code, 0);

@@ -67,7 +67,7 @@ fn a_program_runs_the_gateway_of_a_file_and_reloads_it() {
     let early = reloader.reload(by()).unwrap_err();
     assert_eq!(
         early.to_string(),
-        "the gateway has not started yet; try again"
+        "the gateway has not started yet: try again"
     );
 
     let mut config = settings.to_config().unwrap();
