@@ -61,8 +61,8 @@ impl Conversion {
         BuiltInConversions::default().conversion(from, to)
     }
 
-    /// The text of a built-in table, as the start of a custom table; `None` for versions that are converted by a chain
-    /// of tables.
+    /// The text of a built-in table, from which a custom table can be made; `None` for versions that are converted by a
+    /// chain of tables.
     #[must_use]
     pub fn built_in_text(from: Version, to: Version) -> Option<&'static str> {
         built_in::text(from, to)
@@ -84,7 +84,7 @@ impl Conversion {
     ///
     /// # Errors
     ///
-    /// As [`Conversion::read`].
+    /// See [`Conversion::read`].
     pub fn new(
         text: &str,
         from: Arc<Dictionary>,

@@ -6,7 +6,8 @@ use fixwire_protocol::Tag;
 
 use crate::rules::ScriptFailure;
 
-/// Maximum number of bytes that the rules may add to one message; each written field counts 64 bytes more.
+/// Maximum number of bytes that the rules may add to one message; each written field counts as 64 bytes more than its
+/// value.
 pub const MAX_ADDED: usize = 1 << 20;
 /// The maximum length of a value that `remember` stores.
 pub const MAX_REMEMBERED: usize = 4 << 10;
@@ -21,7 +22,7 @@ pub enum TransformFailure {
     NotInTable(Tag),
     /// The field would become empty or contain SOH.
     BadValue(Tag),
-    /// Entries of the group do not have this field, or start with it and cannot omit it.
+    /// Entries of the group do not have this field, or begin with this field, which therefore cannot be removed.
     NotInEntry(Tag),
     /// The rules would add more than [`MAX_ADDED`] bytes to the message.
     TooLarge,

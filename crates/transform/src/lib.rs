@@ -1,6 +1,6 @@
 //! Changes messages: by rules, each with a condition and actions, and by tables that convert between FIX versions.
 //!
-//! The crate sends nothing and knows sessions by name only: [`Rules`] say what becomes of a message, and the caller
+//! The crate sends nothing and knows sessions only by name: [`Rules`] decide what happens to a message, and the caller
 //! carries it out. It reads no clock, socket or file. Memory is allocated at start; after that the path of a message
 //! allocates nothing, unless a rule runs a script.
 #![no_std]

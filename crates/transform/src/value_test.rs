@@ -1,4 +1,4 @@
-//! [`ValueTest`]: what conditions of rules and of conversion tables ask of the value of one field.
+//! [`ValueTest`]: a test of one field's value, for the conditions of rules and of conversion tables.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -42,7 +42,7 @@ impl Op {
     }
 }
 
-/// A test of a field's value. All but the last two are false for an absent field.
+/// A test of a field's value. For an absent field all tests except `Absent` and `Zero` are false.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueTest {
     Present,
@@ -84,7 +84,7 @@ impl ValueTest {
             Self::Bytes(op, wanted) => op.fits(value.cmp(wanted)),
             Self::Number(op, wanted) => match Decimal::parse(value) {
                 Ok(number) => op.fits(number.cmp(wanted)),
-                // What is no number is not the same as one, and neither more nor less.
+                // A value that is not a number differs from every number, and is neither greater nor less.
                 Err(_) => *op == Op::NotEqual,
             },
             Self::OneOf(wanted) => wanted
@@ -115,7 +115,7 @@ pub(crate) fn is_found(pattern: &Pattern, text: &[u8]) -> bool {
 /// most the product of both lengths.
 pub(crate) fn like(value: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut next) = (0, 0);
-    // Behind the last `*`: where the pattern goes on, and which text that `*` has taken.
+    // After the last `*`: the next position in the pattern, and the end of the text that this `*` has matched so far.
     let mut star: Option<(usize, usize)> = None;
     while at < value.len() {
         match pattern.get(next) {

@@ -19,7 +19,7 @@ pub(crate) trait Fields {
     /// The tag of a field.
     fn tag(name: &Self::Name) -> Tag;
 
-    /// The bytes of all values; new ones are added at the end.
+    /// The bytes of all values; new values are added at the end.
     fn text(&mut self) -> &mut Vec<u8>;
 
     /// The value of a field, if it is present.
@@ -75,7 +75,7 @@ impl<N> Verb<N> {
     }
 }
 
-/// The value that pieces make.
+/// Joins pieces to a value.
 fn joined<F: Fields>(
     fields: &mut F,
     pieces: &[Piece<F::Name>],
@@ -90,7 +90,7 @@ fn joined<F: Fields>(
             Piece::Field(_) => {
                 let (from, to) = written(fields, piece)?;
                 let text = fields.text();
-                // No single value may be longer than all that can be added.
+                // A single value may not be longer than the rules may add to a whole message.
                 if text.len() - start + (to - from) as usize > MAX_ADDED {
                     return Err(TransformFailure::TooLarge);
                 }

@@ -65,7 +65,10 @@ fn a_question_in_the_language_of_rules_finds_messages() {
             "ClOrdD = A",
             "at 1: unknown field 'ClOrdD' (did you mean 'ClOrdID'?)",
         ),
-        ("Side =", "at 7: found the end, expected a value"),
+        (
+            "Side =",
+            "at 7: found the end of the text, expected a value",
+        ),
         ("Side = \"\n", "must not have control characters"),
         ("source = B", "unknown session"),
         ("Text = a\"b", "at "),

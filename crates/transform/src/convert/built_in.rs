@@ -44,7 +44,8 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix50Sp2 Fix50Sp1 "fix50sp2-fix50sp1",
 };
 
-/// Makes built-in conversions, with custom tables where given; the conversions share dictionaries and tables.
+/// Makes conversions from the built-in tables and the custom tables that replace some of them; the conversions share
+/// dictionaries and tables.
 #[derive(Debug, Default)]
 pub struct BuiltInConversions {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
@@ -57,7 +58,7 @@ impl BuiltInConversions {
     ///
     /// # Errors
     ///
-    /// As [`Conversion::read`]; also when the table is for other versions.
+    /// See [`Conversion::read`]; also when the table is for other versions.
     pub fn replace(
         &mut self,
         from: Version,
@@ -71,7 +72,7 @@ impl BuiltInConversions {
         Ok(())
     }
 
-    /// Whether a conversion uses the table of these versions.
+    /// Whether the conversion `by` uses the table of these versions.
     #[must_use]
     pub fn is_used(&self, from: Version, to: Version, by: &Conversion) -> bool {
         let link = self.known(from, to);
@@ -83,7 +84,7 @@ impl BuiltInConversions {
         let route = route(from, to)?;
         let (mut links, mut at) = (Vec::new(), 0);
         while at + 1 < route.len() {
-            // Only a table that was given goes further than to a neighbour.
+            // Only a custom table can lead further than to a neighbour; the one that leads furthest is used.
             let mut further = (at + 2..route.len()).rev();
             let next = further.find(|&next| self.known(route[at], route[next]).is_some());
             let next = next.unwrap_or(at + 1);
@@ -151,7 +152,8 @@ pub fn dictionary(version: Version) -> Dictionary {
 /// one route.
 pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     let (mut up, mut down) = (to_the_root(from)?, to_the_root(to)?);
-    // What both have in common lies behind the version where the ways meet.
+    // Both ways end in the same versions, from the version where they meet to the root: all but the first of these are
+    // dropped.
     let mut meet = up.pop().and(down.pop());
     while let (Some(one), Some(other)) = (up.last(), down.last())
         && one == other

@@ -84,7 +84,7 @@ impl ConversionLevel {
         self.table = table.into();
     }
 
-    /// Whether a field of an inbound message belongs here.
+    /// Whether a field of the received message belongs to this level.
     pub fn takes(&self, tag: Tag) -> bool {
         self.place(tag).is_some_and(|place| place.position != NONE)
     }
@@ -166,7 +166,7 @@ impl core::ops::Index<usize> for Levels {
 }
 
 impl Levels {
-    /// The levels of the messages of `from`, as `to` has them.
+    /// The levels of the messages of `from`, with their places in the messages of `to`.
     pub fn new(from: &Dictionary, to: &Dictionary) -> Self {
         let mut levels = Self {
             all: alloc::vec![ConversionLevel::default()],
@@ -197,12 +197,12 @@ impl Levels {
         (*level != NONE).then_some(*level as usize)
     }
 
-    /// The number of levels.
+    /// Number of levels.
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Applies a statement in a level.
+    /// Records that a statement applies in a level; `needs` are the tags without which it has no effect there.
     pub fn hold(&mut self, level: usize, statement: u32, needs: Tags) {
         self.all[level].statements.push((statement, needs));
     }
@@ -210,7 +210,7 @@ impl Levels {
     /// Adds a level and, after it, the levels of its groups. Recursion is as deep as a dictionary nests groups, 8
     /// at most.
     fn add(&mut self, source: Option<&Side<'_>>, target: Option<&Side<'_>>) -> u32 {
-        // A group that only the target has may come all the same: it is read as the target has it.
+        // A message may have a group that only the target defines: the group is then read by the target's definition.
         let (Some(read), Some(written)) = (source.or(target), target.or(source)) else {
             return NONE;
         };

@@ -7,8 +7,8 @@ use fixwire_protocol::dictionary::Dictionary;
 
 /// A count of lost fields for each tag of the dictionaries on the route, and one count for all other tags.
 ///
-/// Each lost field counts, also each field in a group; a field that loses some of its words counts once. Fields
-/// that a statement rewrites do not count.
+/// Each lost field counts, also each lost field in a group; a multiple-value field that loses some of its values counts
+/// once. Fields that a statement rewrites do not count.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Losses {
     /// Tag and count, in the order of tags.
@@ -34,7 +34,7 @@ impl Losses {
         *count = count.saturating_add(1);
     }
 
-    /// Continues with the counts of another table.
+    /// Adds the counts of an earlier conversion, which this one continues.
     pub fn go_on_from(&mut self, other: &Self) {
         for (tag, count) in other.iter() {
             match self.counts.binary_search_by_key(&tag, |&(tag, _)| tag) {

@@ -33,7 +33,7 @@ pub enum ConversionProblem {
     },
     /// An unknown statement.
     UnknownStatement(String),
-    /// A statement that does not have this form.
+    /// A line or a part of it that does not have this form.
     Form(&'static str),
     /// A missing closing quote.
     OpenQuote,
@@ -52,7 +52,7 @@ pub enum ConversionProblem {
         /// The value.
         value: String,
     },
-    /// Two policies for one field.
+    /// A second policy for a field.
     TwicePolicy(Tag),
     /// An offset that does not make fields user-defined.
     Offset(String),
@@ -62,7 +62,7 @@ pub enum ConversionProblem {
     NeverApplies(Tag),
     /// None of the messages and groups has all fields of the statement.
     AppliesNowhere,
-    /// Conditions that are never true together.
+    /// Conditions on this field that are never true together.
     Contradiction(Tag),
     /// An earlier row of the map matches the same values.
     ShadowedRow(String),
@@ -87,13 +87,13 @@ impl fmt::Display for ConversionProblem {
             }
             Self::UnknownVersion(name) => write!(
                 f,
-                "unknown version {name}; write it as in BeginString, with its service pack: \
-                 FIX.4.2 or FIX.5.0SP2"
+                "unknown version {name}; write the version as in BeginString, with its service pack: FIX.4.2 or \
+                 FIX.5.0SP2"
             ),
             Self::OtherVersion { table, dictionary } => write!(
                 f,
-                "the table is for {table}, the dictionary for {dictionary}; use the dictionary \
-                 that the table names"
+                "the table is for version {table}, but the dictionary is for version {dictionary}; use a dictionary of \
+                 the version that the table names"
             ),
             Self::UnknownStatement(word) => write!(
                 f,
@@ -115,25 +115,25 @@ impl fmt::Display for ConversionProblem {
             ),
             Self::NoSuchTarget(name) => write!(
                 f,
-                "the target version has no message {name}, so it is never converted; remove it"
+                "the target version has no message {name}, so such messages are never converted; remove {name}"
             ),
             Self::UnknownGroup(tag) => write!(
                 f,
-                "no group {tag} in that place; a path lists the count fields of groups from the \
+                "neither version has group {tag} in this place; a path lists the count fields of groups from the \
                  outermost, as in E/73/78"
             ),
             Self::UnknownValue { tag, value } => write!(
                 f,
-                "value {value} is not valid for field {tag}; use one that the dictionary \
-                 lists, in the format of its type"
+                "value {value} is not valid for field {tag}; use a value that the dictionary lists, in the format of \
+                 the field's type"
             ),
             Self::TwicePolicy(tag) => write!(
                 f,
-                "field {tag} already has a policy; remove one of them"
+                "field {tag} already has a policy; remove one of the two policies"
             ),
             Self::Offset(offset) => write!(
                 f,
-                "{offset} is not an offset for user-defined fields; use 5000 to 100000000"
+                "{offset} is not an offset for user-defined fields; use a number from 5000 to 100000000"
             ),
             Self::NoMessages => {
                 f.write_str("this statement applies to no message type; put `for` and message \
@@ -141,25 +141,25 @@ impl fmt::Display for ConversionProblem {
             }
             Self::NeverApplies(tag) => write!(
                 f,
-                "this can never apply: field {tag} is missing, or missing in the target that it \
-                 writes; narrow down `for`"
+                "this statement can never apply: the source has no field {tag} in the places that `for` names, or the \
+                 target has no field {tag} where the statement writes it; name fewer places in `for`"
             ),
             Self::AppliesNowhere => f.write_str(
-                "this can never apply: no message or group has all of its fields; look at both dictionaries",
+                "this statement can never apply: no message or group has all fields of the statement; look at both \
+                    dictionaries",
             ),
             Self::Contradiction(tag) => write!(
                 f,
-                "this can never apply: its conditions on field {tag} exclude each other; remove \
-                 one of them"
+                "this statement can never apply: its conditions on field {tag} exclude each other; remove one of these \
+                 conditions"
             ),
             Self::ShadowedRow(row) => write!(
                 f,
-                "row {row} can never apply: an earlier row already matches the same values; put \
-                 it first"
+                "row {row} can never apply: an earlier row already matches the same values; put row {row} first"
             ),
             Self::BlindRow(row) => write!(
                 f,
-                "row {row} has no value on the left; write at least one"
+                "row {row} has no value on the left; write at least one value there"
             ),
         }
     }

@@ -26,13 +26,13 @@ impl ConversionRun<'_> {
             let tag = self.tree.tag(node);
             let place = level.place(tag);
             if tag == 0 {
-                // It was taken out.
+                // The field was removed.
             } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
             } else {
                 let group = place.and_then(FieldPlace::entries);
                 let is_group = group.is_some_and(|entries| levels[entries].has_target);
-                // A count without entries that is not 0 was no count where it came from.
+                // A count field without entries whose value is not 0 was no count in the source.
                 let has_entries = self.tree.first_entry(node).is_some();
                 match (is_group, has_entries) {
                     (true, true) => self.entries(node)?,

@@ -37,7 +37,7 @@ impl Fields for ConversionRun<'_> {
         self.tree.text_mut()
     }
 
-    /// SendingTime, which a draft does not have, can be read too.
+    /// The value of a field of the scope, or the SendingTime of the received message, which is not in the draft.
     fn value(&self, &tag: &Tag) -> Option<ValueSpan> {
         match tag {
             tag::SENDING_TIME => self.tree.sending_time(),
@@ -57,7 +57,8 @@ impl Fields for ConversionRun<'_> {
         Ok(())
     }
 
-    /// If the new tag is already present, the field stays: it is lost, or dropped if both have the same value.
+    /// If a field with the new tag is already present, the old field stays and is lost later; if both have the same
+    /// value, the old field is removed.
     fn rename(&mut self, &from: &Tag, &to: &Tag) -> Result<(), TransformFailure> {
         let node = self.find(from).ok_or(TransformFailure::NoField(from))?;
         match self.find(to) {
@@ -81,7 +82,7 @@ impl ConversionRun<'_> {
         let TableLink {
             levels, statements, ..
         } = self.link;
-        // Entries that statements add are of the target already.
+        // Entries that statements add are already in the form of the target, so no statement runs for them.
         for scope in 0..self.tree.scopes() {
             let level = &levels[self.tree.level(scope)];
             if level.statements.is_empty() || !self.tree.is_there(scope) {
@@ -106,7 +107,7 @@ impl ConversionRun<'_> {
         self.tree.find(self.scope, tag)
     }
 
-    /// Carries out an action. Without a field that it reads, it has no effect.
+    /// Carries out an action. If a field that the action reads is absent, the action has no effect.
     fn carry_out(&mut self, action: &ConversionAction) -> Option<()> {
         match action {
             ConversionAction::Verb(verb) => verb.apply(self).ok(),
@@ -250,7 +251,7 @@ impl ConversionRun<'_> {
         }
     }
 
-    /// A `YYYYMM` that stays and a day become a `YYYYMMDD`, if the calendar has it.
+    /// Makes a `YYYYMMDD` of a `YYYYMM`, which stays, and a day, if this date exists.
     fn join(&mut self, month: Tag, day: Tag, date: Tag) -> Option<()> {
         let (month, day) = (self.find(month)?, self.find(day)?);
         let text: [u8; 6] = self.tree.value(month).try_into().ok()?;
@@ -316,8 +317,8 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Moves the fields of the group's only entry here, if the target has them here or they are user-defined. The
-    /// others are lost.
+    /// Moves the fields of the group's only entry here, if the target has them here or they are user-defined. The other
+    /// fields are lost.
     fn unwrap(&mut self, count: Tag) -> Option<()> {
         let (levels, scope) = (&self.link.levels, self.scope);
         let group = self.find(count)?;

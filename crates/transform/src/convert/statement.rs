@@ -11,7 +11,7 @@ use crate::verb::{Piece, Verb};
 /// Conditions and an action, for the levels where they apply.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// Fields, each with the test of its value.
+    /// The conditions: fields, each with the test of its value.
     pub conditions: Vec<(Tag, ValueTest)>,
     pub action: ConversionAction,
 }

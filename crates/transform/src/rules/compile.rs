@@ -34,7 +34,7 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub errors: &'e mut Errors<'t>,
     /// The text that is compiled.
     pub here: Here<'c>,
-    /// True for an event hook rather than a rule.
+    /// Whether an `[[on]]` entry is compiled, not a rule.
     pub on: bool,
     /// Bytes that regular expressions may still take.
     pub patterns_left: usize,
@@ -85,7 +85,7 @@ impl Compiler<'_, '_, '_> {
         self.errors.add(self.here.text.offset(at), problem, hint);
     }
 
-    /// The value, or `None` after its error was recorded.
+    /// The value of a result; for an error, records the error and returns `None`.
     pub fn noted<T>(&mut self, at: usize, result: Result<T, Wrong>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -151,8 +151,8 @@ impl Compiler<'_, '_, '_> {
         }
     }
 
-    /// Compiles a condition of a rule, or a branch of one, whose parts must all hold, and checks that they do not
-    /// contradict each other.
+    /// Compiles a condition of a rule, or a branch of a condition, whose parts must all be true, and checks that the
+    /// parts do not contradict each other.
     pub fn and(&mut self, condition: &Condition) -> Option<Test> {
         let mut parts = Vec::new();
         flatten(condition, &mut parts);
@@ -192,7 +192,7 @@ impl Compiler<'_, '_, '_> {
         Some(Test::Value(self.read(field)?, test))
     }
 
-    /// The condition inside a group's entries.
+    /// Compiles a condition on the entries of a group.
     pub fn entries(
         &mut self,
         count: &NameToken,
@@ -214,7 +214,7 @@ impl Compiler<'_, '_, '_> {
 
     fn find_column(&self, text: &str) -> Result<(usize, usize), Wrong> {
         let Some((name, column)) = text.split_once('.') else {
-            let hint = "a table and a column have a point between: venues.venue".to_string();
+            let hint = "write a point between table and column, as in venues.venue".to_string();
             return Err((RuleProblem::UnknownColumn(text.into()), Some(hint)));
         };
         let Some(at) = self.tables.iter().position(|(known, _)| known == name) else {
@@ -271,7 +271,7 @@ impl Compiler<'_, '_, '_> {
         Some(match (no_bytes, no_numbers) {
             (_, true) => Test::Value(field, bytes),
             (true, false) => Test::Value(field, numbers),
-            // A field that no dictionary has, compared with numbers and texts.
+            // No dictionary has the field, so its values are compared as numbers and as texts.
             (false, false) => Test::Or(alloc::vec![
                 Test::Value(field.clone(), bytes),
                 Test::Value(field, numbers),

@@ -46,7 +46,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Whether the step emits the fields.
+    /// Whether the step emits the present fields as an outcome.
     pub fn hands_out(&self) -> bool {
         matches!(
             self,
@@ -64,7 +64,7 @@ impl Step {
     }
 }
 
-/// The use of a named field.
+/// The way in which an action uses a field.
 #[derive(Clone, Copy, Eq, PartialEq)]
 pub(super) enum Write {
     Set,
@@ -189,7 +189,7 @@ impl Compiler<'_, '_, '_> {
     pub fn hashed(&mut self, name: &NameToken) -> Option<FieldRef> {
         let field = self.written(name, Write::Set)?;
         if self.may_be(&field, pseudonym::SAMPLE).is_err() {
-            let why = "it cannot have 64 hexadecimal digits";
+            let why = "its values cannot have 64 hexadecimal digits";
             let field = name.text.clone();
             self.add(name.at, RuleProblem::NotWritable { field, why }, None);
             return None;
@@ -252,7 +252,7 @@ impl Compiler<'_, '_, '_> {
         changes.into_iter().collect::<Option<_>>().map(Change::All)
     }
 
-    /// The value after `else`; the outer `None` if the field cannot have it.
+    /// The value after `else`; the outer `None` if the field cannot have this value.
     fn otherwise(&mut self, field: &FieldRef, text: Option<&NameToken>) -> Option<Option<Vec<u8>>> {
         let Some(text) = text else {
             return Some(None);
@@ -279,14 +279,16 @@ impl Compiler<'_, '_, '_> {
                 .all(|def| def.delimiter() == field.tag || def.position(field.tag).is_none())
         });
         let why = match write {
-            _ if of_session => "each session writes it for itself",
+            _ if of_session => "each session writes this field itself",
             Write::Set | Write::Move | Write::Remember if data => {
-                "data and its length belong together"
+                "a data field and its length field belong together"
             }
             Write::Set | Write::Move | Write::Remember if counts => {
-                "it counts the entries of a group"
+                "this field counts the entries of a group"
             }
-            Write::Remove | Write::Move if begins => "each entry begins with it",
+            Write::Remove | Write::Move if begins => {
+                "each entry of the group begins with this field"
+            }
             _ => return Ok(field),
         };
         let field = name.text.clone();
@@ -308,7 +310,7 @@ impl Compiler<'_, '_, '_> {
             if open > 0 {
                 pieces.push(Piece::Text(rest.as_bytes()[..open].to_vec()));
             }
-            // Behind the quote of the text.
+            // The position after the text's opening quote.
             let at = text.at + 1 + text.text.len() - rest.len() + open + 2;
             let inner = &rest[open + 2..];
             let Some((name, behind)) = inner.split_once('}') else {

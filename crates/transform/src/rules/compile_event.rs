@@ -60,8 +60,8 @@ pub(super) struct On {
 }
 
 impl Compiler<'_, '_, '_> {
-    /// Compiles an entry; `None` after its errors were recorded. `reached` says for each session whether it has a
-    /// rule.
+    /// Compiles an entry; `None` after its errors were recorded. `reached` has for each session whether a rule handles
+    /// its messages.
     pub fn on(&mut self, at: usize, entry: &EventEntry, reached: &[bool]) -> Option<On> {
         let event = entry.event.as_ref()?;
         let known = EVENTS.into_iter().find(|(name, _)| *name == event.value);
@@ -95,7 +95,7 @@ impl Compiler<'_, '_, '_> {
     }
 }
 
-/// Why an action is not available for this event.
+/// Why an action is not available for this event; `None` if it is available.
 fn refused(happening: RuleTrigger, action: ActionKind) -> Option<&'static str> {
     match action {
         ActionKind::Operator => None,

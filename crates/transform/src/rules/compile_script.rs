@@ -126,11 +126,11 @@ impl Compiler<'_, '_, '_> {
                     Err((at, (RuleProblem::UnknownFunction(name), hint)))
                 }
                 Named::Element(at) => {
-                    let why = "a part of a list or text cannot be written";
+                    let why = "a script cannot assign to an element of a list or text";
                     Err((at, (RuleProblem::Script(why.into()), None)))
                 }
                 Named::Other(at) => {
-                    let wanted = "a field behind it, such as msg.Symbol or msg[55]";
+                    let wanted = "a field after msg, such as msg.Symbol or msg[55]";
                     let found = MSG.to_string();
                     Err((at, (RuleProblem::Unexpected { found, wanted }, None)))
                 }
@@ -165,7 +165,7 @@ impl Compiler<'_, '_, '_> {
         let may = |write| self.may_write(&name, write).map(drop);
         if let Some(written) = written {
             if !writes {
-                let why = "a condition changes nothing";
+                let why = "a script in a condition cannot change fields";
                 let field = name.text;
                 return Err((RuleProblem::NotWritable { field, why }, None));
             }
@@ -297,7 +297,7 @@ fn member(whole: &Expr, around: Option<&ASTNode<'_>>) -> Named {
         Expr::Index(pair, flags, _) => (pair, flags.contains(ASTFlags::BREAK), true),
         _ => return Named::Other(whole.position()),
     };
-    // A chain goes on at its right; its first member is at the left of that.
+    // In a chain such as `msg.A.b`, the right side is the rest of the chain, whose left side is the first member.
     let first = match &pair.rhs {
         Expr::Dot(rest, ..) | Expr::Index(rest, ..) if !ends => &rest.lhs,
         only => only,

@@ -18,7 +18,7 @@ pub struct Facts<'f> {
     /// The time: UTC for `today`, the monotonic count for `throttle`.
     pub now: Now,
     /// Whether each session is logged on, in the order of the [`Context`](super::RuleContext); sessions beyond the end
-    /// are not.
+    /// of this list are not logged on.
     pub active: &'f [bool],
     /// The values remembered for the order that the message answers, each as `tag=value` and SOH.
     pub remembered: &'f [u8],
@@ -78,7 +78,7 @@ pub(super) struct World<'w> {
 }
 
 impl Test {
-    /// Whether the condition holds. Calls itself as deep as the condition nests, which the parser limits.
+    /// Whether the condition is true. Calls itself as deep as the condition nests, which the parser limits.
     pub fn holds<F: FieldSequence>(
         &self,
         view: &View<'_, F>,
@@ -127,7 +127,7 @@ pub(super) fn entries<F: FieldSequence>(
     let Some((at, def)) = view.group(level, count.tag) else {
         return false;
     };
-    // Of the entry that the group stands in, which may be one further out, or none.
+    // The end of the entry that has the group, which may be an enclosing entry, or the end of the message.
     let mut around = level;
     while let Some(entry) = around
         && !(entry.start..entry.end).contains(&at)

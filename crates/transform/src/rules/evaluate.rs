@@ -23,7 +23,7 @@ pub enum RuleOutcome<'a> {
         to: usize,
         /// The changed fields; the caller may change them further.
         draft: &'a mut Draft,
-        /// Whether they must be converted to the session's version.
+        /// Whether the fields must be converted to the session's version.
         convert: bool,
     },
     /// A copy goes to a session that is not the message's target: a drop copy.
@@ -32,14 +32,14 @@ pub enum RuleOutcome<'a> {
         to: usize,
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether they must be converted.
+        /// Whether the fields must be converted to the session's version.
         convert: bool,
     },
     /// The message returns to the session that sent the request it answers.
     Return {
         /// The changed fields.
         draft: &'a mut Draft,
-        /// Whether they must be converted.
+        /// Whether the fields must be converted to the session's version.
         convert: bool,
     },
     /// Fields are remembered for the order of the message.
@@ -94,9 +94,9 @@ pub enum RuleOutcome<'a> {
 /// The result of evaluating the rules for a message.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Evaluated {
-    /// The number of rules that matched.
+    /// Number of rules that matched.
     pub matched: usize,
-    /// Whether a rule sent, returned, rejected, stopped or dropped it, or failed. If not, no session
+    /// Whether a rule sent, returned, rejected, stopped or dropped the message, or failed. If `false`, no session
     /// received the message.
     pub decided: bool,
 }
@@ -107,11 +107,11 @@ pub struct Evaluated {
 pub struct RuleScratch {
     /// The fields as the present rule has changed them.
     pub draft: Draft,
-    /// The fields that an outcome has while the draft is still needed.
+    /// A copy of the fields for an outcome, while the rule still needs the draft.
     pub copy: Draft,
-    /// A text that an outcome has.
+    /// The text of an outcome.
     pub text: Vec<u8>,
-    /// For each throttle the moment, on the monotonic clock, up to which its messages are used up.
+    /// For each throttle, the time on the monotonic clock up to which its rate is used up, ns.
     pub buckets: Vec<u64>,
     /// The number of messages that each rule matched.
     pub matched: Vec<u64>,
@@ -151,9 +151,9 @@ impl Rules {
     /// Evaluates a message from a session, given by its index in the [`Context`](super::RuleContext), and
     /// emits the outcomes in order, each with the index of its rule.
     ///
-    /// Conditions see the message as received; each rule changes its own copy of the fields. With
-    /// `match = "first"` evaluation ends after the first rule that decides; with `match = "all"` after
-    /// the first that stops. An unknown session has no outcome.
+    /// Conditions read the message as received; each rule changes its own copy of the fields. With `match = "first"`
+    /// evaluation ends after the first rule that decides; with `match = "all"` after the first that stops. An unknown
+    /// session has no outcome.
     pub fn evaluate(
         &self,
         scratch: &mut RuleScratch,
@@ -180,7 +180,7 @@ impl Rules {
         let Some(from) = self.sessions.get(source) else {
             return evaluated;
         };
-        // Of other rules, after a reload: their throttles are not these.
+        // After a reload the scratch memory may belong to other rules, with other throttles: it starts again.
         let (throttles, rules) = (scratch.buckets.len(), scratch.matched.len());
         if (throttles, rules) != (self.throttles, self.rules.len()) {
             scratch.buckets.clear();
@@ -275,7 +275,7 @@ impl Source {
     }
 }
 
-/// One rule at work on one message.
+/// The evaluation of one rule for one message.
 pub(super) struct Run<'r> {
     pub rules: &'r Rules,
     pub number: usize,
@@ -405,7 +405,7 @@ impl Run<'_> {
     }
 }
 
-/// The use of the fields that a step emits.
+/// The outcome with which a step emits the fields.
 #[inline]
 fn handed_out<'d>(
     step: &Step,
@@ -432,7 +432,8 @@ fn failed(
     Ran::Decided
 }
 
-/// Emits an id and the fields to remember. Returns whether the rule continues.
+/// Emits an id and the fields to remember. Returns whether the rule continues: `false` if the caller could not remember
+/// them.
 fn remember(
     rule: usize,
     id: &[u8],

@@ -56,7 +56,7 @@ pub type ScriptEntry = (SourceText, SourceText);
 /// `[[rule]]`
 #[derive(Clone, Debug, Default)]
 pub struct RuleEntry {
-    /// Where it begins in the file.
+    /// Byte offset where the table begins in the file.
     pub start: usize,
     pub name: Option<SourceText>,
     pub from: Vec<SourceText>,
@@ -67,7 +67,7 @@ pub struct RuleEntry {
 /// `[[on]]`
 #[derive(Clone, Debug, Default)]
 pub struct EventEntry {
-    /// Where it begins in the file.
+    /// Byte offset where the table begins in the file.
     pub start: usize,
     pub event: Option<SourceText>,
     pub name: Option<SourceText>,
@@ -100,7 +100,7 @@ pub struct Errors<'t> {
 }
 
 impl<'t> Errors<'t> {
-    /// The errors of this text, so far none.
+    /// An empty collection of errors of this text.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
@@ -111,9 +111,9 @@ impl<'t> Errors<'t> {
         }
     }
 
-    /// Adds an error at a byte, with a hint at its remedy.
+    /// Adds an error at a byte offset, with a hint how to correct it.
     pub fn add(&mut self, at: usize, problem: RuleProblem, hint: Option<String>) {
-        // A script that several rules run has its mistakes once.
+        // The errors of a script that several rules run are recorded once.
         let found = (at, problem, hint);
         if !self.is_full() && !self.found.contains(&found) {
             self.found.push(found);
@@ -131,12 +131,12 @@ impl<'t> Errors<'t> {
         self.found.len()
     }
 
-    /// Drops the errors after this number of them.
+    /// Keeps only the first `len` errors.
     pub(super) fn cut(&mut self, len: usize) {
         self.found.truncate(len);
     }
 
-    /// Puts the errors from a number on before those from a lower number on.
+    /// Moves the errors from index `len` on before the errors from index `first` on.
     pub(super) fn put_before(&mut self, len: usize, first: usize) {
         self.found[first..].rotate_left(len - first);
     }
@@ -285,7 +285,7 @@ impl Reader<'_, '_> {
         let Some(table) = self.table(value, "the table [gateway]") else {
             return;
         };
-        // Other parts of the gateway have their own keys here.
+        // Other readers of the gateway read further keys of this table.
         match table.get("match").map(|value| (value.string(), value.at)) {
             None | Some((Some("first"), _)) => {}
             Some((Some("all"), _)) => self.file.every_rule = true,

@@ -121,7 +121,7 @@ impl Rules {
     }
 }
 
-/// A compiled rule, with facts about the messages that it matches.
+/// A compiled rule, and which messages it matches.
 struct Compiled {
     rule: Rule,
     sessions: Vec<bool>,
@@ -148,7 +148,7 @@ fn tables(
             errors.add(entry.name.offset(0), problem, hint);
             continue;
         };
-        // A table that cannot be read is empty, so that no more mistakes come of it.
+        // A table with an error is left out, and its error is recorded.
         let table = Table::parse(text).map_err(|error| {
             let (line, what) = (error.line, error.what);
             let hint = Some(entry.file.value.clone());
@@ -179,7 +179,7 @@ impl Compiler<'_, '_, '_> {
             .iter()
             .find(|(_, one)| *one == ActionKind::AnswerStatus);
         if let Some((text, _)) = status {
-            // A condition with mistakes may have said it.
+            // A condition with errors is not checked: it may name the status request.
             let asks = condition.is_none() && entry.when.is_some();
             let asks = asks || types.as_deref() == Some(&[STATUS_REQUEST.to_vec()]);
             self.status(text.offset(0), &sessions, asks);
@@ -254,8 +254,8 @@ impl Compiler<'_, '_, '_> {
         sessions
     }
 
-    /// What the valid actions do, and their steps; records errors in their names and in their order. `refused` says
-    /// why an action is not available.
+    /// Reads actions: the kinds and the steps of the valid ones. Records errors in their names and in their order.
+    /// `refused` returns why an action is not available.
     pub fn actions<'x>(
         &mut self,
         texts: &'x [SourceText],
@@ -285,7 +285,7 @@ impl Compiler<'_, '_, '_> {
             }
         }
         let last = self.errors.len();
-        // What cannot be read may be what sends the fields.
+        // The order is checked only without errors: an action with an error may be the one that sends the fields.
         if actions.len() == texts.len() {
             self.order(&actions);
         }
@@ -319,7 +319,7 @@ impl Compiler<'_, '_, '_> {
 
     /// Records recalled fields that no rule remembers.
     fn nothing_to_recall(&mut self) {
-        // What cannot be read may be what remembers them.
+        // Checked only without errors: a rule with an error may be the one that remembers the fields.
         if !self.errors.is_empty() {
             return;
         }

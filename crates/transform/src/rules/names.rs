@@ -40,7 +40,7 @@ struct Known<'c> {
 pub(super) struct Names<'c> {
     context: &'c RuleContext<'c>,
     known: Vec<Known<'c>>,
-    /// For each session, its index in `known`.
+    /// For each session, the index of its dictionary in `known`.
     of_session: Vec<usize>,
     /// The sessions of each group.
     groups: BTreeMap<String, Vec<bool>>,
@@ -59,7 +59,7 @@ pub(super) struct Scope<'c> {
     pub groups: Vec<Vec<&'c GroupDef>>,
 }
 
-/// The error of a name, and the most similar known name.
+/// The error of a name, and a hint, such as the most similar known name.
 pub(super) type Wrong = (RuleProblem, Option<String>);
 
 /// A value to compare with.
@@ -89,7 +89,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// The first of these sessions whose dictionary lacks one of both messages.
+    /// The first of these sessions whose dictionary lacks one of these two messages.
     pub fn without(&self, sessions: &[bool], messages: [&[u8]; 2]) -> Option<&'c str> {
         let meant = self.context.sessions.iter().zip(sessions);
         let mut meant = meant.filter(|(_, meant)| **meant);
@@ -114,7 +114,10 @@ impl<'c> Names<'c> {
                 let found = match member.value.starts_with('@') {
                     true => Err((
                         RuleProblem::UnknownSession(member.value.clone()),
-                        Some("a group names sessions and patterns, no other groups".to_string()),
+                        Some(
+                            "a group may list sessions and patterns, but no other group"
+                                .to_string(),
+                        ),
                     )),
                     false => self.select(&member.value, &mut sessions),
                 };

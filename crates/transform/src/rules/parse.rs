@@ -22,7 +22,7 @@ pub(super) const SCRIPT: &str = "the name of a script";
 pub fn condition(text: &str) -> Result<Condition, Fault> {
     let mut parser = Parser::new(text)?;
     let condition = parser.or()?;
-    parser.end("'and', 'or' or the end")?;
+    parser.end("'and', 'or' or the end of the text")?;
     Ok(condition)
 }
 
@@ -106,7 +106,7 @@ impl Parser {
     ) -> Result<T, Fault> {
         if self.depth == MAX_DEPTH {
             let limit = MAX_DEPTH;
-            let what = "levels in one another";
+            let what = "nested levels";
             return Err(Fault::new(
                 self.peek().at,
                 RuleProblem::TooMany { what, limit },

@@ -71,7 +71,7 @@ impl Compiler<'_, '_, '_> {
     pub fn action(&mut self) -> Result<ReadAction, Fault> {
         let mut words = Parser::new(&self.here.text.value)?;
         let action = self.step(&mut words)?;
-        words.end("the end")?;
+        words.end("the end of the text")?;
         Ok(action)
     }
 
@@ -222,7 +222,7 @@ impl Compiler<'_, '_, '_> {
             return Err(Fault::new(at, RuleProblem::Unexpected { found, wanted }));
         }
         let Some(count) = count else {
-            // Names in entries of an unknown group mean nothing.
+            // Errors in the names of an unknown group's fields are not reported: only the group is.
             self.errors.cut(mark);
             return Ok(None);
         };
@@ -375,7 +375,7 @@ mod tests {
         compiler.begin(&place, &[]);
         let mut words = Parser::new(text)?;
         let (kind, _) = compiler.step(&mut words)?;
-        words.end("the end").map(|()| kind)
+        words.end("the end of the text").map(|()| kind)
     }
 
     #[test]

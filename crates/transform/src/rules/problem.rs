@@ -133,7 +133,7 @@ pub enum RuleProblem {
         /// The line where it was used first.
         line: usize,
     },
-    /// A field that no rule may write.
+    /// A field that the rule may not write in this way.
     NotWritable {
         /// The field.
         field: String,
@@ -149,7 +149,7 @@ pub enum RuleProblem {
     },
     /// No rule remembers this field, so there is nothing to recall.
     NeverRemembered(String),
-    /// The orders of this session are not tracked, so no remembered values are found.
+    /// The gateway does not track the orders of this session, so it finds no remembered values for them.
     NoOrders(String),
     /// An error in a table.
     Table {
@@ -172,13 +172,13 @@ pub enum RuleProblem {
         /// The version to convert to.
         to: &'static str,
     },
-    /// Copies for this session would be lost while it is not logged on: its sequence numbers reset.
+    /// Copies that wait while this session is not logged on would be lost, since its sequence numbers are reset.
     VoidWhenHeld(String),
     /// Two sessions whose peers have the same CompID, so DeliverToCompID is ambiguous.
     SameCompId {
-        /// One session.
+        /// Name of one session.
         one: String,
-        /// The other.
+        /// Name of the other session.
         other: String,
     },
 }
@@ -248,7 +248,8 @@ impl fmt::Display for RuleProblem {
             Self::BadPattern(why) => write!(f, "invalid regular expression: {why}"),
             Self::Script(why) => write!(f, "invalid script: {why}"),
             Self::NoScripts => {
-                f.write_str("this build has no scripts, the cargo feature `scripts`: cargo build --release --features scripts")
+                f.write_str("this build does not support scripts: build with the cargo feature `scripts` (cargo build \
+                    --release --features scripts)")
             }
             Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
@@ -288,8 +289,8 @@ impl fmt::Display for RuleProblem {
             Self::NeverRemembered(field) => write!(f, "no rule remembers '{field}'"),
             Self::NoOrders(name) => write!(
                 f,
-                "nothing can be recalled for messages of '{name}': with ids = \"pass\" its orders \
-                 are not tracked"
+                "nothing can be recalled for messages of '{name}': with ids = \"pass\" the gateway does not track the \
+                 orders of '{name}'"
             ),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
             Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
@@ -301,7 +302,7 @@ impl fmt::Display for RuleProblem {
             }
             Self::VoidWhenHeld(name) => write!(
                 f,
-                "copies that wait for '{name}' would be lost when its sequence numbers reset"
+                "copies that wait for '{name}' would be lost when the sequence numbers of '{name}' are reset"
             ),
             Self::SameCompId { one, other } => {
                 write!(f, "the peers of '{one}' and '{other}' have the same CompID")

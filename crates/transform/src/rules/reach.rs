@@ -205,7 +205,7 @@ pub(super) fn names_type(test: &Test, msg_type: &[u8]) -> bool {
     }
 }
 
-/// Whether the message type alone decides if the test holds.
+/// Whether the test depends only on the message type.
 pub(super) fn only_types(test: &Test) -> bool {
     match test {
         Test::Value(field, ValueTest::Bytes(Op::Equal, _) | ValueTest::OneOf(_)) => {
@@ -216,7 +216,7 @@ pub(super) fn only_types(test: &Test) -> bool {
     }
 }
 
-/// The messages that earlier rules decide, so that no later rule sees them.
+/// The messages that earlier rules decide, so that they reach no later rule.
 pub(super) struct Taken {
     /// For each session, the rule that decides all of its messages.
     all: Vec<Option<usize>>,
@@ -248,7 +248,8 @@ impl Taken {
         }
     }
 
-    /// A rule that decides all messages of these sessions and types earlier; `None` if some get through.
+    /// An earlier rule that decides messages of these sessions and types, if no such message can reach a later rule;
+    /// `None` if some can.
     pub fn by(&self, sessions: &[bool], types: Option<&[Vec<u8>]>) -> Option<usize> {
         let mut takers = BTreeSet::new();
         for (session, _) in sessions.iter().enumerate().filter(|(_, meant)| **meant) {

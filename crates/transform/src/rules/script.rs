@@ -131,7 +131,7 @@ pub(super) struct Msg {
     /// One value for each slot; `()` for an absent field.
     values: Vec<Value>,
     lists: Vec<Value>,
-    /// The written slots, in the order of their first write.
+    /// The slots that the script has written, in the order of their first write.
     written: Vec<usize>,
 }
 
@@ -152,10 +152,10 @@ pub(super) fn engine(operations: u64) -> Engine {
         .set_max_variables(MAX_VARIABLES)
         .set_strict_variables(true)
         .set_fail_on_invalid_map_property(true)
-        // What one operation takes has to have an end as well.
+        // The power operators are off: one operation could take unlimited time.
         .disable_symbol("**")
         .disable_symbol("**=")
-        // The size of maps is not looked at when something is put into them.
+        // Maps are off: their size is not checked when a script adds a value.
         .disable_symbol("#{");
     engine
         .register_type_with_name::<Msg>("message")
@@ -168,7 +168,7 @@ pub(super) fn engine(operations: u64) -> Engine {
             msg.set(&Key::Tag(tag), value)
         })
         .register_fn(LIST, Msg::list);
-    // Lists are only read, so that none grows or has others in it, whatever its script does.
+    // Scripts can only read lists, so that no list grows or contains other lists.
     engine
         .register_fn("len", |list: &mut Array| list.len() as INT)
         .register_fn("is_empty", |list: &mut Array| list.is_empty())
@@ -186,8 +186,8 @@ pub const LONG_RUNS: [&str; 4] = [
     "loop { text == other; }",
 ];
 
-/// Runs one of [`LONG_RUNS`] to its end, to measure how long a script may block a gateway. Returns whether it used
-/// up all its operations.
+/// Runs one of [`LONG_RUNS`] to its end, to measure how long a script may block a gateway. Returns whether the script
+/// used up all its operations.
 #[must_use]
 pub fn run_long(run: &str, operations: u64) -> bool {
     let (mut scope, engine) = (Scope::new(), engine(operations));
@@ -324,7 +324,7 @@ impl Msg {
 
     fn slot(&self, key: &Key) -> Run<usize> {
         let found = self.shape.keys.iter().find(|(known, _)| known == key);
-        // Its names were looked up at load, so no others occur.
+        // All names of the script were resolved at load, so a key without a slot does not occur.
         found
             .map(|(_, slot)| *slot)
             .ok_or_else(|| failed(ScriptFault::Other))
@@ -338,7 +338,7 @@ impl Msg {
         let at = self.slot(key)?;
         let slot = &self.shape.slots[at];
         let text = written(&value).ok_or_else(|| failed(ScriptFault::Kinds))?;
-        // A method that was called on a value puts it back where it was.
+        // After a method call on a value Rhai assigns the unchanged value again: that is not a change.
         if let Ok(before) = &self.values[at]
             && written(before).as_ref() == Some(&text)
         {

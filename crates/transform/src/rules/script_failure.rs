@@ -60,9 +60,9 @@ impl fmt::Display for ScriptFault {
             Self::NotWritable(tag) => {
                 return write!(f, "field {tag} cannot be set or removed here");
             }
-            Self::NoAnswer => "its result is neither true nor false",
-            Self::Thrown => "it throws",
-            Self::Other => "it failed",
+            Self::NoAnswer => "result is neither true nor false",
+            Self::Thrown => "script executed throw",
+            Self::Other => "script failed",
         })
     }
 }

@@ -59,11 +59,11 @@ impl Table {
                 let (found, wanted) = (values.len(), table.names.len());
                 return fail(
                     line,
-                    alloc::format!("{found} values, but the header line has {wanted}"),
+                    alloc::format!("the line has {found} values, but the header line has {wanted}"),
                 );
             }
             if values[0].is_empty() {
-                return fail(line, "key is empty");
+                return fail(line, "the key in the first column is empty");
             }
             for value in values {
                 let start = table.text.len() as u32;
@@ -111,7 +111,7 @@ impl Table {
         Some(self.cell(row, column)).filter(|cell| !cell.is_empty())
     }
 
-    /// The value in a column of a row; empty without such a column or row.
+    /// The value in a column of a row; empty if the column or the row does not exist.
     #[must_use]
     pub fn cell(&self, row: usize, column: usize) -> &[u8] {
         if column >= self.names.len() {
@@ -154,7 +154,7 @@ impl Table {
         self.sorted = sorted.collect();
     }
 
-    /// `lines` has the line of each row.
+    /// Reports the first key that occurs twice. `lines` has the line of each row.
     fn repeated_key(&self, lines: &[u32]) -> Result<(), TableError> {
         let order = self.sorted.first().map_or(&[][..], |order| order);
         for pair in order.windows(2) {
@@ -163,7 +163,7 @@ impl Table {
                 let (first, again) = (lines[one], lines[other]);
                 return fail(
                     again as usize,
-                    alloc::format!("duplicate key, first in line {first}"),
+                    alloc::format!("duplicate key: its first row is in line {first}"),
                 );
             }
         }
@@ -284,7 +284,11 @@ mod tests {
             ("a,b\nx", 2, "1 values"),
             ("a\n\"x\ny\"\n\n\"x", 5, "missing closing quote"),
             ("a\n\"x\"y", 2, "after a closing quote"),
-            ("a,b\nx,1\ny,2\nx,3", 4, "duplicate key, first in line 2"),
+            (
+                "a,b\nx,1\ny,2\nx,3",
+                4,
+                "duplicate key: its first row is in line 2",
+            ),
             ("a,b\n,1", 2, "empty"),
         ];
         for (text, line, what) in wrong {

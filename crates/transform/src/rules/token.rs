@@ -29,7 +29,7 @@ impl Token {
             Self::Word(text) | Self::Number(text) => text.clone(),
             Self::Quoted(text) => alloc::format!("\"{text}\""),
             Self::Sign(text) => (*text).into(),
-            Self::End => "the end".into(),
+            Self::End => "the end of the text".into(),
         }
     }
 }

@@ -106,7 +106,7 @@ fn copies_that_would_be_void_when_they_wait_are_a_mistake_of_the_file() {
     let errors = loaded("copy to", "").unwrap_err();
     assert_eq!(errors.len(), 1);
     let shown = errors[0].to_string();
-    let wanted = "1:1: copies that wait for 'FRESH' would be lost when its sequence numbers reset";
+    let wanted = "1:1: copies that wait for 'FRESH' would be lost when the sequence numbers of 'FRESH' are reset";
     assert!(
         shown.starts_with(wanted) && shown.contains("[target.FRESH]"),
         "{shown}"

@@ -95,8 +95,8 @@ fn mistakes_are_named_with_their_lines() {
     refused(
         &file(PAIR),
         (PAIR, other),
-        "2:24: line 2 of the table: the table is for FIX.4.3, the dictionary for FIX.4.4; use the \
-         dictionary that the table names (my.conv)",
+        "2:24: line 2 of the table: the table is for version FIX.4.3, but the dictionary is for version FIX.4.4; use a \
+         dictionary of the version that the table names (my.conv)",
     );
     let pair = "FIX.4.3 to FIX.4.4";
     let unused = "from FIX.4.3\nto FIX.4.4\n";

@@ -334,8 +334,8 @@ fn what_can_never_be_found_is_a_mistake_of_the_file() {
         Ok(_) => Vec::new(),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     };
-    let why = "nothing can be recalled for messages of 'VENUE': with ids = \"pass\" its orders \
-               are not tracked";
+    let why = "nothing can be recalled for messages of 'VENUE': with ids = \"pass\" the gateway does not \
+               track the orders of 'VENUE'";
     let hint = "set ids = \"collision\" in [target.VENUE]";
     for pass in [
         "[target.VENUE]\nids = 'pass'\n",

@@ -29,7 +29,7 @@ fn a_table_begins_with_its_versions() {
     refused(
         4,
         "from FIX.4.4",
-        &["use the dictionary that the table names"],
+        &["use a dictionary of the version that the table names"],
     );
     let long = format!("from FIX.4.2\nto FIX.4.4\n#{}", "x".repeat(MAX_TABLE));
     assert_eq!(

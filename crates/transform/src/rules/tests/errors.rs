@@ -51,7 +51,7 @@ do = []
 "#;
     let wanted = [
         "3:22: unknown session 'GAMA' (did you mean 'GAMMA'?)",
-        "3:30: unknown session '@other' (a group names sessions and patterns, no other groups)",
+        "3:30: unknown session '@other' (a group may list sessions and patterns, but no other group)",
         "3:40: no session matches 'Z*'",
         "4:8: unknown table 'venus' (did you mean 'venues'?)",
         "8:1: unknown key form (the keys are do, from, name, when; did you mean from?)",
@@ -74,13 +74,16 @@ fn conditions_are_refused_where_they_are_wrong() {
     let cases = [
         (
             "MsgType = D and",
-            "3:23: found the end, expected the name or number of a field",
+            "3:23: found the end of the text, expected the name or number of a field",
         ),
         (
             "MsgType = D x",
-            "3:20: found x, expected 'and', 'or' or the end",
+            "3:20: found x, expected 'and', 'or' or the end of the text",
         ),
-        ("(MsgType = D", "3:20: found the end, expected ')'"),
+        (
+            "(MsgType = D",
+            "3:20: found the end of the text, expected ')'",
+        ),
         ("Symbol = \"x", "3:17: missing closing quote"),
         (
             "hes(Text)",
@@ -197,22 +200,22 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "set SenderCompID \"x\"",
             4,
-            "'SenderCompID' cannot be written: each session writes it for itself",
+            "'SenderCompID' cannot be written: each session writes this field itself",
         ),
         (
             "remove MsgType",
             7,
-            "'MsgType' cannot be written: each session writes it for itself",
+            "'MsgType' cannot be written: each session writes this field itself",
         ),
         (
             "set NoAllocs \"3\"",
             4,
-            "'NoAllocs' cannot be written: it counts the entries of a group",
+            "'NoAllocs' cannot be written: this field counts the entries of a group",
         ),
         (
             "copy Text to RawData",
             13,
-            "'RawData' cannot be written: data and its length belong together",
+            "'RawData' cannot be written: a data field and its length field belong together",
         ),
         (
             "set MDEntryPx \"1\"",
@@ -227,7 +230,7 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "each NoAllocs: remove AllocAccount",
             22,
-            "'AllocAccount' cannot be written: each entry begins with it",
+            "'AllocAccount' cannot be written: each entry of the group begins with this field",
         ),
         (
             "each NoAllcs: remove AllocShares",
@@ -249,7 +252,7 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "map Text by venues to Account",
             12,
-            "unknown column 'venues' (a table and a column have a point between",
+            "unknown column 'venues' (write a point between table and column",
         ),
         (
             "try set Text \"x\"",
@@ -284,12 +287,12 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "format Price sha256",
             7,
-            "'Price' cannot be written: it cannot have 64 hexadecimal digits",
+            "'Price' cannot be written: its values cannot have 64 hexadecimal digits",
         ),
         (
             "format Side sha256 with \"key\"",
             7,
-            "'Side' cannot be written: it cannot have 64 hexadecimal digits",
+            "'Side' cannot be written: its values cannot have 64 hexadecimal digits",
         ),
         (
             "throttle 0 per second else drop",
@@ -299,14 +302,18 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "throttle 5 per second",
             21,
-            "found the end, expected 'else reject' or 'else drop'",
+            "found the end of the text, expected 'else reject' or 'else drop'",
         ),
         (
             "drop entries of NoAllocs where (Side = \"x\")",
             39,
             "'x' is not a valid value of Side",
         ),
-        ("reject", 6, "found the end, expected a text in quotes"),
+        (
+            "reject",
+            6,
+            "found the end of the text, expected a text in quotes",
+        ),
         (
             "send GAMA",
             5,

@@ -7,7 +7,8 @@ use super::errors::errors;
 #[test]
 fn a_file_with_scripts_says_what_to_build() {
     let file = "[script]\ns = 'true'\n[[rule]]\nfrom = ['ALPHA']\nwhen = 'script s'\ndo = ['script s', 'send VENUE']\n";
-    let why = "this build has no scripts, the cargo feature `scripts`: cargo build --release --features scripts";
+    let why = "this build does not support scripts: build with the cargo feature `scripts` \
+               (cargo build --release --features scripts)";
     assert_eq!(
         errors(file),
         [

@@ -145,7 +145,7 @@ fn mistakes_are_named_with_their_place() {
     for (action, wanted) in [
         (
             "remember",
-            "3:16: found the end, expected the name or number of a field",
+            "3:16: found the end of the text, expected the name or number of a field",
         ),
         (
             "remember Acount",
@@ -153,19 +153,19 @@ fn mistakes_are_named_with_their_place() {
         ),
         (
             "remember Account Text",
-            "3:25: found Text, expected the end",
+            "3:25: found Text, expected the end of the text",
         ),
         (
             "remember Account, RawData",
-            "3:26: 'RawData' cannot be remembered: data and its length belong together",
+            "3:26: 'RawData' cannot be remembered: a data field and its length field belong together",
         ),
         (
             "remember NoAllocs",
-            "3:17: 'NoAllocs' cannot be remembered: it counts the entries of a group",
+            "3:17: 'NoAllocs' cannot be remembered: this field counts the entries of a group",
         ),
         (
             "remember MsgType",
-            "3:17: 'MsgType' cannot be remembered: each session writes it for itself",
+            "3:17: 'MsgType' cannot be remembered: each session writes this field itself",
         ),
         (
             "remember 554",
@@ -184,7 +184,10 @@ fn mistakes_are_named_with_their_place() {
             "try remember Account",
             "3:12: found remember, expected copy, move, map or recall",
         ),
-        ("forget Account", "3:15: found Account, expected the end"),
+        (
+            "forget Account",
+            "3:15: found Account, expected the end of the text",
+        ),
         (
             "remembr Account",
             "3:8: found remembr, expected an action (did you mean 'remember'?)",
@@ -203,7 +206,7 @@ fn mistakes_are_named_with_their_place() {
         ),
         (
             "recall SenderCompID",
-            "6:15: 'SenderCompID' cannot be written: each session writes it for itself",
+            "6:15: 'SenderCompID' cannot be written: each session writes this field itself",
         ),
         (
             "recall Side else \"x\"",

@@ -104,7 +104,7 @@ fn mistakes_are_named_at_load_with_their_line() {
         ),
         (
             "msg.Text = \"a\"; true",
-            "3:5: 'Text' cannot be written: a condition changes nothing",
+            "3:5: 'Text' cannot be written: a script in a condition cannot change fields",
             false,
         ),
         (
@@ -124,22 +124,22 @@ fn mistakes_are_named_at_load_with_their_line() {
         ),
         (
             "let m = msg; true",
-            "3:9: found msg, expected a field behind it, such as msg.Symbol or msg[55]",
+            "3:9: found msg, expected a field after msg, such as msg.Symbol or msg[55]",
             false,
         ),
         (
             "let n = \"Text\"; msg[n] == 1",
-            "3:17: found msg, expected a field behind it, such as msg.Symbol or msg[55]",
+            "3:17: found msg, expected a field after msg, such as msg.Symbol or msg[55]",
             false,
         ),
         (
             "msg.SenderCompID = \"X\";",
-            "3:5: 'SenderCompID' cannot be written: each session writes it for itself",
+            "3:5: 'SenderCompID' cannot be written: each session writes this field itself",
             true,
         ),
         (
             "msg.NoAllocs = 2;",
-            "3:5: 'NoAllocs' cannot be written: it counts the entries of a group",
+            "3:5: 'NoAllocs' cannot be written: this field counts the entries of a group",
             true,
         ),
         ("msg.NoAllocs = ();", "", true),
@@ -155,16 +155,20 @@ fn mistakes_are_named_at_load_with_their_line() {
         ("for msg in 0..3 {} true", "3:5: found msg, ", false),
         (
             "let l = [1]; l[0] = 2; true",
-            "3:15: invalid script: a part of a list or text cannot be written",
+            "3:15: invalid script: a script cannot assign to an element of a list or text",
             false,
         ),
         ("let l = [[1]]; l[0][0] += l; true", "3:", false),
         (
             "msg.Text[0] = 'z';",
-            "3:4: invalid script: a part of a list or text cannot be written",
+            "3:4: invalid script: a script cannot assign to an element of a list or text",
             true,
         ),
-        ("msg[58][0] = 'z';", "3:4: invalid script: a part ", true),
+        (
+            "msg[58][0] = 'z';",
+            "3:4: invalid script: a script cannot",
+            true,
+        ),
         ("let n = 2; n **= 3; true", "3:", false),
         ("let m = #{}; true", "3:", false),
     ];
@@ -260,7 +264,7 @@ fn fields_are_written_when_it_has_ended_well() {
         "send VENUE: 35=8|38=1|"
     );
     let failed = after("msg.Text = \"y\"; throw 1;", "1", "x");
-    assert_eq!(failed, "failed: script, line 3: it throws");
+    assert_eq!(failed, "failed: script, line 3: script executed throw");
     for (script, why) in [
         ("msg.Text = \"\" + \"\";", "failed: BadValue(58)"),
         (
@@ -361,7 +365,7 @@ fn there_is_an_end_to_time_and_memory() {
 
 #[test]
 fn a_condition_without_an_answer_does_not_hold() {
-    let why = "not told: script, line 3: its result is neither true nor false";
+    let why = "not told: script, line 3: result is neither true nor false";
     assert_eq!(run(&condition("msg.Text"), "35=D|58=x|"), [why]);
     assert!(!holds("return false; true"));
     // A condition that cannot be evaluated is false, so its negation is true.
