@@ -20,7 +20,7 @@ pub(crate) use state::ClientLedger;
 /// Maximum number of messages in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
 
-/// Batch size for removing finished orders of earlier runs.
+/// Number of finished orders of earlier runs after which they are removed together.
 const MOST_FINISHED: usize = 10_000;
 
 /// Maximum number of ClOrdIDs of finished orders whose last OrdStatus is kept over restarts.
@@ -29,9 +29,9 @@ const MOST_FINISHED_IDS: usize = 10_000;
 /// An order.
 #[derive(Debug, Default)]
 pub(crate) struct ClientOrder {
-    /// ClOrdID(11) of its last accepted version.
+    /// ClOrdID(11) of the order's last accepted version.
     pub id: Box<str>,
-    /// ClOrdIDs of all its messages, its own first.
+    /// ClOrdIDs of all messages of the order, the first for the order itself.
     pub(crate) ids: Vec<Box<str>>,
     /// OrderID(37); empty before a report with it.
     pub order_id: Box<str>,
@@ -67,14 +67,14 @@ impl ClientOrder {
 /// A message with a ClOrdID(11).
 #[derive(Debug)]
 pub(crate) struct SentMessage {
-    /// The order it belongs to.
+    /// The order to which the message belongs, by its serial number; `None` if unknown.
     pub(crate) order: Option<u64>,
     pub(crate) msg_type: Box<str>,
     /// Fields that a replace changes, packed.
     pub(crate) changes: Box<str>,
-    /// Send time, of a message of this run.
+    /// Send time of a message of this run; `None` for an earlier run.
     pub(crate) due: Option<Mono>,
-    /// Time to its first answer.
+    /// Time to the first answer; `None` before it.
     pub(crate) latency: Option<Nanos>,
     pub(crate) rejected: bool,
 }
@@ -89,7 +89,7 @@ impl SentMessage {
 #[derive(Debug)]
 pub(crate) struct ClientBook {
     pub(crate) orders: BTreeMap<u64, ClientOrder>,
-    /// By ClOrdID(11).
+    /// The messages, by ClOrdID(11).
     pub(crate) messages: BTreeMap<Box<str>, SentMessage>,
     /// The next number of each group.
     pub(crate) groups: BTreeMap<Box<str>, u64>,
@@ -137,7 +137,7 @@ impl ClientBook {
         }
     }
 
-    /// The next number of a group; `None` when nothing was sent in it.
+    /// The next number of a group; `None` when no message was sent in the group.
     pub(crate) fn next_of(&self, group: &str) -> Option<u64> {
         self.groups.get(group).copied()
     }
@@ -237,7 +237,7 @@ impl ClientBook {
         }
     }
 
-    /// Records the answer to a message. True when the message is known.
+    /// Records the answer to a message; returns whether the message is known.
     pub(crate) fn answered(&mut self, now: Mono, id: &str, rejected: bool) -> bool {
         let Some(message) = self.messages.get_mut(id) else {
             return false;
@@ -252,7 +252,7 @@ impl ClientBook {
         true
     }
 
-    /// Records a reject without an ExecutionReport. Returns the change of its order, if it was an order, for a note.
+    /// Records a reject without an ExecutionReport. Returns a note of the change, if the rejected message was an order.
     /// A rejected message of another type, such as a status request, does not change the order.
     pub(crate) fn refused(&mut self, now: Mono, id: &str, msg_type: &str) -> Option<Vec<u8>> {
         let message = self.messages.get(id)?;
@@ -272,7 +272,7 @@ impl ClientBook {
         Some(note)
     }
 
-    /// Applies an ExecutionReport or an OrderCancelReject. Returns the change of its order, for a note.
+    /// Applies an ExecutionReport or an OrderCancelReject. Returns a note of the change of the order, if it changed.
     pub(crate) fn report(&mut self, now: Mono, report: &Message<'_>) -> Option<Vec<u8>> {
         let text = |tag: Tag| String::from_utf8_lossy(report.get(tag).unwrap_or_default());
         let (id, orig) = (text(tag::CL_ORD_ID), text(tag::ORIG_CL_ORD_ID));
@@ -394,7 +394,7 @@ impl ClientBook {
         found.map(|(id, _)| &**id)
     }
 
-    /// Counts of the messages of this run: of all, or of a group.
+    /// Counts of the messages of this run: of all messages, or of the messages of a group.
     pub(crate) fn stats(&self, group: Option<&str>) -> SendStats {
         let mut stats = SendStats {
             group: group.map(ToString::to_string),

@@ -34,7 +34,7 @@ pub struct ClientSetup<'a> {
     pub session: SessionId,
     /// The session's configuration.
     pub config: &'a Config,
-    /// How long a command waits for the logon, and a `wait` for answers.
+    /// Maximum time for which a command waits for the logon, and `wait` for answers.
     pub timeout: Nanos,
 }
 
@@ -55,7 +55,7 @@ pub struct OrderClient {
     pub(crate) is_logged_on: bool,
     pub(crate) has_started: bool,
     pub(crate) stamps: bool,
-    /// Answers not counted by a `wait` yet.
+    /// Number of answers that no `wait` has counted yet.
     pub(crate) reports: u64,
     pub(crate) decoder: Decoder,
 }
@@ -109,7 +109,7 @@ impl OrderClient {
         }
     }
 
-    /// Continues the task; returns when to call it again.
+    /// Continues the task; returns the time at which to call this function again.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut task = self.task.take()?;
         let step = match &mut task {
@@ -171,8 +171,8 @@ impl OrderClient {
         })
     }
 
-    /// Writes a note of an order change, if any. Without room for the note the order has its old state after a
-    /// restart; nothing else is lost, and the report was applied.
+    /// Writes a note of an order change, if any. If the outbox has no room for the note, the order has its old state
+    /// after a restart; nothing else is lost, and in this run the report is applied.
     fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) {
         if let Some(note) = change {
             let _ = outbox.note(&note);
@@ -296,7 +296,7 @@ impl Application for OrderClient {
     fn on_reset(&mut self, now: Now, session: SessionId, _: &mut Outbox) {
         if session == self.session {
             self.numbers.reset();
-            // Messages written without a connection are void now.
+            // Messages written while there was no connection are lost now.
             let what = "sequence numbers reset; an order without a report may not have been sent: check with status";
             (self.listener)(session_line(now.wall, what, b""));
         }
@@ -330,7 +330,7 @@ impl Application for OrderClient {
         self.step(now, outbox)
     }
 
-    /// False: if the engine discards notes after a panic, the orders are ahead of the notes.
+    /// False: when the engine discards notes after a panic, the orders in memory have changes that no note has.
     fn survives_panics(&self) -> bool {
         false
     }

@@ -37,7 +37,7 @@ pub type EventListener = Box<dyn FnMut(ClientEvent<'_>) + Send>;
 /// An order as reported so far.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OrderLine {
-    /// ClOrdID(11) of its last accepted version.
+    /// ClOrdID(11) of the order's last accepted version.
     pub cl_ord_id: String,
     /// OrderID(37); empty before a report with it.
     pub order_id: String,
@@ -58,7 +58,7 @@ pub struct OrderLine {
 }
 
 impl OrderLine {
-    /// Each value by its name.
+    /// Each value with its name.
     #[must_use]
     pub fn values(&self) -> [(&'static str, &str); 9] {
         [

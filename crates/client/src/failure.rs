@@ -24,11 +24,11 @@ pub enum CommandFailure {
     UnknownTemplate(String),
     /// Unknown group: nothing was sent in it.
     UnknownGroup(String),
-    /// Messages of this MsgType(35) have no ClOrdID(11) to name the group.
+    /// Messages of this MsgType(35) have no ClOrdID(11), which would begin with the name of the group.
     GroupWithoutId(String),
-    /// `of GROUP` needs a template that names another order.
+    /// `of GROUP` is only for templates of messages that refer to an order.
     OfWithoutOrder(String),
-    /// `+` has no number to raise.
+    /// The template has no number that `+` could increment.
     NothingToRaise(String),
     /// The group has fewer open orders than requested.
     GroupEnds {
@@ -41,7 +41,7 @@ pub enum CommandFailure {
     },
     /// A ClOrdID(11) was used before.
     UsedId(String),
-    /// The session did not log on in time.
+    /// The session did not log on before the timeout.
     NotLoggedOn {
         /// The timeout.
         seconds: u64,
@@ -79,7 +79,7 @@ pub enum CommandFailure {
     TooMany(usize),
     /// The previous command is not finished.
     Busy,
-    /// The command is not for the engine, or invalid.
+    /// The command is invalid, or is one that the engine does not carry out; with the reason.
     NotACommand(String),
 }
 
@@ -88,15 +88,15 @@ impl fmt::Display for CommandFailure {
         match self {
             Self::UnknownOrder(id) => write!(
                 f,
-                "no order with ClOrdID {id}: 'orders all' lists those that this client knows"
+                "no order with ClOrdID {id}: 'orders all' lists the orders that this client knows"
             ),
             Self::FinishedOrder { id, ord_status } => write!(
                 f,
-                "order {id} was {ord_status} in an earlier run, and its fields are not kept: 'orders' lists the open \
-                 orders; 'set' and 'send' send a request with the fields that you write"
+                "order {id} was {ord_status} in an earlier run, and the client no longer has its fields: 'orders' \
+                 lists the open orders; with 'set' and 'send' you can send a request with fields of your own"
             ),
             Self::NoOrder => f.write_str(
-                "no order was sent in this run, and none of an earlier run is open: send one with 'new'",
+                "no order was sent in this run, and no order of an earlier run is open: send an order with 'new'",
             ),
             Self::UnknownTemplate(name) => write!(
                 f,
@@ -104,20 +104,20 @@ impl fmt::Display for CommandFailure {
             ),
             Self::UnknownGroup(group) => write!(
                 f,
-                "nothing was sent in group {group}: use 'send NAME N {group}'"
+                "no message was sent in group {group}: send messages in the group with 'send NAME N {group}'"
             ),
             Self::GroupWithoutId(msg_type) => write!(
                 f,
-                "messages of MsgType {msg_type} have no ClOrdID to name a group: leave the group out, or put \
-                 11=X into the template"
+                "messages of MsgType {msg_type} have no ClOrdID, which would begin with the name of the group: leave \
+                 the group out, or put 11=X into the template"
             ),
             Self::OfWithoutOrder(msg_type) => write!(
                 f,
-                "messages of MsgType {msg_type} do not name another order: 'of' is for F, G and H"
+                "messages of MsgType {msg_type} do not refer to an order: 'of' is for templates of MsgType F, G or H"
             ),
             Self::NothingToRaise(name) => write!(
                 f,
-                "'+' needs a number at the end of 11 or 41, and template {name} has no such number"
+                "'+' needs a number at the end of tag 11 or 41, and template {name} has no such number"
             ),
             Self::GroupEnds { group, sent, count } => write!(
                 f,
@@ -125,16 +125,17 @@ impl fmt::Display for CommandFailure {
             ),
             Self::UsedId(id) => write!(
                 f,
-                "ClOrdID {id} was used before: leave 11 out, or raise it with '+' from a new number"
+                "ClOrdID {id} was used before: leave tag 11 out, or begin with an unused number and increment it with \
+                    '+'"
             ),
             Self::NotLoggedOn { seconds } => write!(
                 f,
-                "the session is not logged on after {seconds} s: is the other side running, and are host, port \
-                 and CompIDs right? --timeout changes the limit"
+                "the session is not logged on after {seconds} s: is the counterparty running, and are host, port and \
+                 CompIDs right? --timeout changes the limit"
             ),
             Self::SessionLost { sent, count } => write!(
                 f,
-                "session lost after {sent} of {count} messages: 'wait all' shows which were answered"
+                "session lost after {sent} of {count} messages: 'wait all' shows whether these messages have responses"
             ),
             Self::Unanswered {
                 missing,
@@ -142,8 +143,8 @@ impl fmt::Display for CommandFailure {
                 seconds,
             } => write!(
                 f,
-                "{missing} messages have no answer after {seconds} s, first {first}: 'status {first}' asks for it; \
-                 --timeout changes the limit"
+                "{missing} messages have no response after {seconds} s, the first is {first}: 'status {first}' \
+                 requests its status; --timeout changes the limit"
             ),
             Self::TooFewReports {
                 came,
@@ -157,7 +158,8 @@ impl fmt::Display for CommandFailure {
             Self::TooLong => f.write_str("the message is longer than MaxMessageSize"),
             Self::TooMany(most) => write!(
                 f,
-                "this run has sent {most} messages, the most that it keeps in memory: start the client again"
+                "this run has sent {most} messages, the maximum that the client keeps in memory: start the client \
+                    again"
             ),
             Self::Busy => f.write_str("the previous command is not finished"),
             Self::NotACommand(why) => f.write_str(why),

@@ -5,36 +5,38 @@ use alloc::string::{String, ToString};
 /// All commands.
 pub const HELP: &str = "\
 new buy|sell QTY SYMBOL [@ PRICE|market] [tif day|gtc|ioc|fok] [account A] [TAG=VALUE ...]
-                           sends an order (NewOrderSingle); 'order' is the same, and asks on a terminal
-cancel ID|last|all         cancels an order, or each that is open (OrderCancelRequest)
+                           sends an order (NewOrderSingle); 'order' does the same; without arguments, 'order'
+                           asks for them on a terminal
+cancel ID|last|all         cancels an order, or all open orders (OrderCancelRequest)
 replace ID|last [qty N] [price P] [TAG=VALUE ...]
                            replaces an order (OrderCancelReplaceRequest)
 status ID|last             requests the status of an order (OrderStatusRequest)
-orders [all]               lists the open orders, or all that this client knows
+orders [all]               lists the open orders, or all orders that this client knows
 set NAME MSGTYPE TAG=VALUE|TAG=VALUE...
                            defines a template
 send NAME N[/MS][/B] [GROUP] [of GROUP] [+]
-                           sends N messages of a template, B (1) at a time every MS milliseconds by the
-                           clock, or as fast as the session takes them; GROUP makes the ClOrdIDs GROUP:1,
-                           GROUP:2...; 'of GROUP' names the open orders of that group, one each (F, G, H);
-                           '+' raises the number at the end of 11 and 41 with each message
-wait N reports             waits for N answers that no earlier wait has counted
-wait all                   waits until every message with a ClOrdID was answered
-wait SECONDS               waits; 'sleep SECONDS' is the same
-stamps on|off              writes the send time into tag 9701 (nanoseconds since 1970), or no longer
-stats [GROUP]              counts, and percentiles of the time to the first answer
-help                       this page
+                           sends N messages of a template: B messages (default 1) every MS milliseconds by
+                           the clock, or without MS as fast as the session accepts them; GROUP makes the
+                           ClOrdIDs GROUP:1, GROUP:2...; with 'of GROUP' each message (F, G or H) is for one
+                           of the open orders of that group; '+' increments the number at the end of tags
+                           11 and 41 with each message
+wait N reports             waits for N responses that no earlier wait has counted
+wait all                   waits until every message with a ClOrdID has a response
+wait SECONDS               waits for this time; 'sleep SECONDS' does the same
+stamps on|off              on: writes the send time into tag 9701 (nanoseconds since 1970); off: stops this
+stats [GROUP]              shows counts, and percentiles of the time to the first response
+help                       shows this page
 quit                       logs out and ends
 # ...                      a comment";
 
-/// A prompt for a missing argument, on a terminal.
+/// A prompt on a terminal for a missing argument.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Prompt {
     /// The text of the prompt.
     pub ask: &'static str,
     /// Written before the answer in the command.
     before: &'static str,
-    /// Used in its place when the answer is empty.
+    /// Written into the command instead of both when the answer is empty.
     otherwise: &'static str,
 }
 
@@ -65,7 +67,7 @@ const REPLACE: [Prompt; 3] = [
     prompt("New price (empty: unchanged): ", " price ", ""),
 ];
 
-/// The prompts for a command without arguments; `None` when it needs none.
+/// The prompts for a command line without arguments; `None` for a command that has no prompts.
 #[must_use]
 pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
     match line.trim() {

@@ -30,7 +30,7 @@ pub enum Instruction {
         /// More fields.
         fields: MessageFields,
     },
-    /// Replaces an order; the fields override its own.
+    /// Replaces an order; the fields override the fields of the order.
     Replace {
         /// The order to replace.
         which: Which,
@@ -60,9 +60,9 @@ pub enum Instruction {
     Send(Box<SendPlan>),
     /// Waits.
     Wait(Until),
-    /// Turns on or off the send time in tag 9701 of every message.
+    /// Turns the send time in tag 9701 of every message on or off.
     Stamps(bool),
-    /// Counts and latencies, of all messages or of a group.
+    /// Shows counts and latencies, of all messages or of a group.
     Stats(Option<String>),
     /// Shows the commands.
     Help,
@@ -81,7 +81,7 @@ pub enum Which {
     All,
 }
 
-/// How long to wait.
+/// What a `wait` waits for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Until {
     /// Until a number of answers, not counted by an earlier `wait`, was received.
@@ -105,7 +105,7 @@ pub struct SendPlan {
     pub burst: u64,
     /// The group whose name begins the ClOrdIDs.
     pub group: Option<String>,
-    /// The group whose orders are named by OrigClOrdID(41).
+    /// The group to whose orders the messages refer by OrigClOrdID(41).
     pub of: Option<String>,
     /// Whether the number at the end of ClOrdID(11) and OrigClOrdID(41) of the template is incremented with each
     /// message.
@@ -160,7 +160,7 @@ pub enum InstructionError {
     OnOff(String),
     /// A replace without changes.
     NothingReplaced,
-    /// `all` for a command other than cancel.
+    /// `all` in a command other than `cancel`.
     All(&'static str),
 }
 
@@ -182,7 +182,10 @@ impl fmt::Display for InstructionError {
             } => write!(f, "{command}: unexpected '{word}': {form}"),
             Self::Side(word) => write!(f, "side '{word}': expected buy or sell"),
             Self::Quantity(word) => {
-                write!(f, "quantity '{word}': expected a number above 0, such as 100")
+                write!(
+                    f,
+                    "quantity '{word}': expected a number above 0, such as 100"
+                )
             }
             Self::Price(word) => write!(
                 f,
@@ -196,7 +199,7 @@ impl fmt::Display for InstructionError {
                 "field '{text}': write TAG=VALUE with a tag number and a value, such as 58=hello"
             ),
             Self::OfTheSession(tag) => {
-                write!(f, "tag {tag} is set by the session: leave it out")
+                write!(f, "the session sets tag {tag}: leave it out")
             }
             Self::Name(name) => write!(
                 f,
@@ -204,11 +207,11 @@ impl fmt::Display for InstructionError {
             ),
             Self::MsgType(name) => write!(
                 f,
-                "MsgType '{name}': use that of an application message, such as D, F or G"
+                "MsgType '{name}': write the MsgType of an application message, such as D, F or G"
             ),
             Self::Count(word) => write!(
                 f,
-                "count '{word}': write N, N/MS or N/MS/B: N messages (1 to {MOST_SENT}), B of them each MS \
+                "count '{word}': write N, N/MS or N/MS/B for N messages (1 to {MOST_SENT}), B of them every MS \
                  milliseconds"
             ),
             Self::Seconds(word) => write!(
@@ -217,11 +220,11 @@ impl fmt::Display for InstructionError {
             ),
             Self::OnOff(word) => write!(f, "stamps '{word}': expected on or off"),
             Self::NothingReplaced => f.write_str(
-                "replace changes nothing: give qty N, price P, or both, or another field as TAG=VALUE",
+                "replace has no change: write qty N, price P, or another field as TAG=VALUE",
             ),
             Self::All(command) => write!(
                 f,
-                "{command} takes one order, not all: give its ClOrdID, or last"
+                "{command} is for one order, not for all: write the ClOrdID of the order, or last"
             ),
         }
     }
@@ -234,7 +237,7 @@ impl Instruction {
     ///
     /// # Errors
     ///
-    /// [`InstructionError`]: what is wrong, and what to write.
+    /// [`InstructionError`], with the correct form.
     pub fn parse(line: &str) -> Result<Option<Self>, InstructionError> {
         parse::parse(line)
     }

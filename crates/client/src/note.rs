@@ -11,7 +11,7 @@ use fixwire_ledger::{events, record};
 pub struct SentNote<'a> {
     /// MsgType(35).
     pub msg_type: &'a str,
-    /// The message's ClOrdID(11).
+    /// ClOrdID(11) of the message.
     pub id: &'a str,
     /// The ClOrdID(11) of the message's order; empty for a new order, or if unknown.
     pub of: &'a str,
@@ -34,7 +34,7 @@ pub struct ChangeNote<'a> {
     pub cum: &'a str,
     /// LeavesQty(151).
     pub leaves: &'a str,
-    /// The order's fields, packed, if they have changed.
+    /// The order's fields, packed, if they have changed; otherwise empty.
     pub fields: &'a str,
 }
 
@@ -59,7 +59,7 @@ impl ClientNote<'_> {
     }
 }
 
-/// A note as text, with SOH after each field of a message; `None` if it is no note of a client.
+/// A note as text, with SOH after each field of a message; `None` if the note is not a client's.
 #[must_use]
 pub fn note_text(note: &[u8]) -> Option<String> {
     let note = ClientNote::of(note)?;

@@ -23,8 +23,8 @@ const OF_THE_ORDER: [Tag; 8] = [
     tag::MATURITY_MONTH_YEAR,
 ];
 
-/// Completes the messages of one session by the session's dictionary, or by the built-in dictionary of its
-/// version.
+/// Adds required fields to the messages of one session, by the session's dictionary or by the built-in dictionary of
+/// its version.
 pub struct OrderLayout {
     dictionary: Arc<Dictionary>,
     /// Digits of TransactTime(60).
@@ -86,7 +86,7 @@ impl OrderLayout {
         if let Some(subject) = subject {
             self.put_subject(&mut all, message, subject);
         }
-        // The order's own ClOrdID names it in a status request.
+        // A status request names the order by the order's own ClOrdID.
         let id = id.or_else(|| subject.filter(|_| msg_type == "H").map(|it| it.id));
         if let Some(id) = id {
             all.insert(0, (tag::CL_ORD_ID, id.to_string()));

@@ -1,4 +1,4 @@
-//! A `send`, or a command that is one message, while it is executed.
+//! [`Sending`]: the messages of a command that are still to be sent.
 
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -8,7 +8,7 @@ use fixwire_protocol::{Mono, Nanos, Now, Tag, Timestamp, tag};
 use crate::fields::MessageFields;
 use crate::instruction::SendPlan;
 
-/// Messages per turn without a burst size: answers are read between turns.
+/// Number of messages in one turn without a burst size: answers are read between turns.
 const PER_TURN: u64 = 64;
 
 /// The orders that the messages refer to.
@@ -35,7 +35,7 @@ pub(crate) struct Sending {
     pub(crate) burst: u64,
     /// Deadline for the logon.
     pub(crate) logon_until: Mono,
-    /// When the first message was due.
+    /// Time at which the first message was due; `None` before that.
     pub(crate) begun: Option<Now>,
 }
 
@@ -71,7 +71,7 @@ impl Sending {
         }
     }
 
-    /// When the next message is due, if paced; delays of earlier messages do not shift it.
+    /// Time at which the next message is due; `None` without a pace. Delays of earlier messages do not shift it.
     pub(crate) fn due(&self, begun: Now) -> Option<Now> {
         let late = Nanos(self.interval?.0.saturating_mul(self.sent / self.burst));
         Some(Now {
@@ -103,7 +103,7 @@ impl Sending {
         message
     }
 
-    /// Whether `+` has a number to increment.
+    /// Whether the template has a number that `+` can increment.
     pub(crate) fn can_raise(&self) -> bool {
         let mut fields = self.message.fields.iter();
         fields.any(|field| RAISED.contains(&field.0) && raised(&field.1, 0).is_some())
@@ -118,7 +118,7 @@ fn raised(text: &str, by: u64) -> Option<String> {
     let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
     let (start, number) = text.split_at(text.len() - digits);
     let sum = number.parse::<u64>().ok()?.checked_add(by)?.to_string();
-    // Leading zeros are kept, as far as there is room.
+    // Leading zeros stay as long as the number of digits stays the same.
     let zeros = digits.saturating_sub(sum.len());
     let mut raised = start.to_string();
     raised.extend(core::iter::repeat_n('0', zeros));

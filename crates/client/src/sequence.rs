@@ -1,4 +1,4 @@
-//! Maps MsgSeqNum(34) to messages, for rejects that identify a message only by it.
+//! Maps MsgSeqNum(34) to messages, for rejects that identify a message only by its MsgSeqNum.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -13,7 +13,7 @@ const REMEMBERED: usize = 1_000_000;
 /// in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
-    /// The next MsgSeqNum, as far as known.
+    /// The next MsgSeqNum; 0 if unknown.
     pub(crate) next: u64,
     /// MsgSeqNum of each message, with its ClOrdID(11) if any, in order.
     pub(crate) sent: VecDeque<(u64, Option<Box<str>>)>,
@@ -41,7 +41,7 @@ impl SentNumbers {
         self.next = seq + 1 + count;
     }
 
-    /// Records a sequence reset. The Logon has MsgSeqNum 1, whether it was recorded before or after.
+    /// Records a sequence reset by a Logon with MsgSeqNum 1, which may be recorded before or after the reset.
     pub(crate) fn reset(&mut self) {
         *self = Self {
             next: 2,

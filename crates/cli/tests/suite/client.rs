@@ -441,7 +441,7 @@ fn a_command_that_fails_ends_the_script_with_its_line() {
         .unwrap();
     let (out, said) = lines(&run, 1);
     let fault = format!(
-        "error: {}:3: 1 messages have no answer after 1 s, first ",
+        "error: {}:3: 1 messages have no response after 1 s, the first is ",
         script.display()
     );
     assert!(said.contains(&fault), "{said}");

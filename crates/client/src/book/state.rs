@@ -91,7 +91,7 @@ impl Wire<'_> for ClientBook {
             let serial = book.last?;
             book.orders.insert(serial, order);
         }
-        // No ClOrdID of its orders has a number that is still to be used.
+        // The next numbers must be above all numbers in the ClOrdIDs of the orders.
         (book.next_id == next_id && book.groups == groups).then_some(book)
     }
 }

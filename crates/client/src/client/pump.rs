@@ -53,7 +53,7 @@ impl OrderClient {
         Ok((sending.sent < sending.count).then_some(now.mono))
     }
 
-    /// Writes the next message and its note. False without room for both.
+    /// Writes the next message and its note; `false` if the outbox has no room for both.
     fn send_next(
         &mut self,
         now: Now,
@@ -105,7 +105,7 @@ impl OrderClient {
         Ok(true)
     }
 
-    /// The order of the next message, if known.
+    /// The order to which the next message belongs, if known.
     fn target(
         &self,
         sending: &mut Sending,
@@ -143,7 +143,7 @@ impl OrderClient {
         }
     }
 
-    /// The ClOrdID(11) of the next message, if it has its own.
+    /// The ClOrdID(11) of the next message; `None` if such messages have no ClOrdID of their own.
     fn next_id(
         &self,
         now: Now,
@@ -168,7 +168,7 @@ impl OrderClient {
     }
 }
 
-/// Message data that the book does not keep.
+/// Fields that the book does not keep.
 const UNKEPT: [Tag; 4] = [
     tag::CL_ORD_ID,
     tag::ORIG_CL_ORD_ID,
@@ -176,7 +176,7 @@ const UNKEPT: [Tag; 4] = [
     SEND_TIME,
 ];
 
-/// Writes a message and its note. False without room for both.
+/// Writes a message and its note; `false` if the outbox has no room for both.
 fn write(
     session: fixwire_protocol::SessionId,
     message: &MessageFields,

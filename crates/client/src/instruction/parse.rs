@@ -269,7 +269,7 @@ fn pace(word: &str) -> Option<SendPlan> {
     let number = |text: &str, most: u64| number(text).filter(|it| (1..=most).contains(it));
     let count = number(parts.next()?, MOST_SENT)?;
     let interval = match parts.next() {
-        // Without a pause between bursts there is no pace.
+        // A pause of 0 means no pace: as fast as possible.
         None | Some("0" | "") => None,
         Some(text) => Some(Nanos::from_millis(number(text, 86_400_000)?)),
     };

@@ -234,10 +234,7 @@ fn every_mistake_is_named_with_what_to_write() {
             "new buy 1 X +5=a",
             "field '+5=a': write TAG=VALUE with a tag number and a value, such as 58=hello",
         ),
-        (
-            "new buy 1 X 34=7",
-            "tag 34 is set by the session: leave it out",
-        ),
+        ("new buy 1 X 34=7", "the session sets tag 34: leave it out"),
         (
             "cancel",
             "cancel needs an order: cancel ID|last|all [TAG=VALUE ...]",
@@ -248,15 +245,15 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "replace last",
-            "replace changes nothing: give qty N, price P, or both, or another field as TAG=VALUE",
+            "replace has no change: write qty N, price P, or another field as TAG=VALUE",
         ),
         (
             "replace all qty 1",
-            "replace takes one order, not all: give its ClOrdID, or last",
+            "replace is for one order, not for all: write the ClOrdID of the order, or last",
         ),
         (
             "status all",
-            "status takes one order, not all: give its ClOrdID, or last",
+            "status is for one order, not for all: write the ClOrdID of the order, or last",
         ),
         (
             "set a:b D 55=X",
@@ -264,7 +261,7 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "set T A 98=0",
-            "MsgType 'A': use that of an application message, such as D, F or G",
+            "MsgType 'A': write the MsgType of an application message, such as D, F or G",
         ),
         (
             "set T D 55=X||38=1",
@@ -272,16 +269,15 @@ fn every_mistake_is_named_with_what_to_write() {
         ),
         (
             "send T x",
-            "count 'x': write N, N/MS or N/MS/B: N messages (1 to 1000000), B of them each MS milliseconds",
+            "count 'x': write N, N/MS or N/MS/B for N messages (1 to 1000000), B of them every MS milliseconds",
         ),
         (
             "send T 0",
-            "count '0': write N, N/MS or N/MS/B: N messages (1 to 1000000), B of them each MS milliseconds",
+            "count '0': write N, N/MS or N/MS/B for N messages (1 to 1000000), B of them every MS milliseconds",
         ),
         (
             "send T 1/2/3/4",
-            "count '1/2/3/4': write N, N/MS or N/MS/B: N messages (1 to 1000000), B of them each MS \
-             milliseconds",
+            "count '1/2/3/4': write N, N/MS or N/MS/B for N messages (1 to 1000000), B of them every MS milliseconds",
         ),
         (
             "send T 1 a b",

@@ -204,7 +204,8 @@ fn plus_raises_the_numbers_of_a_template() {
     assert_eq!(
         said,
         [
-            "failed: ClOrdID A098 was used before: leave 11 out, or raise it with '+' from a new number"
+            "failed: ClOrdID A098 was used before: leave tag 11 out, or begin with an unused number and increment it \
+                with '+'"
         ]
     );
 }
@@ -241,11 +242,11 @@ fn a_command_that_cannot_be_says_why() {
     for (command, why) in [
         (
             "cancel last",
-            "no order was sent in this run, and none of an earlier run is open: send one with 'new'",
+            "no order was sent in this run, and no order of an earlier run is open: send an order with 'new'",
         ),
         (
             "cancel X1",
-            "no order with ClOrdID X1: 'orders all' lists those that this client knows",
+            "no order with ClOrdID X1: 'orders all' lists the orders that this client knows",
         ),
         (
             "send T 1",
@@ -253,20 +254,20 @@ fn a_command_that_cannot_be_says_why() {
         ),
         (
             "stats g",
-            "nothing was sent in group g: use 'send NAME N g'",
+            "no message was sent in group g: send messages in the group with 'send NAME N g'",
         ),
         (
             "send N 1 g",
-            "messages of MsgType B have no ClOrdID to name a group: leave the group out, or put 11=X into the \
-             template",
+            "messages of MsgType B have no ClOrdID, which would begin with the name of the group: leave the group out, \
+             or put 11=X into the template",
         ),
         (
             "send O 1 of g",
-            "messages of MsgType D do not name another order: 'of' is for F, G and H",
+            "messages of MsgType D do not refer to an order: 'of' is for templates of MsgType F, G or H",
         ),
         (
             "send O 2 +",
-            "'+' needs a number at the end of 11 or 41, and template O has no such number",
+            "'+' needs a number at the end of tag 11 or 41, and template O has no such number",
         ),
         ("sell", "unknown command 'sell': 'help' shows the commands"),
         (

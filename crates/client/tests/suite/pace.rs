@@ -124,7 +124,8 @@ fn a_wait_fails_at_its_limit_and_says_what_is_missing() {
     assert_eq!(
         desk.said(),
         [
-            "failed: 1 messages have no answer after 5 s, first g:2: 'status g:2' asks for it; --timeout changes the limit"
+            "failed: 1 messages have no response after 5 s, the first is g:2: 'status g:2' requests its status; \
+                --timeout changes the limit"
         ]
     );
     desk.command("wait 2 reports");
@@ -154,7 +155,7 @@ fn a_send_ends_with_its_session() {
         desk.said(),
         [
             "connection lost",
-            "failed: session lost after 1 of 100 messages: 'wait all' shows which were answered"
+            "failed: session lost after 1 of 100 messages: 'wait all' shows whether these messages have responses"
         ]
     );
 }

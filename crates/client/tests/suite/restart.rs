@@ -62,8 +62,8 @@ fn a_new_process_uses_no_id_again_and_knows_its_open_orders() {
 /// The answer to a request for an order of an earlier run.
 fn finished(id: &str, ord_status: &str) -> String {
     format!(
-        "order {id} was {ord_status} in an earlier run, and its fields are not kept: 'orders' lists the open orders; \
-         'set' and 'send' send a request with the fields that you write"
+        "order {id} was {ord_status} in an earlier run, and the client no longer has its fields: 'orders' lists the \
+         open orders; with 'set' and 'send' you can send a request with fields of your own"
     )
 }
 
@@ -97,7 +97,7 @@ fn an_order_that_was_finished_in_an_earlier_run_is_told_from_an_unknown_one() {
         assert_eq!(desk.refused("status r:1"), finished("r:1", "Canceled"));
         assert_eq!(
             desk.refused("cancel g:4"),
-            "no order with ClOrdID g:4: 'orders all' lists those that this client knows"
+            "no order with ClOrdID g:4: 'orders all' lists the orders that this client knows"
         );
     }
     desk.said();
