@@ -4,7 +4,7 @@ use fixwire_engine::{LinkReport, SessionReport};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// An answer: an error, or a result. Programs should ignore fields they do not know.
+/// An answer: an error or a result. Programs should ignore fields that they do not know.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Answer {
     /// The id of the request; 0 when it could not be read.
@@ -32,11 +32,11 @@ pub struct Answer {
 /// The answering process.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct EngineReport {
-    /// Its version.
+    /// Version of the program.
     pub version: String,
-    /// Its process id.
+    /// Process id.
     pub pid: u32,
-    /// Seconds since it began to answer here.
+    /// Seconds since the process began to answer at this socket.
     pub seconds: u64,
 }
 
@@ -44,12 +44,12 @@ pub struct EngineReport {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct SessionLine {
-    /// Its identity.
+    /// Identity of the session.
     pub name: String,
-    /// Its name in the settings, if different.
+    /// Name of the session in the settings, if it differs from the identity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_name: Option<String>,
-    /// Its connection state, as text.
+    /// Connection state, as text.
     pub state: String,
     /// Next expected MsgSeqNum.
     pub next_in: u64,
@@ -59,13 +59,14 @@ pub struct SessionLine {
     pub waiting_bytes: u64,
     /// Messages received since the engine started.
     pub received: u64,
-    /// Messages sent since then, including resent ones.
+    /// Messages sent since the engine started, including resent messages.
     pub sent: u64,
-    /// Garbled messages ignored since then.
+    /// Garbled messages ignored since the engine started.
     pub garbled: u64,
-    /// Connections since then.
+    /// Number of connections since the engine started.
     pub connections: u64,
-    /// Text(58) of the peer's last Logout since then; empty if it had none.
+    /// Text(58) of the peer's last Logout since the engine started; empty if this Logout had no Text, `None` if the
+    /// peer sent no Logout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_logout: Option<String>,
 }
@@ -74,17 +75,17 @@ pub struct SessionLine {
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
 pub struct LinkLine {
-    /// Its name.
+    /// Name of the link.
     pub name: String,
-    /// Its connection state, as text.
+    /// Connection state, as text.
     pub state: String,
-    /// Frames received on this connection, or on the last one.
+    /// Frames received on the present connection, or on the last connection if the link is disconnected.
     pub frames_in: u64,
-    /// Frames sent on it.
+    /// Frames sent on the same connection.
     pub frames_out: u64,
     /// Number of frame bytes waiting for the peer.
     pub waiting_bytes: u64,
-    /// Connections since the engine started.
+    /// Number of connections since the engine started.
     pub connections: u64,
 }
 
@@ -124,7 +125,7 @@ impl From<SessionReport> for SessionLine {
     }
 }
 
-/// The object in a value; replaces a value of another type.
+/// The object in a value; a value of another type is replaced by an empty object.
 fn inner(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -175,7 +176,7 @@ impl Answer {
         }
     }
 
-    /// The line, including its end.
+    /// The answer as a line of JSON, including the line end.
     pub(crate) fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"

@@ -11,7 +11,7 @@ pub const LONGEST: usize = 64 << 10;
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// Repeated in the answer.
+    /// The id of the request, which the answer repeats.
     #[serde(default)]
     pub id: u64,
     /// The kind of request.
@@ -20,7 +20,7 @@ pub struct Asked {
     /// The session, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The reason, for the journal.
+    /// The operator's reason, for the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Text(58) of a Logout; the command of an application; the kind of a reload.
@@ -29,7 +29,7 @@ pub struct Asked {
     /// Next expected MsgSeqNum to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_in: Option<u64>,
-    /// Next MsgSeqNum to send to set.
+    /// Next outgoing MsgSeqNum to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_out: Option<u64>,
     /// Whether to log out first if necessary.
@@ -38,7 +38,7 @@ pub struct Asked {
     /// MsgType(35) of a message to send.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub msg_type: Option<String>,
-    /// The fields of its body, each followed by `|` or SOH.
+    /// The fields of the body of the message to send, each followed by `|` or SOH.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<String>,
     /// The settings file to reload.
@@ -50,7 +50,7 @@ pub struct Asked {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ControlQuestion {
-    /// The state of the engine, and of its sessions, or one of them.
+    /// The state of the engine, and of all sessions or of one session.
     #[default]
     Status,
     /// [`Operation::LogOn`].
@@ -92,7 +92,7 @@ pub enum ControlRight {
 }
 
 impl ControlQuestion {
-    /// All of them.
+    /// All kinds of requests.
     pub const ALL: [Self; 13] = [
         Self::Status,
         Self::Logon,
@@ -145,14 +145,15 @@ impl Asked {
     ///
     /// The fault and its position.
     pub fn read(line: &[u8]) -> Result<Self, String> {
-        // An object's fields as an array would be hard to read.
+        // The format would also allow the values of a request as an array, without their names; only an object is
+        // accepted.
         if line.trim_ascii_start().starts_with(b"[") {
             return Err("not a request: expected an object, found an array".into());
         }
         serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))
     }
 
-    /// The line, including its end.
+    /// The request as a line of JSON, including the line end.
     #[must_use]
     pub fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
@@ -198,7 +199,9 @@ impl Asked {
         ];
         if let Some((field, _)) = given.iter().find(|(name, is)| *is && !uses.contains(name)) {
             let uses = uses.join(", ");
-            return Err(format!("{what} does not use {field}; expected {uses}"));
+            return Err(format!(
+                "{what} does not use {field}; the fields of this request are {uses}"
+            ));
         }
         let needed = |field: &Option<String>, name: &str| {
             field.clone().ok_or_else(|| format!("{what} needs {name}"))
@@ -243,7 +246,8 @@ impl std::fmt::Display for ControlQuestion {
     }
 }
 
-/// The fields of a body as sent: `|` stands for SOH unless there is a SOH; the last one may be missing.
+/// The fields of a body as sent: `|` stands for SOH, unless the text contains SOH; the separator after the last field
+/// may be missing.
 fn fields(text: &str) -> Vec<u8> {
     let mut fields = match text.contains('\x01') {
         true => text.to_owned(),
@@ -302,7 +306,7 @@ mod tests {
             (r#"{"id":1}"#, "missing field `do`"),
             (
                 r#"{"do":"status","why":"a"}"#,
-                "status does not use why; expected session",
+                "status does not use why; the fields of this request are session",
             ),
             (r#"{"do":"logon"}"#, "logon needs session"),
             (r#"{"do":"send","session":"A"}"#, "send needs msg_type"),
@@ -316,7 +320,7 @@ mod tests {
             ),
             (
                 r#"{"do":"reload","session":"A"}"#,
-                "reload does not use session; expected why, file",
+                "reload does not use session; the fields of this request are why, file",
             ),
             (r#"{"do":"command"}"#, "command needs text"),
         ] {

@@ -17,21 +17,21 @@ pub struct Client {
     last: u64,
 }
 
-/// Why there is no response.
+/// Why a request got no result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// No engine listens there.
+    /// No engine listens at the socket.
     Nobody,
     /// The connection ended, or failed.
     Io(io::Error),
-    /// No answer in time; the engine may still execute the request.
+    /// No answer before the timeout; the engine may still execute the request.
     Timeout,
     /// The engine has closed the connection: it is stopping, or this is not its socket.
     HungUp,
     /// The answer is invalid.
     NoAnswer(String),
-    /// The request was refused, for this reason.
+    /// The engine refused the request, for this reason.
     Refused(String),
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for ClientError {
             Self::Nobody => f.write_str("no engine responds here"),
             Self::Io(error) => write!(f, "cannot query the engine: {error}"),
             Self::Timeout => f.write_str(
-                "no response in time: the engine may still do it, and reports an event if it does",
+                "no response in time: the engine may still execute the request, and raises an event if it does",
             ),
             Self::HungUp => f.write_str("the engine closed the connection before it responded"),
             Self::NoAnswer(why) => write!(f, "invalid response: {why}"),
@@ -64,11 +64,11 @@ impl From<io::Error> for ClientError {
 }
 
 impl Client {
-    /// Connects to the engine with this socket; `patience` is the timeout for an answer.
+    /// Connects to the engine that listens at this socket; `patience` is the timeout for an answer.
     ///
     /// # Errors
     ///
-    /// No engine listens there, or access is denied.
+    /// No engine listens at the socket, or access is denied.
     pub fn connect(path: &Path, patience: Duration) -> Result<Self, ClientError> {
         let stream = place::connect(path)?;
         stream.set_read_timeout(Some(patience))?;
@@ -83,14 +83,14 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// The engine refused the request, or no response came.
+    /// The engine refused the request, or sent no response.
     pub fn ask(&mut self, asked: &Asked) -> Result<Answer, ClientError> {
         self.last += 1;
         let asked = Asked {
             id: self.last,
             ..asked.clone()
         };
-        // The server sends the reason before it closes the connection.
+        // A write error is ignored at first: before it closed the connection, the server may have sent the reason.
         let written = self.stream.get_mut().write_all(asked.line().as_bytes());
         let mut line = Vec::new();
         let read = self.stream.read_until(b'\n', &mut line);

@@ -12,9 +12,10 @@
 //!                                                  <--  {"id":3,"error":"..: 0 is not a valid MsgSeqNum: .."}
 //! ```
 //!
-//! [`Control`] is the engine's end, [`Client`] the other one. The operator is identified by the system's credentials of
-//! the connection: no user can pretend to be another one. Requests are in [`Asked`]; they correspond to those of
-//! [`Handle`](fixwire_engine::Handle), which is asked for permission first.
+//! [`Control`] is the engine's end of the connection, [`Client`] the other end. The operator is identified by the
+//! credentials that the system has for the connection: no user can pretend to be another user. [`Asked`] has the
+//! requests; they correspond to the functions of [`Handle`](fixwire_engine::Handle), which first decides whether the
+//! operator has the right.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -15,24 +15,25 @@ use rustix::process::geteuid;
 /// The socket's name in a journal folder.
 pub const IN_STORE: &str = "control";
 
-/// The path of the socket, and who may use it in addition to the user of the process and root.
+/// The path of the socket, and the group that may use it in addition to the user of the process and root.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Place {
     /// The socket.
     pub path: PathBuf,
-    /// The group whose members may use it, by name.
+    /// Name of the group whose members may use the socket; `None` without such a group.
     pub group: Option<String>,
 }
 
 impl Place {
-    /// In a journal folder, which belongs to one process at a time: for the user of that process.
+    /// The socket in a journal folder. The folder belongs to one process at a time, and only the user of this process
+    /// and root may use the socket.
     #[must_use]
     pub fn in_store(folder: &Path) -> Self {
         let path = folder.join(IN_STORE);
         Self { path, group: None }
     }
 
-    /// Listens there. Removes a socket that another process has left.
+    /// Listens at the path. Removes the socket of a process that has ended.
     ///
     /// # Errors
     ///
@@ -55,14 +56,14 @@ impl Place {
         Ok(listener)
     }
 
-    /// Removes an old socket.
+    /// Removes the socket of a process that has ended.
     fn clear(&self) -> io::Result<()> {
         let found = match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             found => found?,
         };
         let path = self.path.display();
-        // It is a link to the previously configured socket.
+        // The link in the journal folder points to the socket that was configured before.
         if found.file_type().is_symlink() && self.path.ends_with(IN_STORE) {
             return fs::remove_file(&self.path);
         }
@@ -115,7 +116,7 @@ fn name(uid: u32) -> String {
 
 fn group(name: &str) -> io::Result<u32> {
     let no_such = || {
-        let why = format!("no group {name} (ControlGroup)");
+        let why = format!("ControlGroup: this machine has no group {name}");
         io::Error::new(ErrorKind::NotFound, why)
     };
     let found = Group::from_name(name).map_err(io::Error::from)?;
@@ -127,7 +128,8 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     at(path, |path| UnixStream::connect(path))
 }
 
-/// Names a socket by its open folder: a socket address has room for 107 bytes, a path may be longer.
+/// Calls `act` with a short path of the socket, by its open folder: a socket address has room for 107 bytes, and a path
+/// may be longer.
 fn at<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return act(path);

@@ -1,6 +1,7 @@
-//! Limits on connections: a number for everybody, and further ones for operators.
+//! Limits the number of connections: places for every user, and further places for operators.
 //!
-//! When all are used, an operator gets the place of the connection that has waited longest without a complete request.
+//! When all places are used, an operator gets the place of the connection that has been without a complete request for
+//! the longest time.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
@@ -9,7 +10,7 @@ use std::time::Instant;
 
 use fixwire_engine::OperatorStanding;
 
-/// Maximum number of connections.
+/// Maximum number of connections of all users.
 pub const MOST: usize = 16;
 /// Additional connections for operators, the engine's own user and root.
 pub const KEPT: usize = 8;
@@ -30,18 +31,18 @@ struct Taken {
 struct Connected {
     number: u64,
     is_owner: bool,
-    /// A request is being answered.
+    /// Whether a request of this connection is being answered.
     is_busy: bool,
     since: Instant,
     stream: UnixStream,
 }
 
 impl Places {
-    /// Takes a place and returns its number. `is_operator` is called only when none is left for others.
+    /// Takes a place and returns its number. `is_operator` is called only when no place is left for other users.
     ///
     /// # Errors
     ///
-    /// None is left; the limit.
+    /// No place is left: the text names the limit.
     pub fn take(
         &self,
         stream: &UnixStream,
@@ -52,13 +53,13 @@ impl Places {
         let has_room = self.taken().places.len() < MOST;
         if !has_room && !is_owner && !is_operator() {
             return Err(format!(
-                "{MOST} clients are connected, the most; {KEPT} more places are for operators, the engine's own user \
-                 and root: try again later"
+                "{MOST} clients are connected, which is the maximum; {KEPT} more connections are kept for operators, \
+                 the engine's own user and root: try again later"
             ));
         }
         let stream = stream
             .try_clone()
-            .map_err(|error| format!("no place: {error}"))?;
+            .map_err(|error| format!("cannot accept the connection: {error}"))?;
         let mut taken = self.taken();
         if taken.places.len() >= MOST + KEPT {
             let waits = taken.places.iter().filter(|one| !one.is_busy);
@@ -66,7 +67,7 @@ impl Places {
             let Some(longest) = longest.map(|one| one.number) else {
                 let most = MOST + KEPT;
                 return Err(format!(
-                    "{most} requests are being answered, the most: try again later"
+                    "{most} requests are being answered, which is the maximum: try again later"
                 ));
             };
             taken.leave(longest);
@@ -83,7 +84,7 @@ impl Places {
         Ok(number)
     }
 
-    /// A request is being answered, or was.
+    /// Records whether a request of this connection is being answered.
     pub fn set_busy(&self, number: u64, is_busy: bool) {
         let mut taken = self.taken();
         let mut places = taken.places.iter_mut();
@@ -93,7 +94,7 @@ impl Places {
         }
     }
 
-    /// The connection has ended.
+    /// Frees the place of a connection that has ended.
     pub fn leave(&self, number: u64) {
         self.taken().leave(number);
     }
@@ -107,7 +108,7 @@ impl Taken {
     fn leave(&mut self, number: u64) {
         if let Some(at) = self.places.iter().position(|one| one.number == number) {
             let one = self.places.swap_remove(at);
-            // Its reading thread sees the end.
+            // The thread that reads this connection then finds it closed.
             let _ = one.stream.shutdown(Shutdown::Both);
         }
     }

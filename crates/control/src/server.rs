@@ -22,9 +22,9 @@ use crate::ask::{Asked, ControlQuestion, ControlRight, LONGEST, Wish};
 use crate::place::{Place, connect};
 use crate::places::Places;
 
-/// How long a client may be connected without a request.
+/// Maximum time for which a client may be connected without a request.
 const IDLE: Duration = Duration::from_secs(60);
-/// Time limit for the rest of a request once begun, and for the client to read the response.
+/// Time limit for the rest of a request after its first byte, and for the client to read the response.
 const LINE: Duration = Duration::from_secs(5);
 /// Pause before a refusal, so that refusals cannot flood the journal.
 const REFUSED: Duration = Duration::from_millis(50);
@@ -42,11 +42,12 @@ struct Requester {
 
 /// The query to an application for its counters, for a status.
 pub const COUNTS: &[u8] = b"counts";
-/// The query for the same as figures: lines of tab-separated names and a value. A status has them as an object.
+/// The query for the same counters as numbers: lines of tab-separated names and a value. A status has these as an
+/// object.
 pub const FIGURES: &[u8] = b"figures";
 
-/// Reloads the rules or settings in this file, for an operator; the text is the kind of reload, empty for a plain one.
-/// Returns the result, or the error.
+/// Reloads the rules or settings in this file on behalf of an operator. The text is the kind of reload, empty for a
+/// plain reload. Returns the result, or the error.
 pub type ReloadHandler = Box<dyn Fn(&Path, &str, Operator) -> Result<String, String> + Send + Sync>;
 
 /// Answers requests about an engine until it is dropped.
@@ -71,8 +72,8 @@ struct Served {
 }
 
 impl Control {
-    /// Answers here from now on, in threads of its own. A status shows `version`; `reload` is set if the application
-    /// has rules.
+    /// Starts to answer at this socket, in separate threads. A status shows `version`; `reload` is `None` if the
+    /// application has no rules or settings to reload.
     ///
     /// # Errors
     ///
@@ -86,8 +87,8 @@ impl Control {
         Self::start_named(engine, place, version, reload, HashMap::new())
     }
 
-    /// The same with the names of sessions in the settings, by identity: a status shows them, and a request may use
-    /// them.
+    /// As [`start`](Self::start), with the settings' name of each session by its identity: a status shows these names,
+    /// and requests may use them.
     ///
     /// # Errors
     ///
@@ -122,7 +123,7 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
-        // The accepting thread checks it then.
+        // Wakes the accepting thread, which then finds that it must stop.
         let _ = connect(&self.place.path);
         let _ = fs::remove_file(&self.place.path);
     }
@@ -135,7 +136,7 @@ impl Served {
                 return;
             }
             let Ok(asks) = asks else {
-                // Most likely no file descriptor is left.
+                // Most likely the process has no file descriptor left.
                 thread::sleep(Duration::from_millis(100));
                 continue;
             };
@@ -144,7 +145,7 @@ impl Served {
             };
             let served = Arc::clone(&self);
             let serve = move || {
-                // The client sees the end of the connection.
+                // An error ends the connection, which the client finds closed.
                 let _ = served.serve(&asks, number, &by);
                 served.places.leave(number);
             };
@@ -154,7 +155,7 @@ impl Served {
         }
     }
 
-    /// Finds a place for a connection, or returns why none is left.
+    /// Takes a place for a connection; without a place it sends the client the reason and returns `None`.
     fn take_place(&self, asks: &UnixStream) -> Option<(u64, Requester)> {
         let (who, standing) = match self.place.who(asks) {
             Ok(who) => who,
@@ -188,7 +189,7 @@ impl Served {
         *reported = Some(Instant::now());
         let what = format!("connection to the control socket by {}: {why}", by.by);
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        // A stopped engine reports nothing.
+        // A stopped engine raises no event.
         let _ = engine.report_refusal(what);
     }
 
@@ -212,7 +213,7 @@ impl Served {
                 }
                 LineRead::Late => {
                     let seconds = LINE.as_secs();
-                    let why = format!("a request must be whole within {seconds} s");
+                    let why = format!("a request must be complete within {seconds} s");
                     self.report(by, &why);
                     why
                 }
@@ -284,7 +285,7 @@ impl Served {
         }
     }
 
-    /// Asks the engine whether an operator may do something.
+    /// Asks the engine whether an operator has the right to do something; the error is the reason why not.
     fn permit(
         &self,
         by: &Requester,
@@ -323,7 +324,7 @@ impl Served {
             pid: std::process::id(),
             seconds: self.since.elapsed().as_secs(),
         };
-        // The application's counters, if any, for operators with the right to read.
+        // The application's counters, if the operator has the right to read.
         let (text, figures, links) = match session {
             None => {
                 let access = OperatorAccess::Part(OperatorRight::Read);
@@ -358,7 +359,7 @@ impl Served {
         }
     }
 
-    /// The identity of the session with this name.
+    /// The identity of the session with this name; a text that is no such name is returned unchanged.
     fn identity<'a>(&'a self, called: &'a str) -> &'a str {
         if self.names.contains_key(called) {
             return called;
@@ -435,7 +436,7 @@ impl Served {
             RecvTimeoutError::Disconnected => "the engine has stopped".into(),
             RecvTimeoutError::Timeout => {
                 let seconds = PATIENCE.as_secs();
-                format!("no response from the engine in {seconds} s: it may still do it")
+                format!("no response from the engine in {seconds} s: the engine may still execute the request")
             }
         })
     }
@@ -449,7 +450,7 @@ fn access(what: ControlQuestion, other: OperatorRight) -> OperatorAccess {
     })
 }
 
-/// Progress of reading a request.
+/// The result of reading a request.
 enum LineRead {
     Line,
     /// The connection has ended, or was idle for too long.

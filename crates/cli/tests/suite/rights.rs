@@ -462,7 +462,7 @@ fn half_requests_of_anybody_do_not_hold_up_a_kill() {
     let said = String::from_utf8(said.unwrap().stdout).unwrap();
     assert!(said.contains("firm: killed"), "{said}");
     assert!(begun.elapsed() < Duration::from_secs(4));
-    floor.running.hears("a request must be whole within 5 s");
+    floor.running.hears("a request must be complete within 5 s");
     drop(halves);
 }
 

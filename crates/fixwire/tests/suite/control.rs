@@ -250,14 +250,14 @@ fn half_a_request_locks_nobody_out() {
     let mut said = String::new();
     last.read_to_string(&mut said).unwrap();
     assert!(
-        said.contains("a request must be whole within 5 s"),
+        said.contains("a request must be complete within 5 s"),
         "{said}"
     );
     let told = |event: &fixwire::Event| {
         matches!(event, fixwire::Event::OperationRefused { .. })
             && event
                 .to_string()
-                .contains("a request must be whole within 5 s")
+                .contains("a request must be complete within 5 s")
     };
     assert!(engine.has_event(told), "{:?}", engine.events);
     engine.stop();
