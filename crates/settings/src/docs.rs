@@ -237,12 +237,12 @@ TargetCompID=CLIENT
 `[DEFAULT]` applies to every session that does not override it. Keys, section names and words such as
 `acceptor` are not case-sensitive; leading and trailing spaces of keys and values are ignored; a key may
 appear once in a section. `fixwire check FILE.cfg` prints each value of each session and where the
-value comes from. A table lists [all keys](#all-keys) of all engines.
+value comes from. The last table of this page lists [all keys](#all-keys) of all engines.
 
 A relative path starts from the folder of the settings file, in every key: `FileStorePath=store` in
 `/etc/fix/broker.cfg` is `/etc/fix/store`, wherever the engine is started. The same holds for files of other engines,
 although in QuickFIX (C++), /J, /Go and /n a relative path starts from the working folder. When the folder of the settings file has no journal but
-the working folder has one under that name, or the store of another engine, `check` and `run` stop and name both.
+the working folder has a journal of the same name, or the store of another engine, `check` and `run` stop and print both paths.
 
 In fixwire's own files an unknown key is an error; the error suggests the most similar known key. Keys for
 your application start with `X-`; fixwire keeps these keys and does not interpret them.
@@ -273,7 +273,7 @@ Desk = \"Paris\"
 `true` and `false` mean `Y` and `N`; write numbers without quotes, and values with a unit, words and
 variables in quotes. An array sets the key without a number, then with 1, 2 and so on; in a session it
 replaces the whole array of `[default]`. All keys in `application` are for your application, whatever their
-names, and so are keys that start with `X-`. Errors name line and column.
+names, and so are keys that start with `X-`. Errors in a TOML file have the line and the column.
 
 The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
@@ -281,17 +281,17 @@ So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[excha
 
 `fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire
-has others, and the result is read back and compared before it is kept. Variables stay variables. Comments
+has other defaults, and the command reads the new text back and compares it with the old file before it writes the new file. Variables stay variables. Comments
 and keys without effect are dropped; the command lists the dropped keys. Only the owner can read the new file, since
 it contains the secrets of the old file. The command never overwrites an existing file. Relative paths do not
-change: when the new file is in another folder, they name other files, and the command warns. `-` instead of a name
+change: when the new file is in another folder, its relative paths name other files, and the command warns. `-` instead of a file name
 prints the result with its secrets hidden.
 
 ## Files of other engines
 
 Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Name the engine
 with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. Without
-either, fixwire guesses; `check` and `run` print the guess and the defaults that follow from it:
+either, fixwire guesses the engine; `check` and `run` print the guess and the defaults that follow from it:
 
 * A file with a key that only fixwire has is fixwire's own.
 * A file belongs to another engine when two or more of its keys exist only in that engine, and it has more keys
@@ -299,7 +299,7 @@ either, fixwire guesses; `check` and `run` print the guess and the defaults that
   the defaults of a file. Keys that several engines have do not count either.
 * A file without `ConnectionType` and with a key that only QuickFIX/Go has is read as QuickFIX/Go's, which has
   no `ConnectionType`.
-* Everything else is fixwire's own.
+* Every other file is fixwire's own.
 
 The engine decides
 
@@ -307,7 +307,7 @@ The engine decides
   `check` prints such a default next to fixwire's own. QuickFIX/Go uses a dictionary only if one is
   configured, and has no `ConnectionType`: a session with a host to connect to is an initiator, one with a
   port to listen on an acceptor.
-* how lines are read. In files of all four engines the last of two equal keys wins, and an unknown key is for the
+* how lines are read. In files of all four engines the last value applies when a key appears twice, and an unknown key is for the
   application. QuickFIX and QuickFIX/n skip lines without `=`, unknown sections and a second `[DEFAULT]`; in
   QuickFIX/J and QuickFIX/Go a second `[DEFAULT]` adds to the first.
 * which variables are replaced (see below).
@@ -316,30 +316,30 @@ The engine decides
   warning. A certificate that exists switches TLS on; `SocketUseSSL` overrides both.
 
 QuickFIX and its relatives ignore an unknown key. So fixwire keeps the key for the application, with a warning that
-suggests a similar known key. When the engine was guessed and the key looks like a typing error in a known one
-(`NonStopSesion`), it is an error: correct it, or set `Dialect`. Keys of the sample
+suggests a similar known key. When the engine was guessed and the key looks like a misspelt known key
+(`NonStopSesion`), the key is an error: correct it, or set `Dialect`. Keys of the sample
 applications (SAMPLES of QuickFIX/J's Executor) give a warning in any file.
 
 A missing dictionary file with a name under which these engines ship it (`FIX40.xml` to `FIX50SP2.xml`,
 `FIXT11.xml`, in any folder) is replaced by the built-in dictionary of that version: `check` warns, and an event
 reports it at every start.
 
-fixwire accepts some lines that the engine itself ignores, with a warning, since that deployment ran on the
-default: a key in another case, under another engine's name, or with a blank before its `=`. It also reads a
-file of QuickFIX on after a line of more than 1023 bytes.
+fixwire accepts some lines that the engine of the file ignores: a key in another case, under another engine's name, or
+with a blank before its `=`. It warns, since the other engine used its default value instead. After a line of more than
+1023 bytes, at which QuickFIX stops, fixwire reads the rest of the file.
 
 Files of FIX Antenna, whose names end in `.properties`, have properties instead of keys:
-[how each is read](#properties-of-fix-antenna).
+[how each property is read](#properties-of-fix-antenna).
 
 ## Variables and secrets
 
 `${env:NAME}` in a value is replaced by an environment variable, `${file:PATH}` by the text of a file of at
 most 64 KiB, without the newline at its end. In a file of QuickFIX/J `${name}` is an environment variable
-too (there it is a Java system property); with `ExpandVariables=Y` also `$NAME`, `${NAME}` and `$(NAME)`, as
+too (in QuickFIX/J it is a Java system property); with `ExpandVariables=Y` also `$NAME`, `${NAME}` and `$(NAME)`, as
 in QuickFIX. A variable that is not set is an error.
 
-So the settings file need not have a password: `Password=${file:/run/secrets/venue}`. `check`, errors and logs
-never show the values of secrets. A secret in a file that every user of the machine can read gives a
+So a password need not be in the settings file: `Password=${file:/run/secrets/venue}`. `check`, errors and logs
+never show the values of secrets. For a secret in a file that every user of the machine can read, fixwire prints a
 warning.
 ";
 
@@ -354,8 +354,8 @@ const OF_A_LINK: &str = "
 
 In `[[link]]` of a TOML file, once for each link that carries frames of another protocol than FIX: the lines of an
 [OMS](oms.md) and the members of a [simulated exchange](exchange.md) that speak [TMP](tmp.md#in-a-settings-file). The
-other tables of the file name a link in the same way as a session. A link that accepts connections does not share its
-address and port, and has no TLS. A link has no session schedule.
+other tables of the file name a link in the same way as a session. A link that accepts connections needs an
+address and port of its own, and cannot use TLS. A link has no session schedule.
 
 These keys of a session, in the link or in `[default]`, define the connection of a link: CONNECTION. `HeartBtInt` is
 for a simulated exchange only: at most 255 seconds, by default 30.
@@ -370,7 +370,7 @@ const TABLE: &str = "
 This table has each key of each engine, with the engine's default; the unit of a number without a unit; what fixwire
 does with the key; and fixwire's default, which applies in fixwire's own files and when an engine has no default.
 
-| key | engines | default there | unit | here | default here |
+| key | engines | default in these engines | unit | in fixwire | default in fixwire |
 | --- | --- | --- | --- | --- | --- |
 ";
 
@@ -378,7 +378,7 @@ const ELSEWHERE: &str = "
 ## Keys of other engines without effect here
 
 A key of this table is an error if ignoring the key would weaken security, lose data or change what the session does.
-If the key only selects a log or a detail, it gives a warning.
+If the key only selects a log or a detail of another engine, it gives a warning.
 
 | answer | why | keys |
 | --- | --- | --- |
@@ -402,22 +402,23 @@ sessions.venue.port = 5001
 ```
 
 `sessionIDs` lists the sessions. A property that begins with `sessions.` and the session's name applies to that
-session. A property with `sessions.default.` or without a prefix applies to all sessions; of the two,
-`sessions.default.` wins. Names
+session. A property with `sessions.default.` or without a prefix applies to all sessions; if a file has both,
+the property with `sessions.default.` applies. Names
 are not case-sensitive. Lines are read as Java reads them: `=`, `:` or a blank after the name, `#` and `!` before comments, `\\`
 at the end of a line that continues and before escaped characters. FIX Antenna for .NET reads a
-`\\` literally; the command lists such lines. `;` and `'` start comments too, and quotes around a value are
+`\\` literally; `check` warns of such lines. `;` and `'` start comments too, and quotes around a value are
 removed, as .NET does.
 
-`${name}` is another property that applies to all sessions, unless it is secret, or an environment variable. Environment
-variables that override properties there (`FANET_…`) are ignored: write them into the file.
+`${name}` is replaced by the value of another property that applies to all sessions, unless that property is secret, or by
+an environment variable. fixwire ignores environment variables that override properties in FIX Antenna (`FANET_…`): write
+their values into the file.
 
 Without `sessionType` a session is an initiator when it has a `host`. An unknown property is an error, unless it
 starts with `X-`; a property with an empty value is ignored. A property that cannot be ignored is an error: remove the
-property, or replace it in the converted file. `tradePeriodBegin` and `tradePeriodEnd` limit when a session may be logged on, and its
-sequence numbers continue; to reset them with each trading session use `StartTime` and `EndTime`.
+property, or replace it in the converted file. `tradePeriodBegin` and `tradePeriodEnd` limit when a session may be logged on; its
+sequence numbers continue. To reset the sequence numbers in each trading session, use `StartTime` and `EndTime`.
 
-| property | default there | here |
+| property | default in FIX Antenna | in fixwire |
 | --- | --- | --- |
 ";
 
