@@ -94,7 +94,7 @@ fn keys_of_sample_applications_are_kept_with_a_warning() {
         assert_eq!(settings.dialect, dialect.unwrap_or(Dialect::QuickFixJ));
         let said = settings.report.to_string();
         assert_eq!(
-            said.matches("of Executor of QuickFIX/J: it is kept")
+            said.matches("of the sample application Executor of QuickFIX/J: it is kept")
                 .count(),
             3,
             "{said}"

@@ -170,7 +170,7 @@ fn a_rule_that_converts_needs_a_conversion() {
     let from = |to: &str| format!("\n[[rule]]\nfrom = ['OLD']\ndo = ['convert', 'send {to}']\n");
     assert_eq!(
         errors(&from("NEW")),
-        ["2:1: no conversion from FIX.4.0 to FIXT.1.1 (messages of 'OLD' for 'NEW')"]
+        ["2:1: no conversion from FIX.4.0 to FIXT.1.1 (this rule converts messages of 'OLD' for 'NEW')"]
     );
     assert!(errors(&from("SAME")).is_empty());
     assert!(errors(&from("NEW").replace("'convert', ", "")).is_empty());

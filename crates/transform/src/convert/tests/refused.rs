@@ -95,13 +95,13 @@ fn statements_have_a_form() {
 
 #[test]
 fn statements_can_apply() {
-    refused(5, "for D\nremove 20", &["field 20", "narrow down"]);
+    refused(5, "for D\nremove 20", &["field 20", "name fewer places"]);
     refused(
         5,
         "for D 9\nentry 109 -> 453 448 452=3",
-        &["field 453", "narrow down"],
+        &["field 453", "name fewer places"],
     );
-    refused(5, "for 8\nset 20=0", &["field 20", "narrow down"]);
+    refused(5, "for 8\nset 20=0", &["field 20", "name fewer places"]);
     refused(5, "for D\nset 21=1 if 150=0", &["field 150"]);
     refused(5, "for D\nset 49=me", &["field 49"]);
     refused(5, "for D\nset 52=@60", &["field 52"]);
