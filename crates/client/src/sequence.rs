@@ -66,7 +66,7 @@ mod tests {
         numbers.admin(7);
         numbers.wrote(Some("a"));
         numbers.wrote(None);
-        // A Heartbeat written before them is sent first.
+        // A Heartbeat that was written before these messages is sent first.
         numbers.admin(8);
         numbers.wrote(Some("b"));
         numbers.admin(12);

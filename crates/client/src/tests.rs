@@ -1,4 +1,5 @@
-//! The client as an application, without an engine: all its state as text, and worlds whose texts stay as they are.
+//! The client as an application, without an engine: all its state as text, and random worlds whose texts must not
+//! change.
 
 mod checkpoint_bytes;
 mod state_lines;

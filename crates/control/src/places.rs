@@ -137,7 +137,7 @@ mod tests {
             take(at, OperatorStanding::Owner, false).unwrap();
         }
         take(23, OperatorStanding::Member, true).unwrap();
-        // All are in use: the one that has waited longest without being answered is closed.
+        // All places are in use: the connection that has been without a request for the longest time is closed.
         take(24, OperatorStanding::Member, true).unwrap();
         let ended = |at: usize| {
             let mut end = &pairs[at].1;

@@ -239,7 +239,7 @@ mod tests {
         );
         let samples = ["ValidOrderTypes", "DefaultMarketPrice"];
         assert_eq!(guess(&samples), Some(Dialect::QuickFixJ));
-        // QuickFIX/J would not know them in this case, and no other engine has them.
+        // QuickFIX/J would not recognise these keys in this spelling, and no other engine has them.
         assert_eq!(
             guess(&["sockettcpnodelay", "validatesequencenumbers"]),
             None
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(guess(&["SocketAcceptPort"]), None);
     }
 
-    /// The trap: a harmless key would change the defaults.
+    /// Without this rule a harmless key would change the defaults.
     #[test]
     fn no_key_that_our_documents_name_changes_whose_file_it_is() {
         let ours = KEYS.iter().map(|key| key.name);

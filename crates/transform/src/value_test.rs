@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The obvious way.
+    /// A simple implementation to compare with.
     fn slow_like(value: &[u8], pattern: &[u8]) -> bool {
         match pattern.split_first() {
             None => value.is_empty(),

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(ended, [Some("Filled"), None]);
         let ids = [None, Some("g"), Some("d"), Some("new")].map(|it| read.0.new_id("DAY", it));
         assert_eq!(ids, ["DAY-3", "g:6", "d:10", "new:1"]);
-        // It continues like the other one.
+        // The restored ledger continues like the original.
         let more = changed("g:5", "g:5", "4", "");
         let mut other = ledger;
         read.apply(Timestamp(1), &more);

@@ -1,4 +1,4 @@
-//! Each byte of a checkpoint counts: changed, the checkpoint is refused or is another state.
+//! Each byte of a checkpoint counts: with one byte changed, the checkpoint is refused or gives another state.
 
 use fixwire_harness::worlds::{assert_same, silent_changes};
 use fixwire_protocol::Application;
@@ -6,7 +6,7 @@ use fixwire_protocol::Application;
 use super::state_lines::kept_lines;
 use super::worlds::{Desk, VERSION};
 
-/// A client with something of everything.
+/// A client whose state has entries of every kind.
 fn rich() -> Desk {
     let mut desk = Desk::new();
     desk.log_on();

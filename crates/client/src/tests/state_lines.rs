@@ -1,5 +1,5 @@
-//! All state of a client as sorted lines `name=value`, in the words of the field: orders and messages by ClOrdID(11). It
-//! says nothing of how the state is stored.
+//! All state of a client as sorted lines `name=value`, in the words of the field: orders and messages by ClOrdID(11).
+//! The lines do not depend on how the state is stored.
 //!
 //! Each struct is taken apart field by field, so that a new field does not compile before it has a line, or is left out
 //! here with its reason.

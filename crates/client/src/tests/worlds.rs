@@ -1,5 +1,5 @@
 //! Random days of a client: commands, answers of its venue, lost connections, restarts. Its notes must rebuild its open
-//! orders, and what leaves and the state of each world must be what `worlds.txt` says; see `fixwire_harness::worlds`.
+//! orders, and the sent messages and the state of each world must match `worlds.txt`; see `fixwire_harness::worlds`.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -179,7 +179,7 @@ impl Desk {
         done
     }
 
-    /// Lets this number of milliseconds pass, and does what is due in them.
+    /// Lets this number of milliseconds pass, and calls the client when it is due.
     pub(super) fn pass(&mut self, millis: u64) {
         let end = self.now.mono + Nanos::from_millis(millis);
         loop {
@@ -235,7 +235,7 @@ fn bytes(text: &str) -> Vec<u8> {
     text.replace('|', "\x01").into_bytes()
 }
 
-/// The value of a field of what was sent.
+/// The value of a field of a sent message.
 fn value<'a>(fields: &'a str, tag: &str) -> Option<&'a str> {
     let mut fields = fields.split('|').filter_map(|field| field.split_once('='));
     fields.find(|field| field.0 == tag).map(|field| field.1)

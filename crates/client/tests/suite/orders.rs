@@ -42,7 +42,7 @@ fn an_order_is_sent_replaced_and_cancelled() {
     assert_eq!(desk.carry_out("replace last qty 80 price 13"), ["done"]);
     let sent = desk.received(&[11, 41, 37, 55, 54, 38, 40, 44, 59, 1]);
     assert_eq!(sent[1], format!("G {day}-2 {day}-1 V7 VOD 1 80 2 13 3 A1"));
-    // It is another order only when the venue says so.
+    // The order is replaced only after the venue's report.
     assert_eq!(
         desk.carry_out("orders")[0],
         format!("{day}-1 buy 100 VOD @ 12.50 New cum 0 leaves 100 OrderID V7")
@@ -128,7 +128,7 @@ fn every_kind_of_reject_is_shown_and_answers_the_message_that_it_is_about() {
         "8",
         "37=5|11=g:5|17=5|20=0|150=2|39=2|55=VOD|54=1|32=1|31=2|151=0|14=1|6=2|",
     );
-    // A finished order stays so, whatever a late report says.
+    // A finished order stays finished, whatever a late report says.
     desk.answer(
         "8",
         "37=5|11=g:5|17=6|20=0|150=0|39=0|55=VOD|54=1|151=1|14=0|6=0|",
@@ -171,7 +171,7 @@ fn a_cancel_template_runs_over_the_open_orders_of_a_group() {
     assert_eq!(desk.carry_out("send C 99 d3 of g3"), ["done"]);
     let sent = desk.received(&[11, 41, 55, 54, 38]);
     assert_eq!(sent.len(), 199);
-    // The second one is filled.
+    // The second order is filled.
     assert_eq!(
         sent[100..102],
         ["F d3:1 g3:1 VOD 2 7", "F d3:2 g3:3 VOD 2 7"]
@@ -183,7 +183,7 @@ fn a_cancel_template_runs_over_the_open_orders_of_a_group() {
         said,
         "failed: group g3 has no more open orders: 99 of 100 messages were sent"
     );
-    // A group goes on where it was.
+    // The numbers of a group continue.
     desk.carry_out("send O 1 g3");
     assert_eq!(desk.received(&[11]).pop().unwrap(), "D g3:101");
 }

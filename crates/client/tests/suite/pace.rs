@@ -21,7 +21,7 @@ fn messages_leave_at_their_times_whatever_the_venue_answers() {
     assert_eq!(desk.received(&[11]).len(), 2, "one burst");
     turns(&mut desk, 10);
     assert_eq!(desk.received(&[11]).len(), 4, "another one");
-    // The engine stands still for a while: what is late leaves at once, and says when it should have left.
+    // The engine does not run for a while: late messages are sent at once, with the time at which they were due.
     desk.world.pass(Nanos::from_secs(1));
     desk.world.settle().unwrap();
     assert_eq!(desk.said(), ["done"]);
@@ -59,7 +59,7 @@ fn a_late_message_counts_from_the_time_at_which_it_was_due() {
     let mut desk = Desk::logged_on();
     desk.carry_out("set O D 55=VOD|54=1|38=1");
     desk.command("send O 2/100 g");
-    // The second one is due after 100 ms, and the engine does not run before 600.
+    // The second message is due after 100 ms, and the engine does not run before 600 ms.
     desk.world.pass(Nanos::from_millis(600));
     desk.world.settle().unwrap();
     for id in ["g:1", "g:2"] {
@@ -95,7 +95,7 @@ fn a_command_waits_for_the_logon_up_to_its_limit() {
     let mut desk = Desk::new();
     desk.world.start();
     let mut handle = desk.world.handle().unwrap();
-    // A session that is logged out does not come back by itself.
+    // A session that was logged out does not log on by itself.
     handle.log_out(SessionId(0), "").unwrap();
     desk.command("new buy 1 VOD");
     desk.world.pass(TIMEOUT);

@@ -42,7 +42,7 @@ fn a_new_process_uses_no_id_again_and_knows_its_open_orders() {
             "done".to_owned(),
         ]
     );
-    // Only this process's messages are waited for.
+    // `wait all` waits only for messages of this process.
     assert_eq!(desk.carry_out("wait all"), ["done"]);
     desk.carry_out("cancel last");
     desk.carry_out("set O D 55=VOD|54=1|38=3");
@@ -85,7 +85,7 @@ fn an_order_that_was_finished_in_an_earlier_run_is_told_from_an_unknown_one() {
             &format!("37=Vg:2|11=r:1|41=g:2|17=2|20=0|{codes}|14=0|55=VOD|54=1|6=0|"),
         );
     }
-    // Twice: the second start reads what the first one has written.
+    // Twice, since the second start reads what the first start has written.
     for _ in 0..2 {
         desk.world.kill();
         desk.world.settle().unwrap();

@@ -441,7 +441,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Step {
-        /// A tag, and how long its value is.
+        /// Remembers a field: its tag, and the length of its value.
         Remember(Key, u8, usize),
         Forget(Key),
     }
@@ -456,7 +456,7 @@ mod tests {
         ]
     }
 
-    /// The obvious way, with the oldest first.
+    /// A simple implementation to compare with: orders with their values, the oldest order first.
     #[derive(Default)]
     struct Model(VecDeque<(Key, BTreeMap<u8, String>)>);
 

@@ -336,7 +336,7 @@ mod tests {
                         }
                     }
                     Step::Cancel(row, at) => {
-                        // As the notes do: the first leaves at once.
+                        // As in the notes: a cancelled first record is removed at once.
                         let at = at % model[row].len().max(1);
                         if at > 0 && model[row][at][0] != CANCELLED {
                             queues.cancel(row, places[row][at]);

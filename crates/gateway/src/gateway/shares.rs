@@ -143,7 +143,7 @@ mod tests {
                 }
                 let left = max - has.iter().sum::<u64>();
                 prop_assert!(left * 10 >= max, "{has:?}");
-                // The fourth client has nothing, and may take half of it.
+                // The fourth client has used nothing, and may use half of what is left.
                 prop_assert_eq!(shares.may(3, 0, max - left), left.div_ceil(2), "{:?}", has);
             }
         }

@@ -343,14 +343,14 @@ impl Rig {
         written
     }
 
-    /// The notes so far, for people.
+    /// The notes so far, as readable text.
     fn shown_notes(&self) -> Vec<String> {
         let notes = self.notes.iter();
         let shown = notes.map(|(_, note)| note_text(note).unwrap().replace('\x01', "|"));
         shown.collect()
     }
 
-    /// Gives these notes to another gateway, or to the same one after a restart.
+    /// Replays these notes in another gateway, or in the same gateway after a restart.
     fn replay(&mut self, notes: &[(Timestamp, Vec<u8>)]) {
         for (at, note) in notes {
             self.gateway.on_note(*at, note);

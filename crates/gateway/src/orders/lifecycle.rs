@@ -67,7 +67,7 @@ mod tests {
             ("F", "1", "", Said::Live),
             ("2", "2", "0", Said::Ended),
             ("F", "2", "", Said::Ended),
-            // Complete by its ExecType, whatever its OrdStatus.
+            // ExecType ends the order, whatever OrdStatus is.
             ("2", "0", "0", Said::Ended),
             ("4", "4", "0", Said::Ended),
             ("C", "C", "", Said::Ended),

@@ -1,7 +1,7 @@
 //! Random traffic, compared with a model that forgets nothing.
 //!
-//! The venues of the model give their own OrderIDs and answer under the ids that they received. Beside the
-//! trackers that see all calls, others are written to checkpoints and read again during the run.
+//! The venues of the model give their own OrderIDs and answer under the ids that they received. Besides trackers that
+//! get all calls, further trackers are written to checkpoints and read again during the run.
 
 use std::collections::{HashMap, HashSet};
 use std::format;
@@ -312,7 +312,7 @@ impl World {
         for (tag, own, seen) in fields.iter().filter(|(tag, ..)| names.contains(tag)) {
             let kind = if *tag == 41 { 11 } else { *tag };
             let found = self.known(client, venue, kind, own);
-            // Another client may have had the text since, when both were forgotten.
+            // Both names may have been forgotten, and another client may have used the text since.
             let same = |name: &usize| self.names[*name].seen == *seen && self.is_last(*name);
             let name = match found.filter(same) {
                 Some(name) => name,
@@ -397,7 +397,7 @@ impl World {
         }
         let at = which % self.names.len();
         let name = &self.names[at];
-        // What is answered long before may be forgotten, with what the answer is about.
+        // A name that was answered long ago may have been forgotten, with the order that it named.
         let late = self.small && name.state != State::Pending && REPORTS[what].0 == "9";
         if late || !self.is_last(at) {
             return;
@@ -457,7 +457,7 @@ impl World {
             return;
         };
         let (client, venue) = (SessionId(name.client), name.venue);
-        // When the client has used the id again, that one is remembered.
+        // If the client has used the id again, only the later order is remembered.
         if self.is_last(self.told[&root]) {
             let report = format!("8|39=E|150=E|37=O{root}");
             assert_eq!(self.hear(venue, &report), Some((client, report)));
@@ -496,7 +496,7 @@ impl World {
             Meaning::Live | Meaning::Pending => {}
             Meaning::Refused | Meaning::RefusedAsEnded => {
                 let taken_back = began == "G" && state == State::Live;
-                // One whose id was used again is no longer remembered.
+                // An order whose id was used again is no longer remembered.
                 if let Some(before) = before.filter(|name| taken_back && self.is_last(*name)) {
                     self.names[before].state = State::Live;
                 }
@@ -544,7 +544,7 @@ proptest! {
         run(true, if always { When::Always } else { When::OnCollision }, steps);
     }
 
-    /// Such a file is made on purpose: its content is invalid.
+    /// A checkpoint with invalid content is made on purpose.
     #[test]
     fn a_checkpoint_that_lies_is_refused_or_harmless(
         steps in prop::collection::vec(step(), 1..60),

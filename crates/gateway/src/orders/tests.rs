@@ -53,7 +53,7 @@ pub(super) fn text(draft: &Draft) -> String {
     text
 }
 
-/// The message as the venue sees it.
+/// The message as the venue receives it.
 fn sent(orders: &mut OrderTracker, client: SessionId, message: &str) -> String {
     let mut draft = draft(message);
     orders.outbound(NOW, client, VENUE, &mut draft).unwrap();
@@ -64,7 +64,7 @@ fn out(orders: &mut OrderTracker, client: SessionId, message: &str) -> Result<Ou
     orders.outbound(NOW, client, VENUE, &mut draft(message))
 }
 
-/// The client that receives a report, and the report as the client sees it.
+/// The client that receives a report, and the report as the client receives it.
 fn heard(orders: &mut OrderTracker, message: &str) -> (Option<SessionId>, String) {
     let mut draft = draft(message);
     let client = orders.inbound(NOW, VENUE, &mut draft);
@@ -145,7 +145,7 @@ fn a_replacement_takes_the_place_of_its_order() {
     sent(&mut orders, ANNA, "D|11=A");
     heard(&mut orders, "8|37=1|11=FW1|39=0|150=0");
     sent(&mut orders, ANNA, "G|41=A|11=B");
-    // A fill on the way names either id.
+    // A fill that was sent before the replace may have either id.
     expect(
         &mut orders,
         "8|37=1|11=FW1|39=1|150=F",
@@ -295,7 +295,7 @@ fn naming_an_order_of_another_client_does_not_reach_it() {
         "9|37=NONE|11=C|41=A|39=8",
     );
     assert_eq!(orders.counters().live, 1);
-    // An order from before all that is remembered is reached.
+    // An order that is older than all remembered ids can be reached.
     assert_eq!(sent(&mut orders, BERT, "F|41=old|11=D"), "F|41=old|11=D");
     expect(
         &mut orders,

@@ -47,7 +47,7 @@ fn an_acceptor_of_few_words_gets_the_usual_configuration() {
             .as_ref()
             .is_some_and(|found| found.version() == "FIX.4.2")
     );
-    // Everything else equals a session configured in code.
+    // All other values equal those of a session configured in code.
     let mut ours = ours.clone();
     ours.dictionary = None;
     assert_eq!(format!("{ours:?}"), format!("{usual:?}"));

@@ -166,7 +166,7 @@ fn a_missing_file_of_a_stock_name_is_the_built_in_dictionary() {
         .map(|session| session.session.dictionary.as_ref().unwrap().version())
         .collect();
     assert_eq!(versions, wanted);
-    // Not evaluated.
+    // A dictionary that is not used is not read.
     let unused = read(&text.replace("[DEFAULT]\n", "[DEFAULT]\nUseDataDictionary=N\n")).unwrap();
     assert_eq!(unused.report.to_string(), "");
     assert!(unused.to_config().unwrap().missing_dictionaries.is_empty());
@@ -228,7 +228,7 @@ fn files_of_tls_without_tls_are_warned_of() {
             .tls
             .is_none()
     );
-    // Nothing else is tolerated: the certificate that TLS needs must exist.
+    // With any of these settings the certificate for TLS must exist.
     for more in [
         "SocketUseSSL=Y",
         "NeedClientAuth=Y",

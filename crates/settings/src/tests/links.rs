@@ -199,7 +199,7 @@ fn every_key_of_a_connection_can_stand_in_a_link() {
     }
 }
 
-/// A text of the sample, the text in its place, and parts of the report.
+/// A text of the sample, the text that replaces it, and parts of the report.
 const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("name = \"FUT-1\"\n", "", &["x.toml:7:1: `name` is missing"]),
     (

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A comment after a section is QuickFIX/J's; elsewhere the error names it.
+/// QuickFIX/J accepts a comment after a section; for other engines the error names it.
 #[test]
 fn a_comment_behind_a_section_is_read_by_quickfixj_and_named_by_the_others() {
     let file = |dialect: &str, behind: &str| {

@@ -5,7 +5,7 @@ use super::*;
 const ORDER: &str = "35=D|11=A1|55=VOD|54=1|";
 const CANCEL: &str = "35=F|41=A1|11=A2|55=VOD|54=1|";
 
-/// A file whose orders go to VENUE, with these tables for targets.
+/// A file with rules that send orders to VENUE, and with these tables of targets.
 fn file(targets: &str) -> String {
     format!("{PLAIN}{targets}").replace("'convert', ", "")
 }
@@ -21,14 +21,14 @@ fn a_message_is_held_unless_something_else_is_said() {
         .map(|it| (it.session, it.messages))
         .collect();
     assert_eq!(held, [("VENUE", 1)]);
-    // It is not sent before its target has it, however long that takes and whatever numbers restart.
+    // The message counts as sent only after it was sent to its target, even after a long time and a sequence reset.
     assert_eq!(rig.gateway.counters().sent, 0);
     assert_eq!(rig.wait(1_000_000), Vec::<String>::new());
     assert_eq!(rig.reset("VENUE"), Vec::<String>::new());
     rig.log_on("VENUE");
     assert_eq!(rig.wait(0), ["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
     assert_eq!(rig.gateway.counters().sent, 1);
-    // What goes back is held by the client's session.
+    // A response for a client that is away waits in the client's session.
     rig.lose("ANNA");
     rig.expect("VENUE", "35=8|11=A1|39=0|", &["ANNA: 35=8|11=A1|39=0|"]);
     assert!(rig.said().is_empty());
@@ -113,7 +113,7 @@ fn copies_that_would_be_void_when_they_wait_are_a_mistake_of_the_file() {
     );
     assert!(loaded("copy to", "[target.FRESH]\naway = 'reject'\n").is_ok());
     assert!(loaded("copy to", "[target.FRESH]\naway = 'ANNA'\n").is_ok());
-    // A request waits in the gateway.
+    // A file that sends requests to the session is valid: requests wait in the gateway.
     assert!(loaded("send", "").is_ok());
 }
 
@@ -158,15 +158,15 @@ fn what_is_about_an_order_goes_where_the_order_is() {
     rig.expect("ANNA", ORDER, &["BACKUP: 35=D|11=A1|55=VOD|54=1|"]);
     rig.log_on("VENUE");
     rig.expect("ANNA", CANCEL, &["BACKUP: 35=F|41=A1|11=A2|55=VOD|54=1|"]);
-    // The same id again is no second order at the other venue.
+    // Another order with the same id is a duplicate: it does not go to the other venue.
     let again = rig.hears("ANNA", ORDER);
     assert!(again[0].ends_with("|58=duplicate ClOrdID|"), "{again:?}");
-    // A possible resend goes where the first one went, also when that has ended.
+    // A possible resend goes to the session of the first order, even after this order has ended.
     let resend = "35=D|97=Y|11=A1|55=VOD|";
     rig.expect("ANNA", resend, &["BACKUP: 35=D|97=Y|11=A1|55=VOD|"]);
     rig.hears("BACKUP", "35=8|37=1|11=A1|39=2|");
     rig.expect("ANNA", resend, &["BACKUP: 35=D|97=Y|11=A1|55=VOD|"]);
-    // An order at the first one is not canceled at the other.
+    // A cancel of an order at VENUE does not go to BACKUP.
     rig.expect(
         "BERT",
         &ORDER.replace("A1", "B1"),
@@ -176,7 +176,7 @@ fn what_is_about_an_order_goes_where_the_order_is() {
     let cancel = rig.hears("BERT", &CANCEL.replace("41=A1", "41=B1"));
     assert!(cancel[0].starts_with("BERT: 35=9|"), "{cancel:?}");
     assert!(cancel[0].contains("|39=0|"));
-    // One that is known nowhere goes where orders go.
+    // A cancel of an unknown order goes to the session to which new orders go.
     let unknown = rig.hears("BERT", &CANCEL.replace("41=A1", "41=Z"));
     assert!(unknown[0].starts_with("BACKUP: 35=F|"), "{unknown:?}");
 }

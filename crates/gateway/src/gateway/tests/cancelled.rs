@@ -18,7 +18,7 @@ const ORDER: &str = "35=D|11=1|55=VOD|54=1|38=9|";
 const CANCEL: &str = "35=F|41=1|11=2|55=VOD|54=1|";
 const WHY: &str = "|58=order cancelled before it was sent to the destination|";
 
-/// VENUE is away; its target's table has these keys.
+/// A gateway with VENUE away, and with these keys in the table of VENUE as a target.
 fn away(keys: &str) -> Rig {
     let mut rig = Rig::of(&format!("{RULES}[target.VENUE]\n{keys}"), &SESSIONS);
     for name in ["ANNA", "BERT", "THIRD"] {
@@ -56,7 +56,7 @@ fn the_order_and_its_cancel_end_in_the_gateway() {
         }
         let written = rig.hears("ANNA", CANCEL);
         assert_eq!(written.len(), 1, "{written:?}");
-        // The quantity is that of the order: the cancel has none.
+        // The quantity comes from the order, since the cancel has no quantity.
         let report = "ANNA: 35=8|37=NONE|11=2|41=1|20=0|150=4|39=4|55=VOD|54=1|38=9|151=0|14=0|6=0";
         assert_eq!(without_id(&written[0]), format!("{report}{WHY}"));
         assert_eq!(rig.gateway.held().count(), 0);
@@ -96,7 +96,7 @@ fn replaces_of_the_order_end_with_it_whichever_id_the_cancel_names() {
         assert_eq!(held, [1], "that of BERT");
         let mut rig = restarted(&rig);
         rig.log_on("VENUE");
-        // BERT's id is another one there.
+        // BERT's order is still held, and goes out.
         let written = rig.wait(9);
         assert_eq!(written, ["VENUE: 35=D|11=1|55=VOD|54=2|38=7|"]);
     }
@@ -108,10 +108,10 @@ fn a_cancel_of_what_the_venue_may_have_goes_there() {
     rig.log_on("VENUE");
     rig.expect("ANNA", ORDER, &[&format!("VENUE: {ORDER}")]);
     rig.lose("VENUE");
-    // A possible resend of it is held: the venue may have the first.
+    // A possible resend of the order is held; a cancel of it is held too, since the venue may have the order.
     rig.expect("ANNA", "35=D|97=Y|11=1|55=VOD|54=1|38=9|", &[]);
     rig.expect("ANNA", CANCEL, &[]);
-    // So is a replace, and another client's order of this id.
+    // So are a replace, a cancel of this replace, and another client's cancel with the same OrigClOrdID.
     rig.expect("ANNA", "35=G|41=1|11=3|55=VOD|54=1|38=8|40=1|", &[]);
     rig.expect("ANNA", "35=F|41=3|11=4|55=VOD|54=1|", &[]);
     rig.expect("BERT", "35=F|41=1|11=5|55=VOD|54=1|", &[]);
@@ -158,7 +158,7 @@ fn each_version_gets_the_report_that_it_has() {
         );
         for field in ["|11=2|", "|41=1|", "|54=1|", "|55=VOD|", "|14=0|"] {
             if field == "|41=1|" && version == Version::Fix40 {
-                // Its ExecutionReport has no OrigClOrdID.
+                // In FIX 4.0 an ExecutionReport has no OrigClOrdID.
                 continue;
             }
             assert!(report.contains(field), "{version:?} {field} {report}");
@@ -193,7 +193,7 @@ fn a_queue_with_cancelled_orders_outlives_checkpoints_and_new_limits() {
         other.gateway.on_checkpoint(version, &bytes).unwrap();
         other.wall = rig.wall;
         other.log_on("ANNA");
-        // From a checkpoint, with the same limits and with others: held orders are still found.
+        // After a restart from a checkpoint, with the same and with other limits, held orders are still found.
         let written = other.hears("ANNA", "35=F|41=5|11=c5|55=VOD|54=1|");
         assert!(
             written.len() == 1 && written[0].starts_with("ANNA: 35=8|"),
@@ -231,7 +231,7 @@ fn no_answer_has_an_id_that_another_one_had() {
         let wall = rig.wall;
         rig = Rig::of(rules, &SESSIONS);
         rig.replay(&notes);
-        // The clock is set back over the restart, by more each time.
+        // At each restart the clock is set back further.
         rig.wall = wall - 3_600_000_000_000 * (life - 1);
         rig.all_log_on();
     }

@@ -61,7 +61,7 @@ fn it_is_a_link_of_chains() {
     let order = sent(&sessions, &text(PAIR), (PAIR, &changed("set 58=ours")));
     assert!(order[0].ends_with("|58=ours|"), "{order:?}");
 
-    // One between versions that are no neighbours stands for all tables on the way.
+    // A table between versions that are not neighbours replaces all tables on the way.
     let pair = "FIX.4.1 to FIX.4.4";
     let table = "from FIX.4.1\nto FIX.4.4\nfor D\nset 60=@52\nset 58=direct\n";
     let order = sent(&sessions, &text(pair), (pair, table));

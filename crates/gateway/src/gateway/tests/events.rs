@@ -34,7 +34,7 @@ away = "reject"
         ]
     );
     assert_eq!(rig.gateway.counted().collect::<Vec<_>>(), [("tries", 1)]);
-    // Somebody gets it: there is no reject.
+    // BACKUP gets the order, so ANNA gets no reject.
     rig.log_on("BACKUP");
     let order = "35=D|11=2|55=VOD|54=1|";
     rig.expect("ANNA", order, &["BACKUP: 35=D|11=2|55=VOD|54=1|"]);
@@ -178,7 +178,7 @@ away = "reject"
         let names: Vec<String> = more.map(|((name, _), _)| name.to_string()).collect();
         (names.join(" "), rig.said().len())
     };
-    // It got to VENUE, whose report is for ANNA and lacks a field.
+    // VENUE gets the order; its report for ANNA lacks a field.
     assert_eq!(
         counts("ANNA", "35=D|11=0|55=VOD|54=2|58=x|"),
         ("".into(), 0)
@@ -188,13 +188,13 @@ away = "reject"
         counts("VENUE", report),
         ("failed_anna failed_any".into(), 1)
     );
-    // Too many.
+    // The second order exceeds the rate limit.
     assert_eq!(counts("BERT", "35=D|11=1|55=VOD|54=1|"), ("".into(), 0));
     assert_eq!(
         counts("BERT", "35=D|11=2|55=VOD|54=1|"),
         ("spare other any".into(), 1)
     );
-    // No table names a target, or no rule decides: no destination.
+    // A table names no target, or no rule decides: the message has no target.
     assert_eq!(counts("ANNA", "35=F|41=1|11=3|55=X|54=1|"), ("".into(), 1));
     assert_eq!(counts("ANNA", "35=AP|1=x|"), ("".into(), 1));
 }
@@ -245,7 +245,7 @@ do = ['notify "failed for THIRD"']
     let said = rig.said();
     let told = ["on 4: failed for THIRD", "on 1: VENUE", "on 2: AUDIT"];
     assert_eq!(said[4..], told, "{said:?}");
-    // The next message begins anew.
+    // The next message has no failures of the one before.
     for name in ["VENUE", "BACKUP", "AUDIT"] {
         rig.log_on(name);
     }

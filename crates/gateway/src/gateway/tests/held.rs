@@ -3,7 +3,7 @@
 use super::super::{NotReloaded, Reload};
 use super::*;
 
-/// Orders go to VENUE, which is away for up to ten seconds.
+/// Messages for VENUE have a time to live of ten seconds.
 const LIVE: &str = "[target.VENUE]\ntime_to_live = '10s'\n";
 
 fn file(targets: &str) -> String {
@@ -46,7 +46,7 @@ fn what_is_held_leaves_in_order_and_new_messages_stand_behind() {
     assert_eq!((held[0].session, held[0].messages), ("VENUE", 3));
     assert!(held.len() == 1 && held[0].bytes >= 4096);
     rig.log_on("VENUE");
-    // Before the engine asks what time has brought.
+    // This order arrives before the engine's next call for held messages.
     rig.expect("BERT", &order("4"), &[]);
     assert_eq!(rig.wait(0), ["1", "2", "3", "4"].map(to_venue));
     assert_eq!(rig.gateway.held().count(), 0);
@@ -69,7 +69,7 @@ fn a_turn_takes_what_the_outbox_has_room_for() {
     rig.log_on("VENUE");
     let now = rig.now();
     assert_eq!(rig.gateway.on_time(now, &mut rig.outbox), Some(now.mono));
-    // A note and a message each.
+    // A note and a message for each of three orders.
     assert_eq!(rig.collect().len(), 6);
     let rest: Vec<String> = ids[6..].iter().map(|id| to_venue(id)).collect();
     assert_eq!(rig.wait(0), rest);
@@ -110,7 +110,7 @@ fn what_has_expired_is_answered_and_never_delivered() {
     rig.expect("ANNA", &order("1"), &[]);
     assert_eq!(rig.wait(9), Vec::<String>::new());
     rig.expect("ANNA", &order("2"), &[]);
-    // The session is back, and at the same moment it is too late for the first.
+    // The session logs on at the moment at which the first message expires.
     rig.wall += 1_000_000_000;
     rig.log_on("VENUE");
     let written = rig.wait(0);
@@ -124,7 +124,7 @@ fn what_has_expired_is_answered_and_never_delivered() {
     );
     let counters = rig.gateway.counters();
     assert_eq!((counters.undelivered, counters.rejected), (1, 1));
-    // Its id is free again, that of the other is not.
+    // The id of the expired order is free again, the id of the other order is not.
     rig.expect("ANNA", &order("1"), &[&to_venue("1")]);
     assert!(rig.hears("ANNA", &order("2"))[0].ends_with("duplicate ClOrdID|"));
 }
@@ -143,7 +143,7 @@ fn the_moment_is_told_and_a_clock_that_is_set_is_noticed() {
     assert!(rig.collect().is_empty());
     assert_eq!(rig.wait(1).len(), 1);
     assert_eq!(rig.gateway.on_time(rig.now(), &mut rig.outbox), None);
-    // An hour at once, and only a second by the other clock.
+    // The wall clock jumps by an hour, while the monotonic clock advances by a second.
     rig.expect("ANNA", &order("2"), &[]);
     let later = Now {
         wall: Timestamp(rig.wall + 3_600_000_000_000),
@@ -164,7 +164,7 @@ fn each_message_gets_the_reject_that_fits() {
         "35=R|131=Q|146=1|55=VOD|",
         "35=B|148=news|33=1|58=text|",
         "35=AB|11=m|55=VOD|54=1|",
-        // Copies of what the venue may have had are not rejected as orders.
+        // A possible resend of an order that the venue may have gets a BusinessMessageReject, not an ExecutionReport.
         "35=D|97=Y|11=open|55=VOD|54=1|",
     ] {
         rig.expect("ANNA", text, &[]);
@@ -183,7 +183,7 @@ fn each_message_gets_the_reject_that_fits() {
         assert!(written.starts_with(wanted), "{written}");
         assert!(written.ends_with(EXPIRED), "{written}");
     }
-    // The order itself goes on: the venue may have it.
+    // The order itself stays open: the venue may have it.
     assert_eq!(rig.gateway.orders().counters().live, 1);
 }
 
@@ -212,7 +212,7 @@ fn duplicates_are_refused_and_replaces_stand_behind_their_order() {
     rig.expect("ANNA", replace, &[]);
     rig.log_on("VENUE");
     assert_eq!(rig.wait(0), [to_venue("1"), format!("VENUE: {replace}")]);
-    // Both expire in their order: at the second there is no order any more.
+    // Order and replace expire one after the other: when the replace expires, its order no longer exists.
     let mut rig = away(LIVE);
     rig.hears("ANNA", &order("1"));
     rig.hears("ANNA", replace);
@@ -252,7 +252,7 @@ fn a_message_that_went_elsewhere_too_is_not_answered() {
         assert_eq!(rig.wait(1), Vec::<String>::new());
         assert_eq!(rig.said().len(), 1);
     }
-    // Nor is one that two sessions would have got.
+    // A message with two targets gets no reject either.
     let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE', 'send BACKUP']\n";
     let mut rig = Rig::new(&format!("{rule}{live}"));
     rig.lose("VENUE");
@@ -265,7 +265,7 @@ fn a_message_that_went_elsewhere_too_is_not_answered() {
         assert_eq!(rig.wait(3), Vec::<String>::new());
         assert_eq!(rig.said().len(), 2);
     }
-    // A rule that rejects has answered.
+    // A message that a rule has rejected gets no second reject.
     let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE', 'reject \"no\"']\n";
     let mut rig = Rig::new(&format!("{rule}{live}"));
     rig.lose("VENUE");
@@ -295,7 +295,7 @@ fn past_the_cap_the_source_is_answered_and_what_is_held_stays() {
         rig.said().last().unwrap(),
         "out: held messages have reached max_held (65536 bytes)"
     );
-    // What was refused is not remembered.
+    // Orders that were rejected are not stored.
     assert_eq!(rig.gateway.orders().counters().live, held);
     let held_bytes: u64 = rig.gateway.held().map(|held| held.bytes).sum();
     assert!(held_bytes <= 64 << 10);
@@ -367,17 +367,17 @@ fn a_reload_changes_the_time_and_not_the_messages() {
     rig.expect("ANNA", &order("1"), &[]);
     rig.wait(5);
     rig.expect("ANNA", &order("2"), &[]);
-    // Five seconds are over for the first.
+    // For the first order the five seconds of the new file have passed.
     let shorter =
         file("[target.VENUE]\ntime_to_live = '5s'\n").replace("send VENUE", "send BACKUP");
     rig.gateway.reload(&mut read(&shorter)).unwrap();
     let written = rig.wait(0);
     assert_eq!(written.len(), 1);
     assert_eq!(rejected(&written[0]).0, "ANNA: 35=8|37=NONE|11=1");
-    // Without a time, what is held waits for as long as it takes.
+    // Without a time to live, held messages wait without a time limit.
     rig.gateway.reload(&mut read(&file(""))).unwrap();
     assert_eq!(rig.wait(1_000_000), Vec::<String>::new());
-    // And the next one behind it.
+    // The next order is held after it.
     rig.expect("ANNA", &order("3"), &[]);
     rig.log_on("VENUE");
     assert_eq!(rig.wait(0), ["2", "3"].map(to_venue));
@@ -394,7 +394,7 @@ fn a_message_that_has_no_id_ends_no_order() {
         "ANNA",
         "35=D|11=A|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|",
     );
-    // There is no such message in the other version.
+    // The target's version has no such message.
     let written = rig.hears("ANNA", "35=XX|58=x|");
     assert!(written[0].starts_with("ANNA: 35=j|"), "{written:?}");
     assert_eq!(rig.gateway.orders().counters().live, 1);

@@ -49,7 +49,7 @@ fn what_was_held_leaves_in_order_or_expires_when_it_would_have() {
     let mut rig = restarted(&rig, RULES, &SESSIONS);
     rig.hears("ANNA", &order("3"));
     rig.log_on("VENUE");
-    // The death comes when one has been written.
+    // The process dies after one message was written.
     rig.outbox = Outbox::new(1 << 12, 2, 256);
     let now = rig.now();
     rig.gateway.on_time(now, &mut rig.outbox);
@@ -116,7 +116,7 @@ fn what_was_held_for_a_session_that_is_gone_is_answered() {
     let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['send THIRD']\n";
     let mut rig = restarted(&rig, rules, &others);
     let written = rig.wait(0);
-    // One of the sources was removed too.
+    // The source of one of the messages was removed too.
     assert!(
         written.len() == 1 && written[0].ends_with("|58=destination is not available|"),
         "{written:?}"
@@ -138,7 +138,7 @@ fn a_lower_cap_keeps_what_there_is() {
     let less = format!("[gateway]\nmax_held = '64K'\n{RULES}");
     let mut rig = restarted(&rig, &less, &SESSIONS);
     assert_eq!(rig.gateway.held().next().unwrap().messages, 700);
-    // The last block may have room.
+    // The last block may still have room for a few messages.
     let more = (700..740).take_while(|id| {
         rig.hears("ANNA", &order(&id.to_string()));
         rig.said().is_empty()
@@ -193,7 +193,7 @@ proptest! {
                 Step::Loses(name) => rig.lose(name),
                 Step::LogsOn(name) => {
                     rig.log_on(name);
-                    // Not all at once.
+                    // A small outbox takes only a part of the held messages.
                     let whole = core::mem::replace(&mut rig.outbox, Outbox::new(1 << 12, 5, 64));
                     let now = rig.now();
                     rig.gateway.on_time(now, &mut rig.outbox);

@@ -65,7 +65,7 @@ pub(super) enum Step {
     Loses(&'static str),
     LogsOn(&'static str),
     Resets(&'static str),
-    /// Seconds; a negative number sets the clock back.
+    /// Waits for a number of seconds; a negative number sets the clock back.
     Waits(i64),
 }
 
@@ -153,7 +153,8 @@ impl Rig {
         written(&*self.of_notes(&self.notes))
     }
 
-    /// A gateway of another file or none, that begins with a checkpoint of this number of notes.
+    /// A gateway with this file, which may be another one, restored from a checkpoint of the first `first` notes and
+    /// from the other notes.
     fn after_checkpoint(
         &self,
         first: usize,
@@ -183,7 +184,7 @@ pub(super) fn written(ledger: &dyn Ledger) -> Vec<u8> {
     state
 }
 
-/// A gateway with something of everything.
+/// A gateway whose state has entries of every kind.
 pub(super) fn busy() -> Rig {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=1|1=2|55=VOD|54=1|58=mine|");
@@ -195,7 +196,7 @@ pub(super) fn busy() -> Rig {
     rig.hears("BERT", "35=D|11=3|1=2|55=VOD|54=1|58=yours|");
     rig.reset("THIRD");
     rig.hears("ANNA", "35=D|11=5|55=VOD|54=1|58=b|");
-    // The number of an answer is in no note behind it.
+    // The number of this reject is not in a later note.
     rig.hears("ANNA", "35=D|11=2|1=3|55=VOD|54=1|");
     rig.said();
     rig
@@ -213,7 +214,7 @@ proptest! {
     ) {
         let mut rig = Rig::new(RULES);
         if small {
-            // Not every note has room.
+            // The outbox has no room for some of the notes.
             rig.outbox = Outbox::new(1 << 13, 4, 256);
         }
         let mut all = rig.of_notes(&rig.notes);
@@ -333,7 +334,7 @@ fn a_reload_of_what_a_client_may_have_is_in_the_notes() {
     let (mut cut, mut longer, mut neither) = (whole.clone(), whole.clone(), whole);
     cut.pop();
     longer.push(0);
-    // Some, or none.
+    // The byte of an `Option` is neither 0 nor 1.
     neither[5] = 2;
     for note in [share(9, Some(1)), cut, longer, neither] {
         other.gateway.on_note(Timestamp(0), &note);
@@ -349,7 +350,7 @@ fn room_for_what_waits_is_as_it_was() {
         let long = "x".repeat(length);
         Step::Hears(from, format!("35=D|11={length}|55=VOD|54=1|58={long}|"))
     };
-    // More than the share of one client, some of which has left.
+    // More than the share of one client; some of these messages expire.
     for at in 0..14 {
         rig.does(&news("ANNA", 4000 + at));
         rig.does(&Step::Waits(i64::from(at < 11)));
@@ -373,7 +374,7 @@ fn room_for_what_waits_is_as_it_was() {
 
 #[test]
 fn what_was_noted_is_not_taken_back() {
-    // A message whose target is away, and that cannot be known to wait.
+    // A message for a target that is away, when the outbox may have no room for the notes.
     let mut rig = Rig::of(RULES, &SESSIONS);
     rig.log_on("ANNA");
     for messages in 1..6 {
@@ -381,7 +382,7 @@ fn what_was_noted_is_not_taken_back() {
         rig.hears("ANNA", "35=B|148=x|");
         assert_eq!(rig.of_notes(&rig.notes).hash(), rig.hash(), "{messages}");
     }
-    // One that was held and for which there is no room now.
+    // A held message for which the outbox has no room when its target logs on.
     rig.outbox = Outbox::new(1 << 12, 16, 64);
     rig.hears(
         "ANNA",
@@ -405,7 +406,7 @@ fn damaged_bytes_are_an_error_and_change_nothing() {
     for at in 0..state.len() {
         assert!(other.gateway.on_checkpoint(1, &state[..at]).is_err());
     }
-    // Whole, but no text of a name.
+    // Not truncated, but a session's name is not valid text.
     let name = state.windows(4).position(|bytes| bytes == b"ANNA").unwrap();
     let mut bad = state.clone();
     bad[name] = 0xFF;
@@ -436,7 +437,7 @@ fn changed_bytes_are_an_error_or_another_state() {
         let counted = allocation_counter::measure(|| result = ledger.read(1, body));
         assert!(counted.bytes_max < 64 << 20, "{counted:?}");
         match result {
-            // It is a state like any other.
+            // The bytes are a valid state.
             Ok(()) => {
                 let again = written(&*ledger);
                 assert!(again == body || ledger.hash() != rig.hash());
@@ -456,8 +457,8 @@ fn changed_bytes_are_an_error_or_another_state() {
         assert!(!read(&body[..at]), "{at}");
     }
     assert!(!read(&[body, b"x"].concat()));
-    // Behind the last answer and the noted limits stand the same limits for the orders. How many orders
-    // there may be is memory that they may take.
+    // After the last answer and the noted limits, the checkpoint has the limits of the orders, with the same values.
+    // `max_orders` decides how much memory is allocated.
     let limits = rig.gateway.orders().config();
     let limits = 4 * 3 + 1 + 8 * usize::from(limits.forget_quiet.is_some()) + 4 + 2;
     let many = 8 + 1 + limits + 2;
@@ -500,7 +501,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
         .collect();
     let mut without = rig.after_checkpoint(state, &rules, &gone);
     assert_eq!(without.hash(), rig.hash());
-    // From here on the limits of the file hold.
+    // From this logon on the limits of the file apply.
     without.log_on("VENUE");
     assert_eq!(without.gateway.orders().config().max_orders, 90);
     let limits = &without.shown_notes()[0];
@@ -517,7 +518,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
             .sum::<u64>()
     };
     assert_eq!((held(&other), held(&rig)), (4, 4));
-    // And BERT is there again.
+    // BERT is configured again.
     other.log_on("VENUE");
     let written = other.hears("VENUE", "35=8|37=V2|11=FW1|39=0|150=0|");
     assert_eq!(written, ["BERT: 35=8|37=V2|11=1|39=0|150=0|1=2|58=his|"]);

@@ -21,7 +21,7 @@ fn the_next_message_takes_no_memory() {
             )
     );
     let mut rig = Rig::new(&rules);
-    // Something waits for another session.
+    // A message is held for another session.
     rig.lose("THIRD");
     rig.hears("BERT", "35=B|148=x|");
     assert_eq!(rig.gateway.held().count(), 1);
@@ -50,7 +50,7 @@ fn the_next_message_takes_no_memory() {
         (id, message(rig.sessions[id.0 as usize].1, from, text))
     });
     let mut decoder = Decoder::with_capacity(64);
-    // The listener ignores troubles here.
+    // In this test the listener ignores events.
     rig.gateway.core.listener = std::boxed::Box::new(|_| {});
     let now = rig.now();
     let mut outbox = Outbox::new(1 << 16, 64, 256);
@@ -65,7 +65,7 @@ fn the_next_message_takes_no_memory() {
             }
         }
     };
-    // The first ones grow the memory.
+    // The first messages may allocate memory.
     all(2);
     let counted = allocation_counter::measure(|| all(100));
     assert_eq!(counted.count_total, 0);

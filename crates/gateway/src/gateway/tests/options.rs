@@ -112,13 +112,13 @@ fn every_mistake_has_its_place_and_a_hint() {
             "9:8: the away sessions of 'THIRD' lead back to 'THIRD'"
         ]
     );
-    // Those of rules and those of options, in the order of the file.
+    // Errors of rules and errors of options are reported in the order of the file.
     let both = "[gateway]\nids = 1\n[[rule]]\nfrom = ['ANN']\ndo = ['stop']\n[target.X]\n";
     let found = errors(both);
     let lines: Vec<_> = found.iter().map(|error| &error[..1]).collect();
     assert_eq!(lines, ["2", "4", "6"], "{found:?}");
     assert_eq!(errors("[gateway\n").len(), 1);
-    // The tables of the engine are passed over.
+    // The reader skips the tables of the engine.
     assert!(errors(&format!("[default]\nX = 1\n[[session]]\nY = 2\n{rule}")).is_empty());
 }
 
@@ -170,11 +170,13 @@ fn a_rule_that_converts_needs_a_conversion() {
     let from = |to: &str| format!("\n[[rule]]\nfrom = ['OLD']\ndo = ['convert', 'send {to}']\n");
     assert_eq!(
         errors(&from("NEW")),
-        ["2:1: no conversion from FIX.4.0 to FIXT.1.1 (this rule converts messages of 'OLD' for 'NEW')"]
+        [
+            "2:1: no conversion from FIX.4.0 to FIXT.1.1 (this rule converts messages of 'OLD' for 'NEW')"
+        ]
     );
     assert!(errors(&from("SAME")).is_empty());
     assert!(errors(&from("NEW").replace("'convert', ", "")).is_empty());
-    // One that stands in for another is a target too, and so is the client that an answer is for.
+    // A session that `away` names is a target too, and so is the client to which a response returns.
     let stands_in = from("SAME") + "[target.SAME]\naway = 'NEW'\n";
     assert_eq!(errors(&stands_in).len(), 1);
     let back = "\n[[rule]]\nfrom = ['NEW']\ndo = ['convert', 'return']\n";

@@ -46,13 +46,13 @@ fn no_client_reaches_an_order_of_another_one() {
             "35=G|37=OA1|41=ZZ|11=B3|55=VOD|54=1|",
             &["VENUE: 35=G|41=ZZ|11=B3|55=VOD|54=1|"],
         );
-        // Its ids are those of BERT, whatever the text.
+        // The ids in BERT's message are BERT's own, even with the text of ANNA's id.
         rig.expect(
             "BERT",
             "35=H|37=OA1|11=A1|55=VOD|54=1|",
             &["VENUE: 35=H|11=FW1|55=VOD|54=1|"],
         );
-        // Nothing else names an order.
+        // The message has no other id of an order.
         rig.expect(
             "BERT",
             "35=F|37=OA1|11=B4|55=VOD|54=1|",
@@ -75,7 +75,7 @@ fn no_client_reaches_an_order_of_another_one() {
 fn an_order_id_that_nobody_has_been_told_names_nothing() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=A1|55=VOD|54=1|");
-    // VENUE's report with OrderID(37) OA1 is still under way.
+    // VENUE's report with OrderID(37) OA1 has not arrived yet.
     rig.expect(
         "BERT",
         "35=F|37=OA1|41=ZZ|11=B2|55=VOD|54=1|",
@@ -116,7 +116,7 @@ fn a_client_names_its_own_orders_by_order_id() {
 fn ids_of_a_venue_stand_for_the_order_that_it_named_last() {
     let mut rig = two_orders();
     rig.hears("VENUE", "35=8|37=OA1|11=A1|150=F|39=2|");
-    // On the next day VENUE counts from the beginning again.
+    // On the next day VENUE uses the same OrderIDs again.
     rig.hears("BERT", "35=D|11=B2|55=VOD|54=1|");
     rig.hears("VENUE", "35=8|37=OA1|11=B2|150=0|39=0|");
     rig.expect(
@@ -124,7 +124,7 @@ fn ids_of_a_venue_stand_for_the_order_that_it_named_last() {
         "35=H|37=OA1|55=VOD|54=1|",
         &["VENUE: 35=H|37=OA1|55=VOD|54=1|"],
     );
-    // A late correction for ANNA's order leaves it to BERT's, which is open.
+    // After a late correction for ANNA's order the OrderID still belongs to BERT's order, which is open.
     rig.hears("VENUE", "35=8|37=OA1|11=A1|150=G|39=2|");
     rig.expect(
         "BERT",
@@ -193,7 +193,7 @@ fn all_messages_that_name_orders_are_looked_at() {
 
 #[test]
 fn whoever_has_the_order_is_told_whoever_caused_it() {
-    // BERT's cancel hits ANNA's order, in whatever way; VENUE says so in the words of any venue.
+    // BERT's cancel has cancelled ANNA's order; the reports of venues about this have two forms.
     for (report, theirs, own) in [
         (
             "35=8|37=OA1|11=B2|41=A1|150=4|39=4|55=VOD|",
@@ -218,7 +218,7 @@ fn whoever_has_the_order_is_told_whoever_caused_it() {
             rig.said()
         );
         assert_eq!(rig.gateway.orders().counters().live, 0);
-        // ANNA may use the id again, and the OrderID is still that of ANNA's order.
+        // The OrderID still belongs to ANNA's order, and ANNA may use the ClOrdID again.
         rig.expect(
             "BERT",
             "35=H|37=OA1|55=VOD|54=1|",

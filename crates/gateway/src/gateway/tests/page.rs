@@ -1,4 +1,4 @@
-//! The page of the gateway: each of its examples is true.
+//! Tests each example of the page about the gateway.
 
 use super::super::options::setting_tables;
 use super::*;
@@ -21,7 +21,7 @@ fn blocks(language: &str) -> Vec<(usize, Vec<&'static str>)> {
     blocks
 }
 
-/// A message without the number of an answer, which is the time.
+/// A message without the unique number of a response, which depends on the time.
 fn timeless(text: &str) -> String {
     if let Some((before, rest)) = text.split_once("|932=") {
         let (_, rest) = rest.split_once('|').unwrap();

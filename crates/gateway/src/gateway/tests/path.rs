@@ -43,7 +43,7 @@ fn two_clients_may_use_the_same_id() {
             &[&format!("{client}: 35=8|37=V{id}|11=A1|{seen}")],
         );
     }
-    // A cancel names the order as its client knows it.
+    // A cancel names the order by the client's own id.
     rig.expect(
         "BERT",
         "35=F|41=A1|11=A2|55=VOD|54=1|60=20261120-10:00:00|",
@@ -86,7 +86,7 @@ fn a_report_that_nobody_asked_for_is_an_alarm_and_never_answered() {
         ["back: unsolicited response: no matching request"]
     );
     assert_eq!(rig.gateway.counters().unsolicited, 1);
-    // One that no rule decides about.
+    // A report that no rule decides.
     let mut rig = Rig::new("[[rule]]\nfrom = [\"ANNA\"]\ndo = ['send VENUE']\n");
     rig.expect("VENUE", "35=8|37=V1|11=X|39=0|", &[]);
     assert_eq!(rig.said(), ["no rule: no rule handles this message"]);
@@ -278,7 +278,7 @@ do = ['send ANNA']
         ["no rule: routing loop: message came back from its destination"]
     );
     assert_eq!(rig.gateway.counters().came_back, 1);
-    // So is a question about it, and a cancel of ours.
+    // So are a status request for the order, and a cancel that the gateway has sent.
     rig.hears("BERT", "35=H|11=A1|55=VOD|54=1|");
     rig.expect(
         "ANNA",
@@ -287,7 +287,7 @@ do = ['send ANNA']
     );
     rig.hears("BERT", "35=F|41=A1|11=A2|55=VOD|54=1|");
     assert_eq!(rig.gateway.counters().came_back, 3);
-    // An order of its own goes its way, and when ours has ended its id is free.
+    // An order of BERT is not stopped, and after the gateway's order has ended, its id is free.
     let own = ORDER.replace("11=A1", "11=B1");
     rig.expect("BERT", &own, &[&format!("ANNA: {own}")]);
     rig.hears(

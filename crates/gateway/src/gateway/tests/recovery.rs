@@ -113,7 +113,7 @@ impl Rig {
         }
     }
 
-    /// A gateway of another file or none, after it was given the notes.
+    /// A gateway with this file, which may be another one, after it has replayed the notes.
     fn after(&self, text: &str, sessions: &[(&'static str, Version)]) -> Self {
         let mut other = Self::of(text, sessions);
         other.replay(&self.notes);
@@ -152,7 +152,7 @@ proptest! {
             let written = rig.step(step);
             prop_assert_eq!(&written, &same.step(step));
             prop_assert_eq!(&written, &others.step(step));
-            // After a restart the owner hears again that most of the room is taken.
+            // After a restart the event about a nearly used limit is raised again.
             let heard = |rig: &Rig| {
                 let mut said = rig.said();
                 said.retain(|line| !line.starts_with("max_orders: "));
@@ -163,8 +163,8 @@ proptest! {
         prop_assert_eq!(rig.state(), others.state());
     }
 
-    /// The Text(58) of an order names its client and ClOrdID, and the venues repeat it in their reports. So the
-    /// test reads the owner of a report from it, independently of the gateway.
+    /// The Text(58) of an order names its client and ClOrdID, and the venues repeat it in their reports. So the test
+    /// finds the owner of a report by its text, without the gateway.
     #[test]
     fn each_report_is_its_clients_also_after_restarts(
         acts in proptest::collection::vec(act(), 0..60),
@@ -176,7 +176,7 @@ proptest! {
         for act in acts {
             let (client, heard) = match act {
                 Act::Orders { client, account } => (client, format!("35=D|1={account}|21=1|")),
-                // An order is named by its number, also when it is a cancel.
+                // Each request has a number as its ClOrdID, so a cancel may name any earlier request.
                 Act::Cancels { client, order } => {
                     let order = order.index(asked[client] + 1);
                     (client, format!("35=F|41={order}|"))
@@ -274,7 +274,7 @@ fn a_session_that_is_gone_is_still_known_and_may_come_back() {
     let text = RULES.replace("\"ANNA\", \"BERT\"", "\"ANNA\"");
     let mut other = rig.after(&text, &without);
     assert_eq!(other.state(), rig.state());
-    // It is for nobody else.
+    // The report is not returned to another client.
     other.expect("VENUE", "35=8|37=1|11=A|39=0|", &[]);
     assert_eq!(
         other.said(),
@@ -319,7 +319,7 @@ fn other_ids_and_limits_hold_from_the_restart_on() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
     rig.hears("BERT", "35=D|11=A|55=VOD|54=1|");
-    // What went out as FW1 came from there, whatever the file says now.
+    // The id FW1 still belongs to BERT's order, although the file has another prefix now.
     let text = RULES
         .replace("max_orders = 12", "max_orders = 9\nid_prefix = \"GW\"")
         .replace("[target.VENUE]", "[target.VENUE]\nids = \"always\"");
@@ -331,7 +331,7 @@ fn other_ids_and_limits_hold_from_the_restart_on() {
     );
     other.expect("ANNA", "35=D|11=B|55=VOD|", &["VENUE: 35=D|11=GW2|55=VOD|"]);
     assert_eq!(other.gateway.orders().config().max_orders, 9);
-    // And again the same.
+    // The same state after another restart.
     let mut notes = rig.notes.clone();
     notes.extend(other.notes.clone());
     let mut third = Rig::of(&text, &SESSIONS);
@@ -366,7 +366,7 @@ fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
     rig.hears("ANNA", "35=D|11=B|55=VOD|54=1|");
-    // All stays as it was while both are open.
+    // The old limits stay while both orders are open.
     let mut second = restarted(&rig.notes);
     assert_eq!(second.said(), [no_room]);
     assert_eq!(second.gateway.orders().config().max_orders, 12);
@@ -376,7 +376,7 @@ fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
     assert_eq!(third.said(), [no_room]);
     assert_eq!(third.gateway.orders().config().max_orders, 1);
     assert_eq!(third.gateway.orders().counters().live, 1);
-    // From here on there is room for one.
+    // From now on there is room for one order.
     third.hears("ANNA", "35=D|11=C|55=VOD|54=1|");
     let fourth = restarted(&third.notes);
     assert_eq!(fourth.state(), third.state());
@@ -407,7 +407,7 @@ fn a_bad_note_is_an_alarm() {
     };
     let mut cut = limits(1, 64);
     cut.truncate(9);
-    // How ids are written: neither always nor on collision.
+    // An invalid form of ids: neither always nor on collision.
     let mut no_ids = session_note(0, "NAME");
     no_ids.splice(5..6, [1, 9, 9, 1, 0, b'X']);
     for (note, said) in [
@@ -448,21 +448,21 @@ fn nothing_is_sent_without_its_note() {
     let mut rig = Rig::of(RULES, &SESSIONS);
     rig.all_log_on();
     let before = rig.state();
-    // Room for the limits and both sessions, not for the order.
+    // The outbox has room for the notes of limits and sessions, but not for the order.
     for messages in 0..3 {
         let mut rig = Rig::of(RULES, &SESSIONS);
         rig.outbox = Outbox::new(1 << 12, messages, 64);
         assert_eq!(rig.hears("ANNA", "35=D|11=A|55=VOD|"), Vec::<String>::new());
         assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
         assert_eq!(rig.state(), before);
-        // With room, the same order is a new one.
+        // With room, the same order is accepted as a new order.
         rig.outbox = Outbox::new(1 << 12, 16, 64);
         rig.log_on("VENUE");
         rig.expect("ANNA", "35=D|11=A|55=VOD|", &["VENUE: 35=D|11=A|55=VOD|"]);
         let other = rig.after(RULES, &SESSIONS);
         assert_eq!(other.state(), rig.state());
     }
-    // Room for the note, not for the order.
+    // The outbox has room for the note, but not for the order.
     let mut rig = Rig::new(RULES);
     rig.outbox = Outbox::new(1 << 12, 3, 64);
     assert_eq!(rig.hears("ANNA", "35=D|11=A|55=VOD|"), Vec::<String>::new());

@@ -14,7 +14,7 @@ fn between(client: Version, venue: Version) -> Rig {
     rig
 }
 
-/// The message written for a client's message, and the client's answer when the target rejects it.
+/// Sends a client's message, rejects it as the target, and returns what the client receives.
 fn answered(rig: &mut Rig, text: &str) -> String {
     let sent = rig.hears("CLIENT", text);
     assert_eq!(sent.len(), 1, "{sent:?}");
@@ -54,7 +54,7 @@ fn whoever_asked_is_answered_in_its_own_words_and_version() {
             "{reject}"
         );
         assert_valid(client, &reject);
-        // The order that it was about has not.
+        // The order that the cancel named has not ended.
         assert!(rig.hears("CLIENT", ORDER)[0].contains("|58=duplicate ClOrdID|"));
         if client >= Version::Fix42 {
             let reject = answered(&mut rig, "35=R|131=Q|146=1|55=VOD|");
@@ -107,7 +107,7 @@ fn a_business_reject_finds_its_request_with_and_without_its_id() {
             } else {
                 assert_eq!(written, [""; 0], "{named}");
             }
-            // What was refused has ended: the id of a new order is free.
+            // The rejected request has ended: its id is free for a new order.
             if of == "D" {
                 let again = rig.hears("CLIENT", ORDER);
                 assert_eq!(again[0].starts_with("VENUE: 35=D|"), is_found, "{again:?}");
@@ -130,7 +130,7 @@ fn what_the_venue_has_answered_is_not_ended_by_a_reject_of_its_repetition() {
         rig.said(),
         ["no rule: destination has rejected this message"]
     );
-    // A replacement that was accepted lives on too.
+    // An accepted replacement stays open too.
     let sent = rig.hears(
         "ANNA",
         "35=G|11=2|41=1|21=1|55=VOD|54=1|60=20261120-10:00:00|38=5|40=1|",
@@ -150,7 +150,7 @@ fn what_the_venue_has_answered_is_not_ended_by_a_reject_of_its_repetition() {
 #[test]
 fn nobody_is_answered_for_what_nobody_asked() {
     let mut rig = Rig::new(PLAIN);
-    // Of an unknown number, of the session's own messages, of a report, of an order of a drop copy.
+    // Rejects of an unknown message, of a session-level message, of a report and of a drop copy.
     let reject = "VENUE: 35=3|45=7|";
     assert_eq!(rig.rejects(reject, None), [""; 0]);
     assert_eq!(rig.rejects(reject, Some("VENUE: 35=2|7=1|16=0|")), [""; 0]);
@@ -159,7 +159,7 @@ fn nobody_is_answered_for_what_nobody_asked() {
     let report = "ANNA: 35=8|37=V1|11=1|17=E1|20=0|150=0|39=0|";
     assert_eq!(rig.rejects("ANNA: 35=3|45=7|", Some(report)), [""; 0]);
     assert_eq!(rig.said().len(), 4);
-    // What is no message at all.
+    // The rejected bytes are not a message.
     assert_eq!(rig.rejects(reject, Some("VENUE: 35=D|=|x|11|")), [""; 0]);
 }
 
@@ -184,12 +184,12 @@ fn whatever_was_asked_is_answered_once() {
     let mut rig = Rig::new(PLAIN);
     let mut cancel = String::from("35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|");
     let reject = "VENUE: 35=3|45=7|";
-    // An order and its cancel, both rejected; the order again.
+    // An order and its cancel are rejected, the order twice.
     let sent = [rig.hears("ANNA", ORDER), rig.hears("ANNA", &cancel)].concat();
     assert!(rig.rejects(reject, Some(&sent[0]))[0].starts_with("ANNA: 35=8|"));
     assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
     assert!(rig.rejects(reject, Some(&sent[1]))[0].starts_with("ANNA: 35=9|"));
-    // An order that was filled before its cancel was rejected.
+    // The order is filled before its cancel is rejected.
     let order = ORDER.replace("11=1", "11=3");
     cancel = cancel.replace("11=2|41=1", "11=4|41=3");
     let sent = [rig.hears("ANNA", &order), rig.hears("ANNA", &cancel)].concat();
@@ -203,7 +203,7 @@ fn whatever_was_asked_is_answered_once() {
         "{answer:?}"
     );
     assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
-    // Another message has that number by now.
+    // RefMsgType names another type: the MsgSeqNum now belongs to another message.
     let sent = rig.hears("ANNA", &ORDER.replace("11=1", "11=5"));
     assert_eq!(
         rig.rejects("VENUE: 35=3|45=7|372=8|", Some(&sent[0])),
@@ -235,7 +235,7 @@ fn an_order_that_another_target_has_is_not_told_to_be_rejected() {
             [""; 0],
             "{report}"
         );
-        // The last one that has not answered.
+        // The last target that has not responded rejects the order too.
         let answer = rig.rejects("VENUE: 35=3|45=7|", Some(&sent[0]));
         assert_eq!(answer.len(), usize::from(is_answered), "{answer:?}");
     }

@@ -29,7 +29,7 @@ fn of_version(version: Version, text: &str) -> Rig {
     rig
 }
 
-/// The client's answer to a message.
+/// What the client receives for a message.
 fn answer(version: Version, action: &str, text: &str) -> String {
     let rules = format!("[[rule]]\nfrom = ['CLIENT']\ndo = [{action:?}]\n");
     let mut rig = of_version(version, &rules);
@@ -213,7 +213,7 @@ fn the_reject_of_a_possible_resend_does_not_end_the_order() {
         &again,
         &["ANNA: 35=j|45=7|372=D|379=A|380=4|58=destination is not available|"],
     );
-    // The first one never went out.
+    // BERT's original order was never sent.
     let written = rig.hears("BERT", &again);
     assert!(written[0].starts_with("BERT: 35=8|"), "{written:?}");
 }
@@ -230,7 +230,7 @@ do = ['send VENUE']
         "[[rule]]\nfrom = ['ANNA']\ndo = ['throttle 1 per second else reject', 'stop']\n";
     let converted = "[[rule]]\nfrom = ['ANNA']\ndo = ['convert', 'send VENUE']\n";
     for (rules, before, text, wanted) in [
-        // No rule for it.
+        // No rule decides.
         (
             open,
             0,
@@ -243,7 +243,7 @@ do = ['send VENUE']
             "35=R|131=Q|",
             "35=j|45=7|372=R|379=Q|380=3|58=no destination for this message|",
         ),
-        // The order is open there.
+        // The order is already open at the venue.
         (open, 1, BODIES[0], "|39=8|103=6|"),
         // No id.
         (converted, 0, "35=D|55=VOD|", "|58=required id is missing|"),
@@ -253,7 +253,7 @@ do = ['send VENUE']
             "35=D|11=ABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDE|",
             "|58=id is too long (11)|",
         ),
-        // 4.4 wants more than it has.
+        // The message lacks fields that FIX 4.4 requires.
         (
             converted,
             0,
@@ -299,7 +299,7 @@ do = ['send VENUE']
 #[test]
 fn an_order_that_was_not_sent_has_ended() {
     let mut rig = Rig::new(PLAIN);
-    // An allocation that 4.4 wants more of is refused after its id was remembered.
+    // A list that lacks fields required by FIX 4.4 is refused after its ids were stored.
     rig.hears("ANNA", "35=E|66=L|73=1|11=A|67=1|");
     assert_eq!(rig.gateway.orders().counters().live, 0, "{:?}", rig.said());
     assert!(
@@ -334,7 +334,7 @@ away = "reject"
     let written = rig.hears("ANNA", BODIES[0]);
     assert_eq!(written.len(), 2, "{written:?}");
     assert_eq!(rig.said(), ["rule 1: destination is not available"]);
-    // At most one answer for a message that nobody got.
+    // A message that no session got is rejected only once.
     let mut rig = Rig::new(
         "[[rule]]\nfrom = ['ANNA']\ndo = ['reject \"one\"', 'reject \"two\"', 'copy to AUDIT']\n",
     );
@@ -347,7 +347,7 @@ away = "reject"
 fn no_two_rejects_have_the_same_exec_id() {
     let mut rig = Rig::new("[[rule]]\nfrom = ['ANNA']\ndo = ['reject \"no\"']\n");
     let one = rig.hears("ANNA", BODIES[0]);
-    // Within one moment, and when the clock goes back.
+    // At the same time, and after the clock was set back.
     for _ in 0..2 {
         rig.wall -= 1_000_000;
         assert_ne!(rig.hears("ANNA", BODIES[0]), one);
@@ -359,7 +359,7 @@ fn no_two_rejects_have_the_same_exec_id() {
 fn a_reject_is_never_rejected() {
     let mut rig = Rig::new("[[rule]]\nfrom = ['*']\ndo = ['reject \"no\"']\n");
     rig.expect("ANNA", "35=j|45=1|372=D|380=0|", &[]);
-    // What a rule says is done all the same.
+    // A `reject` of a rule is carried out for other responses.
     assert_eq!(rig.hears("VENUE", "35=8|11=A|37=1|").len(), 1);
 }
 
@@ -370,7 +370,8 @@ fn without_room_for_the_answer_the_session_refuses() {
     let long = format!("35=D|11=A|58={}|", "x".repeat(400));
     assert_eq!(rig.hears("ANNA", &long), Vec::<String>::new());
     assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
-    // A report that finds no room is an alarm, and its venue may send it again.
+    // For a report that does not fit the gateway raises an event, and the session rejects it, so that the venue may
+    // send it again.
     rig.outbox = Outbox::new(60, 64, 64);
     let report = "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|";
     assert_eq!(rig.hears("VENUE", report), Vec::<String>::new());

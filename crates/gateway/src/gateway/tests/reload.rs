@@ -35,10 +35,10 @@ fn orders_and_counts_outlive_the_rules() {
     let mut new = read(&next, &SESSIONS).unwrap();
     assert_eq!(rig.gateway.reload(&mut new), Ok(()));
     assert_eq!(new.rules().counters(), ["orders", "out"]);
-    // The order has an id of the gateway's, as the new file wants it.
+    // The order goes out with a rewritten id, as the new file requires.
     let sent = rig.hears("ANNA", &order("B"));
     assert!(sent[0].starts_with("BACKUP: 35=D|11=FW1|"), "{sent:?}");
-    // A report of the first one finds its client.
+    // A report of the first order finds its client.
     let report = "35=8|37=V|11=A|17=E1|150=0|39=0|55=VOD|54=1|151=9|14=0|6=0|";
     let back = rig.hears("VENUE", report);
     assert!(back[0].starts_with("ANNA: 35=8|37=V|11=A|"), "{back:?}");
@@ -51,7 +51,7 @@ fn orders_and_counts_outlive_the_rules() {
     rig.hears("ANNA", &order("C"));
     assert_eq!(rig.said(), ["out: destination is not available"]);
 
-    // After a restart with the new file all is as it was.
+    // A restart with the new file gives the same state.
     let mut second = Rig::of(&next, &SESSIONS);
     second.replay(&rig.notes);
     let hash = |rig: &Rig| rig.gateway.orders().state_hash();

@@ -79,7 +79,7 @@ fn clients_of_the_same_id_have_values_of_their_own() {
             "35=8|37=W|11=FW1|39=0|",
             &["BERT: 35=8|37=W|11=1|39=0|1=B|"],
         );
-        // Known by the OrderID only.
+        // The report names the order only by its OrderID.
         assert_eq!(account(&mut rig, "35=8|37=W|39=2|"), "B");
         assert_eq!(account(&mut rig, "35=8|37=W|39=0|"), "gone");
         assert_eq!(account(&mut rig, "35=8|37=V|39=0|"), "A");
@@ -112,7 +112,7 @@ fn a_replacement_without_values_has_those_of_what_it_replaces() {
     rig.hears("ANNA", "35=D|11=3|1=C|");
     assert_eq!(rig.said(), Vec::<String>::new());
     assert_eq!(account(&mut rig, "35=j|372=D|379=3|380=0|"), "C");
-    // What was remembered for the newest counts.
+    // The fields remembered for the newest id apply.
     let remembers = RULES.replace("'MsgType = D and", "'MsgType in (D, G) and");
     let mut rig = Rig::new(&remembers);
     rig.hears("ANNA", "35=D|11=1|1=A|58=x|");
@@ -122,7 +122,7 @@ fn a_replacement_without_values_has_those_of_what_it_replaces() {
         "35=8|37=V|11=2|41=1|39=0|",
         &["ANNA: 35=8|37=V|11=2|41=1|39=0|1=B|"],
     );
-    // And what is forgotten with it.
+    // Each `forget` drops the fields of one id, the newest first.
     assert_eq!(account(&mut rig, "35=8|37=V|11=2|41=1|39=2|"), "B");
     assert_eq!(account(&mut rig, "35=8|37=V|11=2|41=1|39=2|"), "A");
     assert_eq!(account(&mut rig, "35=8|37=V|11=2|41=1|39=2|"), "gone");
@@ -151,7 +151,7 @@ fn a_second_order_of_an_open_id_changes_nothing() {
     assert_eq!(account(&mut rig, "35=8|37=V|11=1|39=0|"), "A");
     rig.hears("ANNA", "35=D|11=1|97=Y|1=C|");
     assert_eq!(account(&mut rig, "35=8|37=V|11=1|39=1|"), "C");
-    // Once it has ended, the id is free.
+    // After the order has ended, its id is free.
     rig.hears("VENUE", "35=8|37=V|11=1|39=4|");
     rig.hears("ANNA", "35=D|11=1|58=b|");
     rig.expect(
@@ -196,7 +196,7 @@ do = ['try recall SecondaryOrderID', 'copy to AUDIT']
         &["AUDIT: 35=8|37=V|39=2|198=S|"],
     );
     rig.said();
-    // Of an order that nobody knows there is nothing, and nobody else's.
+    // For an unknown order `recall` writes no fields, in particular no fields of another order.
     rig.expect("VENUE", "35=8|37=Z|39=2|", &["AUDIT: 35=8|37=Z|39=2|"]);
     rig.said();
     rig.expect("VENUE", "35=8|37=Z|11=Z|39=0|198=T|", &[]);
@@ -213,14 +213,14 @@ fn the_oldest_go_when_there_is_no_room() {
     let mut rig = Rig::new(&text);
     let long = "x".repeat(4096);
     let order = |id: usize| format!("35=D|11={id}|1=A{id}|58={long}|");
-    // 40 cells each, of 480.
+    // Each order uses 40 of 480 cells.
     for id in 1..=12 {
         rig.hears("ANNA", &order(id));
     }
     let all = rig.gateway.remembered();
     assert_eq!((all.orders, all.dropped), (12, 0));
     assert!(all.bytes <= 64 << 10, "{all:?}");
-    // What is remembered again is the newest.
+    // An order whose fields are remembered again is the newest.
     rig.hears("ANNA", &order(1).replace("|1=", "|97=Y|1="));
     rig.hears("ANNA", &order(13));
     rig.hears("ANNA", &order(14).replace(&long, "short"));
@@ -237,7 +237,7 @@ fn the_oldest_go_when_there_is_no_room() {
         assert_eq!(account(&mut rig, &report), wanted);
     }
     assert_eq!(rig.gateway.remembered(), wanted);
-    // With more room all comes back.
+    // With more memory after a restart, the values of all orders are restored.
     let more = restarted(&rig, RULES, &SESSIONS);
     assert_eq!(orders(&more), 14);
 }
@@ -417,7 +417,7 @@ proptest! {
         for (from, text) in &after {
             prop_assert_eq!(rig.gateway.remembered(), same.gateway.remembered());
             let written = rig.hears(from, text);
-            // Nobody has what is another's.
+            // No client receives remembered values of another client.
             for line in &written {
                 for (client, other) in [("ANNA", "1=BERT"), ("BERT", "1=ANNA")] {
                     prop_assert!(!line.starts_with(client) || !line.contains(other), "{}", line);

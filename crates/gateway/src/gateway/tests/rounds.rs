@@ -39,7 +39,8 @@ fn two_gateways_that_bounce_exchange_few_messages() {
                 "35=V|262=loop-1|263=0|264=1|267=1|269=0|146=1|55=VOD|",
                 "35=B|148=news|33=1|58=all|",
             ] {
-                // A question has nothing but its id to tell it from the next one.
+                // Market data requests without TransactTime differ only by their ids, which are rewritten here: no loop
+                // is detected.
                 if ids == "always" && first.starts_with("35=V") {
                     continue;
                 }
@@ -76,7 +77,7 @@ fn an_answer_of_the_gateway_is_not_matched_by_rules() {
         ["no rule: routing loop: response of the gateway came back"]
     );
     assert_eq!(rig.gateway.counters().came_back, 1);
-    // Another one is.
+    // A report that differs is matched by the rule.
     let other = text.replace("|38=9|", "|38=8|");
     assert_eq!(rig.hears("ANNA", &other), [format!("VENUE: {other}")]);
 }
@@ -87,7 +88,7 @@ fn sessions_that_trade_with_each_other_are_not_stopped() {
     let mut rig = Rig::new(rules);
     for number in 0..100 {
         for (from, to) in [("ANNA", "BERT"), ("BERT", "ANNA")] {
-            // The same question of both, and the same order at other times.
+            // Equal quote requests of both sessions, and equal orders at different times.
             for text in [
                 format!("35=R|131={from}{number}|146=1|55=VOD|"),
                 format!(

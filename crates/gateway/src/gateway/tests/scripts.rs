@@ -41,7 +41,7 @@ fn what_fails_is_counted_and_told() {
                field \
                that is missing";
     assert_eq!(rig.said(), [why]);
-    // An action that fails is answered as any other.
+    // A failed script action is rejected as any other failed action.
     let written = rig.hears("ANNA", "35=D|11=3|55=VOD|54=1|38=9|44=5|58=x|");
     assert!(
         written.len() == 1 && written[0].starts_with("ANNA: 35=8|"),

@@ -16,7 +16,7 @@ const FULL: &str = "|58=gateway limit reached: message not accepted|";
 fn fill(rig: &mut Rig, (from, id): (&str, &str), most: usize) -> usize {
     for number in 0..most {
         let out = rig.hears(from, &format!("35=D|11={id}{number}|55=VOD|54=1|38=9|"));
-        // One that is held is not written yet.
+        // For a held order nothing is written yet.
         if let Some(answer) = out.first().filter(|line| line.starts_with(from)) {
             assert!(answer.ends_with(FULL), "{answer}");
             return number;
@@ -37,13 +37,13 @@ fn one_client_leaves_room_for_the_others() {
             "rule 1: this client has reached its share of max_orders (50)"
         ]
     );
-    // A cancel of what is open goes out.
+    // A cancel of an open order is still sent.
     assert_eq!(
         rig.hears("ANNA", "35=F|41=ANNA1|11=c|55=VOD|54=1|").len(),
         1
     );
     assert_eq!(fill(&mut rig, ("BERT", "x2-"), 1000), 25);
-    // The same after a restart.
+    // The shares are the same after a restart.
     let mut rig = {
         let mut next = Rig::of(&rules, &SESSIONS);
         next.replay(&rig.notes);
@@ -53,7 +53,7 @@ fn one_client_leaves_room_for_the_others() {
     };
     assert_eq!(fill(&mut rig, ("BERT", "x3-"), 1), 0);
     assert_eq!(fill(&mut rig, ("AUDIT", "x4-"), 1000), 12);
-    // What ANNA's orders give back is for all.
+    // The room of ANNA's closed orders is free for all clients.
     for number in 0..50 {
         rig.hears(
             "VENUE",
@@ -104,7 +104,7 @@ fn held_messages_of_one_client_leave_room_for_the_others() {
         next.wall = rig.wall;
         assert!(fill(&mut next, ("BERT", "x11-"), 10_000) <= 1, "{table}");
         assert!(fill(&mut next, ("AUDIT", "x12-"), 10_000) > 0, "{table}");
-        // All of it is given back.
+        // All room is free again.
         next.log_on("VENUE");
         next.wait(0);
         assert!(fill(&mut next, ("BERT", "x13-"), 100) == 100, "{table}");

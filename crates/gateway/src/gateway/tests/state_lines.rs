@@ -1,5 +1,6 @@
 //! All state of a gateway as sorted lines `name=value`, in the words of the field: sessions and rules by their names,
-//! orders by the numbers of their requests, held messages by their target. It says nothing of how the state is stored.
+//! orders by the numbers of their requests, held messages by their target. The lines do not depend on how the state is
+//! stored.
 //!
 //! Each struct is taken apart field by field, so that a new field does not compile before it has a line, or is left out
 //! here with its reason. The orders are in `orders/tests/state_lines.rs`.
@@ -69,7 +70,7 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
     for session in known {
         let Known {
             name,
-            // Where the file has it.
+            // The position in the file is not part of the state.
             place: _,
             ids,
             own,
@@ -82,7 +83,7 @@ fn add_notes(lines: &mut StateLines, notes: &Notes) {
             own,
         );
     }
-    // How many bytes a held message takes is how it is stored: they only have to add up.
+    // The number of bytes of a held message depends on how it is stored, so only the sums are checked.
     let mut stored = vec![0; held_of.len()];
     add_queues(lines, notes, &session, &mut stored);
     assert_eq!(*held_of, stored, "bytes of held messages, by client");
@@ -116,7 +117,7 @@ fn add_queues(
         let to = session(target(row));
         let mut number = 0;
         queues.each(row, &mut |place, mark, record| {
-            // It stays in its queue until it is the first, and is never sent.
+            // A cancelled message stays in its queue until it is the first, and is never sent.
             if mark == CANCELLED {
                 return;
             }
@@ -132,7 +133,7 @@ fn add_queues(
                 source,
                 target: _,
                 passage,
-                // The mark says what became of it.
+                // The mark of the record has the present value.
                 is_answered: _,
                 known,
                 came,

@@ -74,7 +74,7 @@ fn all_sessions_are_told_or_those_that_are_asked_for() {
     );
     assert!(second > first);
     assert_eq!(rig.said(), Vec::<String>::new());
-    // Not a reject, and no message went anywhere.
+    // The response does not count as a reject, and no message was forwarded.
     let counters = rig.gateway.counters();
     assert_eq!(
         (counters.rejected, counters.sent, counters.unmatched),

@@ -1,5 +1,5 @@
-//! The worlds of the random tests beside this, by seeds: what leaves and the state of each must be what `worlds.txt` says;
-//! see `fixwire_harness::worlds`.
+//! The worlds of the random tests in this folder, by seeds: the messages that leave and the state of each world must
+//! match `worlds.txt`; see `fixwire_harness::worlds`.
 
 use fixwire_harness::worlds::{self, WorldRecord};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn steps<S: Strategy>(seed: u8, step: S) -> Vec<S::Value> {
     steps.expect("a strategy without filters").current()
 }
 
-/// Records what has left after a step, and the state.
+/// Records the messages that left in a step, and the state after it.
 fn record(world: &mut WorldRecord, rig: &Rig, left: &[String]) {
     left.iter().for_each(|message| world.output(message));
     rig.said()
@@ -56,7 +56,7 @@ fn orders_and_what_is_remembered_and_held_for_them_are_as_before() {
         let mut world = WorldRecord::new(format!("orders/{seed:02}"));
         let mut rig = Rig::new(ledger::RULES);
         if seed % 2 == 0 {
-            // Not every note has room.
+            // The outbox has no room for some of the notes.
             rig.outbox = Outbox::new(1 << 13, 4, 256);
         }
         for step in steps(seed, ledger::step()) {

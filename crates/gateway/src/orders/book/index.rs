@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn places_are_found_until_they_are_removed_whatever_their_hashes() {
-        // As many as there is room for, with hashes that stand close together and wrap round the end.
+        // Fills the table, with hashes that are close together and wrap around the end.
         let mut places = Places::new(64);
         let mut there: Vec<(u32, u32)> = Vec::new();
         let mut random = Random::new(7);

@@ -38,7 +38,7 @@ fn an_id_that_an_open_replacement_needs_is_not_forgotten() {
         ANNA,
         "8|11=B|41=A|39=1",
     );
-    // Once another stands between, it is.
+    // After another replacement the oldest id is no longer needed, and is forgotten.
     heard(&mut orders, "8|11=FW3|39=2");
     sent(&mut orders, ANNA, "G|41=B|11=D");
     heard(&mut orders, "8|11=FW4|41=FW2|39=0|150=5");

@@ -45,7 +45,7 @@ pub(crate) fn add_orders(
         names: _,
         chains: _,
         queues: _,
-        // Storage, and the index that `is_indexed` asks.
+        // Storage, and the index that `is_indexed` reads.
         free: _,
         free_chains: _,
         text: _,
@@ -106,10 +106,10 @@ fn add_name(
         needed,
         // See `add_held`.
         held: _,
-        // Asked by `id` and `is_indexed`.
+        // Read by `id` and `is_indexed`.
         lens: _,
         indexed: _,
-        // The lists of requests say it, and `open_names`.
+        // The lists of requests and `open_names` show these.
         queue: _,
         earlier: _,
         later: _,
@@ -138,7 +138,7 @@ fn add_name(
         (By::OrderId, "OrderID"),
     ] {
         let is_found = book.is_indexed(place, by);
-        // An OrderID that is another order's now is not written any more.
+        // An OrderID that now belongs to another order is no longer written.
         if is_found || by != By::OrderId {
             let found = if is_found {
                 ""
@@ -154,7 +154,7 @@ fn add_name(
     let Chain {
         id,
         within,
-        // `open_names` says them in their order.
+        // `open_names` lists these names in their order.
         first: _,
         last: _,
         open: _,
@@ -185,7 +185,7 @@ pub(crate) fn add_held(lines: &mut StateLines, orders: &OrderTracker) {
     }
 }
 
-/// Limits, and how ids look at a venue.
+/// Limits, and the form of ids at a venue.
 pub(crate) fn limits_text(config: &OrdersConfig) -> String {
     let OrdersConfig {
         max_orders,
@@ -193,7 +193,7 @@ pub(crate) fn limits_text(config: &OrdersConfig) -> String {
         max_id,
         rewriting,
         forget_quiet,
-        // It changes no answer.
+        // The key changes no result.
         hash_key: _,
     } = config;
     let quiet = forget_quiet.map_or("never".to_string(), |quiet| quiet.0.to_string());
@@ -203,7 +203,7 @@ pub(crate) fn limits_text(config: &OrdersConfig) -> String {
     )
 }
 
-/// How ids look at a venue.
+/// The form of ids at a venue.
 pub(crate) fn ids_text(ids: &Rewriting) -> String {
     format!(
         "{:?} {} at most {} bytes",

@@ -1,4 +1,4 @@
-//! Values in the orders of an OMS line other than their terms.
+//! Values that a line of an OMS writes into its orders and that the orders themselves do not have.
 
 use fixwire_tmp::{OrderMarks, TmpPositionEffect};
 

@@ -180,7 +180,7 @@ fn other_parties_are_lost_on_the_way_back() {
         "453=3|448=T|447=D|452=11|448=C|447=B|452=3|802=1|523=S|803=2|448=D|447=D|452=3|40=1";
     let (more, lost) = more_of(DOWN, "D", ORDER, parties);
     assert_eq!(more, "109=C|40=1");
-    // A role without a field, a second client, and what the first had besides.
+    // A role without a field, a second client, and further fields of the first client.
     let expected = [
         (447, 2),
         (448, 2),

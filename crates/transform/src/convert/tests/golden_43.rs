@@ -93,7 +93,7 @@ fn options_and_futures_have_a_type_again() {
             ("167=REPO|40=1", "167=RP|40=1"),
         ],
     );
-    // A code that says something else stays, and what it does not say is lost.
+    // A code with another meaning stays, and fields that it does not express are lost.
     let (more, lost) = more_of(DOWN, "D", ORDER, "461=OPASPS|167=OPT|201=1|40=1");
     assert_eq!(
         (more.as_str(), &*lost),

@@ -15,7 +15,7 @@ const TYPES: [&str; 18] = [
 fn is_lossless(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     let has = |tag: Tag| value_of(before, tag);
     let is = |tag: Tag, values: &[&[u8]]| has(tag).is_some_and(|value| values.contains(&value));
-    // Orders and reports, in whose place 4.4 has all that OrdType and ExecInst need.
+    // Orders and reports, for which FIX 4.4 has all fields that OrdType and ExecInst become.
     let is_order = has(11).is_some() || has(20).is_some();
     if let Some(value) = value {
         return is_lossless_value(tag, value, before);
@@ -66,7 +66,7 @@ fn is_lossless_value(tag: Tag, value: &[u8], before: &[u8]) -> bool {
         .iter()
         .any(|code| code.as_bytes() == value),
         394 => matches!(value, b"1" | b"2" | b"3"),
-        // The other spelling comes back as the usual one.
+        // Shift_JIS would come back as SHIFT_JIS.
         347 => value != b"Shift_JIS",
         _ => true,
     }
@@ -91,7 +91,7 @@ fn messages_of_fix_4_0_come_back_from_4_1() {
     ];
     come_back(Version::Fix40, Version::Fix41, &types, |tag, value, _| {
         match (tag, value) {
-            // A cancel for a part; fees and the amount in an execution report.
+            // A partial cancel; fees and the amount in an execution report.
             (125, Some(value)) => value == b"F",
             (97 | 118 | 136, _) => false,
             _ => true,
@@ -194,7 +194,7 @@ fn come_back(old: Version, new: Version, types: &[&str], allowed: Allowed) {
         for conversion in &mut *ways.borrow_mut() {
             let mut losses = conversion.losses();
             prop_assert_eq!(conversion.convert(&mut draft, &mut losses), Ok(()));
-            // What the newer version requires besides is lost on the way back.
+            // Fields that only the newer version requires are lost on the way back.
             if old == Version::Fix42 {
                 let lost: Vec<_> = losses.iter().collect();
                 prop_assert_eq!(lost, [], "{}", readable(&fields));

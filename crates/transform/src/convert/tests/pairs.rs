@@ -24,13 +24,13 @@ const TYPES: [&str; 22] = [
 
 /// Required fields that messages to these versions can lack, as in docs/reference/conversion.md.
 const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
-    // Orders that are named by OrderID only.
+    // Messages that name an order only by OrderID.
     (Version::Fix40, Version::Fix50, "9 F G", &[41]),
     (Version::Fix40, Version::Fix50, "H", &[11]),
-    // What FIX 5.0 SP1 does not require of an allocation.
+    // Fields of an allocation that FIX 5.0 SP1 does not require.
     (Version::Fix40, Version::Fix44, "J", &[6]),
     (Version::Fix42, Version::Fix44, "Z", &[117]),
-    // What FIX 4.4 and 4.3 do not require.
+    // Fields that FIX 4.4 and 4.3 do not require.
     (Version::Fix40, Version::Fix43, "P", &[75]),
     (Version::Fix40, Version::Fix42, "J", &[80]),
     (Version::Fix42, Version::Fix42, "Z", &[295]),
@@ -38,27 +38,27 @@ const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
     // Lists of several orders or of one without OrdType, requests for several securities.
     (Version::Fix40, Version::Fix41, "E", &[40, 67]),
     (Version::Fix40, Version::Fix41, "R", &[55]),
-    // Parts of a share.
+    // Fractional quantities.
     (Version::Fix40, Version::Fix41, "E J", &[38, 53]),
     (Version::Fix40, Version::Fix41, "8", &[14, 32, 38, 151]),
-    // What FIX 4.0 requires, and ids that are no numbers.
+    // Fields that FIX 4.0 requires, and ids that are not numbers.
     (Version::Fix40, Version::Fix40, "D F G", &[38]),
     (Version::Fix40, Version::Fix40, "S", &[132]),
     (Version::Fix40, Version::Fix40, "6 8 J P", &[17, 23, 70]),
     (Version::Fix40, Version::Fix40, "J", &[11, 73, 78, 79]),
     (Version::Fix40, Version::Fix40, "Q", &[31, 32, 38]),
-    // A trade that nobody knows, without what it was called.
+    // A DontKnowTrade without the ids of the trade.
     (Version::Fix42, Version::Fix50Sp2, "Q", &[17, 37]),
-    // Executions of which FIX 4.0 tells nothing but the id.
+    // Executions of which FIX 4.0 has only the id.
     (Version::Fix41, Version::Fix50Sp2, "J", &[32]),
 ];
 
 fn is_documented(to: Version, msg_type: &str, why: TransformFailure) -> bool {
     match why {
-        // A cancel for a part of an order; options and futures.
+        // A partial cancel; options and futures.
         TransformFailure::Homeless(125) => msg_type == "F",
         TransformFailure::Homeless(200..=202 | 205 | 206) => to == Version::Fix40,
-        // Parts of a share.
+        // Fractional quantities.
         TransformFailure::Homeless(38 | 110 | 111) => to <= Version::Fix41,
         TransformFailure::Missing(tag) => LACKED.iter().any(|(from, until, types, tags)| {
             (*from..=*until).contains(&to)
@@ -107,7 +107,7 @@ fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each:
             ),
         }
     }
-    // Messages that have all that the oldest versions require, in whole shares, hardly come by chance.
+    // Random messages rarely have all fields that the oldest versions require, with integer quantities.
     for seed in 1..=500_u64 {
         if converted > 0 || !known {
             break;

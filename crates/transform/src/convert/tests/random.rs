@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::generator::{Allowed, Generator};
 use super::*;
 
-/// The message types that the built-in tables speak of.
+/// The message types that the built-in tables name.
 pub const COVERED: [&str; 21] = [
     "D", "8", "G", "F", "9", "H", "J", "E", "3", "j", "R", "S", "Z", "b", "i", "V", "W", "X", "Y",
     "B", "C",
@@ -102,7 +102,7 @@ impl Way {
     }
 }
 
-/// What the text of FIX 4.2 says of fields whose values its dictionary does not list.
+/// Whether a value is allowed by the text of FIX 4.2, for fields whose values the dictionary does not list.
 pub fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
     match (tag, value) {
         (394, Some(value)) => matches!(value, b"1" | b"2" | b"3"),
@@ -111,7 +111,7 @@ pub fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
     }
 }
 
-/// Values that FIX 4.0 can express: whole shares, numeric ids, no derivatives.
+/// Whether FIX 4.0 can express a value: integer quantities, numeric ids, no derivatives.
 fn plain(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
     let is_number = |value: &[u8]| value.iter().all(u8::is_ascii_digit);
     match (tag, value) {

@@ -1,5 +1,5 @@
-//! Random messages of each version, converted to each other one: what they become, what is lost and which error there is
-//! must be what `worlds.txt` says; see `fixwire_harness::worlds`.
+//! Random messages of each version, converted to each other version: results, lost fields and errors must match
+//! `worlds.txt`; see `fixwire_harness::worlds`.
 
 use fixwire_harness::Random;
 use fixwire_harness::worlds::{self, WorldRecord, shown};
@@ -12,7 +12,7 @@ use super::*;
 /// The file of hashes.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/worlds.txt");
 
-/// Converts a message of each type, with more optional fields from one to the next.
+/// Converts a message of each type; each message has more optional fields than the one before.
 fn play(way: &mut Way, world: &mut WorldRecord) {
     let mut losses = way.conversion.losses();
     let mut number = 0;

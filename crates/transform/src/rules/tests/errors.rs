@@ -174,7 +174,7 @@ fn conditions_are_refused_where_they_are_wrong() {
     let mut wrong = Vec::new();
     for (when, wanted) in cases {
         let found = of_condition(when);
-        // Column 8 is that of the text's quotes; the text begins behind three of them.
+        // The text's quotes begin in column 8; the text begins after three quotes.
         let wanted = match wanted.split_once(": ") {
             Some((place, rest)) => {
                 let column: usize = place.strip_prefix("3:").unwrap().parse().unwrap();
@@ -323,7 +323,7 @@ fn actions_are_refused_where_they_are_wrong() {
     let mut wrong = Vec::new();
     for (action, at, wanted) in cases {
         let found = of_action(action);
-        // Behind three quotes.
+        // After three quotes.
         let wanted = std::format!("4:{}: {wanted}", at + 10);
         if found.len() != 1 || !found[0].starts_with(&wanted) {
             wrong.push(std::format!("{action}\n  {found:?}\n  {wanted}"));
@@ -403,7 +403,7 @@ fn rules_that_no_message_can_reach_are_refused() {
     assert!(!unreachable(
         rule("*", "has(Text)", send) + rule("*", "", send).as_str()
     ));
-    // Two together take all.
+    // Two rules together decide all messages.
     let two = rule("ALPHA", "", send) + rule("BETA1", "", "return").as_str();
     assert!(unreachable(two.clone() + rule("ALPHA", "", send).as_str()));
     assert!(!unreachable(two + rule("BETA*", "", send).as_str()));
@@ -416,7 +416,7 @@ fn rules_that_no_message_can_reach_are_refused() {
         orders.clone() + rule("ALPHA", "MsgType in (D, 8)", send).as_str()
     ));
     assert!(!unreachable(orders + rule("ALPHA", "", send).as_str()));
-    // All rules see a message until one stops.
+    // All rules apply to a message, up to the first rule with `stop`.
     let (one, other) = (rule("*", "", send), rule("*", "", "stop"));
     assert!(!unreachable([all, &one, &other].concat()));
     assert!(unreachable([all, &other, &one].concat()));
@@ -476,7 +476,7 @@ fn two_peers_of_one_comp_id_cannot_be_told_apart() {
 
 #[test]
 fn a_name_that_one_of_the_sources_knows_is_enough() {
-    // 4.2 has the first name alone, 4.4 the second.
+    // Only FIX 4.2 has the first name, only FIX 4.4 has the second.
     let rule = |field: &str| {
         std::format!("[[rule]]\nfrom = ['ALPHA', 'GAMMA']\nwhen = 'has({field})'\ndo = ['stop']\n")
     };

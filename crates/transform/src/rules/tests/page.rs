@@ -1,4 +1,4 @@
-//! The page of the language: each of its examples is true.
+//! Tests each example of the page about the language of rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::string::{String, ToString};
@@ -42,7 +42,7 @@ fn every_example_comes_true() {
         let rules = loaded(rules);
         let mut scratch = RuleScratch::default();
         let mut pending: Vec<String> = Vec::new();
-        // By ClOrdID; the gateway knows whose it is.
+        // Remembered fields by ClOrdID; the gateway adds the client.
         let mut memory: BTreeMap<String, String> = BTreeMap::new();
         for (number, line) in (*first..).zip(lines.lines()) {
             match line.strip_prefix("=> ") {

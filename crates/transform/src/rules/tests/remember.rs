@@ -35,7 +35,7 @@ fn values_are_those_of_that_moment() {
             "remember for 1: 11=1|",
         ]
     );
-    // Those in groups are others.
+    // A ClOrdID in a group entry does not count.
     let text = "35=E|66=L|73=2|11=1|67=1|11=2|67=2|";
     let out = orders("'remember Text', 'send VENUE'", text);
     assert_eq!(out, ["failed: NoField(11)"]);
@@ -43,7 +43,7 @@ fn values_are_those_of_that_moment() {
 
 #[test]
 fn what_is_sent_may_be_changed_before_it_is_remembered() {
-    // Whoever gets the message may change it: that is no matter of the rule.
+    // The caller may change the emitted fields; this does not change the fields of the rule.
     let rules = loaded(&rules(
         "'send VENUE', 'remember Account', 'forget'",
         "'stop'",
@@ -126,7 +126,7 @@ fn what_is_remembered_is_written() {
         recalled(both, "11=1|58=mine|1=X|"),
         ["return: 35=8|37=V|11=1|39=0|58=mine|1=X|"]
     );
-    // 11 and 211 are no 1.
+    // Tags 11 and 211 are not tag 1.
     assert_eq!(recalled(both, "11=1|211=1|"), ["failed: NotRemembered(1)"]);
     assert_eq!(recalled(both, "1=X|"), ["failed: NotRemembered(58)"]);
     assert_eq!(
@@ -224,7 +224,7 @@ fn mistakes_are_named_with_their_place() {
         errors("'remember Symbol'", "'recall Symbol'"),
         ["6:8: this change has no effect: nothing is sent after it"]
     );
-    // What is remembered is not lost.
+    // A change before `remember` has an effect.
     assert!(errors("'set Text \"x\"', 'remember Text'", "'stop'").is_empty());
 }
 

@@ -218,12 +218,12 @@ fn values_are_exact() {
         let sent = after("msg.OrderQty = msg.OrderQty * 2;", quantity, "x");
         assert_eq!(sent, format!("send VENUE: 35=D|38={doubled}|58=x|"));
     }
-    // What does not change stays as it is written.
+    // A value that does not change keeps its notation.
     assert_eq!(
         after("msg.OrderQty = msg.OrderQty;", "007.0", "x"),
         "send VENUE: 35=D|38=007.0|58=x|"
     );
-    // Whatever is no number is a text, also one that is too long to be exact.
+    // A value that is not a number is a text; so is a number that is too long to be exact.
     for odd in [
         "1e5",
         "x",
@@ -287,7 +287,7 @@ fn fields_are_written_when_it_has_ended_well() {
         }
         assert_eq!(after(script, "1", "x"), why, "{script}");
     }
-    // A method that changes what cannot be written.
+    // A method call on a field that cannot be written.
     let padded = action("msg.TargetCompID.trim(); msg.SenderCompID.len();");
     assert_eq!(run(&padded, "35=D|58=x|"), ["send VENUE: 35=D|58=x|"]);
 }
@@ -353,7 +353,7 @@ fn there_is_an_end_to_time_and_memory() {
     assert_eq!(run(&list, &entries), [format!("not told: {large}")]);
     let deep = format!("{}1{} == 1", "(".repeat(10_000), ")".repeat(10_000));
     assert_eq!(errors(&condition(&deep)).len(), 1);
-    // The file may allow more, or less.
+    // The file may allow more or fewer operations.
     let count = condition("let n = 0; while n < 1000 { n += 1; } true");
     assert_eq!(run(&count, "35=D|58=x|").len(), 1);
     let fewer = format!("[gateway]\nscript_operations = 1000\n{count}");

@@ -1,5 +1,5 @@
-//! Random rules and changes of messages, by seeds: what they do with messages must be what `worlds.txt`
-//! says; see `fixwire_harness::worlds`.
+//! Random rules and changes of messages, by seeds: their outcomes must match `worlds.txt`; see
+//! `fixwire_harness::worlds`.
 
 use std::format;
 use std::string::{String, ToString};
@@ -15,7 +15,7 @@ use super::{RuleScratch, load, loaded, outcomes};
 
 /// The file of hashes.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/worlds.txt");
-/// Files of rules, or lists of changes, of a world.
+/// Number of rule files, or of lists of changes, in a world.
 const CASES: usize = 25;
 
 /// The cases of a world.
