@@ -3,6 +3,7 @@
 mod bulletins;
 mod copies;
 mod deliver;
+pub(crate) mod feeds;
 mod inquiries;
 mod lines;
 mod operate;
@@ -39,6 +40,7 @@ use crate::tmp::copies::CopySubscription;
 pub use crate::tmp::line::ExchangeTmpLine;
 use crate::tmp::line::TmpLine;
 use crate::watch::Watch;
+use feeds::Feeds;
 pub use rights::RIGHTS;
 
 /// Maximum number of reports waiting for room in the outbox; above this limit requests are rejected.
@@ -73,6 +75,8 @@ pub struct Exchange {
     pub(crate) actions: LinkActions,
     /// Members that get changes of states.
     pub(crate) watches: Vec<Watch>,
+    /// Members that get market data.
+    pub(crate) feeds: Feeds,
     /// Lines that get copies of reports.
     pub(crate) subscriptions: Vec<CopySubscription>,
     /// The last bulletins.
@@ -193,6 +197,7 @@ impl Exchange {
             lines: Vec::new(),
             actions: LinkActions::new(),
             watches: Vec::new(),
+            feeds: Feeds::default(),
             subscriptions: Vec::new(),
             bulletins: Vec::new(),
         })
@@ -351,6 +356,7 @@ impl Exchange {
                 tag::SUBSCRIPTION_REQUEST_TYPE,
             ],
             b"g" => &[tag::TRAD_SES_REQ_ID, tag::SUBSCRIPTION_REQUEST_TYPE],
+            b"V" => &[tag::MD_REQ_ID, tag::SUBSCRIPTION_REQUEST_TYPE],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
@@ -386,7 +392,7 @@ impl Application for Exchange {
         let seat = self.seats.get(from.0 as usize);
         let dialect = seat.and_then(|seat| seat.dialect);
         let known = match message.msg_type() {
-            b"D" | b"F" | b"G" | b"H" | b"R" | b"e" | b"g" => dialect.is_some(),
+            b"D" | b"F" | b"G" | b"H" | b"R" | b"V" | b"e" | b"g" => dialect.is_some(),
             b"q" | b"AF" => dialect.is_some_and(Dialect::has_mass_requests),
             _ => false,
         };
@@ -404,10 +410,16 @@ impl Application for Exchange {
             return deliver::business_reject(from, message, outbox);
         }
         let full = |_| Refusal::NotAvailable;
-        if let (b"R" | b"e" | b"g", Some(dialect)) = (message.msg_type(), dialect) {
+        if let (b"R" | b"V" | b"e" | b"g", Some(dialect)) = (message.msg_type(), dialect) {
             self.list(now, outbox).map_err(full)?;
             return match message.msg_type() {
                 b"R" => self.quote_request(now, (from, dialect), message, outbox),
+                b"V" => {
+                    let (feeds, market) = (&mut self.feeds, &mut self.market);
+                    feeds.request(market, from, dialect, message, outbox)?;
+                    self.deliver(now, outbox);
+                    Ok(())
+                }
                 _ => self.status_request(now, from, message, outbox),
             };
         }
@@ -480,6 +492,11 @@ impl Application for Exchange {
         _outbox: &mut Outbox,
     ) {
         self.stop_watches(session);
+        self.feeds.stop(session, &mut self.market);
+    }
+
+    fn on_resend(&mut self, _now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.feeds.resends(session, stored)
     }
 
     fn on_note(&mut self, _at: Timestamp, note: &[u8]) {

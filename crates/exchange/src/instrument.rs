@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use fixwire_book::{Book, BookSettings, PriceBand};
+use fixwire_book::{Book, BookEvent, BookSettings, BookState, PriceBand};
 use fixwire_protocol::Decimal;
 
 use crate::config::{InstrumentConfig, state_name, state_of};
@@ -93,6 +93,23 @@ pub(crate) struct Instrument {
     pub(crate) is_gone: bool,
     /// The legs of a spread.
     pub(crate) legs: Option<[LegConfig; 2]>,
+    /// The trades of the trading day, if there are any.
+    pub(crate) day: Option<DayTrades>,
+}
+
+/// The trades of a trading day. A trade that is cancelled or corrected later still counts as it was.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct DayTrades {
+    /// Price of the last trade, in ticks.
+    pub(crate) ticks: i64,
+    /// Quantity of the last trade, in lots.
+    pub(crate) lots: u64,
+    /// Price of the first trade.
+    pub(crate) opening: i64,
+    pub(crate) high: i64,
+    pub(crate) low: i64,
+    /// Quantity of all trades, in lots.
+    pub(crate) volume: u64,
 }
 
 impl Instrument {
@@ -162,7 +179,32 @@ impl Instrument {
             noted: noted.to_string(),
             is_gone: false,
             legs,
+            day: None,
         })
+    }
+
+    /// Changes the trading state. A trading day ends when the instrument leaves the state closed.
+    pub(crate) fn set_state(&mut self, state: BookState, sink: &mut impl FnMut(BookEvent)) {
+        if self.book.state() == BookState::Closed && state != BookState::Closed {
+            self.day = None;
+        }
+        self.book.set_state(state, sink);
+    }
+
+    /// Counts a trade of the trading day.
+    pub(crate) fn count_trade(&mut self, ticks: i64, lots: u64) {
+        let day = self.day.get_or_insert(DayTrades {
+            ticks,
+            lots,
+            opening: ticks,
+            high: ticks,
+            low: ticks,
+            volume: 0,
+        });
+        (day.ticks, day.lots) = (ticks, lots);
+        day.high = day.high.max(ticks);
+        day.low = day.low.min(ticks);
+        day.volume = day.volume.saturating_add(lots);
     }
 
     /// A price as a decimal.

@@ -6,6 +6,7 @@
 mod follow;
 mod request;
 mod settle;
+pub(crate) mod tape;
 mod terms;
 mod tmp;
 mod trade_change;
@@ -28,6 +29,7 @@ use crate::scripted::ScriptedOrders;
 use crate::state::in_queues;
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
+use tape::Tape;
 
 /// The state of the exchange.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +50,8 @@ pub(crate) struct Market {
     pub(crate) copies: Option<ReportCopies>,
     /// Writes TransactTime(60).
     pub(crate) times: TimestampWriter,
+    /// Changes for market data; `None` without subscriptions, which end with the process.
+    pub(crate) tape: Option<Tape>,
 }
 
 /// A session or TMP line in notes.
@@ -112,9 +116,7 @@ impl Market {
             MarketEvent::State { at, state, symbol } => {
                 let state = state_of(state).ok_or(UnreadableNote)?;
                 self.run(symbol, at, |instrument, sink| {
-                    instrument
-                        .book
-                        .set_state(state, &mut |event| sink.push(event));
+                    instrument.set_state(state, &mut |event| sink.push(event));
                 })?;
             }
             MarketEvent::TradeChange { at, exec_id, to } => self.change_trade(at, exec_id, to)?,
@@ -201,9 +203,9 @@ impl Market {
         }
         let mut events = Vec::new();
         if new.book.state() != before.book.state() {
-            book.set_state(new.book.state(), &mut |event| events.push(event));
+            instrument.set_state(new.book.state(), &mut |event| events.push(event));
         }
-        self.settle(at, &events, None);
+        self.settle(at, index, &events, None);
         Some(())
     }
 
@@ -229,6 +231,7 @@ impl Market {
             );
         }
         self.clear_scripted(index, at, text);
+        self.settle(at, index, &[], None);
     }
 
     /// Applies an operator command to an instrument and reports the resulting events.
@@ -241,7 +244,7 @@ impl Market {
         let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
         let mut events = Vec::new();
         act(&mut self.instruments[index], &mut events);
-        self.settle(at, &events, None);
+        self.settle(at, index, &events, None);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use fixwire_ledger::{Pieces, Put, Wire, put_all, record, state_hash, whole, writ
 use fixwire_protocol::TimestampWriter;
 
 use crate::config::{state_name, state_of};
-use crate::instrument::Instrument;
+use crate::instrument::{DayTrades, Instrument};
 use crate::market::{Market, Member};
 use crate::orders::{Filled, Order, Orders};
 use crate::outgoing::Report;
@@ -23,7 +23,7 @@ use crate::tmp::store::TmpStore;
 record! {
     Market {
         last_order, last_exec, members, instruments, orders, waiting, scripted, links, copies;
-        times = TimestampWriter::new()
+        times = TimestampWriter::new(), tape = None
     }
 }
 record! { Member { name, dialect, digits } }
@@ -35,6 +35,7 @@ record! {
     }
 }
 record! { Filled { exec_id, lots, ticks } }
+record! { DayTrades { ticks, lots, opening, high, low, volume } }
 record! { Report { member, msg_type, body } }
 record! { Scripted { script, at, until, is_new, asked; steps = Vec::new() } }
 record! { Asked { asking, is_pending, fields } }
@@ -60,6 +61,7 @@ impl Wire<'_> for Instrument {
         state_name(book.state()).put(to);
         (band.low, band.high).put(to);
         (book.last(), book.swing()).put(to);
+        self.day.put(to);
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
@@ -72,6 +74,7 @@ impl Wire<'_> for Instrument {
         book.set_band(PriceBand { low, high });
         let (last, swing) = Wire::take(from)?;
         book.put_back_last(last, swing);
+        instrument.day = Wire::take(from)?;
         Some(instrument)
     }
 }

@@ -5,6 +5,7 @@ mod desk;
 mod dictionaries;
 mod faults;
 mod inquiries;
+mod market_data;
 mod orders;
 mod random;
 mod requests;

@@ -38,6 +38,7 @@ pub(super) fn business_reject(
     body.field(tag::REF_MSG_TYPE, request.msg_type());
     let id = match request.msg_type() {
         b"R" => tag::QUOTE_REQ_ID,
+        b"V" => tag::MD_REQ_ID,
         b"e" => tag::SECURITY_STATUS_REQ_ID,
         b"g" => tag::TRAD_SES_REQ_ID,
         _ => tag::CL_ORD_ID,
@@ -65,11 +66,15 @@ fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Exchange {
-    /// Writes the waiting reports, and copies of them. Returns when to try again, if reports are left.
+    /// Writes the waiting reports, and copies of them, then market data. Returns when to try again, if any are left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let due = self.deliver_reports(now, outbox);
         let due = [due, self.repeat_reports(now, outbox)];
-        let due = due.into_iter().flatten().min();
+        let mut due = due.into_iter().flatten().min();
+        if self.market.tape.is_some() && !self.feeds.publish(&mut self.market, outbox) {
+            let again = now.mono + RETRY;
+            due = Some(due.map_or(again, |due| due.min(again)));
+        }
         if self.subscriptions.is_empty() || self.is_broken {
             return due;
         }

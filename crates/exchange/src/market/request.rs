@@ -55,7 +55,7 @@ impl Market {
         }
         self.last_order = order.id;
         self.orders.insert(order);
-        self.settle(request.at, &events, None);
+        self.settle(request.at, index, &events, None);
     }
 
     /// Whether a new order has a duplicate ClOrdID; then it is rejected here.
@@ -169,7 +169,7 @@ impl Market {
             cl_ord_id,
             orig_cl_ord_id,
         };
-        self.settle(request.at, &events, Some(cause));
+        self.settle(request.at, index, &events, Some(cause));
     }
 
     fn replace(&mut self, request: &MemberRequest<'_>) {
@@ -203,7 +203,7 @@ impl Market {
             cl_ord_id,
             orig_cl_ord_id: request.fields.text(tag::ORIG_CL_ORD_ID),
         };
-        self.settle(request.at, &events, Some(cause));
+        self.settle(request.at, index, &events, Some(cause));
     }
 
     /// The terms of a replace. Fields that cannot change must equal the order's fields.
@@ -347,10 +347,11 @@ impl Market {
                 self.cancel_scripted(request.at, id, cause);
                 continue;
             }
+            let index = order.instrument as usize;
             let mut events = Vec::new();
-            let book = &mut self.instruments[order.instrument as usize].book;
+            let book = &mut self.instruments[index].book;
             book.cancel(id, &mut |event| events.push(event));
-            self.settle(request.at, &events, Some(cause));
+            self.settle(request.at, index, &events, Some(cause));
         }
     }
 

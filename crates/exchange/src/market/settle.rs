@@ -20,8 +20,17 @@ pub(super) struct Cause<'a> {
 }
 
 impl Market {
-    /// Reports the events of a book, in order. Rejected requests are handled elsewhere.
-    pub(super) fn settle(&mut self, at: Timestamp, events: &[BookEvent], cause: Option<Cause<'_>>) {
+    /// Reports the events of an instrument's book, in order. Rejected requests are handled elsewhere.
+    pub(super) fn settle(
+        &mut self,
+        at: Timestamp,
+        index: usize,
+        events: &[BookEvent],
+        cause: Option<Cause<'_>>,
+    ) {
+        if let Some(tape) = &mut self.tape {
+            tape.add(index, at, events);
+        }
         for (place, event) in events.iter().enumerate() {
             let entry = |id: u64| self.entry(events, place, id);
             match *event {
@@ -51,6 +60,7 @@ impl Market {
                     sell_leaves,
                     aggressor,
                 } => {
+                    self.instruments[index].count_trade(price, quantity);
                     let [mut first, mut second] = [(buy, buy_leaves), (sell, sell_leaves)];
                     // The resting order is reported first.
                     if aggressor == Some(Side::Buy) {

@@ -158,6 +158,6 @@ impl Market {
         instrument
             .book
             .reinstate(order, &mut |event| events.push(event));
-        self.settle(at, &events, None);
+        self.settle(at, index, &events, None);
     }
 }

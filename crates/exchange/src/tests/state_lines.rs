@@ -17,8 +17,9 @@ use crate::Exchange;
 use crate::config::state_name;
 use crate::dialect::Dialect;
 use crate::exchange::Seat;
+use crate::exchange::feeds::{Feed, FeedBook};
 use crate::faults::{FaultRule, Faults};
-use crate::instrument::{Instrument, units};
+use crate::instrument::{DayTrades, Instrument, units};
 use crate::market::{Market, Member};
 use crate::orders::{Filled, Order, Orders};
 use crate::outgoing::Report;
@@ -63,6 +64,7 @@ fn add_running(lines: &mut StateLines, exchange: &Exchange) {
         faults,
         lines: tmp_lines,
         watches,
+        feeds,
         subscriptions,
         bulletins,
     } = exchange;
@@ -104,6 +106,34 @@ fn add_running(lines: &mut StateLines, exchange: &Exchange) {
             format_args!("status request {number:03}"),
             format_args!("{to}: {of}, last state sent {said}"),
         );
+    }
+    for (number, feed) in (1..).zip(&feeds.feeds) {
+        let Feed {
+            to,
+            id,
+            terms,
+            updates,
+            books,
+        } = feed;
+        let to = names.session(*to);
+        let id = shown(id);
+        lines.add(
+            format_args!("market data request {number:03}"),
+            format_args!("{to}: {id} {terms:?} {updates:?}"),
+        );
+        for book in books {
+            let FeedBook {
+                index,
+                sent,
+                is_stale,
+                trades,
+            } = book;
+            let symbol = &market.instruments[*index].symbol;
+            lines.add(
+                format_args!("market data request {number:03} {symbol}"),
+                format_args!("sent {sent:?}, stale {is_stale}, trades {trades:?}"),
+            );
+        }
     }
     for subscription in subscriptions {
         let CopySubscription {
@@ -222,6 +252,8 @@ fn add_market(lines: &mut StateLines, market: &Market) {
         copies,
         // Writes texts.
         times: _,
+        // For market data.
+        tape: _,
     } = market;
     lines.add("last OrderID", last_order);
     lines.add("last ExecID", last_exec);
@@ -309,6 +341,7 @@ fn add_instrument(lines: &mut StateLines, instrument: &Instrument) {
         noted,
         is_gone,
         legs,
+        day,
     } = instrument;
     let mut add =
         |what: &str, value: String| lines.add(format_args!("instrument {symbol} {what}"), value);
@@ -353,6 +386,26 @@ fn add_instrument(lines: &mut StateLines, instrument: &Instrument) {
         add("most orders", book.orders_max().to_string());
     }
     add("last price", optional(book.last().map(price)));
+    // Only what has traded has a line.
+    if let Some(day) = day {
+        let DayTrades {
+            ticks,
+            lots,
+            opening,
+            high,
+            low,
+            volume,
+        } = day;
+        let prices = [ticks, opening, high, low].map(|ticks| price(*ticks));
+        let [lots, volume] = [lots, volume].map(|lots| quantity_text(instrument, *lots));
+        add(
+            "trading day",
+            format!(
+                "last quantity {lots}; last, opening, high, low {}; volume {volume}",
+                prices.join(" ")
+            ),
+        );
+    }
     let swing = book
         .swing()
         .map(|(low, high)| format!("{} {}", price(low), price(high)));
