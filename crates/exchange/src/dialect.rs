@@ -71,7 +71,7 @@ impl Dialect {
         }
     }
 
-    /// Whether the version has OrderMassCancelRequest and OrderMassStatusRequest.
+    /// Whether the version has OrderMassCancelRequest, OrderMassStatusRequest and SecurityListRequest.
     pub(crate) fn has_mass_requests(self) -> bool {
         self >= Self::Fix43
     }

@@ -8,6 +8,7 @@ mod inquiries;
 mod lines;
 mod operate;
 mod rights;
+mod securities;
 mod watches;
 
 use alloc::boxed::Box;
@@ -357,6 +358,8 @@ impl Exchange {
             ],
             b"g" => &[tag::TRAD_SES_REQ_ID, tag::SUBSCRIPTION_REQUEST_TYPE],
             b"V" => &[tag::MD_REQ_ID, tag::SUBSCRIPTION_REQUEST_TYPE],
+            b"c" => &[tag::SECURITY_REQ_ID, tag::SECURITY_REQUEST_TYPE],
+            b"x" => &[tag::SECURITY_REQ_ID, tag::SECURITY_LIST_REQUEST_TYPE],
             _ => &[tag::CL_ORD_ID],
         };
         let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
@@ -392,8 +395,8 @@ impl Application for Exchange {
         let seat = self.seats.get(from.0 as usize);
         let dialect = seat.and_then(|seat| seat.dialect);
         let known = match message.msg_type() {
-            b"D" | b"F" | b"G" | b"H" | b"R" | b"V" | b"e" | b"g" => dialect.is_some(),
-            b"q" | b"AF" => dialect.is_some_and(Dialect::has_mass_requests),
+            b"D" | b"F" | b"G" | b"H" | b"R" | b"V" | b"c" | b"e" | b"g" => dialect.is_some(),
+            b"q" | b"AF" | b"x" => dialect.is_some_and(Dialect::has_mass_requests),
             _ => false,
         };
         if !known {
@@ -410,10 +413,14 @@ impl Application for Exchange {
             return deliver::business_reject(from, message, outbox);
         }
         let full = |_| Refusal::NotAvailable;
-        if let (b"R" | b"V" | b"e" | b"g", Some(dialect)) = (message.msg_type(), dialect) {
+        if let (b"R" | b"V" | b"c" | b"e" | b"g" | b"x", Some(dialect)) =
+            (message.msg_type(), dialect)
+        {
             self.list(now, outbox).map_err(full)?;
             return match message.msg_type() {
                 b"R" => self.quote_request(now, (from, dialect), message, outbox),
+                b"c" => securities::define(&self.market, from, dialect, message, outbox),
+                b"x" => securities::list(&self.market, from, dialect, message, outbox),
                 b"V" => {
                     let (feeds, market) = (&mut self.feeds, &mut self.market);
                     feeds.request(market, from, dialect, message, outbox)?;

@@ -11,6 +11,7 @@ mod random;
 mod requests;
 mod restarts;
 mod scripts;
+mod securities;
 mod spreads;
 mod state_lines;
 mod tmp_bulletins;

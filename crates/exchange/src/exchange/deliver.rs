@@ -39,6 +39,7 @@ pub(super) fn business_reject(
     let id = match request.msg_type() {
         b"R" => tag::QUOTE_REQ_ID,
         b"V" => tag::MD_REQ_ID,
+        b"c" | b"x" => tag::SECURITY_REQ_ID,
         b"e" => tag::SECURITY_STATUS_REQ_ID,
         b"g" => tag::TRAD_SES_REQ_ID,
         _ => tag::CL_ORD_ID,
