@@ -39,7 +39,7 @@ pub use load::load;
   fixwire session command sim.toml scripts               show the orders that follow scripts, and their progress
 
 Each [[session]] of the file is a member, with FIX 4.2, 4.3, 4.4 or 5.0; each [[instrument]] has an order book
-with price-time priority. Members send NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G),
+with price-time priority, and a [[trader]] makes a market in it. Members send NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G),
 OrderStatusRequest (H), OrderMassCancelRequest (q) and OrderMassStatusRequest (AF). Market, limit, stop,
 stop-limit and iceberg orders trade with those of all members, and ExecutionReports (8) report it, also to a
 member that is not connected. Orders that match a [[script]] are answered step by step instead. Books, orders and
@@ -104,6 +104,13 @@ pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
         }
         rows.push((format!("instrument.{}", instrument.symbol), value));
     }
+    for trader in &exchange.traders {
+        let value = format!(
+            "seed {}, rate {}, trades {} %",
+            trader.seed, trader.rate, trader.trades
+        );
+        rows.push((format!("trader.{}", trader.symbols.join(",")), value));
+    }
     for script in &exchange.scripts {
         let wanted = conditions(script).into_iter();
         let wanted: Vec<String> = wanted
@@ -149,6 +156,14 @@ pub fn json(exchange: &ExchangeConfig) -> Value {
         }
         entry
     });
+    let traders = exchange.traders.iter().map(|trader| {
+        json!({
+            "symbols": trader.symbols,
+            "seed": trader.seed,
+            "rate": trader.rate,
+            "trades": trader.trades,
+        })
+    });
     let scripts = exchange.scripts.iter().map(|script| {
         let mut entry = json!({ "name": script.name, "steps": script.steps });
         for (key, value) in conditions(script) {
@@ -162,6 +177,7 @@ pub fn json(exchange: &ExchangeConfig) -> Value {
         "faults": exchange.faults,
         "instruments": instruments.collect::<Vec<_>>(),
         "scripts": scripts.collect::<Vec<_>>(),
+        "traders": traders.collect::<Vec<_>>(),
     })
 }
 

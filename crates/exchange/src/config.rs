@@ -1,5 +1,7 @@
 //! Configuration of an exchange.
 
+pub(crate) mod trader;
+
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -12,6 +14,8 @@ use crate::faults::WireControl;
 use crate::instrument::{self, Unfit};
 use crate::leg_config::LegConfig;
 use crate::script::OrderScript;
+pub use trader::TraderConfig;
+use trader::{TraderMistake, TraderTerms};
 
 /// The instruments of an exchange and its limits.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct ExchangeConfig {
     pub faults: Vec<String>,
     /// Scripts for orders; the first that matches an order is used.
     pub scripts: Vec<OrderScript>,
+    /// Traders that make a market.
+    pub traders: Vec<TraderConfig>,
     /// The connection to members, if faults can be injected there.
     pub wire: Option<Arc<dyn WireControl>>,
 }
@@ -39,6 +45,7 @@ impl Default for ExchangeConfig {
             remembered_max: 100_000,
             faults: Vec::new(),
             scripts: Vec::new(),
+            traders: Vec::new(),
             wire: None,
         }
     }
@@ -74,6 +81,8 @@ pub enum ConfigTable {
     Instrument(usize),
     /// A script, counted from 0.
     Script(usize),
+    /// A trader, counted from 0.
+    Trader(usize),
 }
 
 /// A mistake in a configuration.
@@ -152,7 +161,44 @@ impl ExchangeConfig {
             }
             script.look(&self.instruments, &mut add);
         }
+        for (index, trader) in self.traders.iter().enumerate() {
+            let mistakes = self.trader_mistakes(index, trader).into_iter();
+            problems.extend(mistakes.map(|(key, what)| ConfigProblem {
+                table: ConfigTable::Trader(index),
+                key,
+                entry: None,
+                what,
+            }));
+        }
         problems
+    }
+
+    /// The mistakes of a trader; the first for each instrument.
+    fn trader_mistakes(&self, index: usize, trader: &TraderConfig) -> Vec<TraderMistake> {
+        let mut mistakes = Vec::new();
+        for symbol in trader.symbols.iter().filter(|it| *it != "*") {
+            if !self.instruments.iter().any(|it| it.symbol == *symbol) {
+                let what =
+                    format!("unknown instrument {symbol}: add an [[instrument]], or remove it");
+                mistakes.push(("symbols", what));
+            }
+        }
+        for instrument in self.instruments.iter().filter(|it| trader.is_for(it)) {
+            let symbol = &instrument.symbol;
+            if self.traders[..index].iter().any(|it| it.is_for(instrument)) {
+                let what = format!("{symbol} has two traders: remove it from one of them");
+                mistakes.push(("symbols", what));
+            }
+            mistakes.extend(trader.terms(instrument).err());
+        }
+        mistakes
+    }
+
+    /// The trader of an instrument in these settings.
+    pub(crate) fn trader(&self, symbol: &str) -> Option<TraderTerms> {
+        let instrument = self.instruments.iter().find(|it| it.symbol == symbol)?;
+        let trader = self.traders.iter().find(|it| it.is_for(instrument))?;
+        trader.terms(instrument).ok()
     }
 }
 

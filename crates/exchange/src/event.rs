@@ -7,6 +7,7 @@ use alloc::string::String;
 use fixwire_ledger::{Bytes, Put, Wire, bytes, events, record};
 use fixwire_protocol::{Decimal, Timestamp};
 
+use crate::config::trader::TraderTerms;
 use crate::dialect::Dialect;
 use crate::fields::RequestFields;
 
@@ -119,6 +120,14 @@ events! {
         15 Kept { member: u32 = "The line's member.", msg_seq_num: u32 = "Its MsgSeqNum.", frame: Bytes<'a> = "The frame.", }
         /// Copies of reports of TMP orders are kept from here on.
         16 Copies {}
+        /// The trader of an instrument was added to the settings, changed or removed there.
+        17 Trader {
+            at: Timestamp = "When.",
+            symbol: &'a str = "Symbol(55).",
+            terms: Option<TraderTerms> = "Its terms; `None` if there is no trader any more.",
+        }
+        /// The next step of the trader of an instrument is due.
+        18 TraderStep { at: Timestamp = "When.", symbol: &'a str = "Symbol(55).", }
     }
 }
 

@@ -268,6 +268,15 @@ impl Exchange {
         for symbol in &gone {
             self.keep(MarketEvent::Gone { at, symbol }, outbox)?;
         }
+        for noted in &wanted {
+            let symbol = Instrument::symbol_of(noted);
+            let terms = self.config.trader(symbol);
+            let index = self.market.instrument(symbol.as_bytes());
+            let known = index.and_then(|index| self.market.traders.get(&(index as u32)));
+            if known.map(|trader| trader.terms) != terms {
+                self.keep(MarketEvent::Trader { at, symbol, terms }, outbox)?;
+            }
+        }
         self.is_listed = true;
         Ok(())
     }
@@ -340,6 +349,26 @@ impl Exchange {
             }
         }
         None
+    }
+
+    /// Lets traders take their due steps. Returns when the next step is due.
+    fn trade(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        let mut next: Option<Mono> = None;
+        let traders: Vec<u32> = self.market.traders.keys().copied().collect();
+        for index in traders {
+            if self.market.traders[&index].due <= now.wall {
+                let symbol = self.market.instruments[index as usize].symbol.clone();
+                let (at, symbol) = (now.wall, symbol.as_str());
+                let step = MarketEvent::TraderStep { at, symbol };
+                if self.keep(step, outbox).is_err() {
+                    return Some(now.mono + RETRY);
+                }
+            }
+            let wait = self.market.traders[&index].due.0.saturating_sub(now.wall.0);
+            let due = now.mono + Nanos(wait.max(0).cast_unsigned());
+            next = Some(next.map_or(due, |next| next.min(due)));
+        }
+        next
     }
 
     /// Checks required fields and number formats of a request.
@@ -581,9 +610,10 @@ impl Application for Exchange {
             return Some(now.mono + RETRY);
         }
         let next = self.step(now, outbox);
+        let trade = self.trade(now, outbox);
         let told = (!self.report_watches(now, outbox)).then_some(now.mono + RETRY);
         let line = self.line_time(now, outbox);
         let due = self.deliver(now, outbox);
-        [next, told, line, due].into_iter().flatten().min()
+        [next, trade, told, line, due].into_iter().flatten().min()
     }
 }

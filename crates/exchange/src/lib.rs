@@ -41,7 +41,9 @@ mod tests;
 mod tmp;
 mod watch;
 
-pub use config::{ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name};
+pub use config::{
+    ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, TraderConfig, state_name,
+};
 pub use event::event_text;
 pub use exchange::{Exchange, ExchangeError, ExchangeSession, ExchangeTmpLine, RIGHTS};
 pub use faults::{WireControl, WireFault, WireFaults};

@@ -13,7 +13,7 @@ use fixwire_text::{
     Diagnostic, REQUIRED, SettingKey, TableReader, TomlFile, TomlTable, TomlValue, keys,
 };
 
-use crate::config::{ConfigTable, ExchangeConfig, InstrumentConfig, STATES};
+use crate::config::{ConfigTable, ExchangeConfig, InstrumentConfig, STATES, TraderConfig};
 use crate::faults::{check_fault_names, check_session};
 use crate::leg_config::parse_legs;
 use crate::script::{OrderScript, ScriptStep};
@@ -118,9 +118,30 @@ const FAULT: Keys<FaultWords> = keys! {
     type_: Plain("text", fault_word), "", Restart;
 };
 
+const TRADER: Keys<TraderConfig> = keys! {
+    /// the instruments that the [trader](#traders) quotes: `["VOD"]`; `["*"]` means all but spreads
+    symbols: Plain("list", symbols), REQUIRED, Restart;
+    /// seed of its random numbers
+    seed: Plain("number", |_, it, value| limit(value).map(|read| it.seed = read)), "1", Restart;
+    /// its first best bid; by default the instrument's `reference`
+    price: Plain("decimal", |_, it, value| decimal(value).map(|read| it.price = Some(read))), "", Restart;
+    /// distance of its best bid from its best offer; by default two ticks
+    spread: Plain("decimal", |_, it, value| decimal(value).map(|read| it.spread = Some(read))), "", Restart;
+    /// number of prices that it quotes on each side, a tick apart: 1 to 20
+    levels: Plain("number", |_, it, value| limit(value).map(|read| it.levels = read)), "3", Restart;
+    /// largest quantity of an order; by default a hundred lots
+    size: Plain("decimal", |_, it, value| decimal(value).map(|read| it.size = Some(read))), "", Restart;
+    /// steps a second, on average: 1 to 1000
+    rate: Plain("number", |_, it, value| limit(value).map(|read| it.rate = read)), "2", Restart;
+    /// largest move of its prices in one step; by default one tick
+    volatility: Plain("decimal", |_, it, value| decimal(value).map(|read| it.volatility = Some(read))), "", Restart;
+    /// percentage of the steps in which it trades
+    trades: Plain("number", |_, it, value| limit(value).map(|read| it.trades = read)), "30", Restart;
+};
+
 /// The tables of an exchange with their keys.
 #[cfg(test)]
-fn setting_tables() -> [(&'static str, Vec<fixwire_text::KeyInfo>); 4] {
+fn setting_tables() -> [(&'static str, Vec<fixwire_text::KeyInfo>); 5] {
     fn of<T, R>(keys: &[SettingKey<T, R>]) -> Vec<fixwire_text::KeyInfo> {
         keys.iter().map(SettingKey::info).collect()
     }
@@ -128,6 +149,7 @@ fn setting_tables() -> [(&'static str, Vec<fixwire_text::KeyInfo>); 4] {
         ("[exchange]", of(EXCHANGE)),
         ("[[instrument]]", of(INSTRUMENT)),
         ("[[script]]", of(SCRIPT)),
+        ("[[trader]]", of(TRADER)),
         ("[[fault]]", of(FAULT)),
     ]
 }
@@ -155,9 +177,10 @@ pub fn load(
     if let Some(table) = table {
         reader.read_keys(EXCHANGE, &mut config, table);
     }
-    let (instruments, scripts);
+    let (instruments, scripts, traders);
     (instruments, config.instruments) = reader.read_list(INSTRUMENT, root, "instrument");
     (scripts, config.scripts) = reader.read_list(SCRIPT, root, "script");
+    (traders, config.traders) = reader.read_list(TRADER, root, "trader");
     config.faults = reader.faults(root);
     if reader.errors.is_empty() {
         let problems = config.problems().into_iter().map(|problem| {
@@ -165,6 +188,7 @@ pub fn load(
                 ConfigTable::Exchange => table.unwrap_or(root),
                 ConfigTable::Instrument(at) => instruments[at],
                 ConfigTable::Script(at) => scripts[at],
+                ConfigTable::Trader(at) => traders[at],
             };
             let value = table.get(problem.key);
             let entry = problem.entry.and_then(|at| value?.items()?.nth(at));
@@ -220,6 +244,22 @@ fn steps(reader: &mut Reader<'_>, script: &mut OrderScript, value: TomlValue<'_>
     let hint = "write steps = [\"ack\", \"fill rest\"]";
     let wrong = || value.wrong("steps is not a list", hint);
     value.items().map(drop).ok_or_else(wrong)
+}
+
+fn symbols(_: &mut Reader<'_>, trader: &mut TraderConfig, value: TomlValue<'_>) -> Done {
+    let wrong = || {
+        value.wrong(
+            "symbols is not a list of symbols",
+            "write symbols = [\"VOD\"]",
+        )
+    };
+    for item in value.items().ok_or_else(wrong)? {
+        trader.symbols.push(item.text()?.into());
+    }
+    if trader.symbols.is_empty() {
+        return Err(wrong());
+    }
+    Ok(())
 }
 
 /// A value that can be part of a command.

@@ -10,6 +10,7 @@ pub(crate) mod tape;
 mod terms;
 mod tmp;
 mod trade_change;
+pub(crate) mod trader;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
@@ -30,6 +31,7 @@ use crate::state::in_queues;
 use crate::tmp::copies::ReportCopies;
 use crate::tmp::store::TmpStore;
 use tape::Tape;
+use trader::Trader;
 
 /// The state of the exchange.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +41,8 @@ pub(crate) struct Market {
     pub(crate) orders: Orders,
     /// Scripted orders, which are in no book.
     pub(crate) scripted: ScriptedOrders,
+    /// Traders that make a market, by the indexes of their instruments.
+    pub(crate) traders: BTreeMap<u32, Trader>,
     /// The last assigned OrderID and ExecID.
     pub(crate) last_order: u64,
     pub(crate) last_exec: u64,
@@ -151,6 +155,21 @@ impl Market {
             MarketEvent::Copies {} => {
                 self.copies.get_or_insert_default();
             }
+            MarketEvent::Trader { at, symbol, terms } => {
+                let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
+                self.dismiss(index, at);
+                let trader = terms.map(|terms| (index as u32, Trader::new(at, terms)));
+                self.traders.extend(trader);
+            }
+            MarketEvent::TraderStep { at, symbol } => {
+                let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
+                let trader = self.traders.get_mut(&(index as u32));
+                let trader = trader.ok_or(UnreadableNote)?;
+                let (book, last_order) = (&mut self.instruments[index].book, &mut self.last_order);
+                let mut events = Vec::new();
+                trader.step(at, book, last_order, &mut |event| events.push(event));
+                self.settle(at, index, &events, None);
+            }
         }
         for id in self.orders.forget() {
             self.scripted.remove(id);
@@ -209,8 +228,26 @@ impl Market {
         Some(())
     }
 
+    /// Removes the trader of an instrument, with its quotes.
+    fn dismiss(&mut self, index: usize, at: Timestamp) {
+        let Some(mut trader) = self.traders.remove(&(index as u32)) else {
+            return;
+        };
+        let mut events = Vec::new();
+        let book = &mut self.instruments[index].book;
+        trader.leave(book, &mut |event| events.push(event));
+        self.settle(at, index, &events, None);
+    }
+
+    /// Whether an order in the book of an instrument is one of its trader's.
+    pub(crate) fn is_of_trader(&self, index: usize, order: u64) -> bool {
+        let trader = self.traders.get(&(index as u32));
+        trader.is_some_and(|trader| trader.quotes.contains(&order))
+    }
+
     /// Cancels all orders of an instrument.
     fn clear(&mut self, index: usize, at: Timestamp, text: &str) {
+        self.dismiss(index, at);
         let book = &self.instruments[index].book;
         let ids: Vec<u64> = in_queues(book).map(|order| order.id).collect();
         for id in ids {

@@ -12,6 +12,7 @@ use fixwire_protocol::TimestampWriter;
 
 use crate::config::{state_name, state_of};
 use crate::instrument::{DayTrades, Instrument};
+use crate::market::trader::Trader;
 use crate::market::{Market, Member};
 use crate::orders::{Filled, Order, Orders};
 use crate::outgoing::Report;
@@ -22,7 +23,7 @@ use crate::tmp::store::TmpStore;
 
 record! {
     Market {
-        last_order, last_exec, members, instruments, orders, waiting, scripted, links, copies;
+        last_order, last_exec, members, instruments, orders, waiting, scripted, links, copies, traders;
         times = TimestampWriter::new(), tape = None
     }
 }
@@ -39,6 +40,7 @@ record! { DayTrades { ticks, lots, opening, high, low, volume } }
 record! { Report { member, msg_type, body } }
 record! { Scripted { script, at, until, is_new, asked; steps = Vec::new() } }
 record! { Asked { asking, is_pending, fields } }
+record! { Trader { terms, random, bid, quotes, due } }
 record! { TmpStore { inbound, outbound, frames } }
 record! { ReportCopies { removed, reports } }
 
@@ -50,9 +52,23 @@ pub(crate) struct QueuedOrder {
     pub(crate) visible: u64,
     /// Whether it waits for its stop price.
     pub(crate) waits: bool,
+    /// An order of a trader, which is in its book only.
+    pub(crate) quote: Option<TraderQuote>,
 }
 
-record! { QueuedOrder { id, visible, waits } }
+record! { QueuedOrder { id, visible, waits, quote } }
+
+/// A quote of the trader of an instrument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TraderQuote {
+    pub(crate) instrument: u32,
+    pub(crate) buys: bool,
+    pub(crate) ticks: i64,
+    pub(crate) quantity: u64,
+    pub(crate) filled: u64,
+}
+
+record! { TraderQuote { instrument, buys, ticks, quantity, filled } }
 
 impl Wire<'_> for Instrument {
     fn put(&self, to: &mut impl Put) {
@@ -132,11 +148,19 @@ impl Market {
 
     fn put_state(&self, to: &mut Pieces<'_>) {
         self.put(to);
-        let books = self.instruments.iter().flat_map(|it| in_queues(&it.book));
-        let queued = books.map(|order| QueuedOrder {
+        let books = self.instruments.iter().enumerate();
+        let orders = books.flat_map(|(index, it)| in_queues(&it.book).map(move |it| (index, it)));
+        let queued = orders.map(|(index, order)| QueuedOrder {
             id: order.id,
             visible: order.visible,
             waits: order.stop.is_some(),
+            quote: self.is_of_trader(index, order.id).then(|| TraderQuote {
+                instrument: index as u32,
+                buys: order.side == Side::Buy,
+                ticks: order.price.unwrap_or_default(),
+                quantity: order.quantity,
+                filled: order.filled,
+            }),
         });
         queued.collect::<Vec<_>>().put(to);
     }
@@ -158,6 +182,13 @@ impl Market {
         }
         self.orders.name_all();
         for queued in queued {
+            if let Some(quote) = queued.quote {
+                let is_known = self.is_of_trader(quote.instrument as usize, queued.id);
+                let instrument = self.instruments.get_mut(quote.instrument as usize);
+                let book = &mut instrument.filter(|_| is_known && !queued.waits)?.book;
+                book.put_back(quote.in_book(queued)).ok()?;
+                continue;
+            }
             let order = self.orders.get(queued.id)?;
             let fits = order.closed.is_none() && (order.stop.is_some() || !queued.waits);
             let in_book = fits.then(|| in_book(order, queued))?;
@@ -167,6 +198,11 @@ impl Market {
         for (member, store) in &self.links {
             self.members.get(*member as usize)?;
             (store.frames.len() <= store.outbound as usize).then_some(())?;
+        }
+        for (index, trader) in &self.traders {
+            self.instruments.get(*index as usize)?;
+            let is_inside = (trader.terms.lowest..=trader.terms.highest).contains(&trader.bid);
+            (is_inside && trader.terms.is_possible()).then_some(())?;
         }
         let scripted: Vec<u64> = self.scripted.iter().map(|it| it.0).collect();
         for id in scripted {
@@ -178,11 +214,16 @@ impl Market {
 
     /// Checks that the books are consistent and contain exactly the open orders.
     pub(crate) fn check(&self) -> Result<(), String> {
-        for instrument in &self.instruments {
+        let mut in_books = 0;
+        for (index, instrument) in self.instruments.iter().enumerate() {
             let book = &instrument.book;
             let whole = book.check();
             whole.map_err(|what| format!("the book of {}: {what}", instrument.symbol))?;
             for order in in_queues(book) {
+                if self.is_of_trader(index, order.id) {
+                    continue;
+                }
+                in_books += 1;
                 let is_same = |it: &Order| {
                     let quantities = (it.quantity, it.filled) == (order.quantity, order.filled);
                     quantities && it.price == order.price && it.closed.is_none()
@@ -192,7 +233,6 @@ impl Market {
                 }
             }
         }
-        let in_books: usize = self.instruments.iter().map(|it| it.book.len()).sum();
         let is_open = |id| Some(self.orders.get(id)?.closed.is_none());
         let scripted: Option<Vec<bool>> = self.scripted.iter().map(|(id, _)| is_open(id)).collect();
         let scripted = scripted.ok_or("a script has no order")?;
@@ -204,6 +244,23 @@ impl Market {
             ));
         }
         Ok(())
+    }
+}
+
+impl TraderQuote {
+    /// The order as its book has it.
+    fn in_book(self, queued: QueuedOrder) -> BookOrder {
+        BookOrder {
+            id: queued.id,
+            side: if self.buys { Side::Buy } else { Side::Sell },
+            price: Some(self.ticks),
+            stop: None,
+            quantity: self.quantity,
+            filled: self.filled,
+            visible: queued.visible,
+            display: None,
+            time_in_force: TimeInForce::Day,
+        }
     }
 }
 

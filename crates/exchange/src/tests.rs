@@ -26,4 +26,5 @@ mod tmp_quotes;
 mod tmp_random;
 mod tmp_restarts;
 mod trade_changes;
+mod traders;
 mod watches;

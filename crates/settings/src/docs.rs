@@ -277,7 +277,7 @@ names, and so are keys that start with `X-`. Errors in a TOML file have the line
 
 The tables of a gateway may be in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([the exchange](exchange.md)), for `fixwire sim`.
+So may [`[[link]]`](#of-a-link), and the tables of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]`, `[[script]]` and `[[trader]]` ([the exchange](exchange.md)), for `fixwire sim`.
 
 `fixwire config convert broker.cfg broker.toml` converts the settings file of any engine to TOML. Each session
 keeps its values: `[DEFAULT]` becomes `[default]`, defaults of the file's engine are written out where fixwire

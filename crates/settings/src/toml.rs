@@ -56,7 +56,7 @@ pub const OMS: [&str; 9] = [
 ];
 
 /// Tables that belong to a simulated exchange; also `[[script]]`, a list, while a gateway has `[script]`.
-pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
+pub const EXCHANGE: [&str; 4] = ["exchange", "fault", "instrument", "trader"];
 const SCRIPT: &str = "script";
 
 const TABLES: &str = "the tables are `[default]` (once), `[[session]]` (one for each session), `application` inside \
@@ -64,8 +64,8 @@ const TABLES: &str = "the tables are `[default]` (once), `[[session]]` (one for 
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and \
                       `[[on]]`; an OMS has `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, \
                       `[[route]]`, `[[drop_copy]]` and `[[drop_copy_in]]`; an engine, a gateway and an OMS have \
-                      `[[operator]]`; a simulated exchange has `[exchange]`, `[[instrument]]`, `[[fault]]` and \
-                      `[[script]]`";
+                      `[[operator]]`; a simulated exchange has `[exchange]`, `[[instrument]]`, `[[fault]]`, \
+                      `[[script]]` and `[[trader]]`";
 
 /// Splits a text into sections. Unreadable text becomes an error, and reading continues unless the text is not TOML.
 pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {

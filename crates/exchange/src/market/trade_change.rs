@@ -152,6 +152,7 @@ impl Market {
             id,
             visible,
             waits: false,
+            quote: None,
         };
         let order = in_book(order, queued);
         let mut events: Vec<BookEvent> = Vec::new();

@@ -11,13 +11,19 @@ use super::desk::{A, B, NEW, OLD, config, decimal};
 use super::spreads::spreads;
 use super::state_lines::kept_lines;
 use super::tmp_desk::{ONE, TWO, TmpDesk, change, new};
-use crate::{ExchangeConfig, OrderScript};
+use crate::{ExchangeConfig, OrderScript, TraderConfig};
 
 fn settings() -> ExchangeConfig {
     let mut config = config();
     config.instruments.extend(spreads().instruments);
     config.instruments[2].state = BookState::AuctionCall;
     config.remembered_max = 4;
+    config.traders = [TraderConfig {
+        symbols: ["BTC".to_string()].into(),
+        price: Some(decimal("99")),
+        ..TraderConfig::default()
+    }]
+    .into();
     let script = |name: &str, quantity: &str, steps: &[&str]| OrderScript {
         name: name.to_string(),
         quantity: Some(decimal(quantity)),

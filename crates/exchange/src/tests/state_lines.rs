@@ -20,6 +20,7 @@ use crate::exchange::Seat;
 use crate::exchange::feeds::{Feed, FeedBook};
 use crate::faults::{FaultRule, Faults};
 use crate::instrument::{DayTrades, Instrument, units};
+use crate::market::trader::Trader;
 use crate::market::{Market, Member};
 use crate::orders::{Filled, Order, Orders};
 use crate::outgoing::Report;
@@ -250,6 +251,7 @@ fn add_market(lines: &mut StateLines, market: &Market) {
         waiting,
         links,
         copies,
+        traders,
         // Writes texts.
         times: _,
         // For market data.
@@ -318,6 +320,23 @@ fn add_market(lines: &mut StateLines, market: &Market) {
         for (number, frame) in (first..).zip(frames) {
             lines.add(format_args!("line {line} sent {number:06}"), shown(frame));
         }
+    }
+    for (index, trader) in traders {
+        let Trader {
+            terms,
+            random,
+            bid,
+            quotes,
+            due,
+        } = trader;
+        let symbol = &instruments[*index as usize].symbol;
+        lines.add(
+            format_args!("trader of {symbol}"),
+            format_args!(
+                "{terms:?}, random {random}, bid {bid}, quotes {quotes:?}, next step {}",
+                due.0
+            ),
+        );
     }
     lines.add("copies are kept", copies.is_some());
     if let Some(ReportCopies { removed, reports }) = copies {
