@@ -122,6 +122,7 @@ fn world() -> Vec<OrderEvent<'static>> {
         OrderEvent::Setup(SetupEvent::Instrument {
             index: InstrumentNo::new(0),
             scale: 2,
+            quantity_scale: 0,
             worth: 1_000_000,
             symbol: b"XYZ",
         }),
@@ -393,6 +394,7 @@ mod tests {
             OrderEvent::Setup(SetupEvent::Instrument {
                 index: InstrumentNo::new(0),
                 scale: 4,
+                quantity_scale: 3,
                 worth: 2_000_000,
                 symbol: b"XYZ",
             }),

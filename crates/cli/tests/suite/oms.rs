@@ -413,7 +413,7 @@ fn operators_limit_kill_and_arm() {
         (
             "limit",
             &["firm", "RC6=x"],
-            "the limit must be a whole number",
+            "the limit must be a number with at most 8 decimals",
         ),
         (
             "kill",

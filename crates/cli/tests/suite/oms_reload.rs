@@ -148,7 +148,7 @@ fn every_mistake_has_its_line_and_nothing_is_applied() {
     let (code, said) = reload(folder, &["--why", "the desk"]);
     assert_ne!(code, 0);
     for wrong in [
-        "limits.csv:4: RC6=ten: the limit must be a whole number",
+        "limits.csv:4: RC6=ten: the limit must be a number with at most 8 decimals",
         "limits.csv:5: unknown control RC99",
         "instruments.csv:3: ",
         "everything",

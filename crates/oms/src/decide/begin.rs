@@ -1,6 +1,6 @@
 //! Startup: brings the recovered state in line with the settings and completes work that a crash interrupted.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use crate::state::event::{
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
 use crate::values::limits::RiskControl;
-use crate::values::rules::{LegRule, RiskRules, ScopeName};
+use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName};
 use crate::values::scope::Scope;
 use crate::values::value::Number;
 
@@ -223,12 +223,15 @@ impl Core {
         rules: &RiskRules,
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
-        for rule in &rules.instruments {
+        let quantity_scales = self.quantity_scales(rules);
+        for (rule, wanted) in rules.instruments.iter().zip(quantity_scales) {
             let symbol = rule.symbol.as_bytes();
             let known = self.state.instruments().find(symbol);
             let is_same = known.is_some_and(|index| {
                 let known = &self.state.instruments[index];
-                known.scale >= rule.scale && known.worth == rule.worth
+                known.scale >= rule.scale
+                    && known.quantity_scale == wanted
+                    && known.worth == rule.worth
             });
             if !is_same {
                 let scale = known.map_or(0, |index| self.state.scale(index));
@@ -236,6 +239,7 @@ impl Core {
                     index: known.unwrap_or(self.state.instruments().next()),
                     // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
+                    quantity_scale: wanted,
                     worth: rule.worth,
                     symbol,
                 });
@@ -243,6 +247,45 @@ impl Core {
             }
         }
         Some(())
+    }
+
+    /// Decimals of the quantities of each instrument of the settings: at least those that it has already, and for a
+    /// spread and its legs the same.
+    pub(crate) fn quantity_scales(&self, rules: &RiskRules) -> Vec<u8> {
+        let index_of = |symbol: &String| self.state.instruments().find(symbol.as_bytes());
+        let scale = |rule: &InstrumentRule| {
+            let known = index_of(&rule.symbol);
+            let known = known.map_or(0, |index| self.state.scales(index).quantity);
+            known.max(rule.quantity_scale)
+        };
+        let mut scales: Vec<u8> = rules.instruments.iter().map(scale).collect();
+        let places = rules.instruments.iter().zip(0..);
+        let places = places.map(|(rule, place)| (rule.symbol.as_str(), place));
+        let is_plain = scales.iter().all(|scale| *scale == 0);
+        let places: BTreeMap<&str, usize> = places.filter(|_| !is_plain).collect();
+        let mut is_done = is_plain;
+        while !is_done {
+            is_done = true;
+            for (place, rule) in rules.instruments.iter().enumerate() {
+                let legs = rule.legs.iter().flatten();
+                let legs = legs.filter_map(|leg| places.get(leg.symbol.as_str()).copied());
+                let all: Vec<usize> = legs.chain([place]).collect();
+                let most = all.iter().map(|place| scales[*place]).max().unwrap_or(0);
+                for place in all {
+                    is_done &= scales[place] == most;
+                    scales[place] = most;
+                }
+            }
+        }
+        // One whose quantities would be out of range keeps its decimals: a reload names it.
+        for (rule, scale) in rules.instruments.iter().zip(&mut scales) {
+            if let Some(index) = index_of(&rule.symbol)
+                && !self.state.has_room(index, *scale)
+            {
+                *scale = self.state.scales(index).quantity;
+            }
+        }
+        scales
     }
 
     fn begin_spreads<S: Sink>(

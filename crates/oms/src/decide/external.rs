@@ -15,7 +15,7 @@ use crate::state::spreads::leg_exec;
 use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::rules::InstrumentRule;
 use crate::values::show::text;
-use crate::values::units::{scaled, whole};
+use crate::values::units::{scaled, units};
 use crate::values::value::{Effect, End, Number, OrderType, TimeInForce};
 
 /// Fields of an ExecutionReport(8) that only an order placed elsewhere needs.
@@ -186,7 +186,7 @@ impl Core {
         sink: &mut impl Sink,
     ) -> ReportOutcome {
         let scale = self.state().scale(instrument);
-        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let quantity = self.state().units(instrument, report.quantity);
         let price = report.price.and_then(|it| scaled(it, scale).ok());
         self.terms_of_external(at, order, quantity, price, report.at, sink)
     }
@@ -381,7 +381,9 @@ fn external_order<'a>(
         price,
         stop: stop.filter(|_| kind.has_stop()).unwrap_or(0),
         hold: hold.saturating_abs().max(rule.least_hold),
-        quantity: whole(quantity).ok().filter(|it| *it > 0)?,
+        quantity: units(quantity, rule.quantity_scale)
+            .ok()
+            .filter(|it| *it > 0)?,
         until: terms.until,
         effect,
         id,

@@ -16,7 +16,7 @@ use crate::values::form::Written;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, PoolNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
-use crate::values::units::whole;
+use crate::values::units::units;
 use crate::values::value::{Market, Number, Quantity, Side, Trading};
 
 /// Most inquiries of a session that wait for their answer.
@@ -124,7 +124,10 @@ impl Core {
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         self.rule(instrument)?;
-        let quantity = new.quantity.map_or(Ok(0), whole)?;
+        let quantity = match new.quantity {
+            Some(quantity) => units(quantity, state.scales(instrument).quantity)?,
+            None => 0,
+        };
         let party = Party {
             session: Some(new.session),
             account,

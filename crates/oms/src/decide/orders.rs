@@ -17,7 +17,7 @@ use crate::values::ids::{Party, SessionNo};
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::Rights;
-use crate::values::units::{scaled, whole};
+use crate::values::units::{scaled, units};
 use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind};
 use crate::values::waived::Waived;
 
@@ -288,7 +288,7 @@ impl Core {
             kind,
             price: limit,
             stop,
-            quantity: whole(new.quantity)?,
+            quantity: units(new.quantity, rule.quantity_scale)?,
             filled: 0,
             counted: Tally::default(),
             held_at: 0,
@@ -482,7 +482,10 @@ impl Core {
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;
-        let quantity = change.quantity.map_or(Ok(order.quantity), whole)?;
+        let quantity = match change.quantity {
+            Some(quantity) => units(quantity, rule.quantity_scale)?,
+            None => order.quantity,
+        };
         // FIX 4.4 Appendix D, C.3: a quantity below CumQty is amended to CumQty.
         let quantity = quantity.max(order.filled);
         let price = match change.price {
@@ -595,10 +598,15 @@ impl Core {
         &self,
         session: SessionNo,
         original: &[u8],
-        by: Quantity,
+        by: Decimal,
     ) -> Option<Decimal> {
         let order = self.find(session, original)?;
-        let left = order.quantity.saturating_sub(by);
-        i64::try_from(left).ok().map(Decimal::from_int)
+        let scale = self.state.scales(order.instrument).quantity;
+        // One that has no units of the instrument is refused as OrderQty(38) would be.
+        let Ok(by) = units(by, scale) else {
+            return Some(by);
+        };
+        let left = i64::try_from(order.quantity.saturating_sub(by)).ok()?;
+        Decimal::new(left, scale)
     }
 }

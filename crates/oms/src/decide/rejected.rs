@@ -195,8 +195,8 @@ impl Core {
             return Err("its ExpireDate(432) is in the past".into());
         }
         let hold = self.check_rerun(at, &terms, &waived).map_err(|reason| {
-            let scale = self.state().scale(terms.instrument);
-            let sentence = reason_text(self.state(), &reason, scale);
+            let scales = self.state().scales(terms.instrument);
+            let sentence = reason_text(self.state(), &reason, scales);
             format!("still rejected: {}", text(sentence.bytes()))
         })?;
         let order = self.state().last + 1;

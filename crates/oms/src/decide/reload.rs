@@ -18,6 +18,8 @@ use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
 use crate::state::reload::short;
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
+use crate::values::show::Parts;
+use crate::values::units::MOST;
 use crate::values::value::Text;
 use crate::values::words::cut;
 
@@ -115,6 +117,7 @@ impl Core {
     pub(crate) fn plan(&self, new: &RiskRules) -> Result<Plan, String> {
         let mut wrong = differences::needs_restart(&self.rules, new);
         wrong.extend(self.open_orders_prevent(new));
+        wrong.extend(self.quantities_prevent(new));
         if !wrong.is_empty() {
             return Err(wrong.join("\n"));
         }
@@ -259,6 +262,24 @@ impl Core {
             Some(known) => Ok(known.settings == settings),
             None => Ok(false),
         }
+    }
+
+    /// Instruments whose quantities would be out of range with new decimals; a line for each.
+    fn quantities_prevent(&self, new: &RiskRules) -> Vec<String> {
+        let rules = new.instruments.iter();
+        let wrong = rules.filter(|rule| {
+            let known = self.state.instruments().find(rule.symbol.as_bytes());
+            known.is_some_and(|index| !self.state.has_room(index, rule.quantity_scale))
+        });
+        let said = wrong.map(|rule| {
+            format!(
+                "symbol {} has orders or positions above {} with {} quantity_decimals: leave those that it has",
+                rule.symbol,
+                Parts(MOST, rule.quantity_scale),
+                rule.quantity_scale
+            )
+        });
+        said.collect()
     }
 
     /// Settings of instruments that have open orders cannot change in every way; a line for each that does.

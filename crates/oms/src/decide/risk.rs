@@ -268,10 +268,11 @@ fn increments(it: &Checking<'_>) -> Result<(), Reason> {
         });
     }
     for price in it.prices() {
-        if price % it.rule.tick != 0 {
+        let tick = it.rule.tick_at(price);
+        if price % tick != 0 {
             return Err(Reason {
                 value: price.into(),
-                limit: it.rule.tick.into(),
+                limit: tick.into(),
                 ..Reason::of(Why::Tick)
             });
         }

@@ -10,7 +10,9 @@ use crate::state::orders::own::OwnOrders;
 use crate::state::pools::Pools;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::reason::{Reason, Why};
-use crate::values::rules::{InstrumentRule, LineGroup, Rights, StatusRule, UserRule, matches};
+use crate::values::rules::{
+    InstrumentRule, LineGroup, Rights, StatusRule, TickBand, UserRule, matches,
+};
 use crate::values::units::tick_scale;
 
 impl Core {
@@ -130,9 +132,26 @@ impl Core {
                 // In the units of the state, which may have more digits.
                 let scale = state.scale(index);
                 let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
+                let parts = state.scales(index).quantity;
+                // Fewer only where the quantities of the state would be out of range.
+                let one = |more: u8| 10_u64.pow(more.into());
+                let lot = rule
+                    .lot
+                    .div_ceil(one(rule.quantity_scale.saturating_sub(parts)));
+                let lot = lot.saturating_mul(one(parts.saturating_sub(rule.quantity_scale)));
                 self.instruments[index] = Some(InstrumentRule {
                     scale,
+                    quantity_scale: parts,
+                    lot,
                     tick: rule.tick.saturating_mul(factor),
+                    ticks: rule
+                        .ticks
+                        .iter()
+                        .map(|band| TickBand {
+                            from: band.from.saturating_mul(factor),
+                            tick: band.tick.saturating_mul(factor),
+                        })
+                        .collect(),
                     reference: rule.reference.map(|it| it.saturating_mul(factor)),
                     ..rule.clone()
                 });

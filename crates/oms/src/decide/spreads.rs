@@ -98,7 +98,9 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     let worth = legs.iter().try_fold(0_i128, |sum, leg| {
         let reference = core.rule(leg.instrument).ok()?.reference?.saturating_abs();
         let price = reference.saturating_add(reference / 5);
-        let worth = core.state.worth(leg.instrument, price, leg.ratio.into())?;
+        let one = 10_u64.pow(core.state.scales(leg.instrument).quantity.into());
+        let quantity = u64::from(leg.ratio).saturating_mul(one);
+        let worth = core.state.worth(leg.instrument, price, quantity)?;
         sum.checked_add(worth)
     });
     let Some(known) = core.state.instruments.get(instrument) else {

@@ -8,8 +8,9 @@ use crate::decide::core::Core;
 use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::limits::LimitUnit;
+use crate::values::rules::InstrumentRule;
 use crate::values::scope::Scope;
-use crate::values::show::{average, figure, price};
+use crate::values::show::{Parts, average, figure, price};
 use crate::values::value::Market;
 
 /// A name as text, without line breaks and tabs.
@@ -80,8 +81,10 @@ pub(crate) fn symbols(core: &Core) -> String {
             list,
             "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             shown(name),
-            amount(rule.map(|rule| rule.tick)),
-            rule.map_or_else(String::new, |rule| rule.lot.to_string()),
+            rule.map_or_else(String::new, InstrumentRule::tick_text),
+            rule.map_or_else(String::new, |rule| {
+                Parts(rule.lot, rule.quantity_scale).to_string()
+            }),
             amount(rule.and_then(|rule| rule.reference)),
             match rule {
                 Some(rule) if rule.has_effect => "effect",
@@ -117,7 +120,8 @@ pub(crate) fn legs(state: &OmsState, order: &Order) -> String {
         match filled {
             0 => format!("{side} 0 {symbol}"),
             _ => format!(
-                "{side} {filled} {symbol} at {}",
+                "{side} {} {symbol} at {}",
+                state.shown(leg.instrument, filled),
                 average(of.paid[at], filled, scale)
             ),
         }

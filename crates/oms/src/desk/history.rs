@@ -13,8 +13,8 @@ use crate::state::event::{
 use crate::state::show::reason_text;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::{Reason, Why};
-use crate::values::show::price;
-use crate::values::show::text;
+use crate::values::show::{Parts, price, text};
+use crate::values::units::{Rescale, Scales};
 use crate::values::value::{End, Number, Price, Quantity};
 
 mod breaks;
@@ -82,7 +82,12 @@ impl History {
                 | OrderEvent::Pool(PoolEvent::Pool { .. })
         ) {
             // A known one changes nothing.
+            let before = self.scales();
             self.state.apply(at, &event);
+            if let Some(by) = Rescale::between(before, self.scales()) {
+                by.quantity(&mut self.quantity);
+                by.quantity(&mut self.filled);
+            }
         }
         let text = self.sentence(&event)?;
         Some(HistoryStep {
@@ -179,7 +184,11 @@ impl History {
                 if self.filled >= self.quantity {
                     self.line = None;
                 }
-                format!("{quantity} filled at {}", self.price(price))
+                format!(
+                    "{} filled at {}",
+                    self.quantity(quantity),
+                    self.price(price)
+                )
             }
             LifecycleEvent::DoneForDay { text: b"", .. } => {
                 "done for the day, until the next trading day".into()
@@ -210,8 +219,9 @@ impl History {
                 format!("{}{said}", ended(how))
             }
             LifecycleEvent::Pended { how, filled, .. } => format!(
-                "the venue reports {}, CumQty(14) {filled}: waiting for missing fills",
-                ended(how)
+                "the venue reports {}, CumQty(14) {}: waiting for missing fills",
+                ended(how),
+                self.quantity(filled)
             ),
             LifecycleEvent::Replaced {
                 request,
@@ -220,8 +230,8 @@ impl History {
                 ..
             } => {
                 self.quantity = quantity;
-                let at = self.price(price);
-                format!("replace {request} accepted: {quantity} at {at}")
+                let terms = self.terms(quantity, price);
+                format!("replace {request} accepted: {terms}")
             }
             LifecycleEvent::TermsSet {
                 request,
@@ -230,10 +240,10 @@ impl History {
                 ..
             } => {
                 self.quantity = quantity;
-                let at = self.price(price);
+                let terms = self.terms(quantity, price);
                 match request {
-                    Some(request) => format!("replace {request} accepted: {quantity} at {at}"),
-                    None => format!("the venue has replaced it: {quantity} at {at}"),
+                    Some(request) => format!("replace {request} accepted: {terms}"),
+                    None => format!("the venue has replaced it: {terms}"),
                 }
             }
             LifecycleEvent::Declined {
@@ -286,7 +296,8 @@ impl History {
             } => {
                 let is_its = VenueId::parse(id).is_some_and(|id| id.order == self.order);
                 is_its.then(|| format!(
-                    "{quantity} filled at {} for {}, which is not an open order; the position includes it",
+                    "{} filled at {} for {}, which is not an open order; the position includes it",
+                    self.quantity(quantity),
                     self.price(price),
                     text(id)
                 ))
@@ -412,8 +423,8 @@ impl History {
             CopyEvent::Restated {
                 quantity, price, ..
             } => Some(format!(
-                "replaced elsewhere: {quantity} at {}",
-                self.price(price)
+                "replaced elsewhere: {}",
+                self.terms(quantity, price)
             )),
             CopyEvent::Copied { quantity: 0, .. } => {
                 Some("closed in the drop copy of the venue".into())
@@ -421,7 +432,8 @@ impl History {
             CopyEvent::Copied {
                 quantity, price, ..
             } => Some(format!(
-                "drop copy: {quantity} filled at {}",
+                "drop copy: {} filled at {}",
+                self.quantity(quantity),
                 self.price(price)
             )),
             CopyEvent::CopyBroken { kind, .. } => Some(format!("break: {kind}")),
@@ -505,6 +517,7 @@ impl History {
                 ..
             } => {
                 let (leg, last) = self.leg(leg, price)?;
+                let quantity = self.quantity(quantity);
                 Some(format!("leg {leg}: {quantity} filled at {last}"))
             }
             SpreadEvent::LegUndone {
@@ -515,10 +528,12 @@ impl History {
                 ..
             } => {
                 let (leg, last) = self.leg(leg, price)?;
+                let was = self.quantity(was_quantity);
                 Some(match quantity {
-                    0 => format!("leg {leg}: the venue cancelled the fill of {was_quantity}"),
+                    0 => format!("leg {leg}: the venue cancelled the fill of {was}"),
                     _ => format!(
-                        "leg {leg}: the venue corrected the fill of {was_quantity} to {quantity} at {last}"
+                        "leg {leg}: the venue corrected the fill of {was} to {} at {last}",
+                        self.quantity(quantity)
                     ),
                 })
             }
@@ -549,7 +564,7 @@ impl History {
                 ..
             } if order == self.order => {
                 self.filled = self.filled.saturating_add(quantity);
-                let at = self.price(price);
+                let (quantity, at) = (self.quantity(quantity), self.price(price));
                 Some(format!("{quantity} filled at {at} by child order {child}"))
             }
             ParentEvent::ParentAccepted { .. }
@@ -571,17 +586,27 @@ impl History {
         name(self.state.sessions().name(index), "session", index)
     }
 
-    /// Decimals of its prices.
-    fn scale(&self) -> u8 {
-        self.instrument.map_or(0, |it| self.state.scale(it))
+    /// Decimals of its prices and quantities.
+    fn scales(&self) -> Scales {
+        let scales = self.instrument.map(|it| self.state.scales(it));
+        scales.unwrap_or_default()
     }
 
     fn price(&self, at: Price) -> String {
-        format!("{}", price(at, self.scale()))
+        format!("{}", price(at, self.scales().price))
+    }
+
+    /// `10 at 12.5`.
+    fn terms(&self, quantity: Quantity, price: Price) -> String {
+        format!("{} at {}", self.quantity(quantity), self.price(price))
+    }
+
+    fn quantity(&self, quantity: Quantity) -> Parts {
+        Parts(quantity, self.scales().quantity)
     }
 
     fn why(&self, reason: &Reason, said: &[u8]) -> String {
-        let sentence = reason_text(&self.state, reason, self.scale());
+        let sentence = reason_text(&self.state, reason, self.scales());
         match said {
             b"" => text(sentence.bytes()),
             said => format!("{} ({})", text(sentence.bytes()), text(said)),

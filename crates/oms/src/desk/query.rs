@@ -20,7 +20,7 @@ use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
 use crate::values::show::counted;
 use crate::values::show::text;
-use crate::values::show::{average, figure, price};
+use crate::values::show::{Parts, average, figure, price};
 use crate::values::value::{Market, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
@@ -152,9 +152,9 @@ fn order_line(state: &OmsState, order: &Order) -> String {
         text(order.id.bytes()),
         text(state.accounts().name(order.account)),
         text(state.instruments().name(order.instrument)),
-        order.quantity,
+        state.shown(order.instrument, order.quantity),
         state_name(order),
-        order.filled,
+        state.shown(order.instrument, order.filled),
         average(order.paid, order.filled, scale),
         order
             .line()
@@ -200,15 +200,18 @@ fn positions(state: &OmsState) -> String {
     for (account, instrument, position) in state.positions() {
         let open = state.standing(Scope::Holding(account, instrument));
         let (buying, selling) = open.map_or((0, 0), |it| (it.tally.buying, it.tally.selling));
+        let shown = |quantity| state.shown(instrument, quantity);
         let _ = write!(
             text,
-            "\n{}\t{}\t{}\t{}\t{}\t{}\t{buying}\t{selling}",
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             String::from_utf8_lossy(state.accounts().name(account)),
             String::from_utf8_lossy(state.instruments().name(instrument)),
-            position.long,
-            position.short,
-            position.bought,
-            position.sold,
+            shown(position.long),
+            shown(position.short),
+            shown(position.bought),
+            shown(position.sold),
+            shown(buying),
+            shown(selling),
         );
     }
     text
@@ -265,9 +268,9 @@ fn rejected(state: &OmsState) -> String {
     );
     for rejected in state.rejected.iter() {
         let terms = &rejected.terms;
-        let scale = state.scale(terms.instrument);
+        let scales = state.scales(terms.instrument);
         let at = match terms.kind.has_price() {
-            true => price(terms.price, scale).to_string(),
+            true => price(terms.price, scales.price).to_string(),
             false => "market".into(),
         };
         let again = match rejected.rerun {
@@ -283,8 +286,8 @@ fn rejected(state: &OmsState) -> String {
             text(state.accounts().name(terms.account)),
             side_name(terms.side),
             text(state.instruments().name(terms.instrument)),
-            terms.quantity,
-            text(reason_text(state, &terms.reason, scale).bytes()),
+            Parts(terms.quantity, scales.quantity),
+            text(reason_text(state, &terms.reason, scales).bytes()),
         );
     }
     list

@@ -6,6 +6,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
 
 use super::before::Before;
+use super::quantities::PutQuantity as _;
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::{changed, quotes, spreads};
 use crate::state::OmsState;
@@ -21,6 +22,7 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::show::{average, digits, price};
+use crate::values::units::Scales;
 use crate::values::value::{End, Number, RequestKind, Text};
 
 /// ExecRestatementReason(378): market (exchange) option.
@@ -93,8 +95,8 @@ pub(super) fn report(
             text,
         } => {
             if let Some(order) = orders.get(order) {
-                let scale = state.scale(order.instrument);
-                let sentence = reason_text(state, reason, scale);
+                let scales = state.scales(order.instrument);
+                let sentence = reason_text(state, reason, scales);
                 let text = if text.is_empty() {
                     sentence.bytes()
                 } else {
@@ -448,7 +450,10 @@ pub(super) fn execution(
 ) {
     let is_status = kind == b'I';
     let exec = if is_status { 0 } else { state.events() };
-    let scale = state.scale(order.instrument);
+    let Scales {
+        price: scale,
+        quantity: parts,
+    } = state.scales(order.instrument);
     let status = state.orders().status(order);
     let mut report = outbox.begin(client.session, b"8");
     report
@@ -482,7 +487,7 @@ pub(super) fn execution(
         .field(tag::ACCOUNT, state.accounts().name(order.account))
         .field(tag::SYMBOL, state.instruments().name(order.instrument))
         .char(tag::SIDE, order.side.byte())
-        .uint(tag::ORDER_QTY, order.quantity)
+        .quantity(tag::ORDER_QTY, order.quantity, parts)
         .char(tag::ORD_TYPE, order.kind.byte());
     if order.kind.has_price() {
         report.decimal(tag::PRICE, price(order.price, scale));
@@ -504,15 +509,15 @@ pub(super) fn execution(
     }
     if let Some(Extra::Fill(quantity, at) | Extra::Undone(_, (quantity @ 1.., at))) = extra {
         report
-            .uint(tag::LAST_QTY, quantity)
+            .quantity(tag::LAST_QTY, quantity, parts)
             .decimal(tag::LAST_PX, price(at, scale));
     } else if client.is_old() {
         // Required there.
         report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
     }
     report
-        .uint(tag::LEAVES_QTY, order.reported_leaves())
-        .uint(tag::CUM_QTY, order.filled)
+        .quantity(tag::LEAVES_QTY, order.reported_leaves(), parts)
+        .quantity(tag::CUM_QTY, order.filled, parts)
         .decimal(tag::AVG_PX, average(order.paid, order.filled, scale))
         .time(
             tag::TRANSACT_TIME,
@@ -553,8 +558,8 @@ fn cancel_reject(
     client: Client,
     outbox: &mut Outbox,
 ) {
-    let scale = order.map_or(0, |order| state.scale(order.instrument));
-    let sentence = reason_text(state, reject.reason, scale);
+    let scales = order.map(|order| state.scales(order.instrument));
+    let sentence = reason_text(state, reject.reason, scales.unwrap_or_default());
     let text = match (reject.reason.why, reject.text) {
         (Why::Venue, text) if !text.is_empty() => text,
         _ => sentence.bytes(),
@@ -635,11 +640,11 @@ pub(crate) fn refused_new(
     client: Client,
     outbox: &mut Outbox,
 ) {
-    let scale = new
+    let instrument = new
         .get(tag::SYMBOL)
         .and_then(|it| state.instruments().find(it));
-    let scale = scale.map_or(0, |instrument| state.scale(instrument));
-    let text = reason_text(state, reason, scale);
+    let scales = instrument.map(|instrument| state.scales(instrument));
+    let text = reason_text(state, reason, scales.unwrap_or_default());
     // The answer to a status request is not an execution.
     let is_status = new.msg_type() == b"H";
     let exec = if is_status { 0 } else { state.events() };

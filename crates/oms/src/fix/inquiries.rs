@@ -6,6 +6,7 @@ use fixwire_protocol::{
 };
 
 use super::clients::Client;
+use super::quantities::PutQuantity as _;
 use super::requests::{byte, required};
 use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;
@@ -15,6 +16,7 @@ use crate::state::show::reason_text;
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
+use crate::values::units::Scales;
 use crate::values::value::{Number, Side, Text};
 
 /// QuoteRequestRejectReason(658): other.
@@ -73,7 +75,8 @@ pub(crate) fn send(
         out.char(tag::SIDE, side.byte());
     }
     if inquiry.quantity > 0 {
-        out.uint(tag::ORDER_QTY, inquiry.quantity);
+        let scale = state.scales(inquiry.instrument).quantity;
+        out.quantity(tag::ORDER_QTY, inquiry.quantity, scale);
     }
     // There is room: it was checked before the event.
     let _ = out.finish();
@@ -146,7 +149,7 @@ pub(crate) fn report_refused(
 ) {
     let symbol = message.and_then(|message| message.get(tag::SYMBOL));
     let symbol = symbol.filter(|symbol| symbol.len() <= Text::MAX);
-    let text = reason_text(state, reason, 0);
+    let text = reason_text(state, reason, Scales::default());
     let said = (reason, text.bytes());
     let of = (id, symbol.unwrap_or(b"[N/A]"));
     refused(state, of, said, client, outbox);
@@ -168,7 +171,7 @@ pub(crate) fn report(
             text,
             ..
         } => {
-            let sentence = reason_text(state, reason, 0);
+            let sentence = reason_text(state, reason, Scales::default());
             let text = match text {
                 b"" => sentence.bytes(),
                 text => text,

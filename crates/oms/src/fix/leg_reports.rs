@@ -4,10 +4,12 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Precision, Timestamp, tag};
 
 use super::clients::{Client, put_pool_number};
+use super::quantities::PutQuantity as _;
 use super::spreads::OF_LEG;
 use crate::state::OmsState;
 use crate::state::event::SpreadEvent;
 use crate::values::show::{average, price};
+use crate::values::units::Scales;
 
 /// Writes the ExecutionReport(8) of a fill of a leg, or of its bust or correction, in quantities of the leg.
 #[cold]
@@ -48,7 +50,10 @@ pub(super) fn report(
     ) else {
         return;
     };
-    let scale = state.scale(leg.instrument);
+    let Scales {
+        price: scale,
+        quantity: parts,
+    } = state.scales(leg.instrument);
     let (filled, paid) = (of.filled[at], of.paid[at]);
     let sets = order.leaves().saturating_add(order.filled);
     let left = leg.quantity(sets).saturating_sub(filled);
@@ -83,7 +88,7 @@ pub(super) fn report(
         .field(tag::ACCOUNT, state.accounts().name(order.account))
         .field(tag::SYMBOL, state.instruments().name(leg.instrument))
         .char(tag::SIDE, leg.side_in(order.side).byte())
-        .uint(tag::ORDER_QTY, leg.quantity(order.quantity));
+        .quantity(tag::ORDER_QTY, leg.quantity(order.quantity), parts);
     if client.is_copy && client.version >= Version::Fix44 {
         report.char(tag::COPY_MSG_INDICATOR, b'Y');
     }
@@ -93,10 +98,10 @@ pub(super) fn report(
         report.char(tag::POSITION_EFFECT, effect);
     }
     report
-        .uint(tag::LAST_QTY, quantity)
+        .quantity(tag::LAST_QTY, quantity, parts)
         .decimal(tag::LAST_PX, price(last, scale))
-        .uint(tag::LEAVES_QTY, left)
-        .uint(tag::CUM_QTY, filled)
+        .quantity(tag::LEAVES_QTY, left, parts)
+        .quantity(tag::CUM_QTY, filled, parts)
         .decimal(tag::AVG_PX, average(paid, filled, scale))
         .time(
             tag::TRANSACT_TIME,

@@ -8,6 +8,7 @@ use siphasher::sip::SipHasher13;
 
 use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
+use super::quantities::PutQuantity as _;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
@@ -18,6 +19,7 @@ use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::SessionNo;
 use crate::values::locate::put_locate;
 use crate::values::show::{Digits, digits, price, two_numbers};
+use crate::values::units::Scales;
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
 /// ClOrdID(11) at the venue.
@@ -88,7 +90,11 @@ pub(crate) fn send(
 }
 
 fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox) {
-    let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
+    let Scales {
+        price: scale,
+        quantity: parts,
+    } = state.scales(order.instrument);
+    let kind = order.sent_kind();
     let mut out = outbox.begin(line.session, b"D");
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || CarriedPart {
@@ -117,7 +123,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
             Timestamp(state.time()),
             Precision::Millis,
         )
-        .uint(tag::ORDER_QTY, order.quantity)
+        .quantity(tag::ORDER_QTY, order.quantity, parts)
         .char(tag::ORD_TYPE, kind.byte());
     if kind.has_price() {
         out.decimal(tag::PRICE, price(order.price, scale));
@@ -162,7 +168,11 @@ fn change(
     line: VenueLine<'_>,
     outbox: &mut Outbox,
 ) {
-    let (scale, kind) = (state.scale(order.instrument), order.sent_kind());
+    let Scales {
+        price: scale,
+        quantity: parts,
+    } = state.scales(order.instrument);
+    let kind = order.sent_kind();
     let is_replace = request.kind == RequestKind::Replace;
     let msg_type: &[u8] = if is_replace { b"G" } else { b"F" };
     let mut out = outbox.begin(line.session, msg_type);
@@ -205,7 +215,7 @@ fn change(
             Precision::Millis,
         );
     if is_replace {
-        out.uint(tag::ORDER_QTY, request.quantity)
+        out.quantity(tag::ORDER_QTY, request.quantity, parts)
             .char(tag::ORD_TYPE, kind.byte());
         if kind.has_price() {
             out.decimal(tag::PRICE, price(request.price, scale));
@@ -218,7 +228,7 @@ fn change(
             put_locate(state.locates.of(order.number), &mut out);
         }
     } else {
-        out.uint(tag::ORDER_QTY, order.quantity);
+        out.quantity(tag::ORDER_QTY, order.quantity, parts);
     }
     if !state.spreads.is_empty() {
         put_security_type(state, order, line.version, &mut out);

@@ -15,6 +15,7 @@ use crate::state::show::reason_text;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::digits;
+use crate::values::units::Scales;
 use crate::values::value::{Number, Side, Text};
 
 /// Reads an OrderMassCancelRequest(q).
@@ -89,7 +90,10 @@ pub(crate) fn report(
         Precision::Millis,
     );
     if let Some(reason) = reason {
-        report.field(tag::TEXT, reason_text(state, reason, 0).bytes());
+        report.field(
+            tag::TEXT,
+            reason_text(state, reason, Scales::default()).bytes(),
+        );
     }
     client.put_number(state.events(), &mut report);
     // There is room: it was checked before the event.
@@ -209,7 +213,9 @@ impl Listing {
             .uint(tag::LEAVES_QTY, 0)
             .uint(tag::CUM_QTY, 0)
             .uint(tag::AVG_PX, 0);
-        let why = self.why.map(|why| reason_text(state, &Reason::of(why), 0));
+        let why = self
+            .why
+            .map(|why| reason_text(state, &Reason::of(why), Scales::default()));
         let none: &[u8] = match self.total {
             0 => b"no open orders",
             _ => b"the order was closed meanwhile",

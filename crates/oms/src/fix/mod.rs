@@ -11,6 +11,7 @@ pub(crate) mod market_requests;
 pub(crate) mod markets;
 pub(crate) mod mass;
 pub(crate) mod prices;
+mod quantities;
 pub(crate) mod quotes;
 mod reject_codes;
 pub(crate) mod report_requests;

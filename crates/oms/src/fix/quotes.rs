@@ -8,6 +8,7 @@ use fixwire_protocol::{
 };
 
 use super::clients::Client;
+use super::quantities::PutQuantity as _;
 use super::requests::{byte, required};
 use crate::decide::quotes::{NewQuote, QuoteCancel};
 use crate::state::OmsState;
@@ -140,8 +141,8 @@ pub(crate) fn report(
             ..
         } => {
             let instrument = named.and_then(|symbol| state.instruments().find(symbol));
-            let scale = instrument.map_or(0, |instrument| state.scale(instrument));
-            let text = reason_text(state, reason, scale);
+            let scales = instrument.map(|instrument| state.scales(instrument));
+            let text = reason_text(state, reason, scales.unwrap_or_default());
             let is_unknown = kind == b'Z' && reason.why == Why::UnknownQuote && !client.is_old();
             let status = if is_unknown {
                 QuoteStatus::NotFound
@@ -244,15 +245,15 @@ fn status(
     let mut answer = begin(ids, status, client, outbox);
     if !client.is_old() {
         answer.field(tag::ACCOUNT, state.accounts().name(quote.account));
-        let scale = state.scale(quote.instrument);
+        let scales = state.scales(quote.instrument);
         let of = |side| state.orders().get(side);
         for (order, (px, size)) in [
             (of(bid), (tag::BID_PX, tag::BID_SIZE)),
             (of(bid + 1), (tag::OFFER_PX, tag::OFFER_SIZE)),
         ] {
             if let Some(order) = order {
-                answer.decimal(px, price(order.price, scale));
-                answer.uint(size, order.reported_leaves());
+                answer.decimal(px, price(order.price, scales.price));
+                answer.quantity(size, order.reported_leaves(), scales.quantity);
             }
         }
     }

@@ -2,12 +2,12 @@
 //!
 //! A condition is the component TriggeringInstruction of FIX 5.0 SP2, or, in any version, the text of a tag of the settings.
 
-use fixwire_protocol::{Message, Refusal, Tag, tag, value};
+use fixwire_protocol::{Decimal, Message, Refusal, Tag, tag, value};
 
 use crate::state::conditions::{PriceCondition, Terms};
 use crate::state::parents::FamilyRole;
 use crate::values::own_tags::{OwnTags, get};
-use crate::values::value::{PriceField, Quantity};
+use crate::values::value::PriceField;
 
 /// The longest validity: a day.
 const MOST_MS: u64 = 86_400_000;
@@ -98,12 +98,12 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
 /// # Errors
 ///
 /// The value is no number above 0, or the request also has OrderQty(38).
-pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Quantity>, Refusal> {
+pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
     let Some(text) = get(message, tag) else {
         return Ok(None);
     };
-    let by = value::uint(text).map_err(|_| Refusal::IncorrectDataFormat(tag))?;
-    if by == 0 || message.has(fixwire_protocol::tag::ORDER_QTY) {
+    let by = Decimal::parse(text).map_err(|_| Refusal::IncorrectDataFormat(tag))?;
+    if by.mantissa <= 0 || message.has(fixwire_protocol::tag::ORDER_QTY) {
         return Err(Refusal::ValueOutOfRange(tag));
     }
     Ok(Some(by))

@@ -12,8 +12,11 @@ use super::{Reader, is_name};
 use crate::load::table::{self, Row};
 use crate::values::limits::RiskControl;
 use crate::values::rules::{
-    InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, matches,
+    InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, TickBand,
+    matches,
 };
+use crate::values::units::{MOST_QUANTITY_DECIMALS, Scales, units};
+use crate::values::value::Quantity;
 use crate::values::words::limit_value;
 
 impl Reader<'_> {
@@ -37,8 +40,11 @@ impl Reader<'_> {
                     "positions",
                     "flow_group",
                     "legs",
+                    "quantity_decimals",
+                    "tick_table",
                 ],
             ),
+            "tick_tables" => (&["table", "from", "tick"], &[]),
             "limits" => (&["scope", "control", "limit"], &[]),
             "restricted" => (&["symbol"], &["account", "from", "to", "what"]),
             "texts" => (&["language", "text", "translation"], &[]),
@@ -48,6 +54,7 @@ impl Reader<'_> {
         for row in rows {
             let done = match key {
                 "instruments" => self.instrument(&row),
+                "tick_tables" => self.tick_band(&row),
                 "limits" => self.limit(&row),
                 "restricted" => self.restriction(&row),
                 "texts" => self.translation(&row),
@@ -59,6 +66,7 @@ impl Reader<'_> {
             }
         }
         match key {
+            "instruments" => self.known.instruments_file = file.into(),
             "limits" => self.rules.limits_file = file.into(),
             "positions" => self.rules.positions_file = file.into(),
             _ => {}
@@ -74,22 +82,34 @@ impl Reader<'_> {
             return Err((format!("{symbol} is listed twice"), "leave one row"));
         }
         let tick = decimal("tick", row.cells[1])?.normalized();
+        let table = row.cells[11].unwrap_or_default();
+        let bands = match (table, self.known.tick_tables.get(table)) {
+            ("", _) => &[],
+            (_, Some(bands)) => bands.as_slice(),
+            _ => return Err((format!("unknown tick_table {table}"), "see tick_tables")),
+        };
+        let least = bands.iter().map(|(from, tick)| from.scale.max(tick.scale));
+        let least = least.fold(tick.scale, u8::max);
         let decimals = match row.cells[2] {
             Some(text) => text.parse().ok().filter(|decimals| *decimals <= 9),
-            None => Some(tick.scale),
+            None => Some(least),
         };
-        let what = format!("decimals must be a number from {} to 9", tick.scale);
-        let scale = decimals.filter(|decimals| *decimals >= tick.scale);
+        let what = format!("decimals must be a number from {least} to 9");
+        let scale = decimals.filter(|decimals| *decimals >= least);
         let scale = scale.filter(|scale| *scale <= 9).ok_or((what, ""))?;
         let units = |name: &str, value: Decimal, scale: u8| {
             let scaled = crate::values::units::scaled(value, scale);
             scaled.map_err(|_| (format!("{name} is too large or has too many decimals"), ""))
         };
         let tick = units("tick", tick, scale)?;
-        let lot = match row.cells[3] {
-            Some(text) => text.parse().ok().filter(|lot| *lot > 0),
-            None => Some(1),
+        let band = |&(from, tick): &(Decimal, Decimal)| {
+            Ok(TickBand {
+                from: units("from", from, scale)?,
+                tick: units("tick", tick, scale)?,
+            })
         };
+        let ticks = bands.iter().map(band).collect::<Result<Vec<_>, _>>()?;
+        let (quantity_scale, lot) = lots(row.cells[3], row.cells[10])?;
         let multiplier = row.cells[4].map_or(Ok(Decimal::from_int(1)), |it| {
             decimal("multiplier", Some(it))
         })?;
@@ -121,7 +141,13 @@ impl Reader<'_> {
             None => 0,
         };
         let legs = match row.cells[9] {
-            Some(text) => Some(self.legs(symbol, text, (scale, has_effect))?),
+            Some(text) => {
+                let scales = Scales {
+                    price: scale,
+                    quantity: quantity_scale,
+                };
+                Some(self.legs(symbol, text, (scales, has_effect))?)
+            }
             None => None,
         };
         let rule = InstrumentRule {
@@ -132,16 +158,69 @@ impl Reader<'_> {
             flow_group,
             symbol: symbol.into(),
             scale,
+            quantity_scale,
             worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,
             tick: Some(tick)
                 .filter(|tick| *tick > 0)
                 .ok_or(("tick must be above 0".to_string(), ""))?,
-            lot: lot.ok_or(("lot must be a whole number above 0".to_string(), ""))?,
+            lot,
+            ticks,
             reference,
         };
         self.known.symbols.insert(symbol.into());
+        if quantity_scale > 0 {
+            self.known.with_parts.push((symbol.into(), row.line));
+        }
         self.rules.instruments.push(rule);
         Ok(())
+    }
+
+    fn tick_band(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let table = row.cells[0].unwrap_or_default();
+        let from = Decimal::parse(row.cells[1].unwrap_or_default().as_bytes()).ok();
+        let from = from.filter(|from| from.mantissa >= 0);
+        let from = from.ok_or(("from must be a price, 0 or above".to_string(), ""))?;
+        let (from, tick) = (
+            from.normalized(),
+            decimal("tick", row.cells[2])?.normalized(),
+        );
+        let in_units = |value| units_of(value, from.scale.max(tick.scale));
+        let (Some(first), Some(step)) = (in_units(from), in_units(tick)) else {
+            return Err(("from or tick is too large".into(), ""));
+        };
+        if first % step != 0 {
+            let what = format!("from {from} is no multiple of tick {tick}");
+            return Err((what, "let each price begin on its tick"));
+        }
+        let bands = self.known.tick_tables.entry(table.into()).or_default();
+        if bands.last().is_some_and(|(before, _)| *before >= from) {
+            let what = format!("prices of table {table} do not rise");
+            return Err((what, "list the rows of a table by price"));
+        }
+        bands.push((from, tick));
+        Ok(())
+    }
+
+    /// TMP has whole quantities only.
+    pub(super) fn check_tmp_quantities(&mut self) {
+        let rules = &self.rules;
+        let group = |name: &String| rules.groups.iter().find(|it| it.name == *name);
+        let over_tmp = |symbol: &str| {
+            let own = rules.groups.get(rules.group_of(symbol.as_bytes())?)?;
+            let helpers = own.helpers.iter().filter_map(group);
+            let mut lines = helpers.chain([own]).flat_map(|it| &it.lines);
+            lines.find(|line| self.links.contains(line))
+        };
+        let wrong = self.known.with_parts.iter().filter_map(|(symbol, line)| {
+            let link = over_tmp(symbol)?;
+            let what =
+                format!("{symbol} has quantities with decimals, but its line {link} speaks TMP");
+            let hint = "give it whole lots and quantity_decimals 0, or another route";
+            let file = &self.known.instruments_file;
+            Some(Diagnostic::in_file(file, *line, what, hint))
+        });
+        let wrong: Vec<Diagnostic> = wrong.collect();
+        self.errors.extend(wrong);
     }
 
     fn limit(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
@@ -266,10 +345,19 @@ impl Reader<'_> {
             let what = format!("the position of {account} in {symbol} is listed twice");
             return Err((what, "leave one row"));
         }
+        let mut known = self.rules.instruments.iter();
+        let rule = known.find(|it| it.symbol == symbol);
+        let scale = rule.map_or(0, |rule| rule.quantity_scale);
         let quantity = |name: &str, text: Option<&str>| {
-            let quantity = text.map_or(Ok(0), str::parse);
-            let quantity = quantity.ok().filter(|it| *it <= crate::values::units::MOST);
-            quantity.ok_or((format!("{name} must be a whole number"), ""))
+            let quantity = text.map_or(Ok(Decimal::default()), |it| Decimal::parse(it.as_bytes()));
+            let quantity = quantity.ok().and_then(|it| units(it, scale).ok());
+            quantity.ok_or_else(|| match scale {
+                0 => (format!("{name} must be a whole number"), ""),
+                _ => (
+                    format!("{name} must be a number with at most {scale} decimals"),
+                    "",
+                ),
+            })
         };
         let position = PositionRule {
             account: account.into(),
@@ -280,6 +368,36 @@ impl Reader<'_> {
         self.rules.positions.push(position);
         Ok(())
     }
+}
+
+/// Decimals of quantities, and the lot in their units. Without `quantity_decimals` they are those of the lot.
+fn lots(
+    lot: Option<&str>,
+    decimals: Option<&str>,
+) -> Result<(u8, Quantity), (String, &'static str)> {
+    let lot = lot.map_or(Ok(Decimal::from_int(1)), |it| decimal("lot", Some(it)))?;
+    let lot = lot.normalized();
+    let scale = match decimals {
+        Some(text) => text.parse().ok(),
+        None => Some(lot.scale),
+    };
+    let scale = scale.filter(|scale| (lot.scale..=MOST_QUANTITY_DECIMALS).contains(scale));
+    let scale = scale.ok_or_else(|| {
+        let what = match lot.scale {
+            0..=MOST_QUANTITY_DECIMALS => format!(
+                "quantity_decimals must be a number from {} to {MOST_QUANTITY_DECIMALS}",
+                lot.scale
+            ),
+            _ => format!("lot has at most {MOST_QUANTITY_DECIMALS} decimals"),
+        };
+        (what, "")
+    })?;
+    let lot = units(lot, scale).map_err(|_| ("lot is too large".to_string(), ""))?;
+    Ok((scale, lot))
+}
+
+fn units_of(value: Decimal, scale: u8) -> Option<i64> {
+    crate::values::units::scaled(value, scale).ok()
 }
 
 fn decimal(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {

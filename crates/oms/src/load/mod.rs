@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::hash::Hasher;
 
-use fixwire_protocol::OperatorRight;
+use fixwire_protocol::{Decimal, OperatorRight};
 use fixwire_text::ReloadEffect::{Applied, Confirmed};
 use fixwire_text::{
     REQUIRED, SettingKey, TomlFile, TomlTable, duration, keys, number, place, tables,
@@ -77,6 +77,7 @@ pub fn load(
     reader.check_pools(file);
     reader.check_own_tags();
     reader.check_sets();
+    reader.check_tmp_quantities();
     let place = |error: &Diagnostic| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
@@ -120,6 +121,11 @@ struct Known {
     positions: BTreeSet<(String, String)>,
     /// Languages and texts, and the lines of their translations.
     texts: BTreeMap<(String, String), usize>,
+    instruments_file: String,
+    /// Prices and ticks of each tick table, the lowest price first.
+    tick_tables: BTreeMap<String, Vec<(Decimal, Decimal)>>,
+    /// Symbols whose quantities have decimals, with the line of their rows.
+    with_parts: Vec<(String, usize)>,
 }
 
 impl TableRule for AccountRule {

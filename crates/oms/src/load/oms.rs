@@ -23,7 +23,14 @@ const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
 const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];
 
 /// Keys that name CSV files, which refer to each other in this order.
-const FILES: [&str; 5] = ["instruments", "limits", "positions", "restricted", "texts"];
+const FILES: [&str; 6] = [
+    "tick_tables",
+    "instruments",
+    "limits",
+    "positions",
+    "restricted",
+    "texts",
+];
 
 impl TableRule for RiskRules {
     const TABLE: &'static str = "oms";
@@ -90,8 +97,12 @@ impl TableRule for RiskRules {
                 Ok(())
             },
             |rules| format!("{:?}", rules.own_tags.shown())), "", Restart;
-        /// CSV file in the folder of the settings: `symbol,tick`, and optionally `decimals`, `lot`, `multiplier`,
-        /// `rate`, `reference`, `flow_group` ([markets](#markets)), [`legs`](#spreads) and `positions`. `positions` is
+        /// CSV: `table,from,tick`: [ticks by price](#quantities-prices-and-money), for the column `tick_table` of
+        /// `instruments`
+        tick_tables: File(), "", Applied;
+        /// CSV file in the folder of the settings: `symbol,tick`, and optionally `tick_table`, `decimals`, `lot`,
+        /// [`quantity_decimals`](#quantities-prices-and-money), `multiplier`, `rate`, `reference`, `flow_group`
+        /// ([markets](#markets)), [`legs`](#spreads) and `positions`. `positions` is
         /// `netting`: orders have no PositionEffect(77); or `effect`: 77 must be O or C, long and short positions are
         /// separate, and a `reducing` scope accepts only C. [Over TMP](#lines-over-tmp) orders of both may have 77,
         /// with more values

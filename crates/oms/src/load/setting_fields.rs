@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use crate::load::registry::{self, TableRule, or_none};
 use crate::values::rules::{InstrumentRule, LegRule, LimitRule, RestrictedRule, ScopeName};
-use crate::values::show::{figure, price};
+use crate::values::show::{Parts, figure, price};
 
 /// Named values of a rule.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
@@ -62,9 +62,16 @@ impl NamedRule for InstrumentRule {
         let legs = self.legs.iter().flatten().map(leg).collect::<Vec<_>>();
         let flow_group = Some(self.flow_group).filter(|group| *group > 0);
         Vec::from([
-            ("tick", price(self.tick, self.scale).to_string()),
+            ("tick", self.tick_text()),
             ("decimals", self.scale.to_string()),
-            ("lot", self.lot.to_string()),
+            ("lot", Parts(self.lot, self.quantity_scale).to_string()),
+            (
+                "quantity_decimals",
+                match self.quantity_scale {
+                    0 => String::new(),
+                    scale => scale.to_string(),
+                },
+            ),
             ("worth", figure(self.worth.into(), 6)),
             (
                 "reference",

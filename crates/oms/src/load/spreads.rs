@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use super::Reader;
 use crate::state::spreads::RATIO_MOST;
 use crate::values::rules::LegRule;
+use crate::values::units::Scales;
 use crate::values::value::Side;
 
 type Wrong = (String, &'static str);
@@ -18,7 +19,7 @@ impl Reader<'_> {
         &self,
         spread: &str,
         text: &str,
-        of: (u8, bool),
+        of: (Scales, bool),
     ) -> Result<[LegRule; 2], Wrong> {
         let words: alloc::vec::Vec<&str> = text.split_whitespace().collect();
         let [side, ratio, symbol, other_side, other_ratio, other_symbol] = words[..] else {
@@ -45,7 +46,7 @@ impl Reader<'_> {
     fn leg(
         &self,
         (side, ratio, symbol): (&str, &str, &str),
-        (scale, has_effect): (u8, bool),
+        (scales, has_effect): (Scales, bool),
     ) -> Result<LegRule, Wrong> {
         let side = match side {
             "buy" => Side::Buy,
@@ -70,12 +71,18 @@ impl Reader<'_> {
         } else if rule.reference.is_none() {
             let hint = "add a reference price: limits count a spread with the reference prices of its legs";
             Some((format!("leg {symbol} has no reference price"), hint))
-        } else if rule.scale != scale {
+        } else if rule.scale != scales.price {
             let what = format!(
-                "leg {symbol} has {} decimals, but its spread has {scale}",
-                rule.scale
+                "leg {symbol} has {} decimals, but its spread has {}",
+                rule.scale, scales.price
             );
             Some((what, "give both the same decimals"))
+        } else if rule.quantity_scale != scales.quantity {
+            let what = format!(
+                "leg {symbol} has {} quantity_decimals, but its spread has {}",
+                rule.quantity_scale, scales.quantity
+            );
+            Some((what, "give both the same quantity_decimals"))
         } else if rule.has_effect != has_effect {
             let what = format!("leg {symbol} and its spread have different positions");
             Some((what, "give both the same positions"))

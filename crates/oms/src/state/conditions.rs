@@ -19,6 +19,7 @@ use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::state::parents::FamilyRole;
 use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::values::units::Rescale;
 use crate::values::value::{Number, Price, PriceField};
 use fixwire_ledger::{Put, Wire, bytes, record};
 
@@ -228,11 +229,11 @@ impl Conditions {
     }
 
     /// Rescales the prices of an instrument.
-    pub fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
+    pub fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
         let conditions = self.all.iter_mut();
         for (order, condition) in conditions.filter(|(_, it)| it.instrument == instrument) {
             let waits = self.waiting.remove(&key(*order, condition));
-            condition.price = condition.price.saturating_mul(factor);
+            by.price(&mut condition.price);
             if waits {
                 self.waiting.insert(key(*order, condition));
             }

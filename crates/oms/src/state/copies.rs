@@ -12,6 +12,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use core::ops::Bound;
 
 use crate::values::ids::SessionNo;
+use crate::values::units::Rescale;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::{Put, Wire, record};
 
@@ -174,13 +175,14 @@ impl Copies {
     }
 
     /// Rescales the fills of orders.
-    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, factor: i64) {
+    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         let awaited = self.awaited.iter_mut().map(|(key, it)| (key.0, it));
         let breaks = self.breaks.values_mut();
         let breaks = breaks.map(|it| (it.key.0, &mut it.what));
         for (_, it) in awaited.chain(breaks).filter(|(order, _)| is_its(*order)) {
             for fill in [&mut it.ours, &mut it.copy].into_iter().flatten() {
-                fill.1 = fill.1.saturating_mul(factor);
+                by.quantity(&mut fill.0);
+                by.price(&mut fill.1);
             }
         }
     }

@@ -33,6 +33,7 @@ events! {
         4 Instrument {
             index: InstrumentNo = "Number of the instrument in events.",
             scale: u8 = "Decimals of its prices.",
+            quantity_scale: u8 = "Decimals of its quantities.",
             worth: u64 = "Multiplier times rate of exchange, in 10^-6.",
             symbol: &'a [u8] = "Symbol(55).",
         }

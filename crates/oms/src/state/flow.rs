@@ -21,8 +21,8 @@ pub(crate) struct Passed {
     pub cancels: u64,
     /// Executions.
     pub executions: u64,
-    /// OrderQty(38) of orders, and increases by replaces.
-    pub quantity: u64,
+    /// OrderQty(38) of orders, and increases by replaces, in 10^-8: instruments have different decimals.
+    pub quantity: i128,
     /// Value of these orders and increases, in 10^-9.
     pub value: Amount,
 }
@@ -30,22 +30,22 @@ pub(crate) struct Passed {
 record! { Passed { messages, refused, cancels, executions, quantity, value } }
 
 impl Passed {
-    fn words(&mut self) -> [&mut u64; 5] {
+    fn words(&mut self) -> [&mut u64; 4] {
         let Self {
             messages,
             refused,
             cancels,
             executions,
-            quantity,
             ..
         } = self;
-        [messages, refused, cancels, executions, quantity]
+        [messages, refused, cancels, executions]
     }
 
     fn add(&mut self, mut more: Self) {
         for (word, more) in self.words().into_iter().zip(more.words()) {
             *word = word.saturating_add(*more);
         }
+        self.quantity = self.quantity.saturating_add(more.quantity);
         self.value = self.value.saturating_add(more.value);
     }
 
@@ -53,6 +53,7 @@ impl Passed {
         for (word, less) in self.words().into_iter().zip(less.words()) {
             *word = word.saturating_sub(*less);
         }
+        self.quantity = self.quantity.saturating_sub(less.quantity);
         self.value = self.value.saturating_sub(less.value);
     }
 }

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
+use crate::values::units::Rescale;
 use crate::values::value::{Number, Price, Quantity};
 use fixwire_ledger::{Put, Wire, record};
 
@@ -57,11 +58,12 @@ impl LegFills {
         }
     }
 
-    /// Rescales prices.
-    pub fn rescale(&mut self, is_its: impl Fn(Number, u8) -> bool, factor: i64) {
+    /// Gives the fills of some legs more decimals.
+    pub fn rescale(&mut self, is_its: impl Fn(Number, u8) -> bool, by: Rescale) {
         for ((order, _), fill) in &mut self.0 {
             if is_its(*order, fill.leg) {
-                fill.price = fill.price.saturating_mul(factor);
+                by.price(&mut fill.price);
+                by.quantity(&mut fill.quantity);
             }
         }
     }

@@ -56,6 +56,7 @@ use crate::values::marks::RequestMarks;
 use crate::values::names::Names;
 use crate::values::scope::Scope;
 use crate::values::slab::mixed;
+use crate::values::units::Scales;
 use crate::values::value::{Amount, Market, Number, Presence, Price, Text, Trading};
 
 /// Usage and limits of a scope.
@@ -92,7 +93,10 @@ pub(crate) struct Account {
 /// An instrument.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Instrument {
+    /// Decimals of its prices.
     pub scale: u8,
+    /// Decimals of its quantities.
+    pub quantity_scale: u8,
     pub worth: u64,
     pub market: Market,
     pub standing: Standing,
@@ -191,6 +195,7 @@ impl Default for Instrument {
     fn default() -> Self {
         Self {
             scale: 0,
+            quantity_scale: 0,
             worth: 0,
             market: Market::Open,
             standing: Standing::default(),
@@ -378,6 +383,16 @@ impl OmsState {
     pub fn scale(&self, instrument: InstrumentNo) -> u8 {
         let known = self.instruments.get(instrument);
         known.map_or(0, |known| known.scale)
+    }
+
+    /// Decimals of prices and quantities of an instrument.
+    #[inline]
+    pub(crate) fn scales(&self, instrument: InstrumentNo) -> Scales {
+        let known = self.instruments.get(instrument);
+        known.map_or_else(Scales::default, |known| Scales {
+            price: known.scale,
+            quantity: known.quantity_scale,
+        })
     }
 
     /// The parent of an account.

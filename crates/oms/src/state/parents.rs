@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use crate::state::orders::Orders;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
+use crate::values::units::Rescale;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire};
 
@@ -125,6 +126,13 @@ impl Families {
     pub fn hold(&mut self, parent: Number, old: Quantity, new: Quantity) {
         if let Some(parent) = self.parents.get_mut(&parent) {
             parent.held = parent.held.saturating_sub(old).saturating_add(new);
+        }
+    }
+
+    /// Gives what the children of some parents hold more decimals.
+    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
+        for (_, parent) in self.parents.iter_mut().filter(|(order, _)| is_its(**order)) {
+            by.quantity(&mut parent.held);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
 use crate::values::show::{Sentence, figure};
+use crate::values::units::Scales;
 use crate::values::value::End;
 
 /// The scope as text.
@@ -31,11 +32,11 @@ pub fn scope_name(state: &OmsState, scope: Scope) -> String {
 }
 
 /// Text(58) of a reject: control, reason, value and limit.
-pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scale: u8) -> Sentence {
+pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scales: Scales) -> Sentence {
     let mut text = Sentence::new();
     let why = reason.why;
     // Text that does not fit is cut; no other error is possible.
-    let _ = write_reason(&mut text, state, reason, why, scale);
+    let _ = write_reason(&mut text, state, reason, why, scales);
     text
 }
 
@@ -44,7 +45,7 @@ fn write_reason(
     state: &OmsState,
     reason: &Reason,
     why: Why,
-    scale: u8,
+    scales: Scales,
 ) -> fmt::Result {
     if why == Why::NoLimit {
         let control = u8::try_from(reason.value).ok().and_then(RiskControl::of);
@@ -55,16 +56,11 @@ fn write_reason(
         write!(text, "{}: ", why.control())?;
     }
     text.write_str(why.text())?;
+    let parts = |quantity| figure(quantity, scales.quantity);
     let digits = match why {
-        Why::OrderQuantity
-        | Why::OpenOrders
-        | Why::Long
-        | Why::Short
-        | Why::Lot
+        _ if is_quantity(why) => LimitUnit::Quantity.digits(),
+        Why::OpenOrders
         | Why::Repeated
-        | Why::QuantitySecond
-        | Why::QuantityMinute
-        | Why::QuantityDay
         | Why::Rate
         | Why::CancelRate
         | Why::Replaces
@@ -77,7 +73,8 @@ fn write_reason(
             LimitUnit::Money.digits()
         }
         Why::Collar => LimitUnit::Percent.digits(),
-        Why::Tick => scale,
+        Why::Tick => scales.price,
+        Why::Lot => scales.quantity,
         Why::Killed | Why::Reducing => {
             return write!(text, " ({})", scope_name(state, reason.scope));
         }
@@ -106,22 +103,27 @@ fn write_reason(
             return write!(text, " (order {}: {field})", reason.limit);
         }
         Why::ParentQuantity => {
-            return write!(text, " ({}, at most {})", reason.value, reason.limit);
+            let (value, limit) = (parts(reason.value), parts(reason.limit));
+            return write!(text, " ({value}, at most {limit})");
         }
         Why::ChildrenHold => {
-            return write!(text, " ({}, at least {})", reason.value, reason.limit);
+            let (value, limit) = (parts(reason.value), parts(reason.limit));
+            return write!(text, " ({value}, at least {limit})");
         }
         Why::SelfTrade if reason.value == ANY.into() => {
             return text.write_str(" (an order without a limit price)");
         }
-        Why::SelfTrade => return write!(text, " (at {})", figure(reason.value, scale)),
+        Why::SelfTrade => return write!(text, " (at {})", figure(reason.value, scales.price)),
         _ => return Ok(()),
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
     match why {
         // Found when it was read: what it would be in units of the instrument is not known.
         Why::Tick if reason.limit == 0 => {
-            write!(text, " (more than {scale} decimals)")
+            write!(text, " (more than {} decimals)", scales.price)
+        }
+        Why::Lot if reason.limit == 0 => {
+            write!(text, " (more than {} decimals)", scales.quantity)
         }
         Why::Lot | Why::Tick => write!(text, " ({value}, size {limit})"),
         Why::Collar => write!(
@@ -135,6 +137,19 @@ fn write_reason(
             scope_name(state, reason.scope)
         ),
     }
+}
+
+/// Whether a reason compares a quantity with a limit, in the unit of limits.
+pub(crate) fn is_quantity(why: Why) -> bool {
+    matches!(
+        why,
+        Why::OrderQuantity
+            | Why::Long
+            | Why::Short
+            | Why::QuantitySecond
+            | Why::QuantityMinute
+            | Why::QuantityDay
+    )
 }
 
 /// The state of an order, in words.

@@ -14,6 +14,7 @@ use crate::state::leg_fills::LegFills;
 use crate::state::orders::Order;
 use crate::values::ids::InstrumentNo;
 use crate::values::slab::mixed;
+use crate::values::units::Rescale;
 use crate::values::value::{Amount, Number, Quantity, Side};
 use fixwire_ledger::{Put, Wire, bytes, record};
 
@@ -211,7 +212,7 @@ impl Spreads {
     pub fn rescale(
         &mut self,
         leg: InstrumentNo,
-        factor: i64,
+        by: Rescale,
         spread_of: impl Fn(Number) -> Option<InstrumentNo>,
     ) {
         let all = &self.legs;
@@ -220,12 +221,14 @@ impl Spreads {
             let its = legs.and_then(|legs| legs.get(usize::from(at)));
             its.is_some_and(|it| it.instrument == leg)
         };
-        self.fills.rescale(is_its, factor);
+        self.fills.rescale(is_its, by);
         for (number, of) in &mut self.orders {
             let legs = spread_of(*number).and_then(|spread| self.legs.get(&spread));
-            for (leg_of, paid) in legs.into_iter().flatten().zip(&mut of.paid) {
+            for (at, leg_of) in legs.into_iter().flatten().enumerate() {
                 if leg_of.instrument == leg {
-                    *paid = paid.saturating_mul(factor.into());
+                    by.paid(&mut of.paid[at]);
+                    by.quantity(&mut of.filled[at]);
+                    by.quantity(&mut of.exposed[at]);
                 }
             }
         }

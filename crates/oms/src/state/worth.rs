@@ -1,17 +1,42 @@
 //! What quantities are worth, and what open orders count for limits.
 
+use fixwire_protocol::Decimal;
+
 use crate::state::OmsState;
 use crate::state::orders::breaks::Exposure;
 use crate::state::orders::transition::OrderState;
 use crate::state::orders::{Order, Request};
 use crate::state::tally::Tally;
 use crate::values::ids::InstrumentNo;
+use crate::values::show::Parts;
+use crate::values::units::{in_limits, units};
 use crate::values::value::{Amount, Price, Quantity};
 
 /// Largest amount of money, in 10^-9 of the firm's currency.
 const MOST: Amount = 10_i128.pow(30);
 
 impl OmsState {
+    /// A quantity of a message in units of an instrument; `None` without one, and for one that has no such units.
+    #[inline]
+    pub(crate) fn units(
+        &self,
+        instrument: InstrumentNo,
+        quantity: Option<Decimal>,
+    ) -> Option<Quantity> {
+        units(quantity?, self.scales(instrument).quantity).ok()
+    }
+
+    /// A quantity of an instrument as messages and texts have it.
+    pub(crate) fn shown(&self, instrument: InstrumentNo, quantity: Quantity) -> Parts {
+        Parts(quantity, self.scales(instrument).quantity)
+    }
+
+    /// A quantity of an instrument in the unit of limits.
+    #[inline]
+    pub(crate) fn in_limits(&self, instrument: InstrumentNo, quantity: Quantity) -> i128 {
+        in_limits(quantity.into(), self.scales(instrument).quantity)
+    }
+
     /// Value of a quantity of an instrument at a price, in 10^-9 of the firm's currency, rounded up; `None` above
     /// 10^30.
     #[must_use]
@@ -44,8 +69,8 @@ impl OmsState {
 
     /// Value of price times quantity, rounded away from zero.
     pub(crate) fn money(&self, instrument: InstrumentNo, amount: Amount) -> Option<Amount> {
-        const TENS: [u64; 10] = {
-            let mut tens = [1; 10];
+        const TENS: [u64; 15] = {
+            let mut tens = [1; 15];
             let mut at = 1;
             while at < tens.len() {
                 tens[at] = 10 * tens[at - 1];
@@ -55,11 +80,12 @@ impl OmsState {
         };
         let known = self.instruments.get(instrument)?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
-        // 10^-scale and 10^-6 become 10^-9.
-        let amount = if known.scale <= 3 {
-            amount.checked_mul(TENS[usize::from(3 - known.scale)].into())?
+        // 10^-scale of price and quantity, and 10^-6, become 10^-9.
+        let scale = known.scale + known.quantity_scale;
+        let amount = if scale <= 3 {
+            amount.checked_mul(TENS[usize::from(3 - scale)].into())?
         } else {
-            let parts = Amount::from(*TENS.get(usize::from(known.scale - 3))?);
+            let parts = Amount::from(*TENS.get(usize::from(scale - 3))?);
             amount / parts + (amount % parts).signum()
         };
         (amount.abs() <= MOST).then_some(amount)

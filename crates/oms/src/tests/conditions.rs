@@ -281,7 +281,7 @@ fn the_controls_are_checked_again_when_an_order_is_triggered() {
     let control = crate::values::limits::RiskControl::OrderQuantity;
     let by = by(b"ann", b"why");
     world.tell(|core, at, mut sink| {
-        core.set_limit(at, scope, control, Some(5), by, &mut sink);
+        core.set_limit(at, scope, control, Some(500_000_000), by, &mut sink);
     });
     world.last(10_100);
     assert_eq!(world.refused, Some(Why::OrderQuantity));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Scope;
 use crate::values::ids::{AccountNo, InstrumentNo};
-use crate::values::limits::RiskControl;
+use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::value::Trading;
 
 /// The symbol is the first, the account A1 the second, its parent the first.
@@ -17,6 +17,11 @@ const SCOPES: [Scope; 5] = [
 const HOLDING: Scope = Scope::Holding(AccountNo::new(1), InstrumentNo::new(0));
 
 pub fn limit(world: &mut World, scope: Scope, control: RiskControl, value: i128) {
+    // Those of quantities are given in whole units.
+    let value = match control.unit() {
+        LimitUnit::Quantity => value * 100_000_000,
+        LimitUnit::Whole | LimitUnit::Money | LimitUnit::Percent => value,
+    };
     world.tell(|core, at, mut sink| {
         core.set_limit(at, scope, control, Some(value), by(b"test", b""), &mut sink)
     });

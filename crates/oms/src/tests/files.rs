@@ -377,14 +377,11 @@ fn number_pools_are_checked_one_by_one() {
 #[test]
 fn files_are_checked_row_by_row() {
     let instruments = "symbol,tick,lot\nXYZ,0,1\nABC,1,0\nABC,x,1\nDEF,1\nXYZ,0.5,1\nXYZ,0.5,1\n";
-    let limits = "scope,control,limit\nfirm,RC99,1\nfirm,RC6,1.5\nfirm,RC6,-1\nclient,RC6,1\n\
+    let limits = "scope,control,limit\nfirm,RC99,1\nfirm,RC13,1.5\nfirm,RC6,-1\nclient,RC6,1\n\
                   account=A9,RC6,1\nfirm,RC7,1\nfirm,RC7,2\n";
     let found = mistakes(SETTINGS, instruments, limits);
     has(&found, "instruments.csv:2: tick must be a number above 0");
-    has(
-        &found,
-        "instruments.csv:3: lot must be a whole number above 0",
-    );
+    has(&found, "instruments.csv:3: lot must be a number above 0");
     has(&found, "instruments.csv:4: tick must be a number above 0");
     has(
         &found,
@@ -394,7 +391,7 @@ fn files_are_checked_row_by_row() {
     has(&found, "limits.csv:2: unknown control RC99");
     has(
         &found,
-        "limits.csv:3: RC6=1.5: the limit must be a whole number",
+        "limits.csv:3: RC13=1.5: the limit must be a whole number",
     );
     has(
         &found,

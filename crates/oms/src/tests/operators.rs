@@ -4,7 +4,7 @@ use super::*;
 use crate::desk::command::carry_out;
 use crate::state::orders::transition::OrderState::{DoneForDay, Ended, Lapsed, Working};
 use crate::values::ids::AccountNo;
-use crate::values::limits::RiskControl;
+use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::rules::OperatorRule;
 use crate::values::value::{End, Trading};
 use crate::{Amount, Scope};
@@ -21,7 +21,12 @@ impl World {
     }
 
     fn limit_of(&self, scope: Scope, control: RiskControl) -> Option<Amount> {
-        self.core.state().limit(scope, control)
+        let limit = self.core.state().limit(scope, control)?;
+        Some(match control.unit() {
+            // In whole units.
+            LimitUnit::Quantity => limit / 100_000_000,
+            LimitUnit::Whole | LimitUnit::Money | LimitUnit::Percent => limit,
+        })
     }
 
     /// Until nothing is due in this time.

@@ -9,6 +9,7 @@ use crate::state::proposal::Proposal;
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::{Reason, Why};
+use crate::values::units::Scales;
 use crate::values::value::{Effect, Price, Quantity, Side};
 
 impl Core {
@@ -129,7 +130,14 @@ impl Core {
                 ..Reason::of(Why::TmpQuantity)
             });
         }
-        let known = self.state().scale(instrument);
+        let Scales {
+            price: known,
+            quantity: 0,
+        } = self.state().scales(instrument)
+        else {
+            // Its quantities have decimals since it had another line.
+            return Err(Reason::of(Why::TmpValues));
+        };
         let scale = self.tmp_scales.get(instrument);
         match scale.and_then(|scale| wire_price(price, known, *scale)) {
             Some(_) => Ok(()),

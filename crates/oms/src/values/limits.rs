@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 
+use crate::values::units::MOST_QUANTITY_DECIMALS;
 use crate::values::value::Trading;
 
 macro_rules! controls {
@@ -47,8 +48,10 @@ macro_rules! controls {
 /// The unit of a limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LimitUnit {
-    /// Orders, or units of the instrument.
+    /// Orders, messages, executions.
     Whole,
+    /// Quantity of any instrument, in 10^-8.
+    Quantity,
     /// Money, in 10^-9.
     Money,
     /// Percent, in 10^-9.
@@ -61,6 +64,7 @@ impl LimitUnit {
     pub fn digits(self) -> u8 {
         match self {
             Self::Whole => 0,
+            Self::Quantity => MOST_QUANTITY_DECIMALS,
             Self::Money | Self::Percent => 9,
         }
     }
@@ -68,7 +72,7 @@ impl LimitUnit {
 
 controls! {
     /// RC6: the largest OrderQty(38).
-    OrderQuantity = 0, "RC6", Whole;
+    OrderQuantity = 0, "RC6", Quantity;
     /// RC7: the largest value of an order.
     Value = 1, "RC7", Money;
     /// RC8: maximum distance of a price from the reference price.
@@ -78,9 +82,9 @@ controls! {
     /// RC14: credit: reserved and traded today.
     Credit = 4, "RC14", Money;
     /// RC15: the largest long position, including open buy orders.
-    Long = 5, "RC15-long", Whole;
+    Long = 5, "RC15-long", Quantity;
     /// RC15: the largest short position, including open sell orders.
-    Short = 6, "RC15-short", Whole;
+    Short = 6, "RC15-short", Quantity;
     /// RC5: identical orders within a second.
     Repeated = 7, "RC5-1s", Whole;
     /// RC9: value of orders within a second.
@@ -90,11 +94,11 @@ controls! {
     /// RC9: value of today's orders.
     ValueDay = 10, "RC9-value-day", Money;
     /// RC9: quantity of orders within a second.
-    QuantitySecond = 11, "RC9-quantity-1s", Whole;
+    QuantitySecond = 11, "RC9-quantity-1s", Quantity;
     /// RC9: quantity of orders within a minute.
-    QuantityMinute = 12, "RC9-quantity-60s", Whole;
+    QuantityMinute = 12, "RC9-quantity-60s", Quantity;
     /// RC9: quantity of today's orders.
-    QuantityDay = 13, "RC9-quantity-day", Whole;
+    QuantityDay = 13, "RC9-quantity-day", Quantity;
     /// RC10: orders and replaces within a second.
     Rate = 14, "RC10", Whole;
     /// RC10: cancels within a second.

@@ -18,11 +18,15 @@ pub struct InstrumentRule {
     pub symbol: String,
     /// Decimals of its prices.
     pub scale: u8,
+    /// Decimals of its quantities.
+    pub quantity_scale: u8,
     /// Multiplier times rate of exchange, in 10^-6.
     pub worth: u64,
-    /// Tick size.
+    /// Tick size; below the first of [`ticks`](Self::ticks).
     pub tick: Price,
-    /// Lot size.
+    /// Tick sizes of higher prices, the lowest first.
+    pub ticks: Vec<TickBand>,
+    /// Lot size, in units of its quantities.
     pub lot: Quantity,
     /// PositionEffect(77) must be O or C; long and short positions are separate.
     pub has_effect: bool,
@@ -38,6 +42,35 @@ pub struct InstrumentRule {
     /// Least base of percentages for distances from the reference price: for a spread the sum of its legs' reference
     /// prices, which the OMS computes; 0 for others.
     pub collar_base: Price,
+}
+
+/// The tick size of prices from a price on, of a file of tick tables.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct TickBand {
+    /// The lowest price.
+    pub from: Price,
+    /// Tick size.
+    pub tick: Price,
+}
+
+impl InstrumentRule {
+    /// Tick size of a price; of a negative one as of its absolute value.
+    #[inline]
+    pub(crate) fn tick_at(&self, price: Price) -> Price {
+        let above = self.ticks.iter().rev();
+        let mut above = above.filter(|band| band.from.unsigned_abs() <= price.unsigned_abs());
+        above.next().map_or(self.tick, |band| band.tick)
+    }
+
+    /// Tick sizes as people write them: `0.01, 0.05 from 10`.
+    pub(crate) fn tick_text(&self) -> String {
+        let shown = |value| crate::values::show::price(value, self.scale);
+        let mut text = alloc::format!("{}", shown(self.tick));
+        for TickBand { from, tick } in &self.ticks {
+            text += &alloc::format!(", {} from {}", shown(*tick), shown(*from));
+        }
+        text
+    }
 }
 
 /// A leg of a spread of the instruments file.

@@ -98,6 +98,20 @@ pub(crate) fn price(price: Price, scale: u8) -> Decimal {
     decimal.unwrap_or(Decimal::from_int(price)).normalized()
 }
 
+/// A quantity with the decimals of its instrument, as FIX and people write it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Parts(pub Quantity, pub u8);
+
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(quantity, scale) = *self;
+        match scale {
+            0 => quantity.fmt(f),
+            _ => f.write_str(&figure(quantity.into(), scale)),
+        }
+    }
+}
+
 /// AvgPx(6): with four digits more than prices have, halves rounded to the even digit.
 pub(crate) fn average(paid: Amount, filled: Quantity, scale: u8) -> Decimal {
     const MORE: u8 = 4;

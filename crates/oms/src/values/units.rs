@@ -4,7 +4,7 @@ use fixwire_protocol::Decimal;
 
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::InstrumentRule;
-use crate::values::value::{Price, Quantity};
+use crate::values::value::{Amount, Price, Quantity};
 
 /// A price in units of the instrument.
 pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
@@ -20,15 +20,90 @@ pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
     }
 }
 
-/// Prices and quantities up to this limit can be multiplied and summed without overflow.
+/// Prices and quantities up to this limit, in units of their instrument, can be multiplied and summed without overflow.
 pub(crate) const MOST: u64 = 1 << 53;
 
-pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
+/// The most decimals that quantities of an instrument have.
+pub(crate) const MOST_QUANTITY_DECIMALS: u8 = 8;
+
+/// Decimals of prices and quantities of an instrument.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Scales {
+    pub price: u8,
+    pub quantity: u8,
+}
+
+/// Factors by which an instrument gets more decimals.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Rescale {
+    price: i64,
+    quantity: u64,
+}
+
+impl Rescale {
+    /// From these decimals to others; `None` when others are fewer, or more than an instrument can have.
+    pub(crate) fn between(old: Scales, new: Scales) -> Option<Self> {
+        let fits = new.price <= MOST_DECIMALS && new.quantity <= MOST_QUANTITY_DECIMALS;
+        Some(Self {
+            price: 10_i64.checked_pow(new.price.checked_sub(old.price)?.into())?,
+            quantity: 10_u64.checked_pow(new.quantity.checked_sub(old.quantity)?.into())?,
+        })
+        .filter(|_| fits)
+    }
+
+    pub(crate) fn price(self, price: &mut Price) {
+        *price = price.saturating_mul(self.price);
+    }
+
+    pub(crate) fn quantity(self, quantity: &mut Quantity) {
+        *quantity = quantity.saturating_mul(self.quantity);
+    }
+
+    /// A sum of prices times quantities.
+    pub(crate) fn paid(self, paid: &mut Amount) {
+        let both = Amount::from(self.price) * Amount::from(self.quantity);
+        *paid = paid.saturating_mul(both);
+    }
+}
+
+/// A quantity in units of an instrument whose quantities have this number of decimals.
+#[inline]
+pub(crate) fn units(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
+    if scale > 0 {
+        return parts(quantity, scale);
+    }
     let quantity = quantity.normalized();
     match u64::try_from(quantity.mantissa) {
         Ok(whole) if quantity.scale == 0 && whole <= MOST => Ok(whole),
         _ => Err(Reason::of(Why::Number)),
     }
+}
+
+#[cold]
+fn parts(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
+    match scaled(quantity, scale) {
+        Ok(parts) => u64::try_from(parts).map_err(|_| Reason::of(Why::Number)),
+        // More decimals than the instrument has: no lots.
+        Err(reason) if reason.why == Why::Tick => Err(Reason::of(Why::Lot)),
+        Err(reason) => Err(reason),
+    }
+}
+
+/// A quantity of an instrument in the unit of limits, 10^-8: sums over instruments are in this unit.
+#[inline]
+pub(crate) fn in_limits(quantity: i128, scale: u8) -> i128 {
+    const ONE: [i128; 9] = [
+        100_000_000,
+        10_000_000,
+        1_000_000,
+        100_000,
+        10_000,
+        1_000,
+        100,
+        10,
+        1,
+    ];
+    quantity.saturating_mul(ONE[usize::from(scale.min(MOST_QUANTITY_DECIMALS))])
 }
 
 /// Number of decimals of a price, from the numbers that an instrument can have.
@@ -63,11 +138,15 @@ pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     scaled(Decimal::new(mantissa, scale)?, scale).ok()
 }
 
-/// Number of decimals of the tick; the instrument may have more.
+/// Number of decimals of the ticks; the instrument may have more.
 pub(crate) fn tick_scale(rule: &InstrumentRule) -> u8 {
-    let (mut tick, mut scale) = (rule.tick, rule.scale);
-    while scale > 0 && tick % 10 == 0 {
-        (tick, scale) = (tick / 10, scale - 1);
-    }
-    scale
+    let digits = |mut tick: Price| {
+        let mut scale = rule.scale;
+        while scale > 0 && tick % 10 == 0 {
+            (tick, scale) = (tick / 10, scale - 1);
+        }
+        scale
+    };
+    let bands = rule.ticks.iter().map(|band| digits(band.tick));
+    bands.fold(digits(rule.tick), u8::max)
 }

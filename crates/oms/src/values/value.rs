@@ -7,7 +7,8 @@ use fixwire_ledger::{Put, Wire, bytes};
 /// Number of an order or a request: one sequence from 1, which is not reset by a new day.
 pub type Number = u64;
 
-/// A quantity in whole units: shares, contracts.
+/// A quantity in units of 10 to the power of minus the quantity decimals of its instrument: shares, contracts, parts of a
+/// coin.
 pub type Quantity = u64;
 
 /// A price in units of 10 to the power of minus the instrument's price scale.

@@ -6,6 +6,7 @@ mod canaries;
 mod classes;
 mod crashes;
 mod days;
+mod decimals;
 mod desk;
 mod drop_copy;
 mod fields;

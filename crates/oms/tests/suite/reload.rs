@@ -32,6 +32,12 @@ fn limit(files: &mut Files, old: &str, new: &str) {
     replace(&mut files.limits, old, new);
 }
 
+/// RC6 of the firm, in whole units.
+fn order_quantity(floor: &mut Floor) -> Option<i128> {
+    let limit = floor.state().limit(Scope::Firm, RiskControl::OrderQuantity);
+    limit.map(|limit| limit / 100_000_000)
+}
+
 /// Notes and checkpoint make the same state, and a restart with the same files changes nothing.
 fn is_kept(floor: &mut Floor) {
     let state = floor.state();
@@ -90,10 +96,7 @@ fn a_limit_is_in_force_at_the_next_message() {
     floor.agrees();
     is_kept(&mut floor);
     floor.is_proven("reload-a_limit_is_in_force_at_the_next_message");
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        Some(50)
-    );
+    assert_eq!(order_quantity(&mut floor), Some(50));
 }
 
 #[test]
@@ -153,7 +156,7 @@ fn limits_of_operators_stay_until_the_file_changes_theirs() {
     floor.command("limit firm RC6=70");
     floor.edit(|files| limit(files, "firm,RC13,100", "firm,RC13,90"));
     floor.reload().unwrap();
-    let at = |floor: &mut Floor| floor.state().limit(Scope::Firm, RiskControl::OrderQuantity);
+    let at = order_quantity;
     assert_eq!(at(&mut floor), Some(70));
     floor.edit(|files| limit(files, "firm,RC6,1000", "firm,RC6,900"));
     floor.reload().unwrap();
@@ -452,10 +455,7 @@ fn two_people_reload_limits_and_users_where_two_arm() {
             .starts_with("reload requested, nothing is applied")
     );
     let old = Some(1000);
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        old
-    );
+    assert_eq!(order_quantity(&mut floor), old);
     // The request stays over a start with the files of before.
     floor.edit(|files| limit(files, "firm,RC6,50", "firm,RC6,1000"));
     is_kept(&mut floor);
@@ -472,10 +472,7 @@ fn two_people_reload_limits_and_users_where_two_arm() {
         .unwrap();
     assert!(said.starts_with("reload requested"), "{said}");
     assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        Some(60)
-    );
+    assert_eq!(order_quantity(&mut floor), Some(60));
     // Instruments are no limits.
     floor.edit(|files| files.instruments += "NEW,1,1,7,,\n");
     assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
@@ -500,10 +497,7 @@ fn two_people_reload_limits_and_users_where_two_arm() {
         .unwrap_err();
     assert!(why.contains("you already requested it"), "{why}");
     floor.reload().unwrap();
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        Some(70)
-    );
+    assert_eq!(order_quantity(&mut floor), Some(70));
     is_kept(&mut floor);
     floor.is_proven("reload-two_people_reload_limits_and_users_where_two_arm");
 }
@@ -563,10 +557,7 @@ fn settings_of_before_come_back() {
     assert_eq!(floor.world.start(), Turn::Alive);
     floor.settle();
     assert_ne!(settings_hash(&mut floor), first);
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        Some(50)
-    );
+    assert_eq!(order_quantity(&mut floor), Some(50));
     floor.agrees();
 }
 
@@ -582,8 +573,5 @@ fn files_that_were_edited_and_never_reloaded_are_noticed_at_a_start() {
     floor.settle();
     assert_ne!(settings_hash(&mut floor), hash);
     assert!(floor.state().events() > events);
-    assert_eq!(
-        floor.state().limit(Scope::Firm, RiskControl::OrderQuantity),
-        Some(40)
-    );
+    assert_eq!(order_quantity(&mut floor), Some(40));
 }

@@ -2,6 +2,7 @@
 
 pub mod dice;
 pub mod floors;
+mod thousandths;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -6,6 +6,7 @@ use crate::state::flow::Passed;
 use crate::values::limits::RiskControl;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
+use crate::values::units::in_limits;
 
 const ORDER: [RiskControl; 18] = [
     RiskControl::Repeated,
@@ -99,6 +100,8 @@ struct Values {
     repeated: i128,
     /// `None` without a reference price.
     collar: Option<i128>,
+    /// Quantities, in 10^-8: of the order, and of the position with all open orders.
+    order: i128,
     long: i128,
     short: i128,
     /// The value and the quantity that the order adds to the values and quantities of a time.
@@ -168,6 +171,12 @@ impl Checking<'_> {
             .fold(ALL, |all, (is, bits)| if *is { all & !bits } else { all })
     }
 
+    /// A quantity of the order's instrument in the unit of limits.
+    #[inline]
+    fn in_limits(&self, quantity: i128) -> i128 {
+        in_limits(quantity, self.rule.quantity_scale)
+    }
+
     #[inline(always)]
     fn values(&self, controls: u32) -> Values {
         let order = self.order;
@@ -185,10 +194,11 @@ impl Checking<'_> {
             } else {
                 Some(0)
             },
-            long: long + buying,
-            short: short + selling,
+            order: self.in_limits(order.quantity.into()),
+            long: self.in_limits(long + buying),
+            short: self.in_limits(short + selling),
             value: (self.new.reserved - order.counted.reserved).max(0),
-            quantity: order.quantity.saturating_sub(order.held).into(),
+            quantity: self.in_limits(order.quantity.saturating_sub(order.held).into()),
         }
     }
 
@@ -211,11 +221,7 @@ impl Checking<'_> {
             }
         };
         compare(RiskControl::Repeated, Why::Repeated, values.repeated);
-        compare(
-            RiskControl::OrderQuantity,
-            Why::OrderQuantity,
-            order.quantity.into(),
-        );
+        compare(RiskControl::OrderQuantity, Why::OrderQuantity, values.order);
         compare(RiskControl::Value, Why::Value, self.new.reserved);
         compare(RiskControl::Collar, Why::Collar, values.collar.unwrap_or(0));
         if has & FLOW != 0 {
@@ -224,7 +230,7 @@ impl Checking<'_> {
             let flow = standing.flow.as_ref();
             let (second, minute, day) = flow.map_or((nothing, nothing, &nothing), |it| it.sums(at));
             let value = |passed: &Passed| passed.value.saturating_add(values.value);
-            let quantity = |passed: &Passed| i128::from(passed.quantity) + values.quantity;
+            let quantity = |passed: &Passed| passed.quantity.saturating_add(values.quantity);
             compare(RiskControl::ValueSecond, Why::ValueSecond, value(&second));
             compare(RiskControl::ValueMinute, Why::ValueMinute, value(&minute));
             compare(RiskControl::ValueDay, Why::ValueDay, value(day));

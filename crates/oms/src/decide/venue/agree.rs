@@ -12,10 +12,9 @@ use crate::state::event::{BreakEvent, CopyEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::canary::{self, OmsPlantedFault};
-use crate::values::ids::SessionNo;
-use crate::values::show::{average, price};
-use crate::values::units::half_even;
-use crate::values::units::{scaled, whole};
+use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::values::show::{Parts, average, price};
+use crate::values::units::{Scales, half_even, scaled, units};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, RequestKind};
 
 /// How long a venue may take to answer before a break is an alarm, in nanoseconds.
@@ -49,19 +48,28 @@ impl Found {
     }
 }
 
-pub(crate) fn cum_qty(report: &VenueReport<'_>) -> Option<Quantity> {
-    report.filled.and_then(|filled| whole(filled).ok())
-}
-
-fn fill_text((quantity, at): (Quantity, Price), scale: u8) -> String {
-    format!("{quantity} at {}", price(at, scale))
-}
-
-pub(crate) fn cum_text(filled: Option<Quantity>) -> String {
-    filled.map_or_else(String::new, |filled| format!(", CumQty {filled}"))
-}
-
 impl Core {
+    /// CumQty(14) of a report, in units of its order.
+    #[inline]
+    pub(crate) fn cum_qty(&self, report: &VenueReport<'_>) -> Option<Quantity> {
+        let filled = report.filled?;
+        let order = self.state().orders().get(report.id.order);
+        let scales = order.map(|order| self.state().scales(order.instrument));
+        units(filled, scales.unwrap_or_default().quantity).ok()
+    }
+
+    fn fill_text(&self, instrument: InstrumentNo, (quantity, at): (Quantity, Price)) -> String {
+        let state = self.state();
+        let quantity = state.shown(instrument, quantity);
+        format!("{quantity} at {}", price(at, state.scale(instrument)))
+    }
+
+    pub(crate) fn cum_text(&self, instrument: InstrumentNo, filled: Option<Quantity>) -> String {
+        filled.map_or_else(String::new, |filled| {
+            format!(", CumQty {}", self.state().shown(instrument, filled))
+        })
+    }
+
     /// CumQty(14) of an order, as its venue last said it.
     pub(crate) fn venue_filled(&self, number: Number) -> Quantity {
         let state = self.state();
@@ -87,8 +95,8 @@ impl Core {
         let number = report.id.order;
         let state = self.state();
         let order = state.orders().get(number)?;
-        let scale = state.scale(order.instrument);
-        let cum = cum_qty(report);
+        let instrument = order.instrument;
+        let cum = self.cum_qty(report);
         let total = order.filled.saturating_add(quantity);
         let (kind, exec, ours) = match state.orders().fill(number, report.exec) {
             Some(known) if known.quantity == 0 => return Some(ReportOutcome::Known),
@@ -96,7 +104,7 @@ impl Core {
                 return Some(ReportOutcome::Known);
             }
             Some(known) => {
-                let ours = fill_text((known.quantity, known.price), scale);
+                let ours = self.fill_text(instrument, (known.quantity, known.price));
                 let exec = report.exec ^ quantity.rotate_left(32) ^ price.cast_unsigned();
                 (BreakKind::ReusedExec, exec, ours)
             }
@@ -105,11 +113,15 @@ impl Core {
                 if total <= self.venue_filled(number).max(cum) {
                     return None;
                 }
-                let ours = format!("CumQty {}", order.filled);
+                let ours = format!("CumQty {}", state.shown(instrument, order.filled));
                 (BreakKind::NotCounted, report.exec, ours)
             }
         };
-        let venue = format!("{}{}", fill_text((quantity, price), scale), cum_text(cum));
+        let venue = format!(
+            "{}{}",
+            self.fill_text(instrument, (quantity, price)),
+            self.cum_text(instrument, cum)
+        );
         let found = Found {
             exec,
             quantity,
@@ -186,9 +198,13 @@ impl Core {
         let Some(order) = state.orders().get(report.id.order) else {
             return true;
         };
-        let scale = state.scale(order.instrument);
-        let same =
-            |said: Option<Decimal>, ours: Quantity| said.is_none_or(|it| whole(it) == Ok(ours));
+        let Scales {
+            price: scale,
+            quantity: parts,
+        } = state.scales(order.instrument);
+        let same = |said: Option<Decimal>, ours: Quantity| {
+            said.is_none_or(|it| units(it, parts) == Ok(ours))
+        };
         let is_live = match report.status {
             0 => true,
             b'0' | b'1' => order.filled < order.quantity && order.state.is_open(),
@@ -229,7 +245,7 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let number = report.id.order;
-        let Some(cum) = cum_qty(report) else {
+        let Some(cum) = self.cum_qty(report) else {
             // One that was entered by hand.
             let filled = self.state().orders().get(number).map(|it| it.filled);
             if filled.is_some_and(|filled| self.venue_filled(number) <= filled) {
@@ -242,9 +258,9 @@ impl Core {
         }
         let known = |core: &Self| {
             let order = core.state().orders().get(number)?;
-            Some((order.filled, order.pended.is_some()))
+            Some((order.filled, order.pended.is_some(), order.instrument))
         };
-        let Some((filled, waits)) = known(self) else {
+        let Some((filled, waits, instrument)) = known(self) else {
             return;
         };
         let is_end = matches!(report.kind, ReportKind::End(_));
@@ -253,7 +269,8 @@ impl Core {
         // An end that waits for fills has a time of its own.
         let is_missing = cum > filled && !(is_end && waits);
         let is_surplus = cum < filled && (is_status || is_end);
-        let text = |cum: Quantity| format!("CumQty {cum}");
+        let parts = self.state().scales(instrument).quantity;
+        let text = |cum: Quantity| format!("CumQty {}", Parts(cum, parts));
         if is_missing {
             let is_less = !is_now && cum < self.venue_filled(number);
             if !is_less {
@@ -323,7 +340,8 @@ impl Core {
         let Some(order) = self.state().orders().get(number) else {
             return;
         };
-        let scale = self.state().scale(order.instrument);
+        let instrument = order.instrument;
+        let scale = self.state().scale(instrument);
         let of_request = self.state().orders().request_of(order);
         let in_flight = of_request.is_some();
         let of_request = of_request.filter(|it| it.kind == RequestKind::Replace);
@@ -332,15 +350,16 @@ impl Core {
             (order.quantity, order.price, order.sent_kind().has_price());
         let is_open = order.state.is_open();
         let is_spread = self.state().spreads.legs(order.instrument).is_some();
-        if let Some(said) = report.quantity.and_then(|it| whole(it).ok()) {
+        if let Some(said) = self.state().units(instrument, report.quantity) {
             // A venue that was late with its word on a replace says it later.
             if said == quantity || of_request.is_some_and(|it| it.0 == said) {
                 self.agreed(at, number, BreakKind::Quantity, sink);
             } else {
+                let shown = |quantity| self.state().shown(instrument, quantity).to_string();
                 let found = Found {
                     quantity: said,
                     total: if is_open { said } else { 0 },
-                    ..Found::of(BreakKind::Quantity, quantity.to_string(), said.to_string())
+                    ..Found::of(BreakKind::Quantity, shown(quantity), shown(said))
                 };
                 self.raise(at, report, found, sink);
             }
@@ -375,9 +394,11 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         let number = report.id.order;
-        let (Some(order), Some(cum)) = (self.state().orders().get(number), cum_qty(report)) else {
+        let (Some(order), Some(cum)) = (self.state().orders().get(number), self.cum_qty(report))
+        else {
             return;
         };
+        let instrument = order.instrument;
         // Over TMP only ExecType says it.
         let is_end = match report.status {
             0 => matches!(report.kind, ReportKind::End(_)),
@@ -390,8 +411,13 @@ impl Core {
                 self.agreed(at, number, BreakKind::Status, sink);
             } else if is_open_status(report.status) {
                 let left = order.quantity.saturating_sub(cum);
-                let leaves = report.leaves.and_then(|it| whole(it).ok()).unwrap_or(left);
-                let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
+                let leaves = self.state().units(order.instrument, report.leaves);
+                let leaves = leaves.unwrap_or(left);
+                let venue = format!(
+                    "{}{}",
+                    char::from(report.status),
+                    self.cum_text(instrument, Some(cum))
+                );
                 let found = Found {
                     total: cum.saturating_add(leaves),
                     ..Found::of(BreakKind::Status, char::from(ours).to_string(), venue)
@@ -404,15 +430,16 @@ impl Core {
         let is_working = order.state == OrderState::Working && order.pended.is_none();
         let ours = char::from(self.state().orders().status(order));
         let left = |of: Quantity| if is_end { 0 } else { of.saturating_sub(cum) };
-        let leaves = report.leaves.and_then(|it| whole(it).ok());
+        let leaves = self.state().units(instrument, report.leaves);
         if let Some(leaves) = leaves {
             // That OrderQty(38) differs is a break of its own.
-            let of_others = [asked, report.quantity.and_then(|it| whole(it).ok())];
+            let of_others = [asked, self.state().units(instrument, report.quantity)];
             let fits = |it: &Option<Quantity>| it.is_some_and(|it| left(it) == leaves);
             if leaves == left(quantity) || of_others.iter().any(fits) {
                 self.agreed(at, number, BreakKind::Leaves, sink);
             } else {
-                let (ours, venue) = (left(quantity).to_string(), leaves.to_string());
+                let shown = |quantity| self.state().shown(instrument, quantity).to_string();
+                let (ours, venue) = (shown(left(quantity)), shown(leaves));
                 let found = Found {
                     total: cum.saturating_add(leaves),
                     ..Found::of(BreakKind::Leaves, ours, venue)
@@ -433,7 +460,11 @@ impl Core {
             _ => false,
         };
         if is_wrong {
-            let venue = format!("{}{}", char::from(report.status), cum_text(Some(cum)));
+            let venue = format!(
+                "{}{}",
+                char::from(report.status),
+                self.cum_text(instrument, Some(cum))
+            );
             let found = Found::of(BreakKind::Status, ours.to_string(), venue);
             self.raise(at, report, found, sink);
         } else if report.status != 0 {
@@ -448,7 +479,7 @@ impl Core {
         };
         let scale = self.state().scale(order.instrument);
         let said = report.average.filter(|it| it.mantissa != 0);
-        let cum = cum_qty(report);
+        let cum = self.cum_qty(report);
         if order.filled == 0 && cum == Some(0) {
             self.agreed(at, number, BreakKind::Average, sink);
             return;
@@ -505,7 +536,7 @@ impl Core {
             order,
             line,
             exec: found.exec,
-            filled: cum_qty(report),
+            filled: self.cum_qty(report),
             quantity: found.quantity,
             price: found.price,
             paid: self.paid_by(report),
@@ -543,7 +574,7 @@ impl Core {
         let order = self.state().orders().get(report.id.order)?;
         let scale = self.state().scale(order.instrument);
         let said = report.average?.normalized();
-        let worth = i128::from(said.mantissa).checked_mul(cum_qty(report)?.into())?;
+        let worth = i128::from(said.mantissa).checked_mul(self.cum_qty(report)?.into())?;
         let digits = i32::from(scale) - i32::from(said.scale);
         let one = 10_i128.checked_pow(digits.unsigned_abs())?;
         match digits >= 0 {

@@ -11,7 +11,7 @@ use crate::state::event::{BreakEvent, LifecycleEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::breaks::VenueBreak;
 use crate::state::orders::transition::OrderState;
-use crate::values::show::{price, text};
+use crate::values::show::{Parts, price, text};
 use crate::values::slab::mixed;
 use crate::values::units::{MOST, half_even};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text};
@@ -61,7 +61,12 @@ impl Core {
             });
         };
         let correction = match venue {
-            true => in_range(self.correction(number, &found)?)?,
+            true => {
+                let order = self.state.orders().get(found.order);
+                let scales = order.map(|order| self.state.scales(order.instrument));
+                let scale = scales.unwrap_or_default().quantity;
+                in_range(self.correction(number, &found)?, scale)?
+            }
             false => None,
         };
         if !self.is_second_settle(found.asked_by.as_ref(), who, venue)? {
@@ -319,11 +324,15 @@ impl Core {
     fn break_line(&self, found: &CopyBreak) -> String {
         let state = self.state();
         let order = state.orders().get(found.key.0);
-        let scale = order.map_or(0, |order| state.scale(order.instrument));
+        let scales = order.map(|order| state.scales(order.instrument));
+        let scales = scales.unwrap_or_default();
         let said = |fill: Option<FillTerms>| match fill {
             None => "-".to_string(),
             Some((0, _)) => "closed".to_string(),
-            Some((quantity, at)) => format!("{quantity} at {}", price(at, scale)),
+            Some((quantity, at)) => {
+                let quantity = Parts(quantity, scales.quantity);
+                format!("{quantity} at {}", price(at, scales.price))
+            }
         };
         let ours = match found.kind {
             BreakKind::NotClosed => "open".to_string(),
@@ -351,13 +360,15 @@ impl Core {
 }
 
 /// Refuses quantities that an order cannot have.
-fn in_range(correction: Option<Correction>) -> Result<Option<Correction>, String> {
+fn in_range(correction: Option<Correction>, scale: u8) -> Result<Option<Correction>, String> {
     match correction {
         Some(Correction::Fills(quantity, ..) | Correction::Terms(quantity, _))
             if quantity > MOST =>
         {
             Err(format!(
-                "quantity {quantity} is out of range: at most {MOST}"
+                "quantity {} is out of range: at most {}",
+                Parts(quantity, scale),
+                Parts(MOST, scale)
             ))
         }
         correction => Ok(correction),

@@ -3,7 +3,7 @@
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::event::{LifecycleEvent, OrderEvent};
-use crate::values::units::{scaled, whole};
+use crate::values::units::{scaled, units};
 use crate::values::value::{End, Number};
 
 impl Core {
@@ -50,10 +50,10 @@ impl Core {
         let Some(order) = known.filter(|order| order.state.is_open()) else {
             return ReportOutcome::Unreadable;
         };
-        let scale = self.state().scale(order.instrument);
-        let quantity = report.quantity.map(whole);
+        let scales = self.state().scales(order.instrument);
+        let quantity = report.quantity.map(|it| units(it, scales.quantity));
         let price = report.price.filter(|_| order.kind.has_price());
-        let price = price.map(|price| scaled(price, scale));
+        let price = price.map(|price| scaled(price, scales.price));
         if quantity.is_some_and(|it| it != Ok(order.quantity))
             || price.is_some_and(|it| it != Ok(order.price))
         {
@@ -61,7 +61,7 @@ impl Core {
             self.renew(at, number, true, sink);
             return heard;
         }
-        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let filled = self.state().units(order.instrument, report.filled);
         let is_missing = filled.is_some_and(|filled| filled > order.filled);
         let heard = self.accepted(at, report, sink);
         match self.renew(at, number, true, sink) {

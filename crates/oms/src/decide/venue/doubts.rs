@@ -4,14 +4,13 @@
 use alloc::string::ToString;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::agree::{Found, cum_qty, cum_text, is_open_status};
+use crate::decide::venue::agree::{Found, is_open_status};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
 use crate::values::rules::RejectCode;
-use crate::values::units::whole;
 use crate::values::value::{BreakKind, End, Number};
 
 impl VenueReport<'_> {
@@ -83,16 +82,21 @@ impl Core {
         if is_of_request || order.is_external() {
             return None;
         }
-        let cum = cum_qty(report);
+        let cum = self.cum_qty(report);
         let left = order.quantity.saturating_sub(cum.unwrap_or(order.filled));
-        let leaves = report.leaves.and_then(|it| whole(it).ok()).unwrap_or(left);
+        let leaves = self.state().units(order.instrument, report.leaves);
+        let leaves = leaves.unwrap_or(left);
         let total = cum.unwrap_or(order.filled).saturating_add(leaves);
         let what = match report.kind {
             ReportKind::New => "New",
             ReportKind::Rejected => "Rejected",
             _ => "an end",
         };
-        let text = alloc::format!("{} with {what}{}", char::from(report.status), cum_text(cum));
+        let text = alloc::format!(
+            "{} with {what}{}",
+            char::from(report.status),
+            self.cum_text(order.instrument, cum)
+        );
         let found = Found {
             total: if is_open_status(report.status) {
                 total
@@ -146,15 +150,16 @@ impl Core {
         let is_its = request == order.current || in_flight == Some(request);
         let is_later = request > order.current;
         let (filled, waits) = (order.filled, order.pended.is_some());
+        let instrument = order.instrument;
         let closes = match report.kind {
             ReportKind::End(_) => is_its || !order.state.is_open(),
             ReportKind::Rejected => self.is_sent_as(report.id),
             _ => false,
         };
-        let cum = cum_qty(report).filter(|_| !waits);
+        let cum = self.cum_qty(report).filter(|_| !waits);
         if let Some(cum) = cum {
-            let ours = alloc::format!("CumQty {filled}");
-            let venue = alloc::format!("CumQty {cum}");
+            let ours = alloc::format!("CumQty {}", self.state().shown(instrument, filled));
+            let venue = alloc::format!("CumQty {}", self.state().shown(instrument, cum));
             if cum > self.venue_filled(number) {
                 let found = Found {
                     total: cum,

@@ -7,7 +7,7 @@ use crate::decide::core::{Core, Sink};
 use crate::decide::venue::VenueReport;
 use crate::state::event::{OrderEvent, SetupEvent};
 use crate::values::ids::{InstrumentNo, Table};
-use crate::values::units::{MOST, decimals, rounded, whole};
+use crate::values::units::{MOST, decimals, rounded};
 use crate::values::value::{Price, Quantity};
 
 /// Prices may grow by this factor before they are too large.
@@ -40,7 +40,7 @@ impl Core {
         let Some(known) = self.state.instruments.get(instrument) else {
             return;
         };
-        let (before, worth) = (known.scale, known.worth);
+        let (before, quantity_scale, worth) = (known.scale, known.quantity_scale, known.worth);
         let Some(scale) = self
             .room_for(instrument, price)
             .filter(|scale| *scale > before)
@@ -53,6 +53,7 @@ impl Core {
         let event = OrderEvent::Setup(SetupEvent::Instrument {
             index: instrument,
             scale,
+            quantity_scale,
             worth,
             symbol: &symbol,
         });
@@ -94,7 +95,7 @@ impl Core {
         report: &VenueReport<'_>,
         instrument: InstrumentNo,
     ) -> Option<(Quantity, Price)> {
-        let quantity = whole(report.last_quantity?).ok()?;
+        let quantity = self.state().units(instrument, report.last_quantity)?;
         let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))
     }

@@ -7,7 +7,7 @@ use crate::state::orders::late::LateTerms;
 use crate::state::orders::transition::Transition;
 use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
-use crate::values::units::{scaled, whole};
+use crate::values::units::scaled;
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 impl Core {
@@ -34,7 +34,7 @@ impl Core {
             return None;
         }
         let scale = state.scale(instrument);
-        let mut quantity = report.quantity.and_then(|it| whole(it).ok());
+        let mut quantity = state.units(instrument, report.quantity);
         let mut price = report.price.and_then(|it| scaled(it, scale).ok());
         // Over TMP a field that is missing did not change; over FIX the venue only did not repeat it.
         if let Some(asked) = pending.filter(|_| !self.speaks_tmp(report.line)) {
@@ -163,11 +163,11 @@ impl Core {
         }
         let (number, state, filled) = (request.number, order.state, order.filled);
         let scale = self.state().scale(instrument);
-        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let quantity = self.state().units(instrument, report.quantity);
         let price = report.price.and_then(|it| scaled(it, scale).ok());
         // Other terms than those that were asked for are a break; over TMP the exchange sets them.
         let is_set = self.speaks_tmp(report.line);
-        let cum = report.filled.and_then(|it| whole(it).ok());
+        let cum = self.state().units(instrument, report.filled);
         let is_amended =
             |it: &Quantity| request.quantity < *it && (*it == filled || Some(*it) == cum);
         let quantity = quantity.filter(|it| is_set || is_amended(it));

@@ -19,7 +19,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::spreads::{LegSource, leg_exec};
 use crate::values::reason::Why;
 use crate::values::units::MOST_DECIMALS;
-use crate::values::units::{scaled, whole};
+use crate::values::units::scaled;
 use crate::values::value::{End, Number, Quantity, RequestKind};
 use crate::values::verbs::By;
 use crate::values::words::Words;
@@ -179,9 +179,6 @@ impl Core {
             exec,
             ..
         } = *entry;
-        let quantity = entry.quantity.and_then(|it| whole(it).ok());
-        let quantity = quantity.filter(|quantity| *quantity > 0);
-        let quantity = quantity.ok_or("quantity must be a whole number above 0")?;
         let leg =
             match entry.leg {
                 Some(at) => {
@@ -193,6 +190,13 @@ impl Core {
                 }
                 None => None,
             };
+        let instrument = leg.map_or(order.instrument, |leg| leg.instrument);
+        let quantity = self.state.units(instrument, entry.quantity);
+        let quantity = quantity.filter(|quantity| *quantity > 0);
+        let quantity = quantity.ok_or_else(|| match self.state.scales(instrument).quantity {
+            0 => "quantity must be a whole number above 0".into(),
+            scale => format!("quantity must be above 0, with at most {scale} decimals"),
+        })?;
         let price = entry.price.filter(|it| {
             let decimals = it.normalized().scale;
             decimals <= MOST_DECIMALS && scaled(*it, decimals).is_ok()
@@ -217,7 +221,7 @@ impl Core {
         if filled.saturating_add(quantity) > most {
             return Err(format!(
                 "quantity is above what is left of order {number}, {}",
-                most.saturating_sub(*filled)
+                self.state.shown(instrument, most.saturating_sub(*filled))
             ));
         }
         *filled += quantity;

@@ -31,7 +31,6 @@ use crate::state::orders::transition::OrderState;
 use crate::state::roll::is_unconfirmed;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::Why;
-use crate::values::units::whole;
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
 pub use crate::values::venue_id::VenueId;
@@ -300,7 +299,7 @@ impl Core {
             how == End::Cancelled && it.kind == RequestKind::Cancel && is_sent
         });
         let request = request.or(pending).map(|request| request.number);
-        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let filled = self.state().units(order.instrument, report.filled);
         let filled = filled.unwrap_or(order.filled);
         if how == End::Cancelled
             && request.is_none()
@@ -392,7 +391,7 @@ impl Core {
         let number = report.id.order;
         let orders = self.state().orders();
         let order = orders.get(number)?;
-        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let filled = self.state().units(order.instrument, report.filled);
         let is_missing = filled.is_some_and(|filled| filled > order.filled);
         let lost = orders.request_of(order);
         let lost = lost.filter(|it| it.state == OrderState::Unknown);

@@ -13,7 +13,7 @@ use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::event::{BreakEvent, OrderEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::Transition;
-use crate::values::units::{scaled, whole};
+use crate::values::units::{scaled, units};
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 /// Terms in a restatement of an order.
@@ -77,7 +77,8 @@ impl Core {
 
     fn new_terms(&self, order: &Order, report: &VenueReport<'_>) -> NewTerms {
         let filled = order.filled;
-        let read = |said: Option<_>| said.map(|it| whole(it).ok());
+        let parts = self.state().scales(order.instrument).quantity;
+        let read = |said: Option<_>| said.map(|it| units(it, parts).ok());
         let (quantity, leaves) = (read(report.quantity), read(report.leaves));
         let cum = read(report.filled).unwrap_or(Some(filled));
         let quantity = match (quantity, leaves) {

@@ -26,7 +26,6 @@ use crate::state::leg_fills::LegFill;
 use crate::state::spreads::{LegSource, SpreadLeg, leg_exec};
 use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{InstrumentNo, Party};
-use crate::values::units::whole;
 use crate::values::value::{BreakKind, Number, Price, Quantity, Side};
 
 /// How long the fills of legs may differ from the fills of the spread, in nanoseconds.
@@ -188,7 +187,9 @@ impl Core {
         };
         let said = report.last_quantity.filter(|it| it.mantissa != 0);
         let is_bust = report.kind != ReportKind::Correct;
-        if is_bust && said.is_some_and(|it| whole(it) != Ok(fill.quantity)) {
+        if is_bust
+            && said.is_some_and(|it| self.state().units(leg, Some(it)) != Some(fill.quantity))
+        {
             return Err("LastQty(32) of the fill of the leg is another");
         }
         Ok(Some((exec, *fill, now)))
@@ -201,8 +202,12 @@ impl Core {
             _ => "bust",
         };
         let symbol = String::from_utf8_lossy(report.symbol);
-        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
-        let quantity = quantity.map_or_else(String::new, |it| format!(" of {it}"));
+        let leg = self.state.instruments().find(report.symbol);
+        let quantity = leg.and_then(|leg| {
+            let quantity = self.state.units(leg, report.last_quantity)?;
+            Some(format!(" of {}", self.state.shown(leg, quantity)))
+        });
+        let quantity = quantity.unwrap_or_default();
         let found = Found {
             exec: report.exec,
             ..Found::of(

@@ -84,7 +84,7 @@ impl Core {
                 text(state.sessions().name(stray.line)),
                 text(state.accounts().name(stray.account)),
                 text(state.instruments().name(stray.instrument)),
-                stray.quantity,
+                state.shown(stray.instrument, stray.quantity),
                 price(stray.price, scale),
                 text(stray.id.bytes()),
             );

@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::ToString;
 
 use crate::decide::core::{Core, Sink};
-use crate::decide::venue::agree::{Found, cum_qty, cum_text};
+use crate::decide::venue::agree::Found;
 use crate::decide::venue::{ReportOutcome, VenueReport};
 use crate::state::event::{OrderEvent, UndoEvent};
 use crate::state::orders::Fill;
-use crate::values::units::{scaled, whole};
+use crate::values::units::{scaled, units};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
 /// Fill and terms of an order after a bust or a correction.
@@ -102,13 +102,14 @@ impl Core {
         if fill.quantity > order.filled {
             return Err("CumQty(14) was set below the fill");
         }
+        let parts = self.state().scales(order.instrument).quantity;
         let now = match is_correction {
             true => self
                 .execution(report, order.instrument)
                 .ok_or("no LastQty(32) and LastPx(31)")?,
             false => {
                 let said = report.last_quantity.filter(|it| it.mantissa != 0);
-                if said.is_some_and(|it| whole(it) != Ok(fill.quantity)) {
+                if said.is_some_and(|it| units(it, parts) != Ok(fill.quantity)) {
                     return Err("LastQty(32) of the fill is another");
                 }
                 (0, 0)
@@ -116,7 +117,7 @@ impl Core {
         };
         let left = self.venue_filled(number).checked_sub(fill.quantity);
         let left = left.and_then(|left| left.checked_add(now.0));
-        match report.filled.map(whole) {
+        match report.filled.map(|it| units(it, parts)) {
             Some(said) if said.ok() != left => Err("CumQty(14) after it is another"),
             _ => Ok((fill, now)),
         }
@@ -134,15 +135,19 @@ impl Core {
             return;
         };
         let instrument = order.instrument;
-        let cum = cum_qty(report);
-        let quantity = report.last_quantity.and_then(|it| whole(it).ok());
+        let cum = self.cum_qty(report);
+        let quantity = self.state().units(instrument, report.last_quantity);
         let quantity = quantity.filter(|quantity| *quantity > 0);
         let lost = cum.map(|cum| order.filled.saturating_sub(cum));
         let quantity = quantity.or(lost).unwrap_or(0).min(order.filled);
         let last = report.last_price.unwrap_or_default();
         let price = scaled(last, self.state().scale(instrument)).unwrap_or(0);
-        let leaves = report.leaves.and_then(|it| whole(it).ok());
-        let venue = format!("bust of {quantity}{}", cum_text(cum));
+        let leaves = self.state().units(instrument, report.leaves);
+        let venue = format!(
+            "bust of {}{}",
+            self.state().shown(instrument, quantity),
+            self.cum_text(instrument, cum)
+        );
         let found = Found {
             exec: report.exec,
             quantity,

@@ -20,8 +20,8 @@ impl History {
             UndoEvent::Busted {
                 quantity, price, ..
             } => Some(format!(
-                "busted by the venue: {quantity} at {} is no fill any more",
-                self.price(price)
+                "busted by the venue: {} is no fill any more",
+                self.terms(quantity, price)
             )),
             UndoEvent::Corrected {
                 was_quantity,
@@ -37,9 +37,9 @@ impl History {
                 price,
                 ..
             } => Some(format!(
-                "corrected by the venue: {was_quantity} at {} is {quantity} at {}",
-                self.price(was_price),
-                self.price(price)
+                "corrected by the venue: {} is {}",
+                self.terms(was_quantity, was_price),
+                self.terms(quantity, price)
             )),
         }
     }
@@ -65,8 +65,8 @@ impl History {
             BreakEvent::TermsSettled {
                 quantity, price, ..
             } => Some(format!(
-                "settled by an operator: {quantity} at {}",
-                self.price(price)
+                "settled by an operator: {}",
+                self.terms(quantity, price)
             )),
             BreakEvent::TermsRestated {
                 quantity,
@@ -80,11 +80,12 @@ impl History {
                     said => format!(": {}", text(said)),
                 };
                 Some(format!(
-                    "restated by the venue: {quantity} at {}, ExecRestatementReason {reason}{said}",
-                    self.price(price)
+                    "restated by the venue: {}, ExecRestatementReason {reason}{said}",
+                    self.terms(quantity, price)
                 ))
             }
             BreakEvent::FillsSettled { filled, .. } => {
+                let filled = self.quantity(filled);
                 Some(format!("settled by an operator: {filled} filled"))
             }
             BreakEvent::BreakAlarmed { .. }

@@ -50,10 +50,11 @@ impl History {
                     false => String::new(),
                 };
                 format!(
-                    "{} as {} for {}: {side} {quantity} {}{at}{stop}",
+                    "{} as {} for {}: {side} {} {}{at}{stop}",
                     self.session(session),
                     text(id),
                     name(self.state.accounts().name(account), "account", account),
+                    self.quantity(quantity),
                     name(
                         self.state.instruments().name(instrument),
                         "instrument",
@@ -82,10 +83,10 @@ impl History {
                 ..
             } => {
                 self.requests.push(request);
-                let at = self.price(price);
                 format!(
-                    "replace {request} requested as {}: {quantity} at {at}",
-                    text(id)
+                    "replace {request} requested as {}: {}",
+                    text(id),
+                    self.terms(quantity, price)
                 )
             }
             RequestEvent::CancelTaken { request, id, .. } => {

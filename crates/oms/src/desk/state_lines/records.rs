@@ -10,9 +10,12 @@ use crate::state::orders::late::{LateReplaces, LateTerms};
 use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};
 use crate::state::orders::strays::{Stray, Strays};
+use crate::state::show::is_quantity;
 use crate::values::locate::Locates;
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;
+use crate::values::show::figure;
+use crate::values::units::MOST_QUANTITY_DECIMALS;
 use crate::values::value::Text;
 
 pub(super) fn late(_of: &OmsState, all: &LateReplaces, to: &mut StateLines) {
@@ -144,8 +147,16 @@ fn rejected_terms(of: &OmsState, terms: &RejectedTerms, to: &mut StateLines) {
     if *scope != Scope::Firm {
         to.say("reason at", of.scope_name(*scope));
     }
-    to.count("reason value", *value);
-    to.count("reason limit", *limit);
+    for (what, value) in [("reason value", *value), ("reason limit", *limit)] {
+        if value != 0 {
+            let digits = if is_quantity(*why) {
+                MOST_QUANTITY_DECIMALS
+            } else {
+                0
+            };
+            to.say(what, figure(value, digits));
+        }
+    }
 }
 
 pub(super) fn copies(of: &OmsState, copies: &Copies, to: &mut StateLines) {

@@ -1,13 +1,17 @@
 //! Scopes with their limits, usage and flow; sessions, accounts, instruments and positions.
 
+use alloc::string::{String, ToString as _};
+
 use super::line::{Hash, Name, Scaled, StateLines, money};
 use crate::state::flow::{Flow, Passed, Recent, RecentOrder, Window};
 use crate::state::tally::{Position, Tally};
 use crate::state::{Account, Expiry, Holding, Instrument, OmsState, Session, Standing, Stop};
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
-use crate::values::limits::{RiskControl, RiskLimits};
+use crate::values::limits::{LimitUnit, RiskControl, RiskLimits};
 use crate::values::marks::RequestMarks;
 use crate::values::scope::Scope;
+use crate::values::show::figure;
+use crate::values::units::MOST_QUANTITY_DECIMALS;
 use crate::values::value::Text;
 
 pub(super) fn standing(state: &OmsState, scope: Scope, of: &Standing, to: &mut StateLines) {
@@ -58,8 +62,16 @@ pub(super) fn standing(state: &OmsState, scope: Scope, of: &Standing, to: &mut S
 
 fn limit_values(value: impl Fn(RiskControl) -> Option<i128>, to: &mut StateLines) {
     for control in RiskControl::ALL {
-        let digits = control.unit().digits();
-        to.some(control.code(), value(*control).map(|it| Scaled(it, digits)));
+        let value = value(*control).map(|it| limit_value(*control, it));
+        to.some(control.code(), value);
+    }
+}
+
+/// A limit with the decimals of its unit; one of a quantity with those that it has.
+fn limit_value(control: RiskControl, value: i128) -> String {
+    match control.unit() {
+        LimitUnit::Quantity => figure(value, MOST_QUANTITY_DECIMALS),
+        unit => Scaled(value, unit.digits()).to_string(),
     }
 }
 
@@ -76,7 +88,9 @@ fn passed(of: &Passed, to: &mut StateLines) {
     to.count("refused", refused);
     to.count("cancels", cancels);
     to.count("executions", executions);
-    to.count("quantity", quantity);
+    if quantity != 0 {
+        to.say("quantity", figure(quantity, MOST_QUANTITY_DECIMALS));
+    }
     if value != 0 {
         to.say("value", money(value));
     }
@@ -171,6 +185,7 @@ pub(super) fn instruments(
     for (index, instrument) in all.numbered() {
         let Instrument {
             scale,
+            quantity_scale,
             worth,
             market,
             standing: standing_of,
@@ -178,6 +193,7 @@ pub(super) fn instruments(
         standing(state, Scope::Instrument(index), standing_of, to);
         to.of(format_args!("symbol {}", state.symbol(index)));
         to.say("decimals", scale);
+        to.count("decimals of quantities", *quantity_scale);
         to.say("worth", Scaled(i128::from(*worth), 6));
         to.say("market", market);
     }
@@ -218,7 +234,7 @@ pub(super) fn expiries(state: &OmsState, all: &[Expiry], to: &mut StateLines) {
         to.of(format_args!("temporary limit {place}"));
         to.say("scope", state.scope_name(*scope));
         to.say("control", control.code());
-        let before = before.map(|it| Scaled(it, control.unit().digits()));
+        let before = before.map(|it| limit_value(*control, it));
         to.some("limit before", before);
         to.say("until", until);
     }

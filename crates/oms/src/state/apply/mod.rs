@@ -19,10 +19,12 @@ pub(crate) mod usage;
 use alloc::vec::Vec;
 
 use crate::state::event::{LineEvent, OrderEvent, SetupEvent};
-use crate::state::tally::Tally;
+use crate::state::spreads::SpreadLeg;
+use crate::state::tally::{Position, Tally};
 use crate::state::{Account, Instrument, OmsState, Session};
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
-use crate::values::value::Text;
+use crate::values::units::{MOST, Rescale, Scales};
+use crate::values::value::{Quantity, Side, Text};
 
 impl OmsState {
     /// Whether a fill of an order that is not in memory was seen today.
@@ -142,7 +144,8 @@ impl OmsState {
             }
             SetupEvent::Instrument {
                 index,
-                scale,
+                scale: price,
+                quantity_scale: quantity,
                 worth,
                 symbol,
             } => {
@@ -152,7 +155,7 @@ impl OmsState {
                 } else if known != Some(index) {
                     return None;
                 }
-                self.set_instrument(index, scale, worth)
+                self.set_instrument(index, Scales { price, quantity }, worth)
             }
         }
     }
@@ -173,12 +176,14 @@ impl OmsState {
         Some(())
     }
 
-    /// Revalues open orders. A price scale only grows, and prices are rescaled with it.
-    fn set_instrument(&mut self, index: InstrumentNo, scale: u8, worth: u64) -> Option<()> {
-        let more = scale.checked_sub(self.instruments.get(index)?.scale)?;
-        if scale > 9 {
+    /// Revalues open orders. Decimals only grow, and prices and quantities are rescaled with them.
+    fn set_instrument(&mut self, index: InstrumentNo, scales: Scales, worth: u64) -> Option<()> {
+        self.instruments.get(index)?;
+        let by = Rescale::between(self.scales(index), scales)?;
+        if !self.has_room(index, scales.quantity) {
             return None;
         }
+        let legs = self.exposed_legs(index);
         let counted = |state: &Self| {
             let orders = state.orders.iter().filter(|it| it.instrument == index);
             let counted = orders.map(|order| {
@@ -194,28 +199,44 @@ impl OmsState {
             gained.collect::<Vec<_>>()
         };
         let (before, gained_before) = (counted(self), gained(self));
-        let factor = 10_i64.pow(more.into());
-        self.orders.rescale(index, factor);
-        self.conditions.rescale(index, factor);
-        self.rejected.rescale(index, factor);
+        self.orders.rescale(index, by);
+        self.conditions.rescale(index, by);
+        self.rejected.rescale(index, by);
         let orders = &self.orders;
         let spread_of = |order| orders.get(order).map(|it| it.instrument);
-        self.spreads.rescale(index, factor, spread_of);
+        self.spreads.rescale(index, by, spread_of);
         let is_its = |order| orders.get(order).is_some_and(|it| it.instrument == index);
-        self.copies.rescale(is_its, factor);
-        self.breaks.rescale(is_its, factor);
-        self.strays
-            .rescale(|instrument| instrument == index, factor);
+        self.copies.rescale(is_its, by);
+        self.breaks.rescale(is_its, by);
+        self.families.rescale(is_its, by);
+        self.remade.rescale(is_its, by);
+        self.strays.rescale(|instrument| instrument == index, by);
         let holdings = self.holdings.iter_mut();
         for holding in holdings.filter(|it| it.instrument == index) {
-            let position = &mut holding.position;
-            position.paid = position.paid.saturating_mul(factor.into());
-            position.received = position.received.saturating_mul(factor.into());
-            holding.mark = holding.mark.saturating_mul(factor);
-            holding.opened_at = holding.opened_at.saturating_mul(factor);
+            let Position {
+                long,
+                short,
+                bought,
+                sold,
+                paid,
+                received,
+            } = &mut holding.position;
+            for quantity in [long, short, bought, sold] {
+                by.quantity(quantity);
+            }
+            by.paid(paid);
+            by.paid(received);
+            by.price(&mut holding.mark);
+            by.price(&mut holding.opened_at);
         }
         let known = self.instruments.get_mut(index)?;
-        (known.scale, known.worth) = (scale, worth);
+        (known.scale, known.quantity_scale) = (scales.price, scales.quantity);
+        known.worth = worth;
+        for (account, leg, side, old) in legs {
+            let mut new = old;
+            by.quantity(&mut new);
+            self.expose_leg(account, &leg, side, old, new);
+        }
         let after = counted(self);
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
             self.count(Party::new(*session, *account, index), old, new);
@@ -234,6 +255,45 @@ impl OmsState {
             self.count(party, &tally(old), &tally(new));
         }
         Some(())
+    }
+
+    /// What orders of spreads may still trade of a leg: account, leg, side and quantity.
+    fn exposed_legs(&self, index: InstrumentNo) -> Vec<(AccountNo, SpreadLeg, Side, Quantity)> {
+        let orders = self.spreads.orders.iter().filter_map(|(number, of)| {
+            let order = self.orders.get(*number)?;
+            Some((order, self.spreads.legs(order.instrument)?, of.exposed))
+        });
+        let legs = orders.flat_map(|(order, legs, exposed)| {
+            let legs = legs.iter().zip(exposed);
+            legs.map(|(leg, quantity)| (order.account, *leg, leg.side_in(order.side), quantity))
+        });
+        legs.filter(|(_, leg, ..)| leg.instrument == index)
+            .collect()
+    }
+
+    /// Whether the quantities of an instrument are in range with this number of decimals.
+    pub(crate) fn has_room(&self, index: InstrumentNo, decimals: u8) -> bool {
+        let more = decimals.saturating_sub(self.scales(index).quantity);
+        let most = 10_u64.checked_pow(more.into()).map(|one| MOST / one);
+        let fits = |quantity: Quantity| most.is_some_and(|most| quantity <= most);
+        let mut orders = self.orders.iter().filter(|it| it.instrument == index);
+        let mut holdings = self.holdings.iter().filter(|it| it.instrument == index);
+        more == 0
+            || (orders.all(|order| {
+                let request = self.orders.request_of(order);
+                let asked = request.map_or(0, |request| request.quantity);
+                fits(order.quantity.max(order.filled).max(asked))
+            }) && holdings.all(|it| {
+                let Position {
+                    long,
+                    short,
+                    bought,
+                    sold,
+                    paid: _,     // Follow from the others.
+                    received: _, // Follow from the others.
+                } = it.position;
+                fits(long.max(short).max(bought).max(sold))
+            }))
     }
 
     /// In flight on a disconnected session: only the venue knows its state.

@@ -378,7 +378,7 @@ impl OmsState {
         let session = self.orders.get(order)?.session;
         let id = request.id.clone();
         let known = self.orders.get(order)?;
-        let (party, before) = (known.party(), known.quantity);
+        let (party, before, instrument) = (known.party(), known.quantity, known.instrument);
         let usage = (kind == RequestKind::Replace).then(|| {
             (
                 self.counted(known, None).reserved,
@@ -400,7 +400,7 @@ impl OmsState {
             let known = self.orders.get(order)?;
             let counted = self.counted(known, self.orders.request_of(known));
             passed.messages = 1;
-            passed.quantity = quantity.saturating_sub(before);
+            passed.quantity = self.in_limits(instrument, quantity.saturating_sub(before));
             passed.value = counted.reserved - reserved;
             if self.families.parent_of(order).is_some() {
                 // The parent counted the quantity.
@@ -730,7 +730,7 @@ impl OmsState {
         } else {
             Passed {
                 messages: 1,
-                quantity,
+                quantity: self.in_limits(instrument, quantity),
                 value: tally.reserved,
                 ..Passed::default()
             }

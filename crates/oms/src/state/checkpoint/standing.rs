@@ -10,7 +10,7 @@ record! { Expiry { scope, control, before, until } }
 record! { Stop { scope, by, armed_by } }
 record! { Session { ready, client, link, marks, standing } }
 record! { Account { parent, standing } }
-record! { Instrument { scale, worth, market, standing } }
+record! { Instrument { scale, quantity_scale, worth, market, standing } }
 record! { Holding { account, instrument, position, mark, opened_at, standing } }
 record! { Position { long, short, bought, sold, paid, received } }
 record! { Tally { orders, buying, selling, reserved, traded, unanswered, gained } }

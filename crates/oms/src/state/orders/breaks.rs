@@ -13,6 +13,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use crate::values::ids::SessionNo;
+use crate::values::units::Rescale;
 use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::{Put, Wire, record};
 
@@ -183,11 +184,15 @@ impl VenueBreaks {
         }
     }
 
-    /// Rescales the prices of orders.
-    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, factor: i64) {
+    /// Gives the breaks of some orders more decimals.
+    pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         for found in self.all.values_mut().filter(|it| is_its(it.order)) {
-            found.price = found.price.saturating_mul(factor);
-            found.paid = found.paid.map(|paid| paid.saturating_mul(factor.into()));
+            by.price(&mut found.price);
+            for quantity in [&mut found.quantity, &mut found.total, &mut found.opposite] {
+                by.quantity(quantity);
+            }
+            found.filled.iter_mut().for_each(|it| by.quantity(it));
+            found.paid.iter_mut().for_each(|it| by.paid(it));
         }
     }
 }

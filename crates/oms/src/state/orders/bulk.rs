@@ -3,29 +3,36 @@
 use super::Orders;
 use crate::state::orders::transition::Transition;
 use crate::values::ids::{InstrumentNo, SessionNo};
+use crate::values::units::Rescale;
 
 impl Orders {
-    /// Rescales the prices of an instrument.
-    pub(crate) fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
+    /// Gives prices and quantities of an instrument more decimals.
+    pub(crate) fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {
             let order = request.order.and_then(|at| orders.get(at));
             if order.is_some_and(|order| order.instrument == instrument) {
-                request.price = request.price.saturating_mul(factor);
-                request.hold = request.hold.saturating_mul(factor);
+                by.price(&mut request.price);
+                by.price(&mut request.hold);
+                by.quantity(&mut request.quantity);
             }
         });
         let is_its = |place| {
             let order = orders.get(place);
             order.is_some_and(|order| order.instrument == instrument)
         };
-        self.fills.rescale(is_its, factor);
+        self.fills.rescale(is_its, by);
         let orders = self.orders.iter_mut();
         for order in orders.filter(|order| order.instrument == instrument) {
-            order.price = order.price.saturating_mul(factor);
-            order.stop = order.stop.saturating_mul(factor);
-            order.hold = order.hold.saturating_mul(factor);
-            order.paid = order.paid.saturating_mul(factor.into());
+            by.price(&mut order.price);
+            by.price(&mut order.stop);
+            by.price(&mut order.hold);
+            by.quantity(&mut order.quantity);
+            by.quantity(&mut order.filled);
+            by.paid(&mut order.paid);
+            if let Some(pended) = &mut order.pended {
+                by.quantity(&mut pended.filled);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use hashbrown::HashTable;
 use crate::values::ids::Slot;
 use crate::values::slab::Slab;
 use crate::values::slab::mixed;
+use crate::values::units::Rescale;
 use crate::values::value::{Price, Quantity};
 
 /// A fill of an order.
@@ -113,10 +114,11 @@ impl Fills {
         }
     }
 
-    /// Rescales the prices of the fills of some orders.
-    pub fn rescale(&mut self, is_its: impl Fn(Slot) -> bool, factor: i64) {
+    /// Gives the fills of some orders more decimals.
+    pub fn rescale(&mut self, is_its: impl Fn(Slot) -> bool, by: Rescale) {
         for kept in self.kept.iter_mut().filter(|it| is_its(it.order)) {
-            kept.fill.price = kept.fill.price.saturating_mul(factor);
+            by.price(&mut kept.fill.price);
+            by.quantity(&mut kept.fill.quantity);
         }
     }
 }

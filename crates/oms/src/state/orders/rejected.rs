@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 use crate::state::orders::carried::Fields;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::reason::Reason;
+use crate::values::units::Rescale;
 use crate::values::value::{Effect, Number, OrderType, Price, Quantity, Side, Text, TimeInForce};
 use fixwire_ledger::{Put, Wire, record};
 
@@ -107,12 +108,13 @@ impl RejectedOrders {
         self.yesterday = event;
     }
 
-    /// Rescales the prices of an instrument.
-    pub fn rescale(&mut self, instrument: InstrumentNo, factor: i64) {
+    /// Gives the orders of an instrument more decimals.
+    pub fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
         let all = self.all.iter_mut().map(|it| &mut it.terms);
         for terms in all.filter(|it| it.instrument == instrument) {
-            terms.price = terms.price.saturating_mul(factor);
-            terms.stop = terms.stop.saturating_mul(factor);
+            by.price(&mut terms.price);
+            by.price(&mut terms.stop);
+            by.quantity(&mut terms.quantity);
         }
     }
 }

@@ -8,6 +8,7 @@
 
 use alloc::collections::BTreeMap;
 
+use crate::values::units::Rescale;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire, record};
 
@@ -56,6 +57,15 @@ impl RemadeOrders {
     #[cold]
     pub(crate) fn set(&mut self, order: Number, step: RemadeStep) {
         self.0.insert(order, step);
+    }
+
+    /// Gives what venues said of some orders more decimals.
+    pub(crate) fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
+        for (_, step) in self.0.iter_mut().filter(|(order, _)| is_its(**order)) {
+            if let RemadeStep::Held { filled, .. } = step {
+                by.quantity(filled);
+            }
+        }
     }
 
     /// The reports of the venue are answered, or the order is no longer in memory.

@@ -4,6 +4,7 @@
 use alloc::collections::BTreeMap;
 
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
+use crate::values::units::Rescale;
 use crate::values::value::{Effect, Price, Quantity, Side, Text};
 use fixwire_ledger::record;
 
@@ -68,10 +69,11 @@ impl Strays {
         self.0.get_mut(&number)
     }
 
-    /// Rescales the prices of the fills of some instruments.
-    pub fn rescale(&mut self, is_its: impl Fn(InstrumentNo) -> bool, factor: i64) {
+    /// Gives the fills of some instruments more decimals.
+    pub fn rescale(&mut self, is_its: impl Fn(InstrumentNo) -> bool, by: Rescale) {
         for stray in self.0.values_mut().filter(|it| is_its(it.instrument)) {
-            stray.price = stray.price.saturating_mul(factor);
+            by.price(&mut stray.price);
+            by.quantity(&mut stray.quantity);
         }
     }
 }
