@@ -118,6 +118,7 @@ impl Compiler<'_, '_, '_> {
             }
             Condition::Bits(field, bits) => self.value_test(field, ValueTest::Bits(*bits)),
             Condition::Today(field) => Some(Test::Today(self.read(field)?)),
+            Condition::Time { op, time, .. } => Some(Test::Time(*op, *time)),
             Condition::Has(field) => self.value_test(field, ValueTest::Present),
             Condition::AnyEntry(count, inner) => {
                 let (count, test) = self.entries(count, inner)?;
@@ -355,7 +356,7 @@ fn start_of(condition: &Condition) -> usize {
         Condition::And(parts) | Condition::Or(parts) => parts.first().map_or(0, start_of),
         Condition::Not(inner) => start_of(inner),
         Condition::Source(names) => names.first().map_or(0, |name| name.at),
-        Condition::Target { at, .. } => *at,
+        Condition::Target { at, .. } | Condition::Time { at, .. } => *at,
         Condition::Compare(name, ..)
         | Condition::In(name, _)
         | Condition::InTable(name, _)

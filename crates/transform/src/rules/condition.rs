@@ -10,7 +10,9 @@ use super::fields::{FieldLevel, FieldRef, FieldSequence, View, entry_end};
 use super::script::Script;
 use super::table::Table;
 use crate::TransformFailure;
-use crate::value_test::{Pattern, ValueTest, is_found};
+use crate::value_test::{Op, Pattern, ValueTest, is_found};
+
+const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
 
 /// Facts that rules may read besides the message.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,8 @@ pub(super) enum Test {
     /// Table and column.
     Listed(FieldRef, usize, usize),
     Today(FieldRef),
+    /// The time of day in UTC, in nanoseconds.
+    Time(Op, u64),
     AnyEntry(FieldRef, Box<Test>),
     AllEntries(FieldRef, Box<Test>),
     Active(usize),
@@ -97,6 +101,10 @@ impl Test {
             }),
             Self::Message(pattern) => is_found(pattern, world.bytes),
             Self::Today(field) => value(field).is_some_and(|value| is_today(value, world.facts)),
+            Self::Time(op, wanted) => {
+                let time = world.facts.now.wall.0.rem_euclid(NANOS_PER_DAY);
+                op.fits(time.cmp(&wanted.cast_signed()))
+            }
             Self::AnyEntry(count, test) => entries(view, level, count, |entry| {
                 test.holds(view, Some(entry), world)
             }),
@@ -113,6 +121,46 @@ impl Test {
                 world.failed.set(Some(failure));
                 false
             }),
+        }
+    }
+
+    /// Shows this test and those in it.
+    pub fn each<'t>(&'t self, shown: &mut dyn FnMut(&'t Self)) {
+        shown(self);
+        match self {
+            Self::And(tests) | Self::Or(tests) => tests.iter().for_each(|test| test.each(shown)),
+            Self::Not(test) | Self::AnyEntry(_, test) | Self::AllEntries(_, test) => {
+                test.each(shown);
+            }
+            Self::Value(..)
+            | Self::Listed(..)
+            | Self::Today(_)
+            | Self::Time(..)
+            | Self::Active(_)
+            | Self::Source(_)
+            | Self::Target(_)
+            | Self::Message(_)
+            | Self::Script(_) => {}
+        }
+    }
+
+    /// The field that it reads itself.
+    pub fn field(&self) -> Option<&FieldRef> {
+        match self {
+            Self::Value(field, _)
+            | Self::Listed(field, ..)
+            | Self::Today(field)
+            | Self::AnyEntry(field, _)
+            | Self::AllEntries(field, _) => Some(field),
+            Self::And(_)
+            | Self::Or(_)
+            | Self::Not(_)
+            | Self::Time(..)
+            | Self::Active(_)
+            | Self::Source(_)
+            | Self::Target(_)
+            | Self::Message(_)
+            | Self::Script(_) => None,
         }
     }
 }
@@ -153,7 +201,6 @@ pub(super) fn entries<F: FieldSequence>(
 
 /// Whether a date, or the date of a timestamp, is the present date in UTC.
 fn is_today(value: &[u8], facts: &Facts<'_>) -> bool {
-    const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
     let Some((date, rest)) = value.split_at_checked(8) else {
         return false;
     };

@@ -30,6 +30,15 @@ pub struct SourceText {
 }
 
 impl SourceText {
+    /// A text that is a file of its own.
+    pub fn whole(text: &str) -> Self {
+        Self {
+            value: text.into(),
+            start: 0,
+            exact: Some(0),
+        }
+    }
+
     /// Byte offset in the file of a byte of the text; for a text with escapes, the start of the text.
     pub fn offset(&self, at: usize) -> usize {
         self.exact.map_or(self.start, |first| first + at)

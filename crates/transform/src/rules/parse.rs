@@ -222,6 +222,13 @@ impl Parser {
                 self.word("matches", "'matches'")?;
                 Ok(Condition::Message(self.text()?))
             }
+            Token::Word(word) if word == "time" => {
+                let at = self.peek().at;
+                self.next += 1;
+                let op = self.op()?;
+                let time = self.time()?;
+                Ok(Condition::Time { at, op, time })
+            }
             Token::Word(_) if opens => self.call(),
             Token::Word(word) if word == "script" => {
                 self.next += 1;
@@ -273,6 +280,32 @@ impl Parser {
         };
         self.sign(")", "')'")?;
         Ok(condition)
+    }
+
+    /// `"13:30"` or `"13:30:15"`, in nanoseconds after midnight.
+    fn time(&mut self) -> Result<u64, Fault> {
+        const WANTED: &str = "a time of day in UTC, such as \"13:30\"";
+        let part = |text: &str, limit: u64| {
+            let is_number = text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit());
+            let number = text.parse().ok().filter(|_| is_number);
+            number.filter(|number| *number < limit)
+        };
+        let seconds = |text: &str| {
+            let mut parts = text.split(':');
+            let (hour, minute) = (part(parts.next()?, 24)?, part(parts.next()?, 60)?);
+            let second = parts.next().map_or(Some(0), |text| part(text, 60))?;
+            parts
+                .next()
+                .is_none()
+                .then_some((hour * 60 + minute) * 60 + second)
+        };
+        if let Token::Quoted(text) = &self.peek().token
+            && let Some(seconds) = seconds(text)
+        {
+            self.next += 1;
+            return Ok(seconds * 1_000_000_000);
+        }
+        self.fail(WANTED)
     }
 
     fn bits(&mut self) -> Result<u64, Fault> {

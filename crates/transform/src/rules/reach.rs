@@ -71,6 +71,7 @@ impl Narrow {
             | Test::Or(_)
             | Test::AllEntries(..)
             | Test::Active(_)
+            | Test::Time(..)
             | Test::Target(_)
             | Test::Message(_)
             | Test::Script(_) => Ok(()),

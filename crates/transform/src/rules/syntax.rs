@@ -49,9 +49,9 @@ pub enum PatternMatch {
 }
 
 /// The words that begin a condition with its own syntax, or follow a field.
-pub const CONDITIONS: [&str; 19] = [
-    "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
-    "active", "source", "target", "message", "script", "and", "or", "not",
+pub const CONDITIONS: [&str; 20] = [
+    "in", "like", "matches", "begins", "contains", "length", "bits", "today", "time", "has", "any",
+    "all", "active", "source", "target", "message", "script", "and", "or", "not",
 ];
 
 /// A condition of a message, or of a group entry.
@@ -77,6 +77,15 @@ pub enum Condition {
     Bits(NameToken, u64),
     /// `today(F)`
     Today(NameToken),
+    /// `time >= "HH:MM"`: the time of day in UTC, in nanoseconds after midnight.
+    Time {
+        /// Byte offset of the word.
+        at: usize,
+        /// The operator.
+        op: Op,
+        /// The time.
+        time: u64,
+    },
     /// `has(F)`
     Has(NameToken),
     /// `any(NoAllocs, a)`

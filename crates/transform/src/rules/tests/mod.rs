@@ -42,7 +42,7 @@ fn dictionary(version: Version) -> Arc<Dictionary> {
     made[usize::from(version == Version::Fix44)].clone()
 }
 
-fn sessions() -> Vec<NamedSession<'static>> {
+pub(super) fn sessions() -> Vec<NamedSession<'static>> {
     let sessions = SESSIONS.iter().enumerate().map(|(at, name)| NamedSession {
         name,
         dictionary: dictionary(if at < 4 {
@@ -75,7 +75,7 @@ fn place(session: &str) -> usize {
     found.unwrap_or_else(|| panic!("no session {session}"))
 }
 
-fn now() -> Now {
+pub(super) fn now() -> Now {
     Now {
         wall: Timestamp::parse(b"20261120-10:00:00").unwrap(),
         mono: Mono(5_000_000_000),
@@ -83,7 +83,7 @@ fn now() -> Now {
 }
 
 /// The bytes of a message from `35=D|...`, with a header and trailer.
-fn message(session: &str, text: &str) -> Vec<u8> {
+pub(super) fn message(session: &str, text: &str) -> Vec<u8> {
     let (kind, rest) = text.split_once('|').unwrap();
     let head = "34=2|52=20261120-10:00:00|56=GATE";
     let whole = std::format!("8=FIX.4.2|9=1|{kind}|49={session}|{head}|{rest}10=000|");
