@@ -254,7 +254,7 @@ mod tests {
         let long = "é".repeat(ENCODED_MOST);
         let text = said(
             &[("a {}", "x{}"), ("b", &long)],
-            &("a ".to_string() + &long),
+            &("a ".to_string() + long.as_str()),
         )
         .unwrap();
         assert_eq!(

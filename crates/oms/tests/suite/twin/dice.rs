@@ -456,7 +456,7 @@ impl Dice {
         if symbol.legs.is_some() {
             what.push_str(&self.legs_in_fill(model, &order));
         }
-        let input = Input::Says(line, "8", body + &what);
+        let input = Input::Says(line, "8", body + what.as_str());
         if !what.starts_with("150=I") {
             self.reports.push(input.clone());
         }

@@ -47,7 +47,7 @@ impl Dice {
         if self.once_in(8)
             && let Some(what) = self.bust_of_leg(order, (at, is_old), symbol.name)
         {
-            let input = Input::Says(line, "8", body + &what);
+            let input = Input::Says(line, "8", body + what.as_str());
             self.reports.push(input.clone());
             return Some(input);
         }
