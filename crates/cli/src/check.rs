@@ -76,11 +76,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         };
         let mut ledger = gateway.as_ref().and_then(|loaded| loaded.gateway.ledger());
         let oms = match settings.oms.is_empty() {
-            true => Vec::new(),
+            true => (Vec::new(), Vec::new()),
             false => {
                 let oms = oms::load(&source, &settings, Box::new(|_| {}))?;
                 ledger = oms.ledger();
-                oms::shown(oms.rules())
+                (oms::shown(oms.rules()), oms.route_warnings())
             }
         };
         let exchange = match settings.exchange.is_empty() {
@@ -98,7 +98,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         let engine = config.check();
         Ok((settings, config, (gateway, oms, exchange), engine))
     });
-    let (settings, config, (gateway, oms, exchange), engine) = match checked {
+    let (settings, config, (gateway, (oms, routes), exchange), engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -134,7 +134,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             not_pinned(&config),
         ];
         let lacking = lacking.iter().flatten();
-        let warnings = warnings + lacking.inspect(|why| tell("warning", why)).count();
+        let warnings = warnings
+            + lacking
+                .chain(&routes)
+                .inspect(|why| tell("warning", why))
+                .count();
         let remarks = gateway.as_ref();
         let remarks = remarks.map_or(0, |gateway| remark(gateway, true));
         let warnings = warnings + remarks;

@@ -136,6 +136,7 @@ fn order<'a>(account: &'a Name, symbol: &'a Name, id: &'a str) -> NewOrder<'a> {
         effect: Some(Effect::Netting),
         is_located: false,
         own_number: b"",
+        route: None,
         terms: fixwire_oms::Terms::NONE,
     }
 }

@@ -23,17 +23,9 @@ use crate::teller::now;
 ///
 /// Settings that an OMS cannot use, then every error in its tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
-    let versions = settings.versions("an OMS")?;
+    settings.versions("an OMS")?;
     let (rules, lines) = read(source, settings)?;
-    let dictionaries = settings.dictionaries()?;
-    let sessions = settings.sessions.iter().zip(versions).zip(dictionaries);
-    let sessions = sessions.map(|((session, version), dictionary)| OmsSession {
-        name: session.called(),
-        version,
-        dictionary,
-        ids: ids(session),
-    });
-    let sessions: Vec<OmsSession> = sessions.collect();
+    let sessions = oms_sessions(settings)?;
     let problems = Oms::version_problems(&rules, &sessions);
     if !problems.is_empty() {
         let span = settings.sessions.first().map(|session| session.header);
@@ -47,6 +39,19 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     let mut oms = Oms::new(rules, sessions, key, listener);
     oms.set_day_finder(trading_day);
     Ok(oms.with_tmp_lines(lines))
+}
+
+fn oms_sessions(settings: &Settings) -> Result<Vec<OmsSession>, LoadError> {
+    let versions = settings.versions("an OMS")?;
+    let dictionaries = settings.dictionaries()?;
+    let sessions = settings.sessions.iter().zip(versions).zip(dictionaries);
+    let sessions = sessions.map(|((session, version), dictionary)| OmsSession {
+        name: session.called(),
+        version,
+        dictionary,
+        ids: ids(session),
+    });
+    Ok(sessions.collect())
 }
 
 /// Header fields of inbound messages that the session's identity determines, besides the CompIDs.
@@ -78,6 +83,12 @@ pub fn read(
     let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
     let mut rules = rules.map_err(|errors| found(source, settings, &errors))?;
     check_zone(&rules.day_begins).map_err(|error| found(source, settings, &[error]))?;
+    if rules.has_conditions() {
+        let errors = Oms::compile_routes(&mut rules, &oms_sessions(settings)?);
+        if !errors.is_empty() {
+            return Err(found(source, settings, &errors));
+        }
+    }
     rules.build = build();
     let lines = settings.tmp_lines()?.into_iter();
     let lines = lines.map(|(name, settings)| OmsTmpLine { name, settings });

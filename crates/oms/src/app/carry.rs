@@ -36,6 +36,7 @@ impl Oms {
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
         self.users_set = self.rules().users.iter().any(sets);
+        self.looks_at_all = self.users_set || self.rules().has_conditions();
         let names = self.core.state().sessions();
         let mut contracts = Table::default();
         let mut of_cancels: Table<SessionNo, Vec<Tag>> = names.iter().map(|_| Vec::new()).collect();
@@ -62,23 +63,26 @@ impl Oms {
     }
 
     /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user
-    /// sets fields.
+    /// sets fields, or when its route may depend on them.
     #[inline]
     pub(super) fn first_to_look_at(
         &self,
         index: SessionNo,
         message: &Message<'_>,
     ) -> Option<usize> {
-        first_unusual(message).or_else(|| match self.users_set {
-            true => self.user_sets(index).then_some(message.fields().len()),
+        first_unusual(message).or_else(|| match self.looks_at_all {
+            true => self
+                .is_looked_at(index, message)
+                .then_some(message.fields().len()),
             false => None,
         })
     }
 
     #[cold]
-    fn user_sets(&self, index: SessionNo) -> bool {
+    fn is_looked_at(&self, index: SessionNo, message: &Message<'_>) -> bool {
         let user = self.core.user(index);
         user.is_ok_and(|user| user.contract.sets().next().is_some())
+            || (message.msg_type() == b"D" && self.rules().has_conditions())
     }
 
     /// Adds the fields that the user of a request sets and that the client did not send, as far as the lines that the request

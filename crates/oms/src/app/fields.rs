@@ -12,7 +12,6 @@ use crate::values::fields::field_table::{
 };
 use crate::values::ids::SessionNo;
 use crate::values::locate::is_value;
-use crate::values::rules::LineGroup;
 
 /// What becomes of a field of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,7 +63,7 @@ impl Oms {
     #[inline]
     pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
-        let lost = self.look_closer(index, message, unusual);
+        let lost = self.look_closer((index, None), message, unusual);
         lost.map(|lost| lost.tag)
     }
 
@@ -73,7 +72,7 @@ impl Oms {
     #[cold]
     pub(super) fn look_closer(
         &mut self,
-        index: SessionNo,
+        (index, route): (SessionNo, Option<SessionNo>),
         message: &Message<'_>,
         from: usize,
     ) -> Option<LostField> {
@@ -81,7 +80,7 @@ impl Oms {
         let bit = request_bit(message.msg_type());
         let fields = message.fields();
         let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
-        let group = self.group_of(index, message);
+        let group = self.group_of((index, route), message);
         let mut at = from;
         while let Some(field) = fields.get(at) {
             let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
@@ -116,7 +115,7 @@ impl Oms {
         field: Field,
     ) -> FieldUse {
         let bit = request_bit(message.msg_type());
-        if self.is_carried(index, message, field, bit) {
+        if self.is_carried((index, group), message, field, bit) {
             return FieldUse::Ours;
         }
         let user = self.core.user(index).ok().map(|user| &user.contract);
@@ -142,35 +141,49 @@ impl Oms {
         }
     }
 
-    /// The line group of a request, by its symbol or the symbol of its order.
-    fn group_of(&self, index: SessionNo, message: &Message<'_>) -> Option<usize> {
+    /// The line group of a request: the one that a condition chose for it or for its order, else by its symbol or the symbol
+    /// of its order.
+    fn group_of(
+        &self,
+        (index, route): (SessionNo, Option<SessionNo>),
+        message: &Message<'_>,
+    ) -> Option<usize> {
         let state = self.core.state();
         let named = message.get(tag::SYMBOL);
         let order = || {
             let original = message.get(tag::ORIG_CL_ORD_ID);
             let id = original.or_else(|| message.get(tag::CL_ORD_ID))?;
-            let order = state.orders().get(state.used(index, id)?)?;
-            Some(state.instruments().name(order.instrument))
+            state.orders().get(state.used(index, id)?)
         };
-        self.rules().group_of(named.or_else(order)?)
+        let of_order = || match state.routed.is_empty() {
+            true => None,
+            false => state.routed.of(order()?.number),
+        };
+        if let Some(line) = route.or_else(of_order) {
+            return self.core.group_at(line);
+        }
+        let symbol = || Some(state.instruments().name(order()?.instrument));
+        self.rules().group_of(named.or_else(symbol)?)
     }
 
     fn is_carried(
         &self,
-        index: SessionNo,
+        (index, group): (SessionNo, Option<usize>),
         message: &Message<'_>,
         field: Field,
         bit: Messages,
     ) -> bool {
         let (tag, value) = (field.tag, message.value(field));
-        if passes(tag, bit) || self.is_own_tag(index, message, tag) {
+        if passes(tag, bit) || self.is_own_tag((index, group), message, tag) {
             return true;
         }
         let Some(row) = field_table::request_field(tag, bit) else {
             return false;
         };
         match row.class {
-            FieldClass::Checked(condition) => self.meets(index, message, (condition, tag, value)),
+            FieldClass::Checked(condition) => {
+                self.meets((index, group), message, (condition, tag, value))
+            }
             FieldClass::Session | FieldClass::Carried | FieldClass::Set | FieldClass::Used => true,
             FieldClass::Passed => self.is_identity(index, tag, value),
             FieldClass::Named
@@ -184,22 +197,19 @@ impl Oms {
 
     fn meets(
         &self,
-        index: SessionNo,
+        (index, group): (SessionNo, Option<usize>),
         message: &Message<'_>,
         (condition, tag, value): (FieldCondition, Tag, &[u8]),
     ) -> bool {
         let state = self.core.state();
         let symbol = message.get(tag::SYMBOL).unwrap_or_default();
-        let group = || {
-            let group = self.group_of(index, message)?;
-            self.rules().groups.get(group)
-        };
+        let group = group.and_then(|group| self.rules().groups.get(group));
         match condition {
             FieldCondition::Identity => self.is_identity(index, tag, value),
             FieldCondition::ExpireDate => {
                 message.msg_type() == b"G" || message.get(tag::TIME_IN_FORCE) == Some(b"6")
             }
-            FieldCondition::Destination => group().is_some_and(|group: &LineGroup| {
+            FieldCondition::Destination => group.is_some_and(|group| {
                 let named = group.ex_destination.as_deref();
                 named.is_some_and(|named| named.as_bytes() == value)
             }),
@@ -221,7 +231,7 @@ impl Oms {
             }
             FieldCondition::Parents => self.core.has_parents() && self.core.may_have_parents(index),
             FieldCondition::Trigger => true,
-            FieldCondition::OverFix => group().is_none_or(|group| !group.over_tmp),
+            FieldCondition::OverFix => group.is_none_or(|group| !group.over_tmp),
             // Read with the values of the request.
             FieldCondition::HandlInst
             | FieldCondition::Price
@@ -245,10 +255,18 @@ impl Oms {
     }
 
     /// Whether a tag is one of `own_tags`, or the tag of a number pool.
-    fn is_own_tag(&self, index: SessionNo, message: &Message<'_>, tag: Tag) -> bool {
+    fn is_own_tag(
+        &self,
+        (index, group): (SessionNo, Option<usize>),
+        message: &Message<'_>,
+        tag: Tag,
+    ) -> bool {
         let is_pool = || {
-            let symbol = message.get(tag::SYMBOL)?;
-            self.core.own_number_tag(index, symbol)
+            self.core
+                .state()
+                .instruments()
+                .find(message.get(tag::SYMBOL)?)?;
+            self.core.own_number_tag(index, group)
         };
         if self.rules().own_tags.has(message.msg_type(), tag) {
             return true;

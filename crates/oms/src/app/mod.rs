@@ -2,6 +2,7 @@
 
 pub mod recovery;
 mod roll;
+mod routes;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -96,6 +97,8 @@ pub struct Oms {
     reaches: Vec<Reach>,
     /// Whether a user sets fields of its requests.
     users_set: bool,
+    /// Requests for orders are looked at more closely: users set fields of them, or routes have conditions.
+    looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
     /// Lines whose ExecID(17) clients get.
@@ -114,11 +117,13 @@ impl Oms {
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
     #[must_use]
     pub fn new(
-        rules: RiskRules,
+        mut rules: RiskRules,
         sessions: Vec<OmsSession>,
         key: u128,
         listener: OmsListener,
     ) -> Self {
+        // Who has read the settings has reported the mistakes.
+        Self::compile_routes(&mut rules, &sessions);
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
         Self {
@@ -142,6 +147,7 @@ impl Oms {
             status_waits: Vec::new(),
             reaches: Vec::new(),
             users_set: false,
+            looks_at_all: false,
             gathered: Gathered::default(),
             note: Vec::with_capacity(1 << 10),
             exec_id_lines: Vec::new(),

@@ -21,8 +21,11 @@ impl Oms {
         self.settings = Some(source);
     }
 
-    /// Lines over TMP have separate settings.
+    /// Lines over TMP have separate settings, and conditions of routes are those of our sessions.
     fn complete(&self, new: &mut NewSettings) {
+        if new.rules.has_conditions() {
+            Self::compile_routes(&mut new.rules, &self.sessions);
+        }
         self.links.tmp.complete(&mut new.rules);
     }
 

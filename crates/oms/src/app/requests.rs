@@ -29,8 +29,11 @@ impl Oms {
         let may_have_parents = self.core.has_parents() && self.core.may_have_parents(index);
         let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
         let unusual = self.first_to_look_at(index, message);
+        if unusual.is_some() {
+            new.route = self.route_of(at, index, message);
+        }
         let odd = unusual.and_then(|from| {
-            let odd = self.look_closer(index, message, from);
+            let odd = self.look_closer((index, new.route), message, from);
             // A parent stays here: no venue gets its fields.
             odd.or_else(|| {
                 self.gathered
@@ -46,7 +49,7 @@ impl Oms {
             core.refuse_field(at, &new, lost, &mut out);
             return Ok(());
         }
-        if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
+        if let Some(tag) = self.core.own_number_tag_of(&new) {
             new.own_number = message.get(tag).unwrap_or_default();
         }
         let mut locate = None;
@@ -80,7 +83,7 @@ impl Oms {
         let mut change = change?;
         let unusual = self.first_to_look_at(index, message);
         let lost = unusual.and_then(|from| {
-            let lost = self.look_closer(index, message, from);
+            let lost = self.look_closer((index, None), message, from);
             // A parent stays here: no venue gets the fields of its requests.
             let is_parent = || {
                 let order = self.core.named(&change);

@@ -39,7 +39,9 @@ impl Core {
         } = new.terms;
         let own = match kind {
             OrderType::IfTouched => Some((PriceField::Last, !side.is_buy(), stop)),
-            OrderType::Stop | OrderType::StopLimit if self.cannot_stop(instrument) => {
+            OrderType::Stop | OrderType::StopLimit
+                if self.cannot_stop(self.lines.group_by(new.route, instrument)) =>
+            {
                 Some((PriceField::Last, side.is_buy(), stop))
             }
             _ => None,

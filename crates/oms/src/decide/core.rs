@@ -70,6 +70,8 @@ pub struct NewOrder<'a> {
     pub is_located: bool,
     /// The number of a pool that the client names, in the field of the pool; empty for none.
     pub own_number: &'a [u8],
+    /// The first session of the line group that the condition of a route chose.
+    pub route: Option<SessionNo>,
     /// Terms of the order in addition to its usual fields.
     pub terms: Terms,
 }

@@ -214,7 +214,7 @@ impl Core {
         instrument: InstrumentNo,
         line: SessionNo,
     ) -> Result<Option<(PoolNo, u64, Written)>, Reason> {
-        let pool = self.pool_of(session, instrument);
+        let pool = self.pools.of(session, self.lines.group(instrument));
         let Some(pool) = pool.filter(|_| self.speaks_tmp(line)) else {
             return Ok(None);
         };

@@ -78,7 +78,7 @@ impl Core {
         // What it says beside that is kept under its number: the locate, the fields that its venue gets as they are, the
         // client's order number, a time, a condition.
         if let Some(beside) = beside {
-            self.take_beside(at, order, beside, sink);
+            self.take_beside(at, order, new.route, beside, sink);
         }
         if let Some(named) = own_number {
             self.take_own_number(at, order, named, new.own_number, sink);
@@ -103,13 +103,30 @@ impl Core {
         &mut self,
         at: i64,
         order: Number,
+        route: Option<SessionNo>,
         Beside { locate, fields }: Beside<'_>,
         sink: &mut impl Sink,
     ) {
+        self.routed(at, order, route, sink);
         if locate != Locate::NONE {
             self.located(at, order, locate, sink);
         }
         self.carry(at, order, fields, sink);
+    }
+
+    /// Notes the line group that the condition of a route chose for an order.
+    #[cold]
+    pub(crate) fn routed(
+        &mut self,
+        at: i64,
+        order: Number,
+        route: Option<SessionNo>,
+        sink: &mut impl Sink,
+    ) {
+        if let Some(line) = route {
+            let event = OrderEvent::Request(RequestEvent::Routed { order, line });
+            self.emit(at, &event, sink);
+        }
     }
 
     /// Notes what an order or a request carries to its venue.
@@ -192,7 +209,8 @@ impl Core {
         } = self.proposed::<QUOTE>(at, new)?;
         let is_parent = asked.is_some_and(|asked| asked.is_parent());
         if !self.tmp_scales.is_empty() && !is_parent {
-            self.check_tmp(&proposal, QUOTE)?;
+            let group = self.lines.group_by(new.route, proposal.instrument);
+            self.check_tmp(&proposal, group, QUOTE)?;
         }
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             parents::check_child(&self.state, &mut proposal, parent, new.until)?;
@@ -208,7 +226,10 @@ impl Core {
         let own_number = match new.own_number {
             b"" => None,
             _ if is_parent => None,
-            number => Some(self.check_own_number(new.session, proposal.instrument, number)?),
+            number => {
+                let group = self.lines.group_by(new.route, proposal.instrument);
+                Some(self.check_own_number(new.session, group, number)?)
+            }
         };
         Ok(Accepted {
             proposal,
@@ -262,7 +283,10 @@ impl Core {
             Some(Effect::Netting) if QUOTE || (!rule.has_effect && default.is_none()) => {
                 Effect::Netting
             }
-            asked => self.effect_of(asked, default, instrument, rule.has_effect)?,
+            asked => {
+                let group = self.lines.group_by(new.route, instrument);
+                self.effect_of(asked, default, group, rule.has_effect)?
+            }
         };
         if new.until.is_some_and(|until| until < state.day()) {
             return Err(Reason::of(Why::Expired));
@@ -471,7 +495,7 @@ impl Core {
         if is_replace && self.work.is_on_reserve() {
             return Err(Reason::of(Why::DiskFull));
         }
-        if is_replace && self.cannot_replace(order.instrument) && !is_parent {
+        if is_replace && self.cannot_replace(order) && !is_parent {
             return Err(Reason::of(Why::NoReplace));
         }
         if !order.state.is_unsent() && !state.is_line_ready(order) {

@@ -1,27 +1,26 @@
 //! Assigns order numbers from pools, and checks order numbers that clients choose.
 
-use crate::decide::core::{Core, Sink};
+use crate::decide::core::{Core, NewOrder, Sink};
 use crate::state::event::{OrderEvent, PoolEvent};
 use crate::state::pools::PoolNumber;
 use crate::values::form::Written;
-use crate::values::ids::{InstrumentNo, PoolNo, SessionNo};
+use crate::values::ids::{PoolNo, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::Number;
 
 impl Core {
-    /// The pool of the number of an order.
-    pub(crate) fn pool_of(&self, session: SessionNo, instrument: InstrumentNo) -> Option<PoolNo> {
-        self.pools.of(session, self.lines.group(instrument))
-    }
-
-    /// The tag in which a client may choose the order number.
-    #[must_use]
-    pub fn own_number_tag(&self, session: SessionNo, symbol: &[u8]) -> Option<u32> {
+    /// The tag in which the client of a new order may choose its number.
+    pub(crate) fn own_number_tag_of(&self, new: &NewOrder<'_>) -> Option<u32> {
         if self.pools.is_empty() {
             return None;
         }
-        let instrument = self.state.instruments().find(symbol)?;
-        let pool = self.pool_of(session, instrument)?;
+        let instrument = self.state.instruments().find(new.symbol)?;
+        self.own_number_tag(new.session, self.lines.group_by(new.route, instrument))
+    }
+
+    /// The tag in which a client may choose the numbers of orders for a line group.
+    pub(crate) fn own_number_tag(&self, session: SessionNo, group: Option<usize>) -> Option<u32> {
+        let pool = self.pools.of(session, group)?;
         self.state.pools.get(pool).map(|pool| pool.tag)
     }
 
@@ -29,10 +28,10 @@ impl Core {
     pub(crate) fn check_own_number(
         &self,
         session: SessionNo,
-        instrument: InstrumentNo,
+        group: Option<usize>,
         text: &[u8],
     ) -> Result<PoolNumber, Reason> {
-        let pool = self.pool_of(session, instrument);
+        let pool = self.pools.of(session, group);
         let pool = pool.filter(|_| self.user(session).is_ok_and(|user| user.own_numbers));
         let pool = pool.ok_or(Reason::of(Why::OwnNumber))?;
         let refused = |why| Reason {
@@ -88,7 +87,8 @@ impl Core {
         let Some(known) = self.state.orders().get(order) else {
             return Ok(());
         };
-        let pool = self.pool_of(known.session, known.instrument);
+        let group = self.lines.group_of(&self.state, known);
+        let pool = self.pools.of(known.session, group);
         let Some(pool) = pool.filter(|_| !known.own_number) else {
             return Ok(());
         };

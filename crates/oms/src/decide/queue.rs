@@ -53,14 +53,23 @@ pub(crate) struct Lines {
     pub lines: Table<SessionNo, Option<Line>>,
     /// The sessions to venues.
     pub sessions: Vec<SessionNo>,
-    /// Line group of each instrument of the state.
-    pub group_of: Table<InstrumentNo, Option<usize>>,
+    /// Line groups of each instrument of the state.
+    pub group_of: Table<InstrumentNo, SymbolRoute>,
     /// Messages sent before this time are not known.
     pub(crate) unknown_until: i64,
     /// Queued for a session or route that was removed from the settings.
     pub lost: VecDeque<Number>,
     /// Something was queued since all queues were seen empty.
     pub(crate) has_queued: bool,
+}
+
+/// Where orders of an instrument go.
+#[derive(Debug, Default)]
+pub(crate) struct SymbolRoute {
+    /// The line group of orders for which no condition decides.
+    pub group: Option<usize>,
+    /// The line groups of routes with a condition.
+    pub chosen: Vec<usize>,
 }
 
 /// Action for the next order of a queue.
@@ -75,7 +84,7 @@ impl Lines {
     pub(crate) fn new(
         state: &OmsState,
         rules: &[LineGroup],
-        group_of: Table<InstrumentNo, Option<usize>>,
+        group_of: Table<InstrumentNo, SymbolRoute>,
     ) -> Self {
         let mut lines = Self {
             group_of,
@@ -125,7 +134,7 @@ impl Lines {
         &mut self,
         state: &OmsState,
         rules: &[LineGroup],
-        group_of: Table<InstrumentNo, Option<usize>>,
+        group_of: Table<InstrumentNo, SymbolRoute>,
     ) {
         self.group_of = group_of;
         for (place, (group, rule)) in self.groups.iter_mut().zip(rules).enumerate() {
@@ -158,7 +167,7 @@ impl Lines {
             if order.state == OrderState::Queued {
                 // A retry waits separately.
                 if order.retry.is_none() {
-                    self.wait(order);
+                    self.wait(state, order);
                 }
             } else if let Some(request) = state.orders().request_of(order)
                 && request.state == OrderState::Queued
@@ -178,20 +187,47 @@ impl Lines {
         self.lines.get(line)?.as_ref()
     }
 
+    /// The line group of orders for which no condition decides.
     pub(crate) fn group(&self, instrument: InstrumentNo) -> Option<usize> {
-        self.group_of.get(instrument).copied().flatten()
+        self.group_of.get(instrument)?.group
+    }
+
+    /// The line group of a new order: of the session that stands for it when a condition has decided.
+    pub(crate) fn group_by(
+        &self,
+        route: Option<SessionNo>,
+        instrument: InstrumentNo,
+    ) -> Option<usize> {
+        match route {
+            Some(line) => self.line(line).map(|line| line.group),
+            None => self.group(instrument),
+        }
+    }
+
+    /// The line group of an order.
+    pub(crate) fn group_of(&self, state: &OmsState, order: &Order) -> Option<usize> {
+        match state.routed.is_empty() {
+            true => self.group(order.instrument),
+            false => self.group_by(state.routed.of(order.number), order.instrument),
+        }
+    }
+
+    /// Whether orders of an instrument may go to a line group.
+    pub(crate) fn trades(&self, group: usize, instrument: InstrumentNo) -> bool {
+        let route = self.group_of.get(instrument);
+        route.is_some_and(|it| it.group == Some(group) || it.chosen.contains(&group))
     }
 
     /// Whether a session is a line of an order's venue: a line of its group, of a group that helps it, or of a group
     /// that it helps.
-    pub(crate) fn reaches(&self, session: SessionNo, order: &Order) -> bool {
+    pub(crate) fn reaches(&self, state: &OmsState, session: SessionNo, order: &Order) -> bool {
         let Some(of) = self.line(session).map(|line| line.group) else {
             return false;
         };
         let has = order.line().and_then(|line| self.line(line));
         let has = has.map(|line| line.group);
         let helps = |one: usize, other: usize| self.groups[one].helpers.contains(&other);
-        let mut groups = [has, self.group(order.instrument)].into_iter().flatten();
+        let mut groups = [has, self.group_of(state, order)].into_iter().flatten();
         groups.any(|group| group == of || helps(group, of) || helps(of, group))
     }
 
@@ -211,8 +247,8 @@ impl Lines {
     }
 
     /// Queues a new order for its line group.
-    fn wait(&mut self, order: &Order) {
-        match self.group(order.instrument) {
+    fn wait(&mut self, state: &OmsState, order: &Order) {
+        match self.group_of(state, order) {
             Some(group) => self.wait_for_group(group, order.number, order.valid_until()),
             None => self.lose(order.number),
         }

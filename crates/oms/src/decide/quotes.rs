@@ -101,6 +101,7 @@ impl NewQuote<'_> {
             effect: Some(Effect::Netting),
             is_located: false,
             own_number: b"",
+            route: None,
             terms: Terms::NONE,
         }
     }

@@ -58,6 +58,7 @@ impl Core {
             until: new.until,
             effect: proposal.effect,
             is_located: new.is_located,
+            route: new.route,
             reason,
         })
     }
@@ -102,7 +103,8 @@ impl Core {
             at,
         };
         if !self.tmp_scales.is_empty() {
-            self.check_tmp(&proposal, false)?;
+            let group = self.lines.group_by(terms.route, terms.instrument);
+            self.check_tmp(&proposal, group, false)?;
         }
         if !waived.restricted {
             self.check_restricted(&proposal, terms.is_located)?;
@@ -230,6 +232,7 @@ impl Core {
             };
             self.located(at, order, located, sink);
         }
+        self.routed(at, order, terms.route, sink);
         self.carry(at, order, fields.get(), sink);
         let event = OrderEvent::Rejected(RejectedEvent::Rerun {
             order,

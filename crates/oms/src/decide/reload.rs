@@ -289,8 +289,11 @@ impl Core {
             return Vec::new();
         }
         let mut open = Table::of(0_u64, self.state.instruments().len());
+        // Orders that a condition routed keep their line group.
+        let mut routed = open.clone();
         for order in self.state.orders().iter().filter(|it| it.state.is_open()) {
             open[order.instrument] += 1;
+            routed[order.instrument] += u64::from(self.state.routed.of(order.number).is_some());
             for leg in self
                 .state
                 .spreads
@@ -303,7 +306,11 @@ impl Core {
         }
         let said = risky.into_iter().filter_map(|(symbol, what)| {
             let index = self.state.instruments().find(symbol.as_bytes())?;
-            match open[index] {
+            let stays = match what {
+                differences::OTHER_GROUP => routed[index],
+                _ => 0,
+            };
+            match open[index] - stays {
                 0 => None,
                 1 => Some(format!(
                     "symbol {symbol} has an open order: {what}; cancel it first"

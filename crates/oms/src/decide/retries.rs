@@ -156,7 +156,7 @@ impl Core {
         if order.valid_until().is_some_and(|until| until <= at) {
             return Err((Why::Stale, at, None));
         }
-        let Some(group) = self.lines.group(order.instrument) else {
+        let Some(group) = self.lines.group_of(&self.state, order) else {
             return Err((Why::NoRoute, at, None));
         };
         let patience = self.lines.groups[group].patience.unwrap_or(PATIENCE);

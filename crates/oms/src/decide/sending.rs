@@ -41,8 +41,8 @@ impl Core {
         let Some(order) = self.state.orders().get(number) else {
             return;
         };
-        let (party, instrument) = (order.party(), order.instrument);
-        let Some(group) = self.lines.group(instrument) else {
+        let party = order.party();
+        let Some(group) = self.lines.group_of(&self.state, order) else {
             return self.reject_unsent(at, number, Why::NoRoute, sink);
         };
         let waits = !self.lines.groups[group].orders.is_empty();

@@ -3,9 +3,10 @@
 use alloc::string::String;
 
 use crate::decide::core::Core;
-use crate::decide::queue::Lines;
+use crate::decide::queue::{Lines, SymbolRoute};
 use crate::decide::spreads;
 use crate::decide::work::is_unknown;
+use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
 use crate::state::pools::Pools;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
@@ -70,15 +71,14 @@ impl Core {
         self.lines.has(session)
     }
 
-    /// Whether the venue of an instrument does not support replace.
-    pub(crate) fn cannot_replace(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
+    /// Whether the venue of an order does not support replace.
+    pub(crate) fn cannot_replace(&self, order: &Order) -> bool {
+        let group = self.lines.group_of(&self.state, order);
         group.is_some_and(|group| self.lines.groups[group].cannot_replace)
     }
 
-    /// Whether the venue of an instrument does not support stop orders: the OMS holds them.
-    pub(crate) fn cannot_stop(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
+    /// Whether the venue of a line group does not support stop orders: the OMS holds them.
+    pub(crate) fn cannot_stop(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].cannot_stop)
     }
 
@@ -89,8 +89,12 @@ impl Core {
     }
 
     pub(crate) fn group_of(&self, line: SessionNo) -> Option<&LineGroup> {
-        let group = self.lines.line(line)?.group;
-        self.rules.groups.get(group)
+        self.rules.groups.get(self.group_at(line)?)
+    }
+
+    /// The index of the line group of a line.
+    pub(crate) fn group_at(&self, line: SessionNo) -> Option<usize> {
+        Some(self.lines.line(line)?.group)
     }
 
     /// Whether the venue of a line may be asked for the status of orders.
@@ -124,7 +128,7 @@ impl Core {
     }
 
     /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
-    pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, Option<usize>> {
+    pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, SymbolRoute> {
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {
@@ -177,7 +181,14 @@ impl Core {
         });
         self.restrictions = restrictions.collect();
         let symbols = state.instruments().iter();
-        let group_of = symbols.map(|symbol| rules.group_of(symbol));
+        let group_of = symbols.map(|symbol| SymbolRoute {
+            group: rules.group_of(symbol),
+            chosen: rules
+                .routes_of(symbol)
+                .filter(|route| route.when.is_some())
+                .map(|route| route.group)
+                .collect(),
+        });
         let group_of = group_of.collect();
         self.tmp_scales = if rules.groups.iter().any(|group| group.over_tmp) {
             let scale = |(index, symbol): (InstrumentNo, &[u8])| {

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use crate::decide::core::Core;
@@ -74,8 +75,10 @@ pub(crate) fn symbols(core: &Core) -> String {
         let amount = |value: Option<i64>| {
             value.map_or_else(String::new, |value| price(value, scale).to_string())
         };
-        let group = core.rules().group_of(name);
-        let group = group.and_then(|group| core.rules().groups.get(group));
+        let groups = core.rules().routes_of(name);
+        let groups = groups.filter_map(|route| core.rules().groups.get(route.group));
+        let mut groups: Vec<&str> = groups.map(|group| group.name.as_str()).collect();
+        groups.dedup();
         let standing = state.standing(Scope::Instrument(index));
         let _ = write!(
             list,
@@ -90,7 +93,7 @@ pub(crate) fn symbols(core: &Core) -> String {
                 Some(rule) if rule.has_effect => "effect",
                 _ => "netting",
             },
-            group.map_or("", |group| group.name.as_str()),
+            groups.join(" "),
             standing.map_or(0, |it| it.tally.orders),
             state.market(index),
             state.trading(Scope::Instrument(index)),

@@ -121,6 +121,7 @@ impl OmsState {
             remade,
             locates,
             carried,
+            routed,
             rejected,
             copies,
             breaks,
@@ -179,6 +180,7 @@ impl OmsState {
         records::remade(remade, to);
         records::locates(locates, to);
         records::carried(carried, to);
+        records::routed(self, routed, to);
         records::rejected(self, rejected, to);
         records::copies(self, copies, to);
         records::breaks(self, breaks, to);

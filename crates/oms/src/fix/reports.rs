@@ -85,6 +85,7 @@ fn of_request(
         | RequestEvent::Sent { .. }
         | RequestEvent::Marks { .. }
         | RequestEvent::Located { .. }
+        | RequestEvent::Routed { .. }
         | RequestEvent::Fields { .. }
         | RequestEvent::ValidUntil { .. } => {}
     }

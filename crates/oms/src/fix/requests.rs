@@ -135,6 +135,7 @@ pub(crate) fn new_order<'a>(
         stop,
         quantity,
         own_number: b"",
+        route: None,
         terms: Terms::NONE,
         is_located: side == Some(Side::SellShort)
             && (message.get(tag::LOCATE_REQD) == Some(b"N")

@@ -149,7 +149,7 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     let routes = |rules: &RiskRules| {
         let routes = rules.routes.iter().map(|route| {
             let group = rules.groups.get(route.group).map(|group| &group.name);
-            format!("{} to {}", route.symbols.join(" "), or_none(group))
+            format!("{} to {}", route.text(), or_none(group))
         });
         routes.collect::<Vec<_>>().join("; ")
     };
@@ -240,6 +240,9 @@ pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
         .collect()
 }
 
+/// Orders by symbol alone would go by another line group than the one that has them.
+pub(crate) const OTHER_GROUP: &str = "it cannot go by another line_group";
+
 /// Instruments whose settings change in a way that open orders of theirs prevent, and how they change.
 pub(crate) fn risky_instruments<'r>(
     old: &'r RiskRules,
@@ -265,7 +268,7 @@ pub(crate) fn risky_instruments<'r>(
                 if !is_same_route
                     && old.group_of(symbol.as_bytes()) != new.group_of(symbol.as_bytes()) =>
             {
-                "it cannot go by another line_group"
+                OTHER_GROUP
             }
             Some(_) => return None,
         };
@@ -275,9 +278,13 @@ pub(crate) fn risky_instruments<'r>(
 }
 
 fn is_over_tmp(rules: &RiskRules, rule: &InstrumentRule) -> bool {
-    let group = rules.group_of(rule.symbol.as_bytes());
-    let group = group.and_then(|group| rules.groups.get(group));
-    group.is_some_and(|group| group.over_tmp)
+    let mut routes = rules.routes_of(rule.symbol.as_bytes());
+    routes.any(|route| {
+        rules
+            .groups
+            .get(route.group)
+            .is_some_and(|group| group.over_tmp)
+    })
 }
 
 fn differ_over_tmp(was: &InstrumentRule, is: &InstrumentRule) -> bool {

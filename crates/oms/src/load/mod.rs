@@ -14,8 +14,10 @@ use fixwire_text::{
 use siphasher::sip::SipHasher13;
 
 use crate::state::SCOPES;
-use crate::values::rules::{AccountRule, OperatorRule, RiskRules, Route, ScopeName};
-use registry::{Read, TableRule};
+use crate::values::rules::{
+    AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName,
+};
+use registry::{Read, TableRule, or_none};
 
 mod contracts;
 mod copies;
@@ -168,8 +170,16 @@ impl TableRule for Route {
     const TABLE: &'static str = "route";
     const NAME: &'static str = "";
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
-        /// symbols, or `A*` for a prefix; the first route with the symbol gives the group
+        /// symbols, or `A*` for a prefix; without this key all. The first route that fits an order decides
+        /// ([routes](#routes))
         symbols: List(symbols), "", Applied;
+        /// `'Account like "A*" and OrderQty > 1000'`: a condition on the order
+        when: Own("text",
+            |_, route, value| {
+                route.when = Some(RouteCondition::new(value.text()?, value.at));
+                Ok(())
+            },
+            |route| or_none(route.when.as_ref().map(RouteCondition::text))), "", Applied;
         /// the name of the line group
         to: With("text", group,
             |reader, route, value| {
@@ -260,6 +270,10 @@ impl Reader<'_> {
         for table in self.tables(file, Route::TABLE) {
             let mut route = Route::default();
             self.read(&mut route, table);
+            if table.has("symbols") && route.symbols.is_empty() {
+                let hint = "name symbols, or leave the key out: the route is then for all symbols";
+                self.wrong(table.at, "symbols of a route is empty", hint);
+            }
             self.rules.routes.push(route);
         }
     }

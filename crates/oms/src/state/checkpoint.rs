@@ -108,6 +108,7 @@ impl OmsState {
         self.strays.put(to);
         self.remade.put(to);
         self.carried.put(to);
+        self.routed.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -213,6 +214,8 @@ impl OmsState {
         state.remade = Wire::take(from)?;
         state.carried = Wire::take(from)?;
         state.check_carried()?;
+        state.routed = Wire::take(from)?;
+        state.check_routed()?;
         Some(state)
     }
 }

@@ -253,6 +253,10 @@ events! {
             order: Number = "The order.", reqd: u8 = "LocateReqd(114); 0 for none.",
             broker: &'a [u8] = "LocateBroker(5700); empty for none.",
         }
+        /// The condition of a route decided which line group gets a new order.
+        140 Routed {
+            order: Number = "The order.", line: SessionNo = "The first session of the line group.",
+        }
         /// Fields that a new order or a request carries to its venue as they came in.
         130 Fields {
             number: Number = "Its number.",

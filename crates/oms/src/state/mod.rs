@@ -39,6 +39,7 @@ use crate::state::orders::ids::Ids;
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;
 use crate::state::orders::remade::RemadeOrders;
+use crate::state::orders::routed::Routed;
 use crate::state::orders::strays::Strays;
 use crate::state::orders::used_execs::UsedExecs;
 use crate::state::orders::{Order, Orders};
@@ -276,6 +277,8 @@ pub struct OmsState {
     pub(crate) locates: Locates,
     /// What orders and requests carry to their venues.
     pub(crate) carried: Carried,
+    /// Line groups of orders for which a condition decided.
+    pub(crate) routed: Routed,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.

@@ -218,6 +218,7 @@ fn add_orders(state: &mut OmsState) {
         body: b"58=a\x01",
     };
     state.carried.add(closed, fields);
+    state.routed.add(closed, SessionNo::new(0));
     let steps = [
         RemadeStep::Held {
             filled: 4,
@@ -311,6 +312,7 @@ fn add_records(state: &mut OmsState) {
         until: Some(20_261_130),
         effect: Effect::Netting,
         is_located: false,
+        route: Some(CLIENT),
         reason: Reason {
             why: Why::OrderQuantity,
             scope: Scope::Holding(AccountNo::new(1), InstrumentNo::new(0)),

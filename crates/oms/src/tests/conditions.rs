@@ -51,6 +51,7 @@ impl World {
             quantity: Decimal::from_int(10),
             is_located: false,
             own_number: b"",
+            route: None,
             terms,
             until: None,
             effect: Some(crate::values::value::Effect::Netting),

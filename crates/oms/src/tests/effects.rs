@@ -34,6 +34,7 @@ impl World {
             quantity: Decimal::from_int(quantity),
             is_located: false,
             own_number: b"",
+            route: None,
             terms: crate::Terms::NONE,
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));

@@ -53,6 +53,7 @@ pub fn plain(quantity: i64, price: &str, terms: Terms) -> NewOrder<'_> {
         quantity: Decimal::from_int(quantity),
         is_located: false,
         own_number: b"",
+        route: None,
         terms,
         until: None,
         effect: Some(Effect::Netting),

@@ -21,6 +21,7 @@ fn rules_of(change: impl FnOnce(&mut RiskRules)) -> RiskRules {
     rules.groups.push(other);
     let route = Route {
         symbols: vec!["ABC".into()],
+        when: None,
         group: 1,
     };
     rules.routes.insert(0, route);
@@ -49,6 +50,7 @@ impl World {
             quantity: Decimal::from_int(10),
             is_located: false,
             own_number: b"",
+            route: None,
             terms: crate::Terms::NONE,
             until: None,
             effect: Some(crate::values::value::Effect::Netting),

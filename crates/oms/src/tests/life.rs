@@ -360,6 +360,7 @@ fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
     let new = NewOrder {
         is_located: false,
         own_number: b"",
+        route: None,
         terms: crate::Terms::NONE,
         until: None,
         effect: Some(crate::values::value::Effect::Netting),

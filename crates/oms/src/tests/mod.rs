@@ -250,6 +250,7 @@ impl World {
             quantity: Decimal::from_int(quantity),
             is_located: false,
             own_number: b"",
+            route: None,
             terms: crate::Terms::NONE,
             until: None,
             effect: Some(crate::values::value::Effect::Netting),

@@ -199,6 +199,7 @@ fn orders_until_a_date_stay_until_it_is_over() {
         quantity: Decimal::from_int(10),
         is_located: false,
         own_number: b"",
+        route: None,
         terms: crate::Terms::NONE,
     };
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));

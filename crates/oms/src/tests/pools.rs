@@ -65,6 +65,7 @@ impl World {
             quantity: Decimal::from_int(10),
             is_located: false,
             own_number: number.as_bytes(),
+            route: None,
             terms: crate::Terms::NONE,
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));

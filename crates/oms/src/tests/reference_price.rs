@@ -106,6 +106,7 @@ fn a_triggered_order_is_measured_by_the_price_that_triggers_it() {
         quantity: Decimal::from_int(10),
         is_located: false,
         own_number: b"",
+        route: None,
         terms: crate::Terms {
             condition: crate::PriceCondition::parse(b"last>=150"),
             ..crate::Terms::NONE

@@ -13,21 +13,18 @@ use crate::values::units::Scales;
 use crate::values::value::{Effect, Price, Quantity, Side};
 
 impl Core {
-    /// Whether orders of an instrument go over TMP.
-    fn is_over_tmp(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
+    /// Whether orders for a line group go over TMP.
+    fn is_over_tmp(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].over_tmp)
     }
 
-    /// Whether a line of an instrument's group has no PositionEffect for orders that net.
-    fn needs_effect(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
+    /// Whether a line of a group has no PositionEffect for orders that net.
+    fn needs_effect(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].needs_effect)
     }
 
-    /// Whether a line of an instrument's group is one of futures, which have no A.
-    fn has_futures(&self, instrument: InstrumentNo) -> bool {
-        let group = self.lines.group(instrument);
+    /// Whether a line of a group is one of futures, which have no A.
+    fn has_futures(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].has_futures)
     }
 
@@ -38,10 +35,10 @@ impl Core {
         &self,
         asked: Option<Effect>,
         default: Option<Effect>,
-        instrument: InstrumentNo,
+        group: Option<usize>,
         has_effect: bool,
     ) -> Result<Effect, Reason> {
-        let over_tmp = self.is_over_tmp(instrument);
+        let over_tmp = self.is_over_tmp(group);
         let asked = match asked.map(Effect::asked) {
             Some(Effect::Netting) if over_tmp => Some(default.unwrap_or(Effect::Netting)),
             asked => asked,
@@ -50,9 +47,7 @@ impl Core {
             Some(Effect::Netting) if !has_effect => return Ok(Effect::Netting),
             Some(Effect::Netting) => Why::Effect,
             None if over_tmp => Why::TmpEffectValue,
-            Some(Effect::Automatic) if over_tmp && self.has_futures(instrument) => {
-                Why::TmpEffectValue
-            }
+            Some(Effect::Automatic) if over_tmp && self.has_futures(group) => Why::TmpEffectValue,
             Some(effect) if over_tmp && has_effect => return Ok(effect),
             Some(effect) if over_tmp => return Ok(effect.netting()),
             Some(effect @ (Effect::Open | Effect::Close)) if has_effect => return Ok(effect),
@@ -65,8 +60,13 @@ impl Core {
 
     /// Checks that a new order fits into R01; a held order becomes a limit or market order before.
     #[inline(never)]
-    pub(crate) fn check_tmp(&self, order: &Proposal, is_quote: bool) -> Result<(), Reason> {
-        if !self.is_over_tmp(order.instrument) {
+    pub(crate) fn check_tmp(
+        &self,
+        order: &Proposal,
+        group: Option<usize>,
+        is_quote: bool,
+    ) -> Result<(), Reason> {
+        if !self.is_over_tmp(group) {
             return Ok(());
         }
         let state = self.state();
@@ -79,10 +79,7 @@ impl Core {
             Why::TmpAccount
         } else if state.instruments().name(order.instrument).len() > LONG_SYMBOL {
             Why::TmpSymbol
-        } else if !is_quote
-            && order.effect == Effect::Netting
-            && self.needs_effect(order.instrument)
-        {
+        } else if !is_quote && order.effect == Effect::Netting && self.needs_effect(group) {
             Why::TmpEffect
         } else {
             return self.check_tmp_values(order.instrument, order.quantity, order.price);
@@ -99,7 +96,7 @@ impl Core {
         quantity: Quantity,
         price: Price,
     ) -> Result<(), Reason> {
-        if !self.is_over_tmp(order.instrument) {
+        if !self.is_over_tmp(self.lines.group_of(&self.state, order)) {
             return Ok(());
         }
         self.check_tmp_values(order.instrument, quantity, price)?;

@@ -77,7 +77,7 @@ pub(super) fn problems(
     {
         let symbols = rules.instruments.iter();
         let long = symbols.filter(|it| it.symbol.len() > SHORT_SYMBOL);
-        for it in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
+        for it in long.filter(|it| rules.may_reach(group, it.symbol.as_bytes())) {
             found.push(format!(
                 "symbol {} has more than 20 bytes, and does not fit into R06: route it to a line_group that is not in drop_copy_in {name} (now it goes to {})",
                 it.symbol, rule.name

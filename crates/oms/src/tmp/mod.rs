@@ -404,7 +404,7 @@ fn group_problems(rules: &RiskRules, group: usize, rule: &LineGroup, found: &mut
     }
     let symbols = rules.instruments.iter();
     let long = symbols.filter(|it| it.symbol.len() > orders::LONG_SYMBOL);
-    for rule in long.filter(|it| rules.group_of(it.symbol.as_bytes()) == Some(group)) {
+    for rule in long.filter(|it| rules.may_reach(group, it.symbol.as_bytes())) {
         found.push(format!(
             "symbol {} has more than 40 bytes, the maximum of TMP: route it to another line_group",
             rule.symbol

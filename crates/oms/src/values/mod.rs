@@ -12,6 +12,7 @@ pub(crate) mod names;
 pub(crate) mod own_tags;
 pub(crate) mod reason;
 pub(crate) mod report_numbers;
+pub mod route;
 pub mod rules;
 pub(crate) mod scope;
 pub(crate) mod show;

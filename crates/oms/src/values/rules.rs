@@ -8,6 +8,7 @@ use crate::values::fields::contract::Contract;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;
+pub use crate::values::route::{Route, RouteCondition};
 use crate::values::texts::TextTable;
 use crate::values::value::{Effect, End, Price, Quantity, Side};
 
@@ -375,15 +376,6 @@ impl FlowRule {
     }
 }
 
-/// Route of orders.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Route {
-    /// Symbols; `*` matches any suffix.
-    pub symbols: Vec<String>,
-    /// Index of the line group.
-    pub group: usize,
-}
-
 /// A limit of the limits file: scope, control, value.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LimitRule {
@@ -640,13 +632,34 @@ impl RiskRules {
         !self.drop_copies.is_empty() || rights.any(|rights| rights.reports)
     }
 
-    /// The group that orders of a symbol go to.
+    /// The group of the orders of a symbol for which no condition decides.
     #[must_use]
     pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {
-        let found = self.routes.iter().find(|route| {
-            let mut symbols = route.symbols.iter();
-            symbols.any(|pattern| matches(pattern, symbol))
-        });
+        let mut routes = self.routes.iter();
+        let found = routes.find(|route| route.when.is_none() && route.has(symbol));
         found.map(|route| route.group)
+    }
+
+    /// The routes that orders of a symbol may take, in their order: those with a condition, and the first one without.
+    pub fn routes_of<'s>(&'s self, symbol: &'s [u8]) -> impl Iterator<Item = &'s Route> {
+        let mut is_decided = false;
+        let routes = self.routes.iter().filter(|route| route.has(symbol));
+        routes.take_while(move |route| {
+            let was_decided = is_decided;
+            is_decided |= route.when.is_none();
+            !was_decided
+        })
+    }
+
+    /// Whether orders of a symbol may go to a group.
+    #[must_use]
+    pub fn may_reach(&self, group: usize, symbol: &[u8]) -> bool {
+        self.routes_of(symbol).any(|route| route.group == group)
+    }
+
+    /// Whether a route has a condition.
+    #[must_use]
+    pub fn has_conditions(&self) -> bool {
+        self.routes.iter().any(|route| route.when.is_some())
     }
 }

@@ -25,6 +25,7 @@ mod reload;
 mod replaced_status;
 mod reports;
 mod rights;
+mod routes;
 mod scenarios;
 mod spreads;
 mod texts;

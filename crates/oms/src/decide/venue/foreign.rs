@@ -14,7 +14,7 @@ impl Core {
     /// Whether a session may report on an order: the line that has it, one of its group, or one of a group that helps.
     #[inline]
     pub(crate) fn may_report(&self, session: SessionNo, order: &Order) -> bool {
-        order.line() == Some(session) || self.lines.reaches(session, order)
+        order.line() == Some(session) || self.lines.reaches(&self.state, session, order)
     }
 
     /// Whether a reject of a line may belong to this order; true if the order is not in memory.

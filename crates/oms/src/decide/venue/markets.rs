@@ -46,7 +46,7 @@ impl Core {
         let mut symbols = vec![0; known.len().div_ceil(8) as usize];
         let mut count = 0;
         for instrument in known.numbers() {
-            let is_its = is_its(instrument) && self.lines.group(instrument) == Some(group);
+            let is_its = is_its(instrument) && self.lines.trades(group, instrument);
             if is_its && self.state().market(instrument) != state {
                 symbols[instrument.index() / 8] |= 1 << (instrument.index() % 8);
                 count += 1;
@@ -98,8 +98,8 @@ impl Core {
     pub(crate) fn flow_groups(&self, line: SessionNo) -> BTreeSet<u8> {
         let group = self.lines.line(line).map(|line| line.group);
         let all = self.instruments.numbered();
-        let its =
-            all.filter(|(instrument, _)| group.is_some() && self.lines.group(*instrument) == group);
+        let trades = |it: InstrumentNo| group.is_some_and(|group| self.lines.trades(group, it));
+        let its = all.filter(|(instrument, _)| trades(*instrument));
         its.filter_map(|(_, rule)| Some(rule.as_ref()?.flow_group))
             .collect()
     }

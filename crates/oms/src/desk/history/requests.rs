@@ -18,6 +18,7 @@ impl History {
             | RequestEvent::ReplaceTaken { order, .. }
             | RequestEvent::CancelTaken { order, .. }
             | RequestEvent::Located { order, .. }
+            | RequestEvent::Routed { order, .. }
                 if order != self.order =>
             {
                 return None;
@@ -115,6 +116,12 @@ impl History {
                     broker => format!(", LocateBroker {}", text(broker)),
                 };
                 format!("LocateReqd {reqd}{broker}")
+            }
+            RequestEvent::Routed { line, .. } => {
+                format!(
+                    "routed by a condition to the line_group of {}",
+                    self.session(line)
+                )
             }
             RequestEvent::Fields {
                 number,

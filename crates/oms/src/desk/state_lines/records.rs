@@ -9,6 +9,7 @@ use crate::state::orders::carried::{Carried, Fields};
 use crate::state::orders::late::{LateReplaces, LateTerms};
 use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};
+use crate::state::orders::routed::Routed;
 use crate::state::orders::strays::{Stray, Strays};
 use crate::state::show::is_quantity;
 use crate::values::locate::Locates;
@@ -69,6 +70,14 @@ pub(super) fn locates(all: &Locates, to: &mut StateLines) {
     }
 }
 
+pub(super) fn routed(state: &OmsState, all: &Routed, to: &mut StateLines) {
+    let Routed(all) = all;
+    for (order, line) in all {
+        to.of(format_args!("route of order {order}"));
+        to.say("line group of", state.session_name(*line));
+    }
+}
+
 pub(super) fn carried(all: &Carried, to: &mut StateLines) {
     let Carried(all) = all;
     for (number, fields) in all {
@@ -120,6 +129,7 @@ fn rejected_terms(of: &OmsState, terms: &RejectedTerms, to: &mut StateLines) {
         until,
         effect,
         is_located,
+        route,
         reason,
     } = terms;
     to.say("session", of.session_name(*session));
@@ -137,6 +147,7 @@ fn rejected_terms(of: &OmsState, terms: &RejectedTerms, to: &mut StateLines) {
     to.some("expire date", *until);
     orders::effect(*effect, to);
     to.flag("is located", *is_located);
+    to.some("line group of", route.map(|line| of.session_name(line)));
     let Reason {
         why,
         scope,

@@ -113,6 +113,12 @@ impl OmsState {
                 self.locates.add(order, Locate { reqd, broker });
                 Some(())
             }
+            RequestEvent::Routed { order, line } => {
+                self.orders.get(order)?;
+                self.sessions.get(line)?;
+                self.routed.add(order, line);
+                Some(())
+            }
             RequestEvent::Fields {
                 number,
                 header,
@@ -347,6 +353,9 @@ impl OmsState {
         }
         if !self.locates.is_empty() {
             self.locates.forget(order);
+        }
+        if !self.routed.is_empty() {
+            self.routed.forget(order);
         }
         if !self.carried.is_empty() {
             let request = self.orders.get(order);

@@ -5,6 +5,7 @@ use crate::state::orders::Place;
 use crate::state::orders::strays::Stray;
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
+use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
 impl OmsState {
@@ -78,6 +79,15 @@ impl OmsState {
             self.orders.get(*number).is_some() || self.orders.request(*number).is_some()
         };
         self.carried.0.keys().all(is_known).then_some(())
+    }
+
+    /// Orders and sessions of routes are known.
+    pub(super) fn check_routed(&self) -> Option<()> {
+        let mut routed = self.routed.0.iter();
+        let is_known = |(order, line): (&Number, &SessionNo)| {
+            self.orders.get(*order).is_some() && self.sessions.get(*line).is_some()
+        };
+        routed.all(is_known).then_some(())
     }
 
     /// Each closed order is listed once among the closed ones, and no number overflows.

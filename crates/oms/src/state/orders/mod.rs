@@ -34,6 +34,7 @@ pub(crate) mod own;
 pub(crate) mod rejected;
 pub(crate) mod remade;
 pub(crate) mod retries;
+pub(crate) mod routed;
 pub(crate) mod strays;
 pub mod transition;
 pub(crate) mod used_execs;

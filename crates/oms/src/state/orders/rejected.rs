@@ -36,6 +36,8 @@ pub struct RejectedTerms {
     pub effect: Effect,
     /// The stock of a short sale is located.
     pub is_located: bool,
+    /// The first session of the line group that the condition of a route chose.
+    pub route: Option<SessionNo>,
     /// Why it was rejected.
     pub reason: Reason,
 }
@@ -43,7 +45,7 @@ pub struct RejectedTerms {
 record! {
     RejectedTerms {
         session, account, instrument, until, side, kind, tif, price, stop, quantity, effect,
-        is_located, reason
+        is_located, route, reason
     }
 }
 
