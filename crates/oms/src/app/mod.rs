@@ -7,10 +7,11 @@ mod routes;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use fixwire_protocol::{Decoder, Message, Mono, Now, Outbox, SessionId};
+use fixwire_protocol::{Decoder, Dictionary, Message, Mono, Now, Outbox, SessionId};
 
 use crate::decide::core::Core;
 use crate::decide::reload::SettingsSource;
@@ -52,7 +53,7 @@ pub use session::OmsSession;
 
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
-use session::{Reach, versions};
+use session::{Reach, dictionaries, versions};
 use texts::Languages;
 
 /// Maximum output of handling one message: notes and messages, and their bytes.
@@ -103,6 +104,8 @@ pub struct Oms {
     note: Vec<u8>,
     /// Lines whose ExecID(17) clients get.
     exec_id_lines: Vec<SessionNo>,
+    /// The dictionaries of all sessions, each once.
+    dictionaries: Vec<Arc<Dictionary>>,
     /// A report with fields of its venue, while it is written.
     body: Vec<u8>,
     decoder: Decoder,
@@ -130,6 +133,7 @@ impl Oms {
             languages: Languages::new(&rules, versions(&sessions)),
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
+            dictionaries: dictionaries(&sessions),
             sessions,
             key,
             begun: false,
@@ -207,7 +211,7 @@ impl Oms {
         report: Option<&'a Message<'a>>,
     ) -> (&'a mut Core, Out<'a>, CarriedFields<'a>) {
         let (state, lines) = (self.core.state(), &self.exec_id_lines);
-        let fields = report.and_then(|it| VenueFields::of(it, state, lines));
+        let fields = report.and_then(|it| VenueFields::of(it, state, lines, &self.dictionaries));
         let venue = fields.map(|fields| VenueWords {
             fields,
             sessions: &self.sessions,

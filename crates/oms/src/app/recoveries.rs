@@ -3,10 +3,9 @@
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::fmt;
 
-use fixwire_protocol::{Dictionary, Message, Nanos, Outbox, Refusal, SessionId};
+use fixwire_protocol::{Message, Nanos, Outbox, Refusal, SessionId};
 
 use super::Oms;
 use crate::app::recovery::{
@@ -180,7 +179,7 @@ impl Oms {
                     client,
                     receiver,
                     dictionary: Arc::clone(&self.sessions[from.0 as usize].dictionary),
-                    dictionaries: self.dictionaries(),
+                    dictionaries: self.dictionaries.clone(),
                     exec_id_lines: self.exec_id_lines.clone(),
                     filter: asked.filter,
                 },
@@ -188,20 +187,6 @@ impl Oms {
             });
         }
         Ok(())
-    }
-
-    /// The dictionaries of all sessions, each once.
-    fn dictionaries(&self) -> Vec<Arc<Dictionary>> {
-        let mut all: Vec<Arc<Dictionary>> = Vec::new();
-        for session in &self.sessions {
-            if !all
-                .iter()
-                .any(|known| Arc::ptr_eq(known, &session.dictionary))
-            {
-                all.push(Arc::clone(&session.dictionary));
-            }
-        }
-        all
     }
 
     fn why_not(

@@ -389,8 +389,8 @@ impl ReportReplay {
             client,
             &mut self.outbox,
         );
-        let lines = &self.request.exec_id_lines;
-        if let Some(venue) = VenueFields::of(&message, &self.state, lines)
+        let (lines, dictionaries) = (&self.request.exec_id_lines, &self.request.dictionaries);
+        if let Some(venue) = VenueFields::of(&message, &self.state, lines, dictionaries)
             && venue.is_of(event, &self.before)
         {
             let dictionary = &self.request.dictionary;

@@ -56,6 +56,18 @@ pub(super) fn versions(sessions: &[OmsSession]) -> impl Iterator<Item = (&str, V
     sessions.map(|session| (session.name.as_str(), session.version))
 }
 
+/// The dictionaries of sessions, each once.
+pub(super) fn dictionaries(sessions: &[OmsSession]) -> Vec<Arc<Dictionary>> {
+    let mut all: Vec<Arc<Dictionary>> = Vec::new();
+    for session in sessions {
+        let is_it = |known: &Arc<Dictionary>| Arc::ptr_eq(known, &session.dictionary);
+        if !all.iter().any(is_it) {
+            all.push(Arc::clone(&session.dictionary));
+        }
+    }
+    all
+}
+
 /// Where the requests to a line group may go: its lines, and the lines of its helpers.
 #[derive(Debug, Default)]
 pub(super) struct Reach {

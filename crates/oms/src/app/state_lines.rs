@@ -60,6 +60,7 @@ impl Oms {
             status_waits,
             note: _,          // A buffer.
             exec_id_lines: _, // Settings.
+            dictionaries: _,  // Settings.
             body: _,          // A buffer.
             decoder: _,       // A buffer.
             listener: _,      // Not state.

@@ -3,6 +3,7 @@
 //! They are taken from the venue's message when the report is written: live, and when it is made again from the journal,
 //! which keeps each message with its notes.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
@@ -11,7 +12,7 @@ use super::before::Before;
 use super::clients::order_of;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, SpreadEvent};
-use crate::values::fields::carried::{allows, each_field, group_len};
+use crate::values::fields::carried::{allows, each_field, group_len, has_member};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
@@ -24,6 +25,8 @@ const MOST: usize = 1 << 10;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VenueFields<'a> {
     message: &'a Message<'a>,
+    /// The dictionaries of all sessions, each once.
+    dictionaries: &'a [Arc<Dictionary>],
     order: Number,
     /// It is of a leg of the order's spread.
     is_leg: bool,
@@ -39,6 +42,7 @@ impl<'a> VenueFields<'a> {
         message: &'a Message<'a>,
         state: &OmsState,
         exec_id_lines: &[SessionNo],
+        dictionaries: &'a [Arc<Dictionary>],
     ) -> Option<Self> {
         if message.msg_type() != b"8" {
             return None;
@@ -59,6 +63,7 @@ impl<'a> VenueFields<'a> {
         }
         Some(Self {
             message,
+            dictionaries,
             order: id.order,
             is_leg,
             // FIX 4.0 has no ExecType.
@@ -108,6 +113,14 @@ impl<'a> VenueFields<'a> {
         is_new && matches!(self.kind, Some(b"F" | b"1" | b"2"))
     }
 
+    /// Whether the venue's group goes on behind its last field that a receiver knows.
+    fn goes_on(&self, count: Tag, end: usize) -> bool {
+        let next = self.message.fields().get(end);
+        let dictionaries = self.dictionaries.iter();
+        let mut groups = dictionaries.filter_map(|it| it.group(b"8", count));
+        next.is_some_and(|next| groups.any(|group| has_member(group, next.tag)))
+    }
+
     /// Tags of the fields that could go to clients, members of groups too.
     pub(crate) fn tags(&self) -> impl Iterator<Item = Tag> {
         let fields = self.message.fields().iter().map(|field| field.tag);
@@ -147,6 +160,7 @@ impl<'a> VenueFields<'a> {
                         && def.is_some_and(|def| allows(def, self.message.value(*field)))
                 }) && self.message.raw(start..start + len).len() <= room
                     && !has(new, field.tag)
+                    && !self.goes_on(field.tag, start + len)
             });
             let Some(len) = fit else {
                 left(field.tag);

@@ -113,6 +113,12 @@ pub(crate) fn group_len(
     }
 }
 
+/// Whether a group, or a group in it, has a field.
+pub(crate) fn has_member(group: &GroupDef, tag: Tag) -> bool {
+    let mut members = group.members().iter();
+    members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has_member(it, tag)))
+}
+
 /// Whether a field may have a value.
 pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
     let mut values = value.split(|byte| *byte == b' ');
