@@ -11,6 +11,7 @@ use fixwire_text::{Diagnostic, TomlTable, TomlValue};
 
 use super::Reader;
 use crate::values::fields::SETS_MAX;
+use crate::values::fields::carried::has_member;
 use crate::values::fields::contract::{Contract, ContractKey, FieldRule, MapTable};
 use crate::values::fields::field_table::{REQUESTS, why_not};
 
@@ -27,6 +28,11 @@ pub(super) fn shown(contract: &Contract, key: ContractKey) -> String {
 }
 
 impl Reader<'_> {
+    fn dictionaries(&self) -> &[Dictionary; 3] {
+        self.dictionaries
+            .get_or_init(|| VERSIONS.map(Dictionary::built_in))
+    }
+
     /// Reads a key into a contract.
     pub(super) fn contract(
         &mut self,
@@ -81,7 +87,8 @@ impl Reader<'_> {
         }
         // A length and its data are one field.
         let partners = tags.iter().filter_map(|tag| partner(*tag));
-        for member in members(&tags, key).into_iter().chain(partners) {
+        let members = members(self.dictionaries(), &tags, key);
+        for member in members.into_iter().chain(partners) {
             // What the settings say of the field itself counts.
             let _ = contract.add(member, rule.clone(), true);
         }
@@ -101,7 +108,7 @@ impl Reader<'_> {
             let what = format!("{} in {} is not a tag", value.key, key.name());
             return self.wrong(value.at, what, "write the number of the field");
         };
-        if let Some(why) = why_not_single(tag, key) {
+        if let Some(why) = why_not_single(self.dictionaries(), tag, key) {
             let what = format!("{} cannot name tag {tag}: {why}", key.name());
             let hint = "carry, drop and refuse may name it";
             return self.wrong(value.at, what, hint);
@@ -204,9 +211,9 @@ fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
 }
 
 /// Why a field has no value that stands alone; `None` when it has one.
-fn why_not_single(tag: Tag, key: ContractKey) -> Option<&'static str> {
+fn why_not_single(dictionaries: &[Dictionary], tag: Tag, key: ContractKey) -> Option<&'static str> {
     let (mut is_alone, mut is_member) = (false, false);
-    for dictionary in VERSIONS.map(Dictionary::built_in) {
+    for dictionary in dictionaries {
         let field = dictionary.field(tag);
         if field.is_some_and(|field| field.partner.is_some()) {
             return Some("its length is a field of its own");
@@ -221,7 +228,7 @@ fn why_not_single(tag: Tag, key: ContractKey) -> Option<&'static str> {
                     }
                     is_alone = true;
                 }
-                is_member |= member.group.as_ref().is_some_and(|it| has(it, tag));
+                is_member |= member.group.as_ref().is_some_and(|it| has_member(it, tag));
             }
         }
     }
@@ -238,13 +245,8 @@ fn partner(tag: Tag) -> Option<Tag> {
     })
 }
 
-fn has(group: &GroupDef, tag: Tag) -> bool {
-    let mut members = group.members().iter();
-    members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has(it, tag)))
-}
-
 /// The fields of the groups that these tags count, except fields that the key may not name.
-fn members(counts: &[Tag], key: ContractKey) -> Vec<Tag> {
+fn members(dictionaries: &[Dictionary], counts: &[Tag], key: ContractKey) -> Vec<Tag> {
     fn add(group: &GroupDef, key: ContractKey, all: &mut Vec<Tag>) {
         for member in group.members() {
             if why_not(key, member.tag).is_none() {
@@ -256,11 +258,7 @@ fn members(counts: &[Tag], key: ContractKey) -> Vec<Tag> {
         }
     }
     let mut all = Vec::new();
-    if counts.is_empty() {
-        return all;
-    }
-    for version in VERSIONS {
-        let dictionary = Dictionary::built_in(version);
+    for dictionary in dictionaries {
         for msg_type in REQUESTS {
             let groups = counts
                 .iter()

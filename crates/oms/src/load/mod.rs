@@ -4,9 +4,10 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::OnceCell;
 use core::hash::Hasher;
 
-use fixwire_protocol::{Decimal, OperatorRight};
+use fixwire_protocol::{Decimal, Dictionary, OperatorRight};
 use fixwire_text::ReloadEffect::{Applied, Confirmed};
 use fixwire_text::{
     REQUIRED, SettingKey, TomlFile, TomlTable, duration, keys, number, place, tables,
@@ -64,6 +65,7 @@ pub fn load(
         errors: Vec::new(),
         rules: RiskRules::default(),
         known: Known::default(),
+        dictionaries: OnceCell::new(),
     };
     reader.accounts(file);
     reader.oms(file);
@@ -109,6 +111,8 @@ pub(crate) struct Reader<'t> {
     errors: Vec<Diagnostic>,
     rules: RiskRules,
     known: Known,
+    /// Those of the versions that clients speak, once they are needed.
+    dictionaries: OnceCell<[Dictionary; 3]>,
 }
 
 /// Index of the rules read so far.
