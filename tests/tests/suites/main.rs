@@ -4,6 +4,7 @@
 mod acceptance;
 mod canaries;
 mod captures;
+mod contract;
 mod corpus;
 mod disturbed;
 mod doctor;

@@ -45,7 +45,7 @@ fields. `fixwire check` shows the contracts, `fixwire oms status` how often fiel
 | `set` | this value, also when the client sent none |
 | `map` | the value that the table has for the client's; another value is rejected |
 | `drop` | nothing; the field is counted |
-| `refuse` | nothing; the request is rejected |
+| `refuse` | nothing; the request is rejected; it may name each field that is passed on or rejected |
 
 ```toml
 [[user]]
