@@ -1,16 +1,18 @@
 //! docs/reference/oms-fields.md is made from the table of fields.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::dictionary::{Member, Version};
 use fixwire_protocol::{Dictionary, Tag};
 
+use crate::OmsSession;
 use crate::values::fields::contract::ContractKey;
 use crate::values::fields::field_table::{
     FieldClass, FieldRow, Messages, REPORT_FIELDS, REQUEST_FIELDS, REQUESTS, VENUE_MESSAGES,
-    why_not,
+    report_bit, report_field, why_not,
 };
 
 const TOP: &str = "<!-- Made from crates/oms/src/values/fields/field_table by `UPDATE=1 cargo test -p fixwire-oms fields`. -->
@@ -173,7 +175,10 @@ fn no_tag_has_two_rows_for_a_message() {
         for (at, row) in rows.iter().enumerate() {
             for tag in row.tags {
                 let again = rows[..at].iter().find(|other| {
-                    let is_refused = matches!(row.class, FieldClass::Refused | FieldClass::Never);
+                    let is_refused = matches!(
+                        row.class,
+                        FieldClass::Refused | FieldClass::Never | FieldClass::Counted
+                    );
                     !is_refused && other.tags.contains(tag) && other.messages & row.messages != 0
                 });
                 assert!(again.is_none(), "{tag}: {again:?} {row:?}");
@@ -198,4 +203,45 @@ fn what_is_refused_may_be_dropped_or_not() {
             }
         }
     }
+}
+
+/// The fields that a dictionary gives a message, its groups, header and trailer included.
+fn fields_of(dictionary: &Dictionary, msg_type: &[u8]) -> BTreeSet<Tag> {
+    fn add(members: &[Member], all: &mut BTreeSet<Tag>) {
+        for member in members {
+            all.insert(member.tag);
+            let group = member.group.iter();
+            group.for_each(|group| add(group.members(), all));
+        }
+    }
+    let mut all = BTreeSet::new();
+    let message = dictionary.message(msg_type).into_iter();
+    for part in message.chain([dictionary.header(), dictionary.trailer()]) {
+        add(part.members(), &mut all);
+    }
+    all
+}
+
+#[test]
+fn each_field_of_a_report_is_classified() {
+    let mut missing = Vec::new();
+    for msg_type in ["8", "9"] {
+        let mut tags = BTreeSet::new();
+        for version in Version::ALL {
+            tags.extend(fields_of(
+                &OmsSession::built_in(version),
+                msg_type.as_bytes(),
+            ));
+        }
+        assert!(tags.len() > 50, "{msg_type} has {} fields", tags.len());
+        let bit = report_bit(msg_type.as_bytes());
+        let new = tags
+            .into_iter()
+            .filter(|tag| report_field(*tag, bit).is_none());
+        missing.extend(new.map(|tag| (msg_type, tag)));
+    }
+    assert!(
+        missing.is_empty(),
+        "fields without a row in values/fields/field_table/reports.rs: {missing:?}"
+    );
 }

@@ -21,6 +21,7 @@ const SNAPSHOT: Messages = 1 << 10;
 const INCREMENT: Messages = 1 << 11;
 /// A message that the OMS does not read.
 pub(super) const OTHER: Messages = 1 << 12;
+const REPORTS: Messages = EXECUTION | CANCEL_REJECT;
 const ALL: Messages = (1 << 13) - 1;
 
 /// The fields of reports: the first row of a tag and a message counts. A field that is in no row is counted.
@@ -49,6 +50,23 @@ pub const REPORT_FIELDS: &[FieldRow] = &[
     row(&[55, 324, 326], SECURITY, Used, "the state of a market"),
     row(&[335, 336, 340], TRADING, Used, "the state of a market"),
     row(&[55, 262, 268, 269, 270, 271, 279, 290, 1023], SNAPSHOT | INCREMENT, Used, "prices of a market"),
+
+    row(&[19], EXECUTION, Counted, "the client gets the number of its own report of the fill"),
+    row(tags::HEADER, REPORTS, Counted, "on behalf of whom, to whom, signatures and data: each session has a header of its own"),
+    row(tags::TEXTS, REPORTS, Counted, "free text"),
+    row(tags::PARTIES, CANCEL_REJECT, Counted, "parties, clients and brokers"),
+    row(tags::TERMS, EXECUTION, Counted, "how, when and how much of an order trades: as its client asked"),
+    row(tags::PEGS, EXECUTION, Counted, "pegged and discretionary prices"),
+    row(tags::TRIGGERS, EXECUTION, Counted, "conditions that the venue watches"),
+    row(tags::INSTRUMENT, EXECUTION, Counted, "the OMS knows instruments by Symbol(55) alone"),
+    row(tags::UNDERLYINGS, EXECUTION, Counted, "the OMS knows instruments by Symbol(55) alone"),
+    row(tags::LEGS, EXECUTION, Counted, "a spread is a symbol of its own"),
+    row(tags::SETTLEMENT, REPORTS, Counted, "money, settlement, allocation, yields"),
+    row(tags::REGULATION, REPORTS, Counted, "capacities, restrictions, times and desks of regulations"),
+    row(tags::IDS, REPORTS, Counted, "identifiers that the OMS does not keep"),
+    row(tags::QUOTES, EXECUTION, Counted, "of the quote that was traded"),
+    row(tags::NESTED_PARTIES, EXECUTION, Counted, "parties of legs, allocations and single fills"),
+    row(tags::OF_REPORTS, REPORTS, Counted, "rates, points, yields, allocations and crosses of an execution, and numbers of reports"),
 ];
 
 const fn row(
