@@ -14,8 +14,9 @@ use super::fields::{FieldUse, first_unusual};
 use super::session::Reach;
 use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, fields_of_cancels};
-use crate::values::fields::carried::{SentBecause, group_len, splits};
-use crate::values::fields::contract::Passage;
+use crate::state::orders::Order;
+use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
+use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::field_table::request_bit;
 use crate::values::fields::is_taken;
 use crate::values::ids::{SessionNo, Table};
@@ -35,8 +36,9 @@ impl Oms {
     /// Resolves the settings for request fields, at the start and after a reload.
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
-        self.users_set = self.rules().users.iter().any(sets);
-        self.looks_at_all = self.users_set || self.rules().has_conditions();
+        let merges = self.rules().groups.iter().any(|group| group.merges);
+        self.adds_fields = merges || self.rules().users.iter().any(sets);
+        self.looks_at_all = self.adds_fields || self.rules().has_conditions();
         let names = self.core.state().sessions();
         let mut contracts = Table::default();
         let mut of_cancels: Table<SessionNo, Vec<Tag>> = names.iter().map(|_| Vec::new()).collect();
@@ -63,7 +65,7 @@ impl Oms {
     }
 
     /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user
-    /// sets fields, or when its route may depend on them.
+    /// sets fields, when it may have those of its order, or when its route may depend on them.
     #[inline]
     pub(super) fn first_to_look_at(
         &self,
@@ -81,8 +83,10 @@ impl Oms {
     #[cold]
     fn is_looked_at(&self, index: SessionNo, message: &Message<'_>) -> bool {
         let user = self.core.user(index);
-        user.is_ok_and(|user| user.contract.sets().next().is_some())
-            || (message.msg_type() == b"D" && self.rules().has_conditions())
+        let sets = user.is_ok_and(|user| user.contract.sets().next().is_some());
+        let is_routed = message.msg_type() == b"D" && self.rules().has_conditions();
+        let may_merge = message.msg_type() == b"G" && !self.core.state().carried.is_empty();
+        sets || is_routed || may_merge
     }
 
     /// Adds the fields that the user of a request sets and that the client did not send, as far as the lines that the request
@@ -107,13 +111,87 @@ impl Oms {
         }
     }
 
-    /// Whether the order of a replace has not been sent.
-    fn is_unsent(&self, index: SessionNo, message: &Message<'_>) -> bool {
+    /// The order of a replace.
+    fn order_of(&self, index: SessionNo, message: &Message<'_>) -> Option<&Order> {
         let state = self.core.state();
         let original = message.get(tag::ORIG_CL_ORD_ID);
         let number = original.and_then(|id| state.used(index, id));
-        let order = number.and_then(|number| state.orders().get(number));
-        order.is_some_and(|order| order.state.is_unsent())
+        number.and_then(|number| state.orders().get(number))
+    }
+
+    /// Adds the fields of its order that a replace does not name, where the settings merge them: those that all lines have
+    /// in a replace too, or that the order keeps without them.
+    ///
+    /// # Errors
+    ///
+    /// The field that the contract of a line refuses, or that makes them too long.
+    pub(super) fn gather_of_order(
+        &mut self,
+        index: SessionNo,
+        group: Option<usize>,
+        message: &Message<'_>,
+    ) -> Result<(), LostField> {
+        let order = self.order_of(index, message);
+        let order = order.map(|order| (order.number, order.state.is_unsent()));
+        let Self {
+            core,
+            decoder,
+            gathered,
+            ..
+        } = self;
+        let rules = core.rules();
+        let rule = group.and_then(|group| rules.groups.get(group));
+        let merging = rule.filter(|rule| message.msg_type() == b"G" && rule.merges);
+        let reach = group.and_then(|group| self.reaches.get(group));
+        let (Some(rule), Some(reach), Some((order, is_unsent))) = (merging, reach, order) else {
+            return Ok(());
+        };
+        let client = self.links.clients.get(index).copied().flatten();
+        let client = client.and_then(|client| self.sessions.get(client.session.0 as usize));
+        let user = core.user(index).ok().map(|user| &user.contract);
+        let helpers = rules
+            .groups
+            .iter()
+            .filter(|it| rule.helpers.contains(&it.name));
+        let contracts = helpers.map(|it| &it.contract).chain([&rule.contract]);
+        let contracts: Vec<_> = contracts.collect();
+        let bit = request_bit(b"G");
+        let CarriedFields { header, body, .. } = core.state().carried.of(order);
+        for (part, is_header) in [(header, true), (body, false)] {
+            let carried = decoder.decode_whole(part);
+            let fields = carried.fields();
+            let mut at = 0;
+            while let Some(first) = fields.get(at) {
+                let tag = first.tag;
+                let group = |of: &[u8]| client.and_then(|it| it.dictionary.group(of, tag));
+                let def = group(b"D").or_else(|| group(b"G"));
+                let len = def.map_or(Ok(1), |def| group_len(def, &carried, &fields[at..]))?;
+                let (whole, field) = (carried.raw(at..at + len), &fields[at..at + len]);
+                at += len;
+                if gathered.has(tag) || one_field(tag).any(|tag| message.has(tag)) {
+                    continue;
+                }
+                let is_refused = |field: &&Field| {
+                    let value = carried.value(**field);
+                    let takes = |it: &&Contract| is_taken(it, user, bit, field.tag, value);
+                    !contracts.iter().all(takes)
+                };
+                if let Some(field) = field.iter().find(is_refused) {
+                    return Err(field.tag.into());
+                }
+                if is_unsent || reach.is_in_replaces(tag) {
+                    gathered.add(tag, is_header, |to| to.extend_from_slice(whole));
+                } else {
+                    gathered.keep(whole);
+                }
+                let limit = rules.carried_bytes;
+                if gathered.fields().len() > limit {
+                    let limit = Some(limit);
+                    return Err(LostField { tag, limit });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Gathers a field of a request, or a count with its group, that its venue gets: how many fields they are.
@@ -152,8 +230,10 @@ impl Oms {
         let reach = group.and_then(|group| self.reaches.get(group));
         // An order that was not sent yet has the fields of its replace when it goes.
         let sent_in: &[&[u8]] = match message.msg_type() {
-            b"G" if self.is_unsent(index, message) => &[b"G", b"D"],
-            b"G" => &[b"G"],
+            b"G" => match self.order_of(index, message) {
+                Some(order) if order.state.is_unsent() => &[b"G", b"D"],
+                _ => &[b"G"],
+            },
             b"F" => &[b"F"],
             _ => &[b"D"],
         };
@@ -202,6 +282,14 @@ impl Oms {
             }),
         }
     }
+}
+
+/// The tags that are one field with this one: a text may also be encoded.
+fn one_field(of: Tag) -> impl Iterator<Item = Tag> {
+    const TEXT: [Tag; 3] = [tag::TEXT, 354, 355];
+    let is_text = TEXT.contains(&of);
+    let others = TEXT.into_iter().filter(move |_| is_text);
+    others.chain([of])
 }
 
 fn put_field(to: &mut Vec<u8>, tag: Tag, value: &[u8]) {

@@ -94,8 +94,11 @@ impl Oms {
                 FieldUse::Refused => return Some(field.tag.into()),
             };
         }
-        if self.users_set && bit & CARRYING != 0 {
+        if self.adds_fields && bit & CARRYING != 0 {
             self.gather_sets(index, group, message);
+            if let Err(lost) = self.gather_of_order(index, group, message) {
+                return Some(lost);
+            }
         }
         for field in &fields[from..] {
             if self.field_use(index, group, message, *field) == FieldUse::Dropped {

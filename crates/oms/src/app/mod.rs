@@ -96,9 +96,9 @@ pub struct Oms {
     status_waits: Vec<Number>,
     /// By line group.
     reaches: Vec<Reach>,
-    /// Whether a user sets fields of its requests.
-    users_set: bool,
-    /// Requests for orders are looked at more closely: users set fields of them, or routes have conditions.
+    /// Whether a user sets fields of its requests, or replaces have those of their orders.
+    adds_fields: bool,
+    /// Requests for orders are looked at more closely: fields are added to them, or routes have conditions.
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
@@ -150,7 +150,7 @@ impl Oms {
             not_used: NotUsed::default(),
             status_waits: Vec::new(),
             reaches: Vec::new(),
-            users_set: false,
+            adds_fields: false,
             looks_at_all: false,
             gathered: Gathered::default(),
             note: Vec::with_capacity(1 << 10),

@@ -119,6 +119,16 @@ impl Reach {
         })
     }
 
+    /// Whether a replace can have a field of its order, or a count with its group, on all lines. Settings name what is in no
+    /// dictionary, for both.
+    pub(super) fn is_in_replaces(&self, tag: Tag) -> bool {
+        self.dictionaries.iter().all(|line| {
+            let [order, replace] = [b"D", b"G"].map(|it| line.message(it));
+            let [order, replace] = [order, replace].map(|it| it.and_then(|it| it.member(tag)));
+            order.is_none_or(|order| replace.is_some_and(|it| it.group == order.group))
+        })
+    }
+
     /// The fields of `set` that all lines have in a message.
     pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
         let mut lines = self.dictionaries.iter();

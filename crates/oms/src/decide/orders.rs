@@ -139,11 +139,12 @@ impl Core {
         sink: &mut impl Sink,
     ) {
         if !fields.is_empty() {
-            let CarriedFields { header, body } = fields;
+            let CarriedFields { header, body, kept } = fields;
             let event = OrderEvent::Request(RequestEvent::Fields {
                 number,
                 header,
                 body,
+                kept,
             });
             self.emit(at, &event, sink);
         }

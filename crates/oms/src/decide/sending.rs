@@ -107,7 +107,7 @@ impl Core {
         };
         let user = self.user(session).ok().map(|user| &user.contract);
         let bit = request_bit(msg_type);
-        let CarriedFields { header, body } = self.state.carried.of(number);
+        let CarriedFields { header, body, .. } = self.state.carried.of(number);
         let mut fields = each_field(header).chain(each_field(body));
         let mut len = 0;
         let is_refused = |field: &CarriedField<'_>| {

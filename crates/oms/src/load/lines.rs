@@ -156,6 +156,14 @@ impl TableRule for LineGroup {
         refuse: Own("list",
             |reader, group, value| reader.contract(&mut group.contract, ContractKey::Refuse, value),
             |group| contracts::shown(&group.contract, ContractKey::Refuse)), "", Applied;
+        /// which [fields](#fields-of-requests) a replace passes on: `own`, those that it has; `merge`, also those of its
+        /// order that it does not name
+        replace: Own("word",
+            |_, group, value| {
+                group.merges = value.choice(&[("own", false), ("merge", true)])?;
+                Ok(())
+            },
+            |group| if group.merges { "merge".into() } else { String::new() }), "\"own\"", Applied;
         /// on a client's OrderStatusRequest(H) for an open order: `from the book`: the OMS answers, and asks the venue
         /// only when the state is in doubt. `pass on`: the OMS answers, asks the venue, and answers again. `no`: [the
         /// OMS never asks the venue](#status-requests-to-venues)

@@ -262,6 +262,7 @@ events! {
             number: Number = "Its number.",
             header: &'a [u8] = "Those of the header, each with SOH.",
             body: &'a [u8] = "Those of the body.",
+            kept: &'a [u8] = "Of a replace: those of the body that its order keeps and that are not sent.",
         }
         /// A new order or a replace must not be sent after a time.
         83 ValidUntil {

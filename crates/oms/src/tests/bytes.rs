@@ -216,6 +216,7 @@ fn add_orders(state: &mut OmsState) {
     let fields = CarriedFields {
         header: b"50=T\x01",
         body: b"58=a\x01",
+        kept: b"377=Y\x01",
     };
     state.carried.add(closed, fields);
     state.routed.add(closed, SessionNo::new(0));
@@ -328,7 +329,7 @@ fn add_records(state: &mut OmsState) {
             rerun,
             fields: Fields::of(CarriedFields {
                 header: b"115=X\x01",
-                body: b"",
+                ..CarriedFields::NONE
             }),
         });
     }

@@ -228,6 +228,8 @@ pub struct LineGroup {
     pub number_pool: Option<String>,
     /// What becomes of fields of requests to its lines.
     pub contract: Contract,
+    /// Replaces have the fields of their orders that they do not name.
+    pub merges: bool,
     /// Whether the OMS requests the status of orders from the venue.
     pub status: StatusRule,
     /// The OMS requests the status of all open orders of a line at each logon, with OrderMassStatusRequest(AF).

@@ -7,7 +7,6 @@ use core::fmt;
 
 use fixwire_protocol::Decimal;
 
-use crate::values::fields::carried::CarriedFields;
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Price, Quantity};
 
@@ -151,8 +150,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 }
 
 /// Fields that a request carries, with a line between them.
-pub(crate) fn carried(fields: CarriedFields<'_>) -> String {
-    let all = [fields.header, fields.body].concat();
+pub(crate) fn carried(parts: &[&[u8]]) -> String {
+    let all = parts.concat();
     let shown = all.strip_suffix(b"\x01").unwrap_or(&all);
     text(
         &shown

@@ -7,7 +7,6 @@ use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use super::{History, name};
 use crate::state::event::RequestEvent;
-use crate::values::fields::carried::CarriedFields;
 use crate::values::show::{carried, text};
 use crate::values::value::{RequestKind, Side};
 
@@ -127,9 +126,15 @@ impl History {
                 number,
                 header,
                 body,
+                kept,
             } => {
-                let fields = carried(CarriedFields { header, body });
-                format!("{} carries {fields}", self.what(number)?)
+                let (fields, kept) = (carried(&[header, body]), carried(&[kept]));
+                let keeps = if kept.is_empty() {
+                    ""
+                } else {
+                    "; its order keeps "
+                };
+                format!("{} carries {fields}{keeps}{kept}", self.what(number)?)
             }
             RequestEvent::ValidUntil { number, until } => {
                 let mut stamp = TimestampWriter::new();

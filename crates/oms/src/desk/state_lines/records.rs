@@ -87,8 +87,8 @@ pub(super) fn carried(all: &Carried, to: &mut StateLines) {
 }
 
 fn fields_of(fields: &Fields, to: &mut StateLines) {
-    let Fields { header, body } = fields;
-    for (part, bytes) in [("header", header), ("body", body)] {
+    let Fields { header, body, kept } = fields;
+    for (part, bytes) in [("header", header), ("body", body), ("kept", kept)] {
         if !bytes.is_empty() {
             to.say(part, bytes.escape_ascii());
         }

@@ -27,7 +27,11 @@ impl OmsState {
                     terms,
                     id: Text::new(id),
                     rerun: 0,
-                    fields: Fields::of(CarriedFields { header, body }),
+                    fields: Fields::of(CarriedFields {
+                        header,
+                        body,
+                        kept: b"",
+                    }),
                 });
                 Some(())
             }

@@ -32,13 +32,13 @@ impl OmsState {
             let all = state.orders.at(place)?.filled >= quantity;
             state.step(place, Transition::Replace { all })?;
             let closed = match request {
-                Some(request) => {
-                    state.carry_on(place, request);
-                    Some(state.orders.remove_request(request)?)
-                }
+                Some(request) => Some(state.orders.remove_request(request)?),
                 None => None,
             };
             let before = state.orders.at(place)?.current;
+            if current != before {
+                state.carry_on(place, current);
+            }
             if !state.remade.is_empty() && (request.is_some() || current != before) {
                 state.remade.forget(number);
             }
@@ -61,7 +61,8 @@ impl OmsState {
         let terms = self.late.of(number);
         (terms.quantity_at, terms.price_at) = (quantity_at, price_at);
         if let Some(request) = request {
-            terms.remember(request);
+            let forgotten = terms.remember(request);
+            self.forget_carried(forgotten);
         }
         Some(())
     }

@@ -123,10 +123,12 @@ impl OmsState {
                 number,
                 header,
                 body,
+                kept,
             } => {
                 let is_order = self.orders.get(number).is_some();
                 (is_order || self.orders.request(number).is_some()).then_some(())?;
-                self.carried.add(number, CarriedFields { header, body });
+                self.carried
+                    .add(number, CarriedFields { header, body, kept });
                 Some(())
             }
             RequestEvent::ValidUntil { number, until } => {
@@ -212,11 +214,14 @@ impl OmsState {
             } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {
-                    let declined = state.remove_request(request)?;
+                    let declined = state.orders.remove_request(request)?;
                     let is_given_up = matches!(reason.why, Why::NotReceived | Why::GaveWay);
-                    if is_given_up && declined.kind == RequestKind::Replace {
-                        state.late.give_up(number, request);
-                    }
+                    // The order has its fields when the venue carries it out after all.
+                    let forgotten = match is_given_up && declined.kind == RequestKind::Replace {
+                        true => state.late.give_up(number, request),
+                        false => Some(request),
+                    };
+                    state.forget_carried(forgotten);
                     Some(())
                 })
             }
@@ -314,10 +319,16 @@ impl OmsState {
 
     /// A request has no effect.
     pub(crate) fn remove_request(&mut self, request: Number) -> Option<Request> {
-        if !self.carried.is_empty() {
-            self.carried.forget(request);
-        }
+        self.forget_carried(Some(request));
         self.orders.remove_request(request)
+    }
+
+    /// What these orders and requests carry is needed no more.
+    pub(crate) fn forget_carried(&mut self, numbers: impl IntoIterator<Item = Number>) {
+        if !self.carried.is_empty() {
+            let all = numbers.into_iter();
+            all.for_each(|number| self.carried.forget(number));
+        }
     }
 
     /// The fields that a replace carries belong to its order from now on.
@@ -346,7 +357,8 @@ impl OmsState {
         }
         self.families.forget(order);
         if !self.late.is_empty() {
-            self.late.forget(order);
+            let terms = self.late.forget(order);
+            self.forget_carried(terms.into_iter().flat_map(|terms| terms.known));
         }
         if !self.remade.is_empty() {
             self.remade.forget(order);
@@ -361,10 +373,7 @@ impl OmsState {
             let request = self.orders.get(order);
             let request = request.and_then(|it| self.orders.request_of(it));
             let request = request.map(|it| it.number);
-            request
-                .into_iter()
-                .chain([order])
-                .for_each(|it| self.carried.forget(it));
+            self.forget_carried(request.into_iter().chain([order]));
         }
         match self.orders.forget(order)? {
             QuoteSide::None => {}
@@ -627,7 +636,7 @@ impl OmsState {
         order.state.after(Transition::Replace { all })?;
         self.step(place, Transition::Replace { all })?;
         self.carry_on(place, request);
-        let request = self.orders.remove_request(request)?;
+        let request = self.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
         // The venue does not know an order that was not sent.
         if !is_unsent {

@@ -73,10 +73,12 @@ impl OmsState {
             .then_some(())
     }
 
-    /// Carried fields belong to an order, or to a pending request.
+    /// Carried fields belong to an order, or to a request that is pending or may be reported late.
     pub(super) fn check_carried(&self) -> Option<()> {
         let is_known = |number: &Number| {
-            self.orders.get(*number).is_some() || self.orders.request(*number).is_some()
+            self.orders.get(*number).is_some()
+                || self.orders.request(*number).is_some()
+                || self.late.knows(*number)
         };
         self.carried.0.keys().all(is_known).then_some(())
     }

@@ -13,15 +13,18 @@ use crate::values::value::Number;
 pub(crate) struct Fields {
     pub header: Box<[u8]>,
     pub body: Box<[u8]>,
+    /// Of a replace: fields of the body that it does not have itself and that its order keeps.
+    pub kept: Box<[u8]>,
 }
 
-record! { Fields { header, body } }
+record! { Fields { header, body, kept } }
 
 impl Fields {
-    pub(crate) fn of(CarriedFields { header, body }: CarriedFields<'_>) -> Self {
+    pub(crate) fn of(CarriedFields { header, body, kept }: CarriedFields<'_>) -> Self {
         Self {
             header: header.into(),
             body: body.into(),
+            kept: kept.into(),
         }
     }
 
@@ -29,11 +32,13 @@ impl Fields {
         CarriedFields {
             header: &self.header,
             body: &self.body,
+            kept: &self.kept,
         }
     }
 }
 
-/// The fields by the number of their order, or of their pending request. Most have none.
+/// The fields by the number of their order, or of a request that is pending or that its venue may still carry out. Most have
+/// none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried(pub(crate) BTreeMap<Number, Fields>);
 
@@ -55,11 +60,16 @@ impl Carried {
         self.0.get(&number).map_or(CarriedFields::NONE, Fields::get)
     }
 
-    /// A replace is done: the order has its fields from now on, and no others.
+    /// A replace is done: the order has its fields from now on with those that it keeps, and no others.
     #[cold]
     pub(crate) fn replace(&mut self, order: Number, request: Number) {
-        match self.0.remove(&request) {
-            Some(fields) => {
+        match self.0.get(&request) {
+            Some(Fields { header, body, kept }) => {
+                let fields = Fields {
+                    header: header.clone(),
+                    body: [&**body, kept].concat().into(),
+                    kept: Box::default(),
+                };
                 self.0.insert(order, fields);
             }
             None => self.forget(order),

@@ -42,14 +42,19 @@ impl LateReplaces {
         self.0.is_empty()
     }
 
+    /// Whether a replace may still be reported.
+    pub(crate) fn knows(&self, request: Number) -> bool {
+        self.0.values().any(|terms| terms.known.contains(&request))
+    }
+
     pub(crate) fn get(&self, order: Number) -> Option<&LateTerms> {
         self.0.get(&order)
     }
 
-    /// A replace is answered as not received.
+    /// A replace is answered as not received; the replace that is forgotten for it.
     #[cold]
-    pub(crate) fn give_up(&mut self, order: Number, request: Number) {
-        self.of(order).remember(request);
+    pub(crate) fn give_up(&mut self, order: Number, request: Number) -> Option<Number> {
+        self.of(order).remember(request)
     }
 
     /// The known terms of an order, from now on.
@@ -57,17 +62,18 @@ impl LateReplaces {
         self.0.entry(order).or_default()
     }
 
-    pub(crate) fn forget(&mut self, order: Number) {
-        self.0.remove(&order);
+    pub(crate) fn forget(&mut self, order: Number) -> Option<LateTerms> {
+        self.0.remove(&order)
     }
 }
 
 impl LateTerms {
-    pub(crate) fn remember(&mut self, request: Number) {
-        if self.known.len() == REMEMBERED {
-            self.known.remove(0);
-        }
+    /// Remembers a replace; the one that is forgotten for it.
+    pub(crate) fn remember(&mut self, request: Number) -> Option<Number> {
+        let is_full = self.known.len() == REMEMBERED;
+        let oldest = is_full.then(|| self.known.remove(0));
         self.known.push(request);
+        oldest
     }
 
     /// The reported terms that are newer than the known ones.

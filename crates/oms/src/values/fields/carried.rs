@@ -14,6 +14,8 @@ pub struct CarriedFields<'a> {
     pub header: &'a [u8],
     /// Carried fields of the body.
     pub body: &'a [u8],
+    /// Of a replace: fields of the body that its order keeps and that the replace itself cannot have.
+    pub kept: &'a [u8],
 }
 
 impl CarriedFields<'_> {
@@ -21,18 +23,19 @@ impl CarriedFields<'_> {
     pub const NONE: Self = Self {
         header: b"",
         body: b"",
+        kept: b"",
     };
 
     /// Whether it has no field.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.header.is_empty() && self.body.is_empty()
+        self.len() == 0
     }
 
     /// Their bytes.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.header.len() + self.body.len()
+        self.header.len() + self.body.len() + self.kept.len()
     }
 }
 
@@ -143,6 +146,7 @@ pub(crate) enum SentBecause {
 pub(crate) struct Gathered {
     header: Vec<u8>,
     body: Vec<u8>,
+    kept: Vec<u8>,
     /// The tags outside of groups.
     tags: Vec<Tag>,
 }
@@ -151,6 +155,7 @@ impl Gathered {
     pub(crate) fn clear(&mut self) {
         self.header.clear();
         self.body.clear();
+        self.kept.clear();
         self.tags.clear();
     }
 
@@ -158,7 +163,17 @@ impl Gathered {
         CarriedFields {
             header: &self.header,
             body: &self.body,
+            kept: &self.kept,
         }
+    }
+
+    pub(crate) fn has(&self, tag: Tag) -> bool {
+        self.tags.contains(&tag)
+    }
+
+    /// Adds a field that the order of a replace keeps, and the replace does not have.
+    pub(crate) fn keep(&mut self, field: &[u8]) {
+        self.kept.extend_from_slice(field);
     }
 
     pub(crate) fn first_tag(&self) -> Option<Tag> {
@@ -172,7 +187,7 @@ impl Gathered {
         is_header: bool,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> bool {
-        if self.tags.contains(&tag) {
+        if self.has(tag) {
             return false;
         }
         self.tags.push(tag);

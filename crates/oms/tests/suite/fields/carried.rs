@@ -8,7 +8,7 @@ use super::{CLIENT, ORDER, VENUE, at_venue, base, desk, desk_with, open, refuses
 use crate::desk::{Desk, Input, dictionary};
 
 /// The fields of the last message of a type that the venue got, as bytes with `|` for SOH.
-fn sent(desk: &Desk, msg_type: &str) -> Option<String> {
+pub(super) fn sent(desk: &Desk, msg_type: &str) -> Option<String> {
     let mut all = desk.bodies.iter().rev();
     let found = all.find(|(to, of, _)| *to == VENUE && of == msg_type);
     found.map(|(_, _, body)| String::from_utf8_lossy(body).replace('\x01', "|"))
@@ -46,7 +46,7 @@ fn value(field: &FieldDef) -> &str {
 }
 
 /// A field with its value; of a length with the data that it counts; of a group with two entries of all members.
-fn text(dictionary: &Dictionary, member: &Member) -> String {
+pub(super) fn text(dictionary: &Dictionary, member: &Member) -> String {
     let Some(field) = dictionary.field(member.tag) else {
         return String::new();
     };
@@ -66,7 +66,7 @@ fn text(dictionary: &Dictionary, member: &Member) -> String {
 }
 
 /// Whether the table passes on a field with all members of its group.
-fn is_passed(member: &Member, msg_type: &str) -> bool {
+pub(super) fn is_passed(member: &Member, msg_type: &str) -> bool {
     let row = request_field(member.tag, request_bit(msg_type.as_bytes()));
     let members = member.group.iter().flat_map(|group| group.members());
     row.is_some_and(|row| row.class == FieldClass::Passed)
@@ -147,10 +147,11 @@ fn each_field_that_the_table_passes_on_reaches_the_venue_byte_for_byte() {
     assert!(counts.iter().all(|count| *count >= 8), "{counts:?}");
 }
 
-const PARTIES: &str = "453=2|448=ME|447=D|452=1|802=1|523=desk 4|803=2|448=YOU|447=D|452=3|";
+pub(super) const PARTIES: &str =
+    "453=2|448=ME|447=D|452=1|802=1|523=desk 4|803=2|448=YOU|447=D|452=3|";
 
 /// The venue accepts the last order.
-fn accept(desk: &mut Desk, number: &str) {
+pub(super) fn accept(desk: &mut Desk, number: &str) {
     let report = format!(
         "37=V{number}|11={number}|17=E{number}|150=0|39=0|20=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|"
     );
