@@ -193,8 +193,7 @@ impl Oms {
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never
-            | FieldClass::Counted => false,
+            | FieldClass::Never => false,
         }
     }
 
@@ -291,18 +290,9 @@ impl Oms {
             if goes_to_client(field.tag, bit) {
                 passes = true;
             } else if !is_passed_on(field.tag, bit) {
-                self.count_field(message, field.tag);
+                self.dropped.reports.add(field.tag);
             }
         }
         passes
-    }
-
-    fn count_field(&mut self, message: &Message<'_>, tag: Tag) {
-        // The text of a reject or an end is passed on.
-        let is_text = tag == tag::TEXT && message.msg_type() == b"8";
-        let kind = message.get(tag::EXEC_TYPE);
-        if !(is_text && matches!(kind, Some(b"3" | b"4" | b"8" | b"C"))) {
-            self.dropped.reports.add(tag);
-        }
     }
 }

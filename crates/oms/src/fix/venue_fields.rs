@@ -6,6 +6,8 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use fixwire_protocol::decode::DATA_PAIRS;
+use fixwire_protocol::value::uint;
 use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
 
 use super::before::Before;
@@ -138,18 +140,19 @@ impl<'a> VenueFields<'a> {
     ) {
         let bit = report_bit(b"8");
         let fields = self.message.fields();
-        let mut at = 0;
+        let (mut at, mut front) = (0, 0);
         while let Some(field) = fields.get(at) {
             let start = at;
             at += 1;
             // What the OMS says itself counts.
-            if !goes_to_client(field.tag, bit) || has(report, field.tag) {
+            if !goes_to_client(field.tag, bit) || self.is_said(report, field.tag) {
                 continue;
             }
+            let header = receiver.header().member(field.tag);
             let member = receiver.message(b"8").and_then(|it| it.member(field.tag));
-            let len = member.and_then(|member| match &member.group {
+            let len = header.or(member).and_then(|member| match &member.group {
                 Some(def) => group_len(def, self.message, &fields[start..]).ok(),
-                None => Some(1),
+                None => self.single_len(start),
             });
             let fit = len.filter(|len| {
                 let mut all = fields[start..start + len].iter();
@@ -170,7 +173,13 @@ impl<'a> VenueFields<'a> {
                 new.extend_from_slice(report);
             }
             at = start + len;
-            new.extend_from_slice(self.message.raw(start..at));
+            let raw = self.message.raw(start..at);
+            if header.is_some() {
+                new.splice(front..front, raw.iter().copied());
+                front += raw.len();
+            } else {
+                new.extend_from_slice(raw);
+            }
         }
         let member = receiver
             .message(b"8")
@@ -186,6 +195,29 @@ impl<'a> VenueFields<'a> {
             new.extend_from_slice(exec_id);
             new.push(SOH);
         }
+    }
+
+    /// Whether a report has a field already, or a text of the OMS that this one would encode.
+    fn is_said(&self, report: &[u8], tag: Tag) -> bool {
+        let is_encoded = matches!(tag, 354 | 355);
+        let own =
+            each_field(report).find(|it| it.tag == tag || (is_encoded && it.tag == tag::TEXT));
+        own.is_some_and(|own| {
+            let text = self.message.get(tag::TEXT).unwrap_or_default();
+            !is_encoded || !text.starts_with(own.value)
+        })
+    }
+
+    /// One field, or a length with its data; `None` for data of another length.
+    fn single_len(&self, at: usize) -> Option<usize> {
+        let fields = self.message.fields();
+        let tag = fields[at].tag;
+        let Some(pair) = DATA_PAIRS.iter().find(|it| it.0 == tag || it.1 == tag) else {
+            return Some(1);
+        };
+        let data = fields.get(at + 1).filter(|it| (tag, it.tag) == *pair)?;
+        let len = uint(self.message.value(fields[at])).ok()?;
+        (self.message.value(*data).len() as u64 == len).then_some(2)
     }
 }
 

@@ -61,8 +61,6 @@ pub enum FieldClass {
     Refused,
     /// The request is refused, whatever the settings say: without the field the order would trade in another way.
     Never,
-    /// The field is not passed on, and counted.
-    Counted,
 }
 
 /// When a field of a request is accepted.
@@ -156,7 +154,6 @@ impl FieldClass {
             Self::Listed => "listed",
             Self::Refused => "refused",
             Self::Never => "refused, never dropped",
-            Self::Counted => "not passed on",
         }
     }
 
@@ -169,8 +166,7 @@ impl FieldClass {
             | Self::Instruction
             | Self::Listed
             | Self::Refused
-            | Self::Never
-            | Self::Counted => false,
+            | Self::Never => false,
         }
     }
 }
@@ -353,8 +349,7 @@ pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'stati
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never
-            | FieldClass::Counted,
+            | FieldClass::Never,
         )
         | None => Some(Treatment::Refuse),
     }
@@ -405,8 +400,7 @@ pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never
-            | FieldClass::Counted,
+            | FieldClass::Never,
             _,
         ) => None,
     })

@@ -74,6 +74,12 @@ fn report(said: &[Said], to: usize) -> &Said {
     report
 }
 
+/// The report with an ExecType(150) to a session.
+fn report_of<'a>(said: &'a [Said], to: usize, kind: &str) -> Option<&'a Said> {
+    let mut all = said.iter().filter(|it| it.to == to && it.msg_type == "8");
+    all.find(|it| it.get(150) == Some(kind))
+}
+
 /// The report with a number, asked for again.
 fn resent(desk: &mut Desk, to: usize, number: &str) -> String {
     let asked = format!("1346=R|1347=0|1351=1|1355=O|1182={number}|1183={number}|");
@@ -247,4 +253,89 @@ fn a_report_of_many_fields_is_sent_again_as_it_was() {
     assert!(body(first).ends_with(&parties));
     let number = first.get(1181).unwrap();
     assert_eq!(resent(&mut desk, CLIENT, number), body(first));
+}
+
+#[test]
+fn the_text_of_each_report_of_the_venue_reaches_client_and_drop_copy() {
+    let encoded = "58=auction|354=3|355=abc|";
+    for (kind, report, own) in [
+        ("0", NEW.to_owned(), None),
+        ("F", FILL.to_owned(), None),
+        (
+            "4",
+            NEW.replace("150=0|39=0", "150=4|39=4")
+                .replace("151=10", "151=0"),
+            None,
+        ),
+        (
+            "D",
+            NEW.replace("150=0", "150=D|378=8")
+                .replace("38=10", "38=8")
+                .replace("151=10", "151=8"),
+            None,
+        ),
+        (
+            "8",
+            NEW.replace("150=0|39=0", "150=8|39=8")
+                .replace("151=10", "151=0"),
+            Some("say = \"no\""),
+        ),
+    ] {
+        let say = own.map(|say| format!("[[line_group.error]]\nord_rej_reason = 0\n{say}\n"));
+        let mut desk = desk_with(Version::Fix44, Version::Fix44, &say.unwrap_or_default());
+        if !matches!(kind, "0" | "8") {
+            desk.says(VENUE, "8", NEW);
+        }
+        let said = desk.says(
+            VENUE,
+            "8",
+            &format!("347=UTF-8|{report}17=X1|103=0|{encoded}")
+                .replacen("17=N1|", "", 1)
+                .replacen("17=F1|", "", 1),
+        );
+        for to in [CLIENT, COPY] {
+            let first = report_of(&said, to, kind);
+            let Some(first) = first else {
+                assert_eq!((kind, to), ("8", COPY), "drop copies have no rejects");
+                continue;
+            };
+            let text = if own.is_some() { "no" } else { "auction" };
+            assert_eq!(first.get(58), Some(text), "{kind}");
+            // The OMS has no other encoding of a text of its own.
+            let data = own.is_none().then_some("abc");
+            assert_eq!(first.get(355), data, "{kind}");
+            assert_eq!(first.get(347), Some("UTF-8"), "{kind}");
+            assert!(
+                body(first).starts_with("347=UTF-8|"),
+                "it is of the header: {kind}"
+            );
+            let again = resent(&mut desk, to, first.get(1181).unwrap());
+            assert_eq!(again, body(first), "{kind}");
+        }
+        assert!(
+            !desk.query("status").contains("58: "),
+            "nothing is lost: {kind}"
+        );
+    }
+}
+
+#[test]
+fn a_text_in_another_length_than_it_says_is_left_out_and_counted() {
+    for (bad, counted) in [
+        ("355=abc|", "355: 1"),
+        ("354=2|355=abc|", "354: 1, 355: 1"),
+        ("354=3|29=1|", "354: 1"),
+    ] {
+        let mut desk = desk(Version::Fix44, Version::Fix44);
+        desk.says(VENUE, "8", NEW);
+        let said = desk.says(VENUE, "8", &format!("{FILL}{bad}"));
+        let heard = report(&said, CLIENT);
+        assert_eq!((heard.get(354), heard.get(355)), (None, None), "{bad}");
+        let status = desk.query("status");
+        let counted = counted.replace(": 1", ": 2");
+        assert!(
+            status.contains(&counted),
+            "of client and drop copy: {status}"
+        );
+    }
 }

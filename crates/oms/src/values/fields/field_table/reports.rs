@@ -1,6 +1,6 @@
 //! The fields of venues' messages.
 
-use super::FieldClass::{Carried, Counted, Passed, Session, Set, Used};
+use super::FieldClass::{Carried, Passed, Session, Set, Used};
 use super::tags;
 use super::{FieldRow, Messages};
 
@@ -31,7 +31,8 @@ pub const REPORT_FIELDS: &[FieldRow] = &[
     row(&[31, 32], EXECUTION, Carried, "of a fill"),
     row(tags::EXECUTIONS, EXECUTION, Passed, "where the trade was done, in what capacity, and what it costs"),
     row(tags::PARTIES, EXECUTION, Passed, "parties, clients and brokers"),
-    row(&[58], EXECUTION, Counted, "carried in reports of rejects and ends of orders, and counted in others"),
+    row(&[347], EXECUTION, Passed, "the encoding of texts"),
+    row(tags::TEXTS, EXECUTION, Passed, "free text, unless the OMS has a text of its own in the report"),
     row(&[1, 38, 40, 44, 54, 55, 59, 77, 99, 432], EXECUTION, Set, "the client gets the values of its order"),
     row(&[6, 14, 39, 150, 151, 20], EXECUTION, Set, "the client gets what follows from the fills of its order"),
     row(&[11, 17, 37, 41], EXECUTION, Set, "the client gets the ids of its order, and the number of the event as ExecID"),
