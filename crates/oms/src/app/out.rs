@@ -91,7 +91,7 @@ impl VenueWords<'_> {
         let without_room = outbox.rewrite(from, body, |entry, old, new| {
             let session = sessions.get(entry.session.0 as usize);
             if let Some(session) = session.filter(|_| entry.msg_type() == b"8") {
-                fields.write(&session.dictionary, old, new, |tag| dropped.add(tag));
+                fields.write(event, &session.dictionary, old, new, |tag| dropped.add(tag));
             }
         });
         for _ in 0..without_room {

@@ -396,7 +396,7 @@ impl ReportReplay {
             let dictionary = &self.request.dictionary;
             self.outbox.rewrite(0, &mut self.body, |entry, old, new| {
                 if entry.msg_type() == b"8" {
-                    venue.write(dictionary, old, new, |_| {});
+                    venue.write(event, dictionary, old, new, |_| {});
                 }
             });
         }

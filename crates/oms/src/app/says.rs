@@ -260,6 +260,23 @@ impl Oms {
         (message, words): (&Message<'_>, Option<&Message<'_>>),
         outbox: &mut Outbox,
     ) -> ReportOutcome {
+        if let Some(words) = words
+            && self.core.state().exec_ids.is_on()
+        {
+            let kind = words
+                .get(tag::EXEC_TYPE)
+                .or_else(|| words.get(tag::ORD_STATUS));
+            let kind = kind.and_then(|kind| kind.first()).copied();
+            let id = words.get(tag::EXEC_ID);
+            let (core, mut out) = self.parts(outbox, None);
+            core.pass_exec_id(
+                at,
+                report,
+                kind.unwrap_or(0),
+                id.unwrap_or_default(),
+                &mut out,
+            );
+        }
         let (core, mut out, _) = self.parts_of(outbox, None, words);
         let mut heard = if core.state().spreads.is_empty() {
             core.report(at, report, &mut out)

@@ -106,7 +106,7 @@ impl Oms {
         });
         self.copies = copies.collect();
         let groups = self.core.rules().groups.iter();
-        let groups = groups.filter(|group| group.venue_exec_id);
+        let groups = groups.filter(|group| group.venue_exec_id.is_some());
         let lines = groups.flat_map(|group| &group.lines);
         self.exec_id_lines = lines.filter_map(|it| names.find(it.as_bytes())).collect();
         self.find_watchers();

@@ -14,7 +14,7 @@ use crate::state::event::{
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
 use crate::values::limits::RiskControl;
-use crate::values::rules::{InstrumentRule, LegRule, RiskRules, ScopeName};
+use crate::values::rules::{InstrumentRule, LegRule, LineGroup, RiskRules, ScopeName, VenueExecId};
 use crate::values::scope::Scope;
 use crate::values::value::Number;
 
@@ -142,7 +142,25 @@ impl Core {
         self.begin_spreads(at, rules, steps)?;
         self.begin_pools(at, rules, steps)?;
         self.begin_marks(at, rules, steps)?;
+        self.begin_exec_ids(at, rules, steps)?;
         self.begin_limits(at, rules, steps)
+    }
+
+    /// From the first settings on that pass on ExecIDs of a venue, the OMS's own ones differ from them.
+    fn begin_exec_ids<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        let own = |group: &LineGroup| group.venue_exec_id == Some(VenueExecId::Own);
+        if !self.state.exec_ids.is_on() && rules.groups.iter().any(own) {
+            let has_reports = self.state.last > 0 || self.state.ids.len() > 0;
+            let since = if has_reports { self.state.events() } else { 0 };
+            let event = OrderEvent::Setup(SetupEvent::ExecIds { since });
+            self.begin_event(at, &event, steps)?;
+        }
+        Some(())
     }
 
     /// Values of requests over TMP, by user and by line.

@@ -252,7 +252,8 @@ impl Work {
             | LifecycleEvent::NoAnswer { .. }
             | LifecycleEvent::NotAtVenue { .. }
             | LifecycleEvent::ForeignReport { .. }
-            | LifecycleEvent::VenueIdSet { .. } => {}
+            | LifecycleEvent::VenueIdSet { .. }
+            | LifecycleEvent::ExecIdPassed { .. } => {}
         }
     }
 

@@ -150,6 +150,7 @@ impl History {
             | LifecycleEvent::NotAtVenue { order, .. }
             | LifecycleEvent::ForeignReport { order, .. }
             | LifecycleEvent::VenueIdSet { order, .. }
+            | LifecycleEvent::ExecIdPassed { order, .. }
                 if order != self.order =>
             {
                 return None;
@@ -267,6 +268,7 @@ impl History {
                 text(self.state.sessions().name(line)),
                 text(said)
             ),
+            LifecycleEvent::ExecIdPassed { id, .. } => format!("ExecID {} of the venue", text(id)),
             LifecycleEvent::VenueIdSet { venue_id, .. } => {
                 format!("OrderID {} of the venue from now on", text(venue_id))
             }

@@ -122,6 +122,7 @@ impl OmsState {
             locates,
             carried,
             routed,
+            exec_ids,
             rejected,
             copies,
             breaks,
@@ -181,6 +182,7 @@ impl OmsState {
         records::locates(locates, to);
         records::carried(carried, to);
         records::routed(self, routed, to);
+        records::exec_ids(exec_ids, to);
         records::rejected(self, rejected, to);
         records::copies(self, copies, to);
         records::breaks(self, breaks, to);

@@ -51,7 +51,8 @@ impl Before {
             | LifecycleEvent::NoAnswer { .. }
             | LifecycleEvent::NotAtVenue { .. }
             | LifecycleEvent::ForeignReport { .. }
-            | LifecycleEvent::VenueIdSet { .. } => None,
+            | LifecycleEvent::VenueIdSet { .. }
+            | LifecycleEvent::ExecIdPassed { .. } => None,
         };
         if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
             self.id = order.id.clone();

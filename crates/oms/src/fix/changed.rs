@@ -3,7 +3,7 @@
 use fixwire_protocol::Outbox;
 
 use super::before::Before;
-use super::clients::{Client, Extra, plain};
+use super::clients::{Client, ExecRef, Extra, plain};
 use crate::state::OmsState;
 use crate::state::event::{BreakEvent, UndoEvent};
 use crate::values::value::Number;
@@ -64,7 +64,10 @@ pub(super) fn terms_set(
 /// A trade was cancelled or corrected: the client has its fill by the ExecID(17) that it got.
 #[cold]
 pub(super) fn undone(state: &OmsState, event: &UndoEvent<'_>, client: Client, outbox: &mut Outbox) {
-    let report_of = |order, exec| state.orders().fill(order, exec).map_or(0, |it| it.report);
+    let report_of = |order, exec| match state.exec_ids.of(order, exec) {
+        Some((_, id)) => ExecRef::Venue(id),
+        None => ExecRef::Own(state.orders().fill(order, exec).map_or(0, |it| it.report)),
+    };
     let (order, reference, fill, text) = match *event {
         UndoEvent::Busted {
             order, exec, text, ..
@@ -83,7 +86,7 @@ pub(super) fn undone(state: &OmsState, event: &UndoEvent<'_>, client: Client, ou
             quantity,
             price,
             ..
-        } => (order, report, (quantity, price), &b""[..]),
+        } => (order, ExecRef::Own(report), (quantity, price), &b""[..]),
     };
     let kind = if fill.0 == 0 { b'H' } else { b'G' };
     let extra = Some(Extra::Undone(reference, fill));

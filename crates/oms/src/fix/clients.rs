@@ -151,7 +151,8 @@ pub(super) fn report(
         | LifecycleEvent::NoAnswer { .. }
         | LifecycleEvent::NotAtVenue { .. }
         | LifecycleEvent::ForeignReport { .. }
-        | LifecycleEvent::VenueIdSet { .. } => {}
+        | LifecycleEvent::VenueIdSet { .. }
+        | LifecycleEvent::ExecIdPassed { .. } => {}
     }
 }
 
@@ -318,7 +319,8 @@ pub(crate) fn order_of(event: &OrderEvent<'_>, before: &Before) -> Option<Number
             | LifecycleEvent::NoAnswer { .. }
             | LifecycleEvent::NotAtVenue { .. }
             | LifecycleEvent::ForeignReport { .. }
-            | LifecycleEvent::VenueIdSet { .. },
+            | LifecycleEvent::VenueIdSet { .. }
+            | LifecycleEvent::ExecIdPassed { .. },
         )
         | OrderEvent::Setup(_)
         | OrderEvent::Day(_)
@@ -383,11 +385,20 @@ pub(crate) fn session_of(
     state.orders().get(order).map(|order| order.session)
 }
 
+/// The ExecID(17) by which a client has a fill.
+#[derive(Clone, Copy)]
+pub(super) enum ExecRef<'a> {
+    /// Of the OMS, by its event.
+    Own(u64),
+    /// Of the venue.
+    Venue(&'a [u8]),
+}
+
 pub(super) enum Extra<'a> {
     /// LastQty(32) and LastPx(31).
     Fill(u64, i64),
     /// ExecRefID(19), and the right LastQty(32) and LastPx(31); 0 when the trade was cancelled.
-    Undone(u64, (u64, i64)),
+    Undone(ExecRef<'a>, (u64, i64)),
     /// OrigClOrdID(41).
     Original(&'a Text),
     /// OrdRejReason(103).
@@ -471,9 +482,14 @@ pub(super) fn execution(
             report.char(tag::LAST_RPT_REQUESTED, b'Y');
         }
     }
-    report.uint(tag::EXEC_ID, exec);
-    if let Some(Extra::Undone(reference, _)) = extra {
-        report.uint(tag::EXEC_REF_ID, reference);
+    state.exec_ids.put_own(tag::EXEC_ID, exec, &mut report);
+    if let Some(Extra::Undone(of, _)) = extra {
+        match of {
+            ExecRef::Own(event) => state.exec_ids.put_own(tag::EXEC_REF_ID, event, &mut report),
+            ExecRef::Venue(id) => {
+                report.field(tag::EXEC_REF_ID, id);
+            }
+        }
     }
     put_exec_type(kind, status, client, &mut report);
     report.char(tag::ORD_STATUS, status);
@@ -651,8 +667,8 @@ pub(crate) fn refused_new(
     let mut report = outbox.begin(client.session, b"8");
     report
         .field(tag::ORDER_ID, b"NONE")
-        .field(tag::CL_ORD_ID, new.get(tag::CL_ORD_ID).unwrap_or(b"NONE"))
-        .uint(tag::EXEC_ID, exec);
+        .field(tag::CL_ORD_ID, new.get(tag::CL_ORD_ID).unwrap_or(b"NONE"));
+    state.exec_ids.put_own(tag::EXEC_ID, exec, &mut report);
     if client.is_old() {
         report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
     }

@@ -75,9 +75,10 @@ pub(super) fn report(
         .uint(tag::ORDER_ID, order.number)
         .field(tag::CL_ORD_ID, order.id.bytes());
     put_pool_number(order, &mut report);
-    report.uint(tag::EXEC_ID, state.events());
+    let exec_ids = &state.exec_ids;
+    exec_ids.put_own(tag::EXEC_ID, state.events(), &mut report);
     if let Some(fill) = undone {
-        report.uint(tag::EXEC_REF_ID, fill.report);
+        exec_ids.put_own(tag::EXEC_REF_ID, fill.report, &mut report);
     }
     if client.is_old() {
         report.char(tag::EXEC_TRANS_TYPE, trans);

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::decode::DATA_PAIRS;
 use fixwire_protocol::value::uint;
 use fixwire_protocol::{Dictionary, Message, SOH, Tag, tag};
+use siphasher::sip::SipHasher13;
 
 use super::before::Before;
 use super::clients::order_of;
@@ -36,6 +37,8 @@ pub(crate) struct VenueFields<'a> {
     kind: Option<&'a [u8]>,
     /// ExecID(17), for SecondaryExecID(527).
     exec_id: Option<&'a [u8]>,
+    /// The report has the venue's ExecID as its own.
+    is_passed: bool,
 }
 
 impl<'a> VenueFields<'a> {
@@ -63,16 +66,21 @@ impl<'a> VenueFields<'a> {
         if exec_id.is_none() && !fields.any(|field| goes_to_client(field.tag, bit)) {
             return None;
         }
+        // FIX 4.0 has no ExecType.
+        let kind = message
+            .get(tag::EXEC_TYPE)
+            .or_else(|| message.get(tag::ORD_STATUS));
+        let passed = message.get(tag::EXEC_ID).filter(|_| state.exec_ids.is_on());
+        let passed = passed.and_then(|it| state.exec_ids.of(id.order, SipHasher13::new().hash(it)));
         Some(Self {
             message,
             dictionaries,
             order: id.order,
             is_leg,
-            // FIX 4.0 has no ExecType.
-            kind: message
-                .get(tag::EXEC_TYPE)
-                .or_else(|| message.get(tag::ORD_STATUS)),
+            kind,
             exec_id,
+            // A venue may use it for the spread and its legs.
+            is_passed: !is_leg && passed.is_some_and(|(of, _)| kind == Some(&[of])),
         })
     }
 
@@ -133,11 +141,26 @@ impl<'a> VenueFields<'a> {
     /// the others. `new` stays empty without such fields.
     pub(crate) fn write(
         &self,
+        event: &OrderEvent<'_>,
         receiver: &Dictionary,
         report: &[u8],
         new: &mut Vec<u8>,
         mut left: impl FnMut(Tag),
     ) {
+        // The child's report has it.
+        let is_passed = self.is_passed && !matches!(event, OrderEvent::Parent(_));
+        if let Some(id) = self.message.get(tag::EXEC_ID).filter(|_| is_passed) {
+            for field in each_field(report) {
+                match field.tag {
+                    tag::EXEC_ID => {
+                        new.extend_from_slice(b"17=");
+                        new.extend_from_slice(id);
+                        new.push(SOH);
+                    }
+                    _ => new.extend_from_slice(field.bytes),
+                }
+            }
+        }
         let bit = report_bit(b"8");
         let fields = self.message.fields();
         let (mut at, mut front) = (0, 0);
@@ -184,7 +207,7 @@ impl<'a> VenueFields<'a> {
         let member = receiver
             .message(b"8")
             .and_then(|it| it.member(tag::SECONDARY_EXEC_ID));
-        if let Some(exec_id) = self.exec_id
+        if let Some(exec_id) = self.exec_id.filter(|_| !is_passed)
             && member.is_some()
             && !has(new, tag::SECONDARY_EXEC_ID)
         {

@@ -11,10 +11,12 @@ use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
 use super::{Reader, count_in_time};
 use crate::values::fields::contract::ContractKey;
-use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule};
+use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule, VenueExecId};
 
 /// The longest time that orders wait for a line, in nanoseconds.
 const MOST_QUEUE: u64 = 3_600_000_000_000;
+
+const EXEC_IDS: [(&str, VenueExecId); 2] = [("527", VenueExecId::Second), ("17", VenueExecId::Own)];
 
 const STATUS: [(&str, StatusRule); 3] = [
     ("from the book", StatusRule::FromBook),
@@ -186,13 +188,17 @@ impl TableRule for LineGroup {
         mass_status: Flag(mass_status), "", Applied;
         /// the ExDestination(100) that orders for these lines may have; the OMS does not send the field to the venue
         ex_destination: Text(ex_destination), "", Applied;
-        /// `527`: clients and drop copies get the venue's ExecID(17) in SecondaryExecID(527)
+        /// where clients and drop copies get the venue's ExecID(17): `527`, in SecondaryExecID(527); `17`, as
+        /// [ExecID(17)](#execids-of-venues)
         venue_exec_id: Own("word",
             |_, group, value| {
-                group.venue_exec_id = value.choice(&[("527", true)])?;
+                group.venue_exec_id = Some(value.choice(&EXEC_IDS)?);
                 Ok(())
             },
-            |group| if group.venue_exec_id { "527".into() } else { String::new() }), "", Applied;
+            |group| {
+                let word = EXEC_IDS.iter().find(|it| Some(it.1) == group.venue_exec_id);
+                or_none(word.map(|(word, _)| word))
+            }), "", Applied;
     };
 }
 
@@ -226,6 +232,38 @@ impl Reader<'_> {
         if self.rules.users.iter().any(|user| user.session == *line) {
             let what = format!("{line} is both the session of a user and a line");
             self.wrong(at, what, "remove one of the two: a session has one role");
+        }
+    }
+
+    /// Checks that one venue at most gives clients their ExecIDs: those of two may be equal.
+    pub(super) fn check_exec_ids(&mut self, file: TomlTable<'_>) {
+        let groups = self.rules.groups.iter();
+        let mut own = groups.filter(|group| group.venue_exec_id == Some(VenueExecId::Own));
+        let Some(first) = own.next() else {
+            return;
+        };
+        let is_helper =
+            |of: &LineGroup, other: &LineGroup| of.helpers.iter().any(|it| *it == other.name);
+        let other = own.find(|it| !is_helper(first, it) && !is_helper(it, first));
+        if let Some(other) = other {
+            let what = format!(
+                "line groups {} and {} both have venue_exec_id = \"17\": two venues may give the same ExecID(17)",
+                first.name, other.name
+            );
+            let tables = tables(file.get("line_group"), "line_group", &mut Vec::new());
+            let is_it = |table: &&TomlTable<'_>| {
+                let name = table.get("name").and_then(|name| name.text().ok());
+                name == Some(&*other.name)
+            };
+            let at = tables
+                .iter()
+                .find(is_it)
+                .map_or(0, |it| it.place("venue_exec_id"));
+            self.wrong(
+                at,
+                what,
+                "write 527 in one of the two: SecondaryExecID(527) need not be unique",
+            );
         }
     }
 

@@ -74,6 +74,7 @@ pub fn load(
     reader.operators(file);
     reader.groups(file);
     reader.helpers(file);
+    reader.check_exec_ids(file);
     reader.routes(file);
     reader.drop_copies(file);
     reader.copy_sources(file);

@@ -109,6 +109,7 @@ impl OmsState {
         self.remade.put(to);
         self.carried.put(to);
         self.routed.put(to);
+        self.exec_ids.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -216,6 +217,8 @@ impl OmsState {
         state.check_carried()?;
         state.routed = Wire::take(from)?;
         state.check_routed()?;
+        state.exec_ids = Wire::take(from)?;
+        state.check_exec_ids()?;
         Some(state)
     }
 }

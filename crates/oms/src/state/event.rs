@@ -58,6 +58,10 @@ events! {
             state: Market = "State of the market.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
+        /// Clients may get ExecIDs(17) of venues from now on: the OMS's own ones have a prefix.
+        140 ExecIds {
+            since: u64 = "The last event whose number is the ExecID of a report.",
+        }
     }
     /// The trading day, and orders of former days.
     Day DayEvent['a] {
@@ -391,6 +395,10 @@ events! {
         /// A venue gave an order another OrderID(37) with a replace.
         127 VenueIdSet {
             order: Number = "The order.", venue_id: &'a [u8] = "OrderID(37) of the venue.",
+        }
+        /// The report that follows has the venue's ExecID.
+        141 ExecIdPassed {
+            order: Number = "The order.", kind: u8 = "ExecType(150).", id: &'a [u8] = "ExecID(17) of the venue.",
         }
     }
     /// Replaces that a venue does as Canceled and New.

@@ -35,6 +35,7 @@ use crate::state::copies::Copies;
 use crate::state::flow::{Flow, Passed, Recent};
 use crate::state::orders::breaks::VenueBreaks;
 use crate::state::orders::carried::Carried;
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::orders::ids::Ids;
 use crate::state::orders::late::LateReplaces;
 use crate::state::orders::rejected::RejectedOrders;
@@ -279,6 +280,8 @@ pub struct OmsState {
     pub(crate) carried: Carried,
     /// Line groups of orders for which a condition decided.
     pub(crate) routed: Routed,
+    /// ExecIDs of venues that clients have.
+    pub(crate) exec_ids: ExecIds,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with copies of venues.

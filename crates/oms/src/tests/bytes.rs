@@ -220,6 +220,9 @@ fn add_orders(state: &mut OmsState) {
     };
     state.carried.add(closed, fields);
     state.routed.add(closed, SessionNo::new(0));
+    state.exec_ids.since = Some(7);
+    let key = (closed, 0xE1);
+    state.exec_ids.all.insert(key, (b'F', Text::new(b"E1")));
     let steps = [
         RemadeStep::Held {
             filled: 4,

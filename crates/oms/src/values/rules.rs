@@ -236,8 +236,17 @@ pub struct LineGroup {
     pub mass_status: bool,
     /// The ExDestination(100) that its orders may have: the lines lead there.
     pub ex_destination: Option<String>,
-    /// Reports have the venue's ExecID(17) in SecondaryExecID(527).
-    pub venue_exec_id: bool,
+    /// Where reports have the venue's ExecID(17); nowhere by default.
+    pub venue_exec_id: Option<VenueExecId>,
+}
+
+/// The field of a client's report that has the venue's ExecID(17).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum VenueExecId {
+    /// ExecID(17); SecondaryExecID(527) in reports that cannot have it there.
+    Own,
+    /// SecondaryExecID(527).
+    Second,
 }
 
 /// Whether a venue is asked for the status of orders.

@@ -8,8 +8,8 @@ impl Outbox {
     /// Rewrites messages from the entry `from` on, if they are not sealed. `change` gets each message and its body, and
     /// writes the new body into the empty `room`; if it writes none, the message stays unchanged.
     ///
-    /// Returns how many new bodies were not taken: they were shorter than the old one, or the outbox had no room
-    /// for them besides its reserve. Such messages stay as they are too.
+    /// Returns how many new bodies were not taken: the outbox had no room for them besides its reserve. Such messages
+    /// stay as they are too.
     pub fn rewrite(
         &mut self,
         from: usize,
@@ -31,23 +31,24 @@ impl Outbox {
         left
     }
 
-    /// Replaces a body by one that is not shorter; the bytes after it move.
+    /// Replaces a body; the bytes after it move.
     fn put_body(&mut self, index: usize, body: &[u8]) -> bool {
         let Entry { start, end, .. } = self.entries[index];
-        let more = match body.len().checked_sub(end - start) {
-            Some(more) if self.at + more <= self.buffer.len() - RESERVE - SLACK => more,
-            _ => return false,
-        };
-        self.buffer.copy_within(end..self.at, end + more);
-        self.buffer[start..end + more].copy_from_slice(body);
-        self.entries[index].end += more;
+        let new_end = start + body.len();
+        let is_longer = new_end > end;
+        if is_longer && self.at + new_end - end > self.buffer.len() - RESERVE - SLACK {
+            return false;
+        }
+        self.buffer.copy_within(end..self.at, new_end);
+        self.buffer[start..new_end].copy_from_slice(body);
+        self.entries[index].end = new_end;
         for entry in &mut self.entries[index + 1..] {
             if matches!(entry.state, State::Body | State::Whole) {
-                entry.start += more;
-                entry.end += more;
+                entry.start = entry.start + new_end - end;
+                entry.end = entry.end + new_end - end;
             }
         }
-        self.at += more;
+        self.at = self.at + new_end - end;
         true
     }
 }
@@ -118,18 +119,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_discarded_shorter_or_too_long_stays() {
+    fn bodies_shrink_and_what_follows_moves() {
+        let mut outbox = filled(4096);
+        let left = outbox.rewrite(0, &mut Vec::new(), |_, body, new| {
+            if body == b"58=two\x01" {
+                new.extend_from_slice(b"58=\x01");
+            }
+        });
+        assert_eq!(left, 0);
+        outbox.begin(SessionId(0), b"8").field(58, b"next");
+        let texts = [
+            "58=one|", "note", "58=|", "note", "58=six|", "note", "58=next|",
+        ];
+        assert_eq!(sealed(&mut outbox), texts);
+    }
+
+    #[test]
+    fn what_is_sealed_discarded_or_too_long_stays() {
         let mut outbox = filled(1024);
         let mut header = header();
         header.set_last(369, 7);
         outbox.seal(0, &header, 1, TIME);
         let first = outbox.sealed(0).to_vec();
         outbox.discard(2);
-        for new in [&b"58=\x01"[..], &vec![b'x'; 1100]] {
+        {
+            let new = vec![b'x'; 1100];
             let mut seen = Vec::new();
             let left = outbox.rewrite(0, &mut Vec::new(), |_, body, room| {
                 seen.push(body.to_vec());
-                room.extend_from_slice(new);
+                room.extend_from_slice(&new);
             });
             assert_eq!(seen, [b"58=six\x01"]);
             assert_eq!(left, 1);

@@ -31,6 +31,7 @@ use crate::state::orders::transition::OrderState;
 use crate::state::roll::is_unconfirmed;
 use crate::values::ids::{InstrumentNo, SessionNo};
 use crate::values::reason::Why;
+use crate::values::rules::VenueExecId;
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
 pub use crate::values::venue_id::VenueId;
@@ -481,6 +482,34 @@ impl Core {
         let is_its = report.kind != ReportKind::Rejected
             && order.is_some_and(|it| it.pended.is_none() && is_unconfirmed(&self.state, it));
         is_its.then(|| self.ended(at, report, how, sink))
+    }
+}
+
+impl Core {
+    /// The reports that a venue's report causes have its ExecID(17), where the settings say so and no other report can
+    /// have it. An answer to a status request has none of its own.
+    #[cold]
+    pub(crate) fn pass_exec_id(
+        &mut self,
+        at: i64,
+        report: &VenueReport<'_>,
+        kind: u8,
+        id: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        let group = self.lines.line(report.line).map(|line| line.group);
+        let group = group.and_then(|group| self.rules.groups.get(group));
+        let is_own = group.is_some_and(|group| group.venue_exec_id == Some(VenueExecId::Own));
+        let ids = [report.id.order, report.original.unwrap_or_default().order];
+        let order = ids.into_iter().find(|order| *order > 0).unwrap_or(0);
+        let is_known = self.state.orders().get(order).is_some();
+        let exec_ids = &self.state.exec_ids;
+        let is_new = exec_ids.of(order, report.exec).is_none() && exec_ids.may_pass(id);
+        let is_status = matches!(report.kind, ReportKind::Status(_));
+        if is_own && is_known && is_new && !is_status {
+            let event = OrderEvent::Order(LifecycleEvent::ExecIdPassed { order, kind, id });
+            self.emit(at, &event, sink);
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::state::OmsState;
 use crate::state::copies::{Awaited, Copies, CopyBreak, ENDED, FillTerms};
 use crate::state::orders::breaks::{VenueBreak, VenueBreaks};
 use crate::state::orders::carried::{Carried, Fields};
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::orders::late::{LateReplaces, LateTerms};
 use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerms};
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};
@@ -92,6 +93,19 @@ fn fields_of(fields: &Fields, to: &mut StateLines) {
         if !bytes.is_empty() {
             to.say(part, bytes.escape_ascii());
         }
+    }
+}
+
+pub(super) fn exec_ids(all: &ExecIds, to: &mut StateLines) {
+    let ExecIds { since, all } = all;
+    if let Some(since) = since {
+        to.of(format_args!("ExecIDs of venues"));
+        to.say("since", since);
+    }
+    for ((order, exec), (kind, id)) in all {
+        to.of(format_args!("ExecID {exec:x} of {order}"));
+        to.say("ExecType", byte(*kind));
+        to.say("id", id.bytes().escape_ascii());
     }
 }
 

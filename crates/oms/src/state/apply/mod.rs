@@ -120,6 +120,10 @@ impl OmsState {
                 self.instruments.get_mut(instrument)?.market = state;
                 Some(())
             }
+            SetupEvent::ExecIds { since } => {
+                self.exec_ids.since = Some(since);
+                Some(())
+            }
             SetupEvent::Build { build, settings } => {
                 self.build = Text::new(build);
                 self.settings = settings;

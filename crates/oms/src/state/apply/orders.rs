@@ -240,6 +240,13 @@ impl OmsState {
                 self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
                 Some(())
             }
+            LifecycleEvent::ExecIdPassed { order, kind, id } => {
+                let is_fit = self.exec_ids.is_on() && id.len() <= Text::MAX;
+                self.orders.get(order).filter(|_| is_fit)?;
+                let key = (order, SipHasher13::new().hash(id));
+                self.exec_ids.all.insert(key, (kind, Text::new(id)));
+                Some(())
+            }
             LifecycleEvent::LapseCancelled { order, line } => {
                 self.sessions.get(line)?;
                 let order = self.orders.get(order)?;
@@ -362,6 +369,9 @@ impl OmsState {
         }
         if !self.remade.is_empty() {
             self.remade.forget(order);
+        }
+        if self.exec_ids.is_on() {
+            self.exec_ids.forget(order);
         }
         if !self.locates.is_empty() {
             self.locates.forget(order);

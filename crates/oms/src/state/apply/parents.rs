@@ -46,7 +46,8 @@ fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
         | LifecycleEvent::NoAnswer { .. }
         | LifecycleEvent::NotAtVenue { .. }
         | LifecycleEvent::ForeignReport { .. }
-        | LifecycleEvent::VenueIdSet { .. } => false,
+        | LifecycleEvent::VenueIdSet { .. }
+        | LifecycleEvent::ExecIdPassed { .. } => false,
     }
 }
 

@@ -92,6 +92,13 @@ impl OmsState {
         routed.all(is_known).then_some(())
     }
 
+    /// ExecIDs of venues belong to orders.
+    pub(super) fn check_exec_ids(&self) -> Option<()> {
+        let mut orders = self.exec_ids.all.keys();
+        let is_known = orders.all(|(order, _)| self.orders.get(*order).is_some());
+        is_known.then_some(())
+    }
+
     /// Each closed order is listed once among the closed ones, and no number overflows.
     pub(super) fn check_ended(&self) -> Option<()> {
         const MOST: u64 = 1 << 62;

@@ -26,6 +26,7 @@ use crate::values::value::{
 pub(crate) mod breaks;
 mod bulk;
 pub(crate) mod carried;
+pub(crate) mod exec_ids;
 pub(crate) mod fills;
 pub(crate) mod ids;
 pub(crate) mod lapsed;

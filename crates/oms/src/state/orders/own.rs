@@ -152,7 +152,8 @@ impl OwnOrders {
                 | LifecycleEvent::NoAnswer { .. }
                 | LifecycleEvent::NotAtVenue { .. }
                 | LifecycleEvent::ForeignReport { .. }
-                | LifecycleEvent::VenueIdSet { .. },
+                | LifecycleEvent::VenueIdSet { .. }
+                | LifecycleEvent::ExecIdPassed { .. },
             )
             | OrderEvent::Setup(_)
             | OrderEvent::Day(_)

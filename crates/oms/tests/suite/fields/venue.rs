@@ -339,3 +339,182 @@ fn a_text_in_another_length_than_it_says_is_left_out_and_counted() {
         );
     }
 }
+
+const AS_OWN: &str = "venue_exec_id = \"17\"";
+
+/// ExecID(17) of each report to a session, without answers to status requests.
+fn exec_ids(said: &[Said], to: usize) -> Vec<&str> {
+    let reports = said.iter().filter(|it| it.to == to && it.msg_type == "8");
+    let ids = reports.filter_map(|it| it.get(17));
+    ids.filter(|id| *id != "0").collect()
+}
+
+#[test]
+fn a_venue_s_exec_id_is_that_of_the_report_where_the_settings_say_so() {
+    let bust = "37=V1|11=1|17=B1|19=F1|150=H|39=0|55=XYZ|54=1|38=10|14=0|151=10|6=0|32=4|31=100|";
+    let second = FILL.replace("17=F1", "17=F2");
+    let correct = bust
+        .replace("17=B1|19=F1|150=H|39=0", "17=C1|19=F2|150=G|39=1")
+        .replace("14=0|151=10|6=0|32=4", "14=3|151=7|6=100|32=3");
+    let last = correct
+        .replace("17=C1|19=F2|150=G|39=1", "17=B2|19=F2|150=H|39=0")
+        .replace("14=3|151=7|6=100|32=3", "14=0|151=10|6=0|32=3");
+    let steps: [(&str, &str, Option<&str>); 6] = [
+        (NEW, "N1", None),
+        (FILL, "F1", None),
+        (bust, "B1", Some("F1")),
+        (&second, "F2", None),
+        (&correct, "C1", Some("F2")),
+        (&last, "B2", Some("C1")),
+    ];
+    let mut desk = desk_with(Version::Fix44, Version::Fix42, AS_OWN);
+    let mut all = Vec::new();
+    for (message, id, of) in steps {
+        let said = desk.says(VENUE, "8", message);
+        for to in [CLIENT, COPY] {
+            let heard = report(&said, to);
+            assert_eq!(
+                (heard.get(17), heard.get(19), heard.get(527)),
+                (Some(id), of, None),
+                "{id}"
+            );
+            all.push((to, body(heard), heard.get(1181).unwrap().to_owned()));
+        }
+    }
+    for restart in [None, Some(false), Some(true)] {
+        if let Some(from_checkpoint) = restart {
+            desk.hear(&Input::Restart(0, from_checkpoint));
+            for session in [VENUE, CLIENT, COPY] {
+                desk.hear(&Input::Up(session, false));
+            }
+        }
+        for (to, first, number) in &all {
+            assert_eq!(resent(&mut desk, *to, number), *first, "{restart:?}");
+        }
+    }
+}
+
+#[test]
+fn no_two_reports_have_an_exec_id() {
+    // Until now its own ExecIDs were numbers; a venue's may be such a number too.
+    let mut desk = desk(Version::Fix44, Version::Fix44);
+    let before = desk.says(VENUE, "8", NEW);
+    let own = report(&before, CLIENT).get(17).unwrap().to_owned();
+    desk.set("[[route]]", "[[route]]\n");
+    desk.set("lines = [\"V\"]\n", &format!("lines = [\"V\"]\n{AS_OWN}\n"));
+    desk.hear(&Input::Restart(0, false));
+    for session in [VENUE, CLIENT, COPY] {
+        desk.hear(&Input::Up(session, false));
+    }
+    let mut seen = vec![own.clone()];
+    let mut filled = 0;
+    for (id, is_passed) in [
+        (own.as_str(), false),
+        ("OMS-1", false),
+        ("900000", true),
+        ("F-9", true),
+        (&*"x".repeat(65), false),
+    ] {
+        filled += 1;
+        let fill = format!(
+            "37=V1|11=1|17={id}|150=F|39=1|55=XYZ|54=1|38=10|14={filled}|151={}|6=100|32=1|31=100|",
+            10 - filled
+        );
+        let said = desk.says(VENUE, "8", &fill);
+        let heard = report(&said, CLIENT);
+        let passed = heard.get(17).unwrap();
+        assert_eq!(passed == id, is_passed, "{id}: {passed}");
+        assert_eq!(heard.get(527), (!is_passed).then_some(id));
+        assert!(is_passed || passed.starts_with("OMS-"));
+        seen.push(passed.to_owned());
+    }
+    // What the OMS says itself, by hand too, has its own.
+    let rejected = desk.says(
+        CLIENT,
+        "D",
+        &format!("11=A2|{}", ORDER.replace("38=10", "38=2000000")),
+    );
+    let by_hand = desk.hear(&Input::Command(
+        "report order=1 type=fill quantity=1 price=100 exec=H1".into(),
+    ));
+    let bust = "37=V1|11=1|17=B1|19=H1|150=H|39=1|55=XYZ|54=1|38=10|14=5|151=5|6=100|32=1|31=100|";
+    let bust = desk.says(VENUE, "8", bust);
+    let of = report(&by_hand, CLIENT).get(17);
+    assert_eq!(
+        (report(&bust, CLIENT).get(17), report(&bust, CLIENT).get(19)),
+        (Some("B1"), of)
+    );
+    // A report that comes again, and another with the same ExecID.
+    desk.says(VENUE, "8", &NEW.replace("17=N1", "17=900000"));
+    let ended = NEW
+        .replace("17=N1", "17=B1")
+        .replace("150=0|39=0", "150=4|39=4");
+    let ended = desk.says(VENUE, "8", &ended.replace("14=0|151=10", "14=5|151=0"));
+    for said in [&rejected, &by_hand, &bust, &ended] {
+        seen.extend(exec_ids(said, CLIENT).into_iter().map(str::to_owned));
+    }
+    let count = seen.len();
+    seen.sort();
+    seen.dedup();
+    assert_eq!((seen.len(), count), (10, 10), "{seen:?}");
+}
+
+#[test]
+fn parents_and_legs_have_exec_ids_of_the_oms() {
+    let mut setup = setup(Version::Fix44, "parents = 5", AS_OWN);
+    setup.sessions[VENUE].1 = Version::Fix44;
+    setup.settings = setup
+        .settings
+        .replacen("[oms]\n", "[oms]\nown_tags = {parent = 6001}\n", 1);
+    let mut desk = Desk::new(&setup);
+    for session in [VENUE, CLIENT] {
+        desk.hear(&Input::Up(session, false));
+    }
+    desk.says(CLIENT, "D", &format!("11=P|21=3|{ORDER}"));
+    desk.says(CLIENT, "D", &format!("11=C|6001=1|{ORDER}"));
+    let fill = FILL.replace("11=1|", "11=2|");
+    let said = desk.says(VENUE, "8", &fill);
+    let fills = said.iter().filter(|it| it.get(150) == Some("F"));
+    let mut fills: Vec<_> = fills
+        .map(|it| (it.get(11), it.get(17), it.get(527)))
+        .collect();
+    fills.sort_unstable();
+    assert_eq!(fills.len(), 2, "{said:?}");
+    assert_eq!(fills[0], (Some("C"), Some("F1"), None));
+    assert!(fills[1].1.unwrap().starts_with("OMS-"));
+    assert_eq!((fills[1].0, fills[1].2), (Some("P"), Some("F1")));
+    desk.says(
+        CLIENT,
+        "D",
+        "11=S1|55=CAL|54=1|38=10|40=2|44=5|60=20261122-08:00:00|",
+    );
+    let leg = "37=V2|11=3|17=L1|150=F|39=1|55=XYZ|54=1|442=2|32=4|31=100|";
+    let said = desk.says(VENUE, "8", leg);
+    let leg = said.iter().find(|it| it.get(442) == Some("2")).unwrap();
+    assert!(
+        leg.get(17).unwrap().starts_with("OMS-"),
+        "a venue may use it for the spread too"
+    );
+    assert_eq!(leg.get(527), Some("L1"));
+}
+
+#[test]
+fn two_venues_may_not_both_give_their_exec_ids() {
+    let groups = |more: &str| {
+        let group = format!("{AS_OWN}\n[[line_group]]\nname = \"W\"\nlines = [\"W\"]\n{more}\n");
+        let setup = setup(Version::Fix44, "", &group);
+        let mut file = |wanted: &str| {
+            let file = setup.files.iter().find(|(name, _)| *name == wanted);
+            file.map(|(_, text)| text.clone()).ok_or_else(String::new)
+        };
+        let loaded = fixwire_oms::load::load(&setup.settings, &["C", "V", "W"], &mut file);
+        loaded.err().map(|errors| format!("{errors:?}"))
+    };
+    assert_eq!(groups("venue_exec_id = \"527\""), None);
+    assert_eq!(groups(&format!("{AS_OWN}\nhelpers = [\"V\"]")), None);
+    let errors = groups(AS_OWN).expect("an error");
+    assert!(
+        errors.contains("line groups V and W both have venue_exec_id"),
+        "{errors}"
+    );
+}

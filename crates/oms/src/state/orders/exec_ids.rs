@@ -1,0 +1,74 @@
+//! ExecIDs(17) of venues that clients get as ExecID(17) of their reports.
+//!
+//! An ExecID is unique for each client: the OMS's own ones begin with [`OWN`] from the moment on when a venue's may be
+//! passed on, and one of a venue is passed on only when no report before or after can have it.
+
+use alloc::collections::BTreeMap;
+
+use fixwire_ledger::record;
+use fixwire_protocol::value::uint;
+use fixwire_protocol::{Body, Tag};
+
+use crate::values::show::digits;
+use crate::values::value::{Number, Text};
+
+/// How the OMS's own ExecIDs begin where others are of venues; before they are event numbers alone.
+const OWN: &[u8] = b"OMS-";
+
+/// The ExecIDs of venues that clients have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ExecIds {
+    /// The last event whose number may be the ExecID of a report; `None` while the settings pass none on.
+    pub(crate) since: Option<u64>,
+    /// By order and hash, with the ExecType(150) of its report.
+    pub(crate) all: BTreeMap<(Number, u64), (u8, Text)>,
+}
+
+record! { ExecIds { since, all } }
+
+impl ExecIds {
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Whether a client may get an ExecID of a venue: no report of the OMS itself has the same.
+    #[cold]
+    pub(crate) fn may_pass(&self, id: &[u8]) -> bool {
+        let since = self.since.unwrap_or(u64::MAX);
+        let is_event = uint(id).is_ok_and(|number| number <= since);
+        !id.is_empty() && id.len() <= Text::MAX && !is_event && !id.starts_with(OWN)
+    }
+
+    /// The ExecID that clients have of a venue's report of an order.
+    #[cold]
+    pub(crate) fn of(&self, order: Number, exec: u64) -> Option<(u8, &[u8])> {
+        let found = self.all.get(&(order, exec));
+        found.map(|(kind, id)| (*kind, id.bytes()))
+    }
+
+    #[cold]
+    pub(crate) fn forget(&mut self, order: Number) {
+        let of_order = (order, 0)..=(order, u64::MAX);
+        let ids = self.all.range(of_order).map(|(key, _)| *key);
+        let ids: alloc::vec::Vec<_> = ids.collect();
+        for key in ids {
+            self.all.remove(&key);
+        }
+    }
+
+    /// Writes the OMS's own ExecID of an event, as ExecID(17) or ExecRefID(19); 0 for none.
+    #[inline]
+    pub(crate) fn put_own(&self, tag: Tag, event: u64, report: &mut Body<'_>) {
+        if self.is_on() && event > 0 {
+            self.put_with_prefix(tag, event, report);
+        } else {
+            report.uint(tag, event);
+        }
+    }
+
+    #[cold]
+    fn put_with_prefix(&self, tag: Tag, event: u64, report: &mut Body<'_>) {
+        report.field(tag, &[OWN, digits(event).bytes()].concat());
+    }
+}
