@@ -193,7 +193,8 @@ impl Oms {
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never => false,
+            | FieldClass::Never
+            | FieldClass::Counted => false,
         }
     }
 

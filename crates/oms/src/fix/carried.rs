@@ -133,7 +133,7 @@ impl CarriedPart<'_> {
         let sets = self.contract.iter().flat_map(|it| &it.sets);
         for set in sets.filter(|set| set.is_header == is_header && is_set_in(set, self.msg_type)) {
             // The client's dictionary may have it in the other part.
-            let CarriedFields { header, body } = self.fields;
+            let CarriedFields { header, body, .. } = self.fields;
             let mut all = each_field(header).chain(each_field(body));
             if !all.any(|field| field.tag == set.tag && is_wanted(set.tag)) {
                 out.field(set.tag, &set.value);

@@ -258,7 +258,7 @@ events! {
             broker: &'a [u8] = "LocateBroker(5700); empty for none.",
         }
         /// The condition of a route decided which line group gets a new order.
-        140 Routed {
+        142 Routed {
             order: Number = "The order.", line: SessionNo = "The first session of the line group.",
         }
         /// Fields that a new order or a request carries to its venue as they came in.

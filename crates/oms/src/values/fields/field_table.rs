@@ -61,6 +61,8 @@ pub enum FieldClass {
     Refused,
     /// The request is refused, whatever the settings say: without the field the order would trade in another way.
     Never,
+    /// The field is not passed on, and counted.
+    Counted,
 }
 
 /// When a field of a request is accepted.
@@ -154,6 +156,7 @@ impl FieldClass {
             Self::Listed => "listed",
             Self::Refused => "refused",
             Self::Never => "refused, never dropped",
+            Self::Counted => "not passed on",
         }
     }
 
@@ -166,7 +169,8 @@ impl FieldClass {
             | Self::Instruction
             | Self::Listed
             | Self::Refused
-            | Self::Never => false,
+            | Self::Never
+            | Self::Counted => false,
         }
     }
 }
@@ -349,7 +353,8 @@ pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'stati
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never,
+            | FieldClass::Never
+            | FieldClass::Counted,
         )
         | None => Some(Treatment::Refuse),
     }
@@ -400,7 +405,8 @@ pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
             | FieldClass::Instruction
             | FieldClass::Listed
             | FieldClass::Refused
-            | FieldClass::Never,
+            | FieldClass::Never
+            | FieldClass::Counted,
             _,
         ) => None,
     })

@@ -1,6 +1,6 @@
 //! The fields of venues' messages.
 
-use super::FieldClass::{Carried, Passed, Session, Set, Used};
+use super::FieldClass::{Carried, Counted, Passed, Session, Set, Used};
 use super::tags;
 use super::{FieldRow, Messages};
 
@@ -54,7 +54,7 @@ pub const REPORT_FIELDS: &[FieldRow] = &[
 
     row(&[19], EXECUTION, Counted, "the client gets the number of its own report of the fill"),
     row(tags::HEADER, REPORTS, Counted, "on behalf of whom, to whom, signatures and data: each session has a header of its own"),
-    row(tags::TEXTS, REPORTS, Counted, "free text"),
+    row(tags::TEXTS, CANCEL_REJECT, Counted, "free text"),
     row(tags::PARTIES, CANCEL_REJECT, Counted, "parties, clients and brokers"),
     row(tags::TERMS, EXECUTION, Counted, "how, when and how much of an order trades: as its client asked"),
     row(tags::PEGS, EXECUTION, Counted, "pegged and discretionary prices"),
