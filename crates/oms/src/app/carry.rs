@@ -13,12 +13,12 @@ use super::Oms;
 use super::fields::{FieldUse, first_unusual};
 use super::session::Reach;
 use crate::decide::refusals::LostField;
-use crate::fix::carried::{LineContract, fields_of_cancels};
+use crate::fix::carried::{LineContract, whose};
 use crate::state::orders::Order;
 use crate::values::fields::carried::{CarriedFields, SentBecause, group_len, splits};
 use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::is_taken;
+use crate::values::fields::{QUOTE_MAX, is_taken};
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::UserRule;
 
@@ -41,7 +41,8 @@ impl Oms {
         self.looks_at_all = self.adds_fields || self.rules().has_conditions();
         let names = self.core.state().sessions();
         let mut contracts = Table::default();
-        let mut of_cancels: Table<SessionNo, Vec<Tag>> = names.iter().map(|_| Vec::new()).collect();
+        let mut whose_order: Table<SessionNo, [Vec<Tag>; 2]> =
+            names.iter().map(|_| <[Vec<Tag>; 2]>::default()).collect();
         for group in &self.rules().groups {
             for session in self
                 .sessions
@@ -51,7 +52,7 @@ impl Oms {
                 let Some(line) = names.find(session.name.as_bytes()) else {
                     continue;
                 };
-                of_cancels[line] = fields_of_cancels(&session.dictionary);
+                whose_order[line] = [b"F", b"H"].map(|it| whose(&session.dictionary, it));
                 if group.contract.is_empty() {
                     continue;
                 }
@@ -61,7 +62,7 @@ impl Oms {
                 contracts[line] = LineContract::new(&group.contract, &session.dictionary);
             }
         }
-        (self.links.contracts, self.links.of_cancels) = (contracts, of_cancels);
+        (self.links.contracts, self.links.whose) = (contracts, whose_order);
     }
 
     /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user
@@ -104,7 +105,12 @@ impl Oms {
         if message.get(tag::HANDL_INST) == Some(b"3") {
             return;
         }
-        for set in reach.sets(&user.contract, message.msg_type()) {
+        // A quote is sent as two orders.
+        let sent_as = match message.msg_type() {
+            b"S" => b"D",
+            own => own,
+        };
+        for set in reach.sets(&user.contract, sent_as) {
             self.gathered.add(set.tag, set.is_header, |to| {
                 put_field(to, set.tag, &set.value);
             });
@@ -241,6 +247,10 @@ impl Oms {
             return Err(tag.into());
         }
         let limit = self.rules().carried_bytes;
+        let limit = match message.msg_type() {
+            b"S" => limit.min(QUOTE_MAX),
+            _ => limit,
+        };
         let user = self.core.user(index).ok().map(|user| &user.contract);
         let bit = request_bit(message.msg_type());
         let groups = &self.rules().groups;

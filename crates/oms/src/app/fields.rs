@@ -7,7 +7,7 @@ use crate::decide::refusals::LostField;
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
-    self, CARRYING, FieldClass, FieldCondition, Messages, goes_to_client, is_passed_on,
+    self, FieldClass, FieldCondition, Messages, ORDERING, goes_to_client, is_passed_on,
     is_usual_report, is_usual_request, passes, report_bit, request_bit, request_treatment,
 };
 use crate::values::ids::SessionNo;
@@ -94,7 +94,7 @@ impl Oms {
                 FieldUse::Refused => return Some(field.tag.into()),
             };
         }
-        if self.adds_fields && bit & CARRYING != 0 {
+        if self.adds_fields && bit & ORDERING != 0 {
             self.gather_sets(index, group, message);
             if let Err(lost) = self.gather_of_order(index, group, message) {
                 return Some(lost);
@@ -138,7 +138,7 @@ impl Oms {
         // The OMS writes the number of a pool itself.
         let is_number = self.rules().pools.iter().any(|it| it.tag == field.tag);
         match request_treatment(field.tag, bit) {
-            _ if bit & CARRYING == 0 || is_number => FieldUse::Refused,
+            _ if bit & ORDERING == 0 || is_number => FieldUse::Refused,
             Some(Treatment::Carry) => found.unwrap_or(FieldUse::Sent(SentBecause::OfTable)),
             _ => found.unwrap_or(FieldUse::Refused),
         }

@@ -40,8 +40,8 @@ pub(super) struct Links {
     pub clients: Table<SessionNo, Option<Client>>,
     /// The contract of each line whose group names fields; empty when no group does.
     pub contracts: Table<SessionNo, Option<LineContract>>,
-    /// Fields of their orders that cancels of the OMS have, by line.
-    pub of_cancels: Table<SessionNo, Vec<Tag>>,
+    /// Fields of their orders that cancels, and that status requests of the OMS have, by line.
+    pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     pub tmp: TmpLines,
     /// Subscriptions of clients to states of markets.
     pub watches: MarketWatches,
@@ -74,6 +74,8 @@ pub(super) struct VenueWords<'a> {
     /// Counts fields that a receiver has no place for.
     pub dropped: &'a mut TagCounts,
 }
+
+static NO_TAGS: [Vec<Tag>; 2] = [Vec::new(), Vec::new()];
 
 impl VenueWords<'_> {
     /// Adds them to the reports of an event, from this entry on.
@@ -267,7 +269,7 @@ impl Sink for Out<'_> {
                 session: link.session,
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
-                of_cancels: self.links.of_cancels.get(line).map_or(&[], Vec::as_slice),
+                whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
             };
             lines::send(state, &sent, link, self.outbox);
         } else if !self.links.tmp.send(state, &sent, line) {

@@ -6,6 +6,7 @@ use super::Oms;
 use crate::decide::core::Beside;
 use crate::fix::{inquiries, mass, quotes, requests, status, terms};
 use crate::state::orders::transition::OrderState;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::SessionNo;
 use crate::values::value::RequestKind;
 
@@ -139,16 +140,26 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
+        if message.msg_type() == b"S" {
+            let unusual = self.first_to_look_at(index, message);
+            let odd = unusual.and_then(|from| self.look_closer(index, message, from));
+            // Each side has a note of what it carries.
+            let (messages, bytes) = self.room();
+            if unusual.is_some() && !outbox.has_room(messages + 2, bytes) {
+                return Err(Refusal::NotAvailable);
+            }
+            let (core, mut out, fields) = self.parts_with_fields(outbox, Some(message));
+            let quote = quotes::quote(index, &Indexed::new(message))?;
+            let fields = unusual.map_or(CarriedFields::NONE, |_| fields);
+            match odd {
+                Some(lost) => core.refuse_field_of_quote(at, &quote, lost, &mut out),
+                None => core.new_quote_with(at, &quote, fields, &mut out),
+            }
+            return Ok(());
+        }
         let odd = self.not_carried(index, message);
         let (core, mut out) = self.parts(outbox, Some(message));
         match message.msg_type() {
-            b"S" => {
-                let quote = quotes::quote(index, &Indexed::new(message))?;
-                match odd {
-                    Some(tag) => core.refuse_field_of_quote(at, &quote, tag, &mut out),
-                    None => core.new_quote(at, &quote, &mut out),
-                }
-            }
             b"Z" => {
                 let cancel = quotes::cancel(index, message)?;
                 match odd {

@@ -103,9 +103,9 @@ impl Oms {
             to.say(&name, count);
         }
         let Links {
-            clients: _,    // Settings.
-            contracts: _,  // Settings.
-            of_cancels: _, // Settings.
+            clients: _,   // Settings.
+            contracts: _, // Settings.
+            whose: _,     // Settings.
             tmp,
             watches,
         } = links;

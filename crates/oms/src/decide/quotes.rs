@@ -14,6 +14,7 @@ use crate::state::conditions::Terms;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::{InstrumentNo, Party, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Number, OrderType, Side, Text, TimeInForce};
@@ -110,6 +111,17 @@ impl NewQuote<'_> {
 impl Core {
     /// Handles a quote of a client: both sides pass all controls, or none is taken.
     pub fn new_quote(&mut self, at: i64, quote: &NewQuote<'_>, sink: &mut impl Sink) {
+        self.new_quote_with(at, quote, CarriedFields::NONE, sink);
+    }
+
+    /// Handles a quote whose orders carry fields of it.
+    pub(crate) fn new_quote_with(
+        &mut self,
+        at: i64,
+        quote: &NewQuote<'_>,
+        fields: CarriedFields<'_>,
+        sink: &mut impl Sink,
+    ) {
         let ids = [b'B', b'O'].map(|side| SideId::new(quote.id, side));
         let sides = [
             quote.side(&ids[0], Side::Buy),
@@ -123,7 +135,10 @@ impl Core {
         for (number, side) in (bid..).zip(&sides) {
             // The second side is checked again beside the first one.
             match self.accept_side(at, side, former) {
-                Ok(event) => self.emit(at, &event, sink),
+                Ok(event) => {
+                    self.emit(at, &event, sink);
+                    self.carry(at, number, fields, sink);
+                }
                 Err(reason) => {
                     if number > bid {
                         self.reject_unsent_for(at, bid, reason, sink);
@@ -291,6 +306,12 @@ impl Core {
 
     /// Sends both sides on a session. Over TMP they have one number of a pool, over FIX one each.
     fn send_quote_on(&mut self, at: i64, bid: Number, line: SessionNo, sink: &mut impl Sink) {
+        if !self.state.carried.is_empty() {
+            let mut refused = (bid..bid + 2).map(|side| self.refused_by(line, side));
+            if let Some(tag) = refused.find_map(|tag| tag) {
+                return self.reject_sides(at, bid, Reason::not_carried(tag), sink);
+            }
+        }
         if !self.pools.is_empty() {
             let last = if self.speaks_tmp(line) { bid } else { bid + 1 };
             for number in bid..=last {

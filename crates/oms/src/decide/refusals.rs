@@ -26,6 +26,14 @@ impl From<Tag> for LostField {
 }
 
 impl Reason {
+    /// A field of a request would not reach the venue, or makes what it carries too long.
+    fn of_field(lost: LostField) -> Self {
+        Self {
+            limit: lost.limit.map_or(0, |limit| limit as i128),
+            ..Self::not_carried(lost.tag)
+        }
+    }
+
     /// A field of a request would not reach the venue.
     pub(crate) fn not_carried(tag: Tag) -> Self {
         Self {
@@ -131,10 +139,10 @@ impl Core {
         &mut self,
         at: i64,
         quote: &NewQuote<'_>,
-        tag: Tag,
+        lost: LostField,
         sink: &mut impl Sink,
     ) {
-        self.refuse_quote(at, quote, Reason::not_carried(tag), sink);
+        self.refuse_quote(at, quote, Reason::of_field(lost), sink);
     }
 
     /// Refuses a cancel of quotes or a price inquiry, which is known by a QuoteID(117) or QuoteReqID(131).
@@ -162,10 +170,7 @@ impl Core {
     fn of_field(&self, (session, id): (SessionNo, &[u8]), lost: LostField) -> Reason {
         match self.state.used(session, id) {
             Some(_) => Reason::of(Why::Duplicate),
-            None => Reason {
-                limit: lost.limit.map_or(0, |limit| limit as i128),
-                ..Reason::not_carried(lost.tag)
-            },
+            None => Reason::of_field(lost),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::state::orders::{Order, Request};
 use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
 use crate::values::fields::contract::Passage;
 use crate::values::fields::field_table::request_bit;
-use crate::values::fields::{SENT_MAX, is_taken};
+use crate::values::fields::{QUOTE_MAX, SENT_MAX, is_taken};
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::StatusRule;
@@ -96,7 +96,7 @@ impl Core {
     /// The field that an order or a request carries and that the line refuses: the settings were other ones when it came in,
     /// or values of `map` make the message too long.
     #[cold]
-    fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
+    pub(crate) fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
         let group = self.lines.line(line).map(|line| line.group);
         let contract = &self.rules.groups.get(group?)?.contract;
         let orders = self.state.orders();
@@ -109,6 +109,8 @@ impl Core {
         let bit = request_bit(msg_type);
         let CarriedFields { header, body, .. } = self.state.carried.of(number);
         let mut fields = each_field(header).chain(each_field(body));
+        let is_quote = orders.get(number).is_some_and(|it| it.quote().is_some());
+        let limit = if is_quote { 2 * QUOTE_MAX } else { SENT_MAX };
         let mut len = 0;
         let is_refused = |field: &CarriedField<'_>| {
             let passed = contract.of(field.tag).map(|it| it.pass(field.value));
@@ -117,7 +119,7 @@ impl Core {
                 Some(Passage::Dropped | Passage::Refused) => 0,
                 None => field.bytes.len(),
             };
-            len > SENT_MAX || !is_taken(contract, user, bit, field.tag, field.value)
+            len > limit || !is_taken(contract, user, bit, field.tag, field.value)
         };
         fields.find(is_refused).map(|field| field.tag)
     }

@@ -8,7 +8,7 @@ use fixwire_protocol::{Body, Dictionary, Tag};
 
 use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::{Contract, Passage};
-use crate::values::fields::field_table::IN_CANCELS;
+use crate::values::fields::field_table::WHOSE;
 
 /// The requests that carry fields.
 const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];
@@ -65,15 +65,15 @@ impl LineContract {
     }
 }
 
-/// The fields of its order that a cancel of the OMS has on a line: fields that the line's dictionary gives to both.
-pub(crate) fn fields_of_cancels(dictionary: &Dictionary) -> Vec<Tag> {
+/// The fields of its order that a request of the OMS has on a line: fields that the line's dictionary gives to both.
+pub(crate) fn whose(dictionary: &Dictionary, request: &[u8]) -> Vec<Tag> {
     let mut tags = Vec::new();
-    let [order, cancel] = [b"D", b"F"].map(|it| dictionary.message(it));
-    for tag in IN_CANCELS {
-        let [of_order, of_cancel] = [order, cancel].map(|it| it.and_then(|it| it.member(*tag)));
+    let [order, request] = [b"D", request].map(|it| dictionary.message(it));
+    for tag in WHOSE {
+        let [of_order, of_request] = [order, request].map(|it| it.and_then(|it| it.member(*tag)));
         if dictionary.header().member(*tag).is_some() {
             tags.push(*tag);
-        } else if let (Some(one), Some(other)) = (of_order, of_cancel)
+        } else if let (Some(one), Some(other)) = (of_order, of_request)
             && one.group == other.group
         {
             add_tags(one, &mut tags);

@@ -1,5 +1,7 @@
 //! Sessions to venues: sends orders and requests, receives reports.
 
+use alloc::vec::Vec;
+
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
     Body, Decimal, Indexed, Outbox, Precision, SessionId, Tag, Timestamp, tag, value,
@@ -38,8 +40,8 @@ pub(crate) struct VenueLine<'a> {
     pub version: Version,
     /// `None` where its group names no field.
     pub contract: Option<&'a LineContract>,
-    /// The fields of its order that a cancel of the OMS has.
-    pub of_cancels: &'a [Tag],
+    /// The fields of its order that a cancel, and that a status request of the OMS has.
+    pub whose: &'a [Vec<Tag>; 2],
 }
 
 /// Writes the order, request or status request that an event sends.
@@ -187,7 +189,7 @@ fn change(
         CarriedPart {
             msg_type,
             fields: state.carried.of(of),
-            only: is_ours.then_some(line.of_cancels),
+            only: is_ours.then_some(&line.whose[0]),
             contract: line.contract,
         }
     };
@@ -264,10 +266,23 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     };
     let current = decides.unwrap_or(order.current);
     let mut out = outbox.begin(line.session, b"H");
+    let carried = || CarriedPart {
+        msg_type: b"H",
+        fields: state.carried.of(order.number),
+        only: Some(&line.whose[1]),
+        contract: line.contract,
+    };
+    let carries = !state.carried.is_empty();
+    if carries {
+        carried().put_header(&mut out);
+    }
     out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
     out.field(tag::SYMBOL, state.instruments().name(order.instrument))
         .char(tag::SIDE, order.side.byte());
+    if carries {
+        carried().put_body(&mut out);
+    }
     let _ = out.finish();
 }
 

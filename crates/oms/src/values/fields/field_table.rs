@@ -13,7 +13,7 @@ mod tags;
 
 pub use reports::{REPORT_FIELDS, VENUE_MESSAGES};
 pub use requests::{REQUEST_FIELDS, REQUESTS};
-pub(crate) use tags::IN_CANCELS;
+pub(crate) use tags::WHOSE;
 
 /// Tags below this are looked up in an array.
 pub(crate) const LOW: usize = 2048;
@@ -335,6 +335,8 @@ fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
 
 /// The requests whose fields contracts carry.
 pub(crate) const CARRYING: Messages = requests::D | requests::G | requests::F;
+/// Requests whose fields orders carry to venues.
+pub(crate) const ORDERING: Messages = CARRYING | requests::S;
 
 /// What becomes of a field of a request that no contract names; `None` for a field that the OMS reads or writes itself.
 #[must_use]

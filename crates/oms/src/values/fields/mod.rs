@@ -16,6 +16,9 @@ pub(crate) const SETS_MAX: usize = 1024;
 /// Maximum length of what a message carries, as it is sent: there is room for as much.
 pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 
+/// The most that each order of a quote carries of it: both are sent at once, and what they replace is cancelled.
+pub(crate) const QUOTE_MAX: usize = 1024;
+
 /// Whether the contract of a line group takes a field that a request carries, whose user has this contract.
 pub(crate) fn is_taken(
     group: &Contract,

@@ -29,8 +29,8 @@ const ALL: Messages = (1 << 12) - 1;
 pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[8, 9, 10, 34, 35, 43, 49, 52, 56, 122, 369, 1128], ALL, Session, "each session has its own"),
     row(&[97], ALL, Used, "a request that is known already is answered, not repeated"),
-    row(&[50, 57, 142, 143], CARRYING, Passed, "but not as in the identity of the client's session: the line has one of its own"),
-    row(&[50, 57, 142, 143], ALL & !CARRYING, Checked(FieldCondition::Identity), "the message is of this session; the line has an identity of its own"),
+    row(&[50, 57, 142, 143], CARRYING | S, Passed, "but not as in the identity of the client's session: the line has one of its own"),
+    row(&[50, 57, 142, 143], ALL & !(CARRYING | S), Checked(FieldCondition::Identity), "the message is of this session; the line has an identity of its own"),
 
     row(&[1, 38, 40, 54, 55, 59, 77], D | G, Carried, ""),
     row(&[44], D | G, Checked(FieldCondition::Price), "carried"),
@@ -72,13 +72,13 @@ pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[263, 335, 336], TRADING, Used, "the OMS answers"),
     row(&[1182, 1183, 1346, 1347, 1351, 1355], BW, Used, "the OMS answers"),
 
-    row(tags::PARTIES, CARRYING, Passed, "parties, clients and brokers"),
-    row(tags::REGULATION, CARRYING, Passed, "capacities, restrictions, times and desks of regulations"),
-    row(tags::LABELS, CARRYING, Passed, "identifiers, and kinds of accounts"),
-    row(tags::ON_BEHALF, CARRYING, Passed, "on behalf of whom and to whom; the encoding of texts"),
-    row(tags::TEXTS, CARRYING, Passed, "free text"),
-    row(tags::NAMES, CARRYING, Named, "controls know an instrument by Symbol(55) alone: name it where it cannot mean another one"),
-    row(tags::AFTER_TRADE, CARRYING, Named, "allocation, settlement and commission: no control knows them, and they may change what a trade costs"),
+    row(tags::PARTIES, CARRYING | S, Passed, "parties, clients and brokers"),
+    row(tags::REGULATION, CARRYING | S, Passed, "capacities, restrictions, times and desks of regulations"),
+    row(tags::LABELS, CARRYING | S, Passed, "identifiers, and kinds of accounts"),
+    row(tags::ON_BEHALF, CARRYING | S, Passed, "on behalf of whom and to whom; the encoding of texts"),
+    row(tags::TEXTS, CARRYING | S, Passed, "free text"),
+    row(tags::NAMES, CARRYING | S, Named, "controls know an instrument by Symbol(55) alone: name it where it cannot mean another one"),
+    row(tags::AFTER_TRADE, CARRYING | S, Named, "allocation, settlement and commission: no control knows them, and they may change what a trade costs"),
     row(tags::ALGORITHMS, D | G, Instruction, "an algorithm of the venue decides when and how the order trades, within its quantity and price"),
     row(&[18], D | G, Listed, "instructions: some show, peg or hold the order"),
 

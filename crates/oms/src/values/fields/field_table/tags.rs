@@ -80,9 +80,8 @@ pub(super) const LABELS: &[Tag] = &[23, 66, 581, 582, 583, 203, 204, 660];
 /// On behalf of whom, to whom, and how texts are encoded.
 pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
 
-/// Whose order it is: a cancel that the OMS makes has these fields of its order.
-pub(crate) const IN_CANCELS: &[Tag] =
-    &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
+/// Whose order it is: a cancel or status request that the OMS makes has these fields of its order.
+pub(crate) const WHOSE: &[Tag] = &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
 
 /// Other names of an instrument.
 pub(super) const NAMES: &[Tag] = &[22, 48, 65, 106, 107, 207, 454, 455, 456, 460, 461];
