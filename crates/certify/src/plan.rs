@@ -88,7 +88,7 @@ pub enum StepAction {
     Connect,
     /// `logon`: sends a Logon, with these fields in addition or instead of the usual ones.
     Logon(Vec<(Tag, SentValue)>),
-    /// `logged-on`: connects and exchanges Logons.
+    /// `logged-on`: connects and exchanges Logons, or the login messages of TMP.
     LoggedOn,
     /// `log-out`: sends a Logout with this Text(58), if any.
     LogOut(String),
@@ -107,7 +107,7 @@ pub enum StepAction {
     /// `answers on`, `answers off`: whether Heartbeats, and responses to TestRequest, ResendRequest and Logout (over
     /// TMP responses to R04 and L41) are sent automatically.
     Answers(bool),
-    /// `wait`: time passes.
+    /// `wait`: waits for this time.
     Wait(Duration),
     /// `silence`: for this time only Heartbeats and TestRequests may arrive.
     Silence(Duration),

@@ -20,7 +20,7 @@ pub enum SentValue {
 /// The expected value of a received field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ExpectedValue {
-    /// The text itself; a number may have another notation, such as 10.5 for 10.50.
+    /// Exactly this text; a number may have another notation, such as 10.5 for 10.50.
     Text(String),
     /// A text with `*` for any characters.
     Pattern(String),

@@ -20,7 +20,7 @@ pub enum ClientEvent<'a> {
     Session {
         /// Time of the change.
         at: Timestamp,
-        /// The session's state, in words, with the text of the peer's Logout.
+        /// The session's state in words, with the Text(58) of the peer's Logout, if any.
         text: String,
     },
     /// The result of `orders`.

@@ -34,9 +34,9 @@ quit                       logs out and ends
 pub struct Prompt {
     /// The text of the prompt.
     pub ask: &'static str,
-    /// Written before the answer in the command.
+    /// The part of the command that stands before the answer.
     before: &'static str,
-    /// Written into the command instead of both when the answer is empty.
+    /// The part of the command if the answer is empty: it replaces `before` and the answer.
     otherwise: &'static str,
 }
 

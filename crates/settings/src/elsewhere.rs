@@ -167,7 +167,7 @@ pub static GROUPS: &[KeyGroup] = &[
         keys: &["SocketReceiveTimeout"],
         refused: false,
         unless: Some("0"),
-        note: "reads never block: heartbeats find a silent peer",
+        note: "reads never block: heartbeats detect a silent peer",
     },
     KeyGroup {
         keys: &["HttpAcceptPort"],

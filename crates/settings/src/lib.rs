@@ -2,7 +2,7 @@
 //! the `.properties` of FIX Antenna.
 //!
 //! ```text
-//! text --ini, toml, antenna--> sections of entries, each with its place, as the file's own engine would read them
+//! text --ini, toml, antenna--> sections of entries with their places in the text, as the file's own engine reads them
 //!      --section--> known keys, variables replaced, checked values
 //!      --resolve--> for each session: every key, its value, where the value comes from
 //!      --config--> EngineConfig

@@ -37,8 +37,8 @@ pub(super) fn end_of(document: &Document, alone: bool, problems: &mut Vec<Proble
     }
 }
 
-/// Checks the values of a link. `connection` has its session keys, from the link and from `[default]`; `given` tells
-/// whether the file has a key, even with an invalid value.
+/// Checks the values of a link. `connection` holds the link's session keys, from its table and from `[default]`;
+/// `given` tells whether the file has a key, even with an invalid value.
 pub(super) fn link(
     reading: &SectionReading<'_>,
     table: &LinkTable,

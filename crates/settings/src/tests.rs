@@ -121,7 +121,7 @@ fn secrets_are_kept_and_never_shown() {
         "JdbcPassword=hunter2\nNoSuchKey=1",
         "MyPassword=hunter2",
     ] {
-        // As fixwire's own, whatever its keys look like: unknown and repeated keys are errors.
+        // The file is read as one of fixwire's own, whatever its keys look like: unknown and repeated keys are errors.
         let error = read(&session(&format!("Dialect=fixwire\n{secret}"))).unwrap_err();
         let LoadError::Content(report) = &error else {
             panic!("{error}")

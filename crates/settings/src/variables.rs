@@ -18,7 +18,7 @@ pub trait Values {
     ///
     /// # Errors
     ///
-    /// Why it cannot be read.
+    /// Why the file cannot be read.
     fn file(&self, path: &str) -> Result<FileText, VariableFault>;
 }
 

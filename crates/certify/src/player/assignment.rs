@@ -17,7 +17,7 @@ pub(super) struct Assignment<'a> {
     /// The scope before the step.
     before: CaseScope,
     messages: Vec<TextFields>,
-    /// The message of each pattern.
+    /// For each pattern, the index of its message; `None` until one is assigned.
     places: Vec<Option<usize>>,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct TmpSession {
     ready: bool,
     /// Whether L50 was received on this connection.
     accepted: bool,
-    /// The number of the last L30.
+    /// The append_no of the last L30.
     append_no: u16,
     /// The incomplete message at the end of an L41.
     tail: Vec<u8>,

@@ -424,7 +424,7 @@ fn cells(len: usize) -> usize {
     len.div_ceil(DATA)
 }
 
-/// Position of a field's value.
+/// Position of the value in a field `tag=value`: after the `=`, or the field's end if it has no `=`.
 fn tag_end(field: &[u8]) -> usize {
     let equals = field.iter().position(|byte| *byte == b'=');
     equals.map_or(field.len(), |at| at + 1)

@@ -56,7 +56,7 @@ impl Gateway {
         };
         let Ok(Some(client)) = client else { return };
         let notes = &self.core.notes;
-        // If the order was also sent to another session that has it, the client gets no reject.
+        // If the order is also at another venue, where it is open or was answered, the client gets no reject.
         let is_order = matches!(draft.msg_type(), b"D" | b"AB");
         let id = draft.get(tag::CL_ORD_ID).filter(|_| is_order);
         let elsewhere = id

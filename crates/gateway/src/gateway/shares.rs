@@ -113,7 +113,8 @@ impl Shares {
     }
 }
 
-/// Whether the usage has just risen above the threshold.
+/// Whether the usage has just reached [`TELL`] tenths of a limit. `told` is kept until the usage falls below
+/// [`TELL_AGAIN`] tenths.
 fn crossed(told: &mut bool, taken: u64, of: u64) -> bool {
     let tenths = taken.saturating_mul(10);
     if tenths >= of.saturating_mul(TELL) {

@@ -92,11 +92,11 @@ bytes! {
 /// The key of a name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum By {
-    /// The client's id.
+    /// The id that the client gave.
     Client,
     /// The id that the venue knows.
     Venue,
-    /// OrderID(37), the venue's own.
+    /// OrderID(37), which the venue gave.
     OrderId,
 }
 
@@ -167,7 +167,7 @@ const FREE: Name = Name {
 /// The names of one order.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
-    /// The number of the name that began it.
+    /// The number of the name that began the order.
     pub(super) id: u64,
     /// The list or cross that the order is in.
     pub(super) within: Link,
@@ -348,7 +348,7 @@ impl Book {
         Link { place, number }
     }
 
-    /// The place of a name that is still remembered.
+    /// The place of the name that a link refers to; `None` once the name is forgotten.
     pub(super) fn follow(&self, link: Link) -> Option<u32> {
         let name = self.names.get(link.place as usize)?;
         (link.number != 0 && name.number == link.number).then_some(link.place)

@@ -84,7 +84,7 @@ impl OrderTracker {
             b"8" if let Some(reached) = reached => self.reach(now, about, reached, draft),
             b"8" if self.book.name(about).kind == IdKind::Order => self.execution(about, draft),
             b"9" => self.cancel_reject(order, before, draft),
-            // MarketDataRequestReject: no subscription came about.
+            // MarketDataRequestReject: the request opened no subscription.
             b"Y" => self.book.close(about, State::Ended),
             _ => {}
         }

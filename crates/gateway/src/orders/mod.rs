@@ -99,7 +99,8 @@ pub enum OrdersError {
         /// The field.
         tag: Tag,
     },
-    /// The id in this field names no order of the client, and none of the client's own ids does.
+    /// The id in this field names no order of the client, and the message has no ClOrdID(11) or OrigClOrdID(41) that
+    /// does.
     UnknownOrder {
         /// The field.
         tag: Tag,

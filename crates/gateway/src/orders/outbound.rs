@@ -142,7 +142,7 @@ impl OrderTracker {
                     begun += usize::from(new);
                     needs += usize::from(new && !way.again);
                     keeps += usize::from(self.book.may_be_forgotten(name));
-                    // Touched, so that this name is not forgotten to make room below.
+                    // This name counts as just used, so that it is not forgotten to make room below.
                     self.book.touch(name, way.now);
                 }
                 None => needs += 1,

@@ -21,11 +21,11 @@ pub struct Property {
 pub enum Becomes {
     /// A fixwire key.
     Key(Id, PropertyForm),
-    /// Read in a special way, with its description.
+    /// A property that is read in a special way, and its description.
     Read(Special, &'static str),
     /// The property is not used.
     Nothing {
-        /// Whether a file with it is refused.
+        /// Whether a file with the property is refused.
         refused: bool,
         /// The value that equals fixwire's behaviour; a property with this value is not reported.
         unless: &'static str,
@@ -43,7 +43,7 @@ pub enum PropertyForm {
     Unless(&'static str),
     /// Milliseconds.
     Millis,
-    /// `true` is `N`.
+    /// The opposite: `true` becomes `N`.
     Not,
     /// One of these words, or a class name that ends in one; each with its fixwire value.
     Word(&'static [(&'static str, &'static str)]),
@@ -365,11 +365,11 @@ pub static PROPERTIES: &[Property] = &[
     same("validation", "false", Id::UseDataDictionary),
     refused("wellformenessValidation", "true", ALWAYS),
     key("allowedFieldsValidation", "true", Id::AllowUnknownMsgFields, PropertyForm::Not),
-    refused("requiredFieldsValidation", "true", "the dictionary defines which fields are required: change it with a delta"),
+    refused("requiredFieldsValidation", "true", "the dictionary defines which fields are required: change the dictionary with a delta"),
     same("fieldOrderValidation", "true", Id::ValidateFieldsOutOfOrder),
     refused("duplicateFieldsValidation", "true", ALWAYS),
-    refused("fieldTypeValidation", "true", "the dictionary defines the types of fields: change it with a delta"),
-    refused("groupValidation", "true", "the dictionary defines the groups: change it with a delta, or set ValidateUnorderedGroupFields"),
+    refused("fieldTypeValidation", "true", "the dictionary defines the types of fields: change the dictionary with a delta"),
+    refused("groupValidation", "true", "the dictionary defines the groups: change the dictionary with a delta, or set ValidateUnorderedGroupFields"),
     same("conditionalValidation", "true", Id::ValidateConditionalFields),
     refused("validation.", "", "convert the dictionary to QuickFIX XML, or write its changes as a delta, and set DataDictionary"),
     same("senderTargetIdConsistencyCheck", "true", Id::CheckCompID),

@@ -278,7 +278,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The entries of the group that this field counts.
+    /// The level of the entries that this field counts.
     fn entry(&self, count: Tag) -> Option<Side<'a>> {
         let member = self.members.iter().find(|member| member.tag == count)?;
         let group = member.group.as_deref()?;

@@ -216,7 +216,7 @@ impl<'d> Groups<'d> {
         }
     }
 
-    /// The group that this field counts.
+    /// The group whose entries this field counts.
     pub fn get(&self, count: Tag) -> Option<&'d GroupDef> {
         let of_message = self.message.and_then(|message| message.group(count));
         of_message.or_else(|| self.dictionary.header().group(count))

@@ -17,7 +17,7 @@ events! {
     GatewayNote;
     /// Limits, sessions and ids of answers.
     Setup SetupNote['a] {
-        /// The limits of the orders from here on.
+        /// The limits of orders that apply after this note.
         1 Limits { limits: OrdersConfig = "Without the key of the hash tables.", }
         /// A session is introduced, or has another form of ids.
         2 Session {
@@ -84,9 +84,9 @@ pub struct HeldMessage<'a> {
     pub target: u32,
     /// Kind of the message.
     pub passage: Passage,
-    /// Whether its source receives a reject if it cannot be delivered.
+    /// Whether the source receives a reject if the message cannot be delivered.
     pub is_answered: bool,
-    /// MsgType(35), SOH and the fields that orders track; empty if they do not track it.
+    /// MsgType(35), SOH and the fields that orders track; empty if orders do not track the message.
     pub known: Bytes<'a>,
     /// Fields of the received message that a reject reads.
     pub came: Bytes<'a>,

@@ -278,7 +278,7 @@ do = ['send ANNA']
         ["no rule: routing loop: message came back from its destination"]
     );
     assert_eq!(rig.gateway.counters().came_back, 1);
-    // So are a status request for the order, and a cancel that the gateway has sent.
+    // A status request for the order, and a cancel that the gateway has sent, are routing loops too.
     rig.hears("BERT", "35=H|11=A1|55=VOD|54=1|");
     rig.expect(
         "ANNA",

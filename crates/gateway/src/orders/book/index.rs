@@ -220,7 +220,7 @@ impl Book {
         }
         if let Some(other) = self.of_order_id(self.name(place).venue, order_id) {
             let is_other = self.name(other).client != self.name(place).client;
-            // The venue has used the OrderID again for an open order of another client, which keeps it.
+            // The venue has used the OrderID of an open order of another client again: that order keeps the OrderID.
             if is_other && self.is_trading(other) && !self.is_trading(place) {
                 return;
             }
