@@ -100,7 +100,7 @@ pub static GROUPS: &[KeyGroup] = &[
         keys: &["ValidateSequenceNumbers"],
         refused: true,
         unless: Some("Y"),
-        note: "fixwire always does this: remove the key",
+        note: "fixwire always validates sequence numbers: remove the key",
     },
     KeyGroup {
         keys: &["RefreshOnLogon"],
@@ -136,7 +136,7 @@ pub static GROUPS: &[KeyGroup] = &[
         keys: &["LogMessageWhenSessionNotFound"],
         refused: false,
         unless: Some("Y"),
-        note: "fixwire always does this",
+        note: "fixwire always does what `Y` means",
     },
     KeyGroup {
         keys: &["SocketSynchronousWrites"],

@@ -136,7 +136,7 @@ impl Settings {
             wrong(
                 "position_effect",
                 format!("position_effect {effect} is for options only"),
-                "write open, close, day trade or liquidation for futures",
+                "for futures, write open, close, day trade or liquidation",
             );
         }
         if problems.is_empty() {

@@ -111,7 +111,7 @@ pub static LINK_KEYS: &[LinkKey] = &[
         kind: number(65_535, ""),
         default: None,
         end: None,
-        doc: "The exchange's number of the link, in the header of each message.",
+        doc: "The number that the exchange gave the link, in the header of each message.",
     },
     LinkKey {
         name: "password",

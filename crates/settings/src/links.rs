@@ -175,7 +175,7 @@ impl LinkSettings {
         );
         missing(
             "session_id",
-            "the header of each message has the exchange's number of the link",
+            "the header of each message has the number that the exchange gave the link",
         );
         missing(
             "system_type",

@@ -260,10 +260,11 @@ const PRECISIONS: PropertyForm = PropertyForm::Word(&[
 const OTHERWISE: &str =
     "the session would behave differently without this property: remove it, or set its default";
 const FILES: &str = "the journal in FileStorePath is message store, send queue and log";
-const ALWAYS: &str = "fixwire always does this";
+const ALWAYS: &str = "fixwire always does what `true` means";
 const DETAIL: &str = "an implementation detail of FIX Antenna";
 const NUMBERS: &str = "a session continues with the sequence numbers in its journal; set ResetOnLogon=Y to start at 1";
-const OWN_CLASS: &str = "classes of FIX Antenna cannot run here: implement it in the Application";
+const OWN_CLASS: &str =
+    "classes of FIX Antenna cannot run here: write the same behaviour in the Application";
 const LOGON: &str = "set LogonTag=tag=value for each field of the Logon";
 const SIGNED: &str =
     "set LogonSignature=cme, and put the access key ID and the secret key into LogonKeyFile";
@@ -444,8 +445,8 @@ pub static PROPERTIES: &[Property] = &[
     refused("logonCustomizationStrategy", "none", LOGON),
     refused("cmeSecureKeysFile", "", SIGNED),
     // Extensions.
-    refused("customFixVersions", "", "set DataDictionary to the dictionary"),
-    refused("customFixVersion.", "", "set DataDictionary to the dictionary"),
+    refused("customFixVersions", "", "set DataDictionary to the file of the dictionary"),
+    refused("customFixVersion.", "", "set DataDictionary to the file of the dictionary"),
     refused("sessionSequenceManager", "", OWN_CLASS),
     refused("system.messagehandler.", "", OWN_CLASS),
     refused("user.messagehandler.", "", OWN_CLASS),
