@@ -131,9 +131,9 @@ pub enum Outgoing {
 pub struct Expectation {
     /// A pattern for each message.
     pub patterns: Vec<MessagePattern>,
-    /// Time limit for all of them; `None`: the plan's time limit.
+    /// Time limit until all messages have arrived; `None`: the plan's time limit.
     pub within: Option<Duration>,
-    /// Whether other messages may arrive before and between them (`await`).
+    /// Whether other messages may arrive before and between these messages (`await`).
     pub skips_others: bool,
 }
 

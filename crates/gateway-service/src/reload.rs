@@ -31,7 +31,7 @@ pub struct Reloader {
 pub enum ReloadError {
     /// The file or its tables have errors.
     File(LoadError),
-    /// The caller named another file than the file of the running gateway, which is this one.
+    /// The caller named another file than the running gateway's, whose path this is.
     OtherFile(PathBuf),
     /// A password file cannot be read, or has an error.
     Passwords(PathBuf, UsersError),

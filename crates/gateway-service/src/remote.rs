@@ -7,7 +7,7 @@ use fixwire_control::COUNTS;
 use fixwire_engine::{Handle, OperationError, Operator, SendError};
 use fixwire_gateway::gateway::Reload;
 
-/// The command with which the gateway takes the new rules that wait in [`Remote`].
+/// The command that makes the gateway apply the new rules that wait in [`Remote`].
 pub(crate) const RELOAD: &[u8] = b"reload";
 
 /// The channel on which the engine's answer arrives.
@@ -19,8 +19,8 @@ pub(crate) type Outcome = Result<String, String>;
 /// The way from other threads to a running gateway, and from rules to the engine. All clones reach the same gateway.
 #[derive(Clone, Debug, Default)]
 pub struct Remote {
-    /// Locked from reading the file until the gateway has the rules, so that the rules that were read last are the ones
-    /// that stay.
+    /// Locked while a reload reads the file and hands the rules to the gateway, so that the rules that were read last
+    /// stay.
     one: Arc<Mutex<()>>,
     rules: Arc<Mutex<Option<Handed>>>,
     /// The engine; `None` before [`attach`](Self::attach).

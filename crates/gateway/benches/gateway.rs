@@ -61,7 +61,7 @@ fn measure(name: &str, text: &str) {
         conversions: &[],
         hash_key: [7; 16],
     };
-    // Its orders stay open, so it says when their room runs short.
+    // The orders stay open, so the gateway reports that clients use most of the room for orders.
     let told =
         |event: GatewayEvent<'_>| assert!(matches!(event, GatewayEvent::Room { .. }), "{event:?}");
     let mut gateway = Gateway::load(text, &context, Box::new(told)).unwrap();

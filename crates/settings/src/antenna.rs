@@ -4,14 +4,14 @@
 //! # for every session; those of `sessions.default` win over the others
 //! validation = true
 //! sessions.default.fixVersion = FIX.4.4
-//! # the sessions, and what each has of its own
+//! # the sessions, and the properties of each
 //! sessionIDs = venue, broker
 //! sessions.venue.host: fix.example.com
 //! ```
 //!
-//! Lines are those of Java's properties; FIX Antenna for .NET, which takes `;` and `'` for comments too and has no
-//! escapes, is read the same way. Names are not case-sensitive. [`properties`] maps each property to a fixwire key: the
-//! code after this reader sees only those.
+//! Lines are those of Java's properties; FIX Antenna for .NET, in which `;` and `'` begin comments too and escapes do
+//! not exist, is read the same way. Names are not case-sensitive. [`properties`] maps each property to a fixwire key:
+//! the code after this reader sees only those.
 
 use std::collections::{BTreeMap, BTreeSet};
 

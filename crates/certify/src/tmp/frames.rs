@@ -173,7 +173,7 @@ fn hex_hiding(bytes: &[u8], hidden: Option<Range<usize>>) -> String {
 ///
 /// # Errors
 ///
-/// The existing names.
+/// The name is unknown, or names a message that the venue never sends; the error lists the possible names.
 pub(crate) fn message(name: &str, is_expected: bool) -> Result<&'static TmpLayoutInfo, String> {
     let all = fixwire_tmp::messages::LAYOUTS.iter();
     let right = |layout: &&&TmpLayoutInfo| match is_expected {

@@ -1,8 +1,8 @@
 //! Detects routing loops: messages sent to a session and back from it.
 //!
 //! ```text
-//! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times the gateway's own answer  >
-//! PEER sends it back > the gateway drops it
+//! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
+//! the gateway's own answer  > PEER sends it back > the gateway drops it
 //! ```
 //!
 //! A message is identified by its fields, without the fields that each gateway rewrites. The last [`SLOTS`] messages

@@ -297,8 +297,8 @@ impl ConversionRun<'_> {
         Some(())
     }
 
-    /// Makes an entry of all fields that the target has only in the entries of the group, which is absent; no entry
-    /// without such a field.
+    /// Makes the only entry of an absent group, from all fields that the target has only in entries of this group.
+    /// Without such a field no entry is made.
     fn wrap(&mut self, count: Tag) -> Option<()> {
         let levels = &self.link.levels;
         let here = &levels[self.tree.level(self.scope)];

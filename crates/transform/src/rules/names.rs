@@ -89,7 +89,7 @@ impl<'c> Names<'c> {
         }
     }
 
-    /// The first of these sessions whose dictionary lacks one of these two messages.
+    /// The name of the first session that `sessions` marks and whose dictionary lacks one of the two messages.
     pub fn without(&self, sessions: &[bool], messages: [&[u8]; 2]) -> Option<&'c str> {
         let meant = self.context.sessions.iter().zip(sessions);
         let mut meant = meant.filter(|(_, meant)| **meant);

@@ -18,16 +18,16 @@ events! {
     /// Limits, sessions and ids of answers.
     Setup SetupNote['a] {
         /// The limits of orders that apply after this note.
-        1 Limits { limits: OrdersConfig = "Without the key of the hash tables.", }
+        1 Limits { limits: OrdersConfig = "The note leaves out the key of the hash tables.", }
         /// A session is introduced, or has another form of ids.
         2 Session {
-            session: u32 = "Its number in notes.",
+            session: u32 = "The session's number in notes.",
             ids: Option<Rewriting> = "The form of ids; `None` for the common form.",
-            name: &'a str = "Its name in the settings.",
+            name: &'a str = "The session's name in the settings.",
         }
-        /// A client's share of `max_remembered` from here on.
+        /// A client's share of `max_remembered` that applies after this note.
         3 Share {
-            client: u32 = "The client session.", bytes: Option<u64> = "`None` without a share of its own.",
+            client: u32 = "The client session.", bytes: Option<u64> = "`None` if the file sets no share.",
         }
         /// A message that the gateway made itself.
         4 Answer { number: i64 = "The number in its id.", }
