@@ -113,7 +113,7 @@ pub enum VariableSyntax {
 }
 
 impl VariableSyntax {
-    /// The variables that an engine replaces; `asked` when the file requests it.
+    /// The variables that an engine replaces; `asked` tells whether the file sets `ExpandVariables=Y`.
     pub fn of(dialect: Dialect, asked: bool) -> Self {
         match (dialect, asked) {
             (_, true) => Self::Dollar,

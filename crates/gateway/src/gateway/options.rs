@@ -93,8 +93,8 @@ const TARGET: Keys<TargetTable> = keys! {
     /// with `away = "hold"`: how long the [gateway holds](#time-to-live) a message; without this key there is no time
     /// limit
     time_to_live: Plain("time", |_, target, value| time(value).map(|it| target.time_to_live = Some(it))), "", Applied;
-    /// as `ids` in `[gateway]`; each of this key, `id_prefix` and `id_length` has the value of `[gateway]` when it is
-    /// absent
+    /// when this venue's ids are rewritten, as `ids` in `[gateway]`; if `ids`, `id_prefix` or `id_length` is absent,
+    /// the key's value in `[gateway]` applies
     ids: Plain("word", |_, target, value| target.ids.when(value)), "", Applied;
     /// prefix of a rewritten id
     id_prefix: Plain("text", |_, target, value| target.ids.prefix(value)), "", Applied;

@@ -203,7 +203,7 @@ pub static ASKS: [(&[u8], &[OutboundId]); 32] = [
 pub struct Naming {
     /// OrderID(37), and further ids that are not tracked.
     pub ids: &'static [Tag],
-    /// The client's id of the same order.
+    /// The field with the client's id of the same order.
     pub by: Tag,
     /// Whether the client's id must be translated here, since it is in no row of [`ASKS`].
     pub translates: bool,
