@@ -142,7 +142,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         if message.msg_type() == b"S" {
             let unusual = self.first_to_look_at(index, message);
-            let odd = unusual.and_then(|from| self.look_closer(index, message, from));
+            let odd = unusual.and_then(|from| self.look_closer((index, None), message, from));
             // Each side has a note of what it carries.
             let (messages, bytes) = self.room();
             if unusual.is_some() && !outbox.has_room(messages + 2, bytes) {
