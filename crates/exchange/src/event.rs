@@ -7,7 +7,7 @@ use alloc::string::String;
 use fixwire_ledger::{Bytes, Put, Wire, bytes, events, record};
 use fixwire_protocol::{Decimal, Timestamp};
 
-use crate::config::trader::TraderTerms;
+use crate::config::TraderTerms;
 use crate::dialect::Dialect;
 use crate::fields::RequestFields;
 

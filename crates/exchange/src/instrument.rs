@@ -80,6 +80,11 @@ fn power(digits: u8) -> i128 {
     10_i128.pow(u32::from(digits))
 }
 
+/// Whether orders may be entered.
+pub(crate) fn takes_orders(state: BookState) -> bool {
+    matches!(state, BookState::Continuous | BookState::AuctionCall)
+}
+
 /// An instrument of the market.
 #[derive(Clone, Debug)]
 pub(crate) struct Instrument {

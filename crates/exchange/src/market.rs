@@ -16,7 +16,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_book::{BookEvent, BookState, CancelReason};
+use fixwire_book::{BookEvent, CancelReason};
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::config::state_of;
@@ -325,9 +325,4 @@ pub(crate) fn precision(digits: u8) -> Precision {
         9 => Precision::Nanos,
         _ => Precision::Millis,
     }
-}
-
-/// Whether orders may be entered.
-pub(crate) fn takes_orders(state: BookState) -> bool {
-    matches!(state, BookState::Continuous | BookState::AuctionCall)
 }

@@ -9,13 +9,14 @@ use fixwire_book::{BookEvent, EntryOrder, OrderChange, RefusedOrder, Side, TimeI
 use fixwire_protocol::{Tag, tag};
 use fixwire_tmp::TmpStatus;
 
+use super::Market;
 use super::settle::Cause;
 use super::terms::{Objection, Terms, terms, unsupported};
-use super::{Market, takes_orders};
 use crate::config::state_name;
 use crate::dialect::{Dialect, Kind, Why};
 use crate::event::{MemberRequest, RequestMsgType};
 use crate::fields::FieldWriter;
+use crate::instrument::takes_orders;
 use crate::orders::Order;
 use crate::report::{self, NONE, NoOrder, Said};
 use crate::tmp::ticket::TmpTicket;

@@ -10,8 +10,8 @@ use fixwire_book::{Book, BookEvent, BookState, EntryOrder, Side, TimeInForce};
 use fixwire_protocol::Timestamp;
 use fixwire_random::Random;
 
-use super::takes_orders;
-use crate::config::trader::TraderTerms;
+use crate::config::TraderTerms;
+use crate::instrument::takes_orders;
 
 const SECOND: u64 = 1_000_000_000;
 

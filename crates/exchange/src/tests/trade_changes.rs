@@ -113,6 +113,22 @@ fn a_correction_may_fill_the_order_and_an_order_that_works_again_may_trade_at_on
 }
 
 #[test]
+fn a_trade_of_an_earlier_day_is_cancelled_or_corrected_after_a_restart() {
+    let mut desk = Desk::new();
+    desk.say(B, &order(1, 1, 100));
+    let said = desk.say(A, &order(2, 2, 100));
+    let [bought, sold] = ["1", "2"].map(|id| exec(&said, id));
+    done(&mut desk, "state closed VOD");
+    desk.exchange = desk.again(config());
+    desk.sleep(24 * 3600 * 1000);
+    done(&mut desk, "state continuous VOD");
+    let said = done(&mut desk, &format!("bust {bought}"));
+    said[0].has(&format!("35=8|11=1|150=H|19={bought}|14=0"));
+    let said = done(&mut desk, &format!("correct {sold} 60 @ 9.90"));
+    said[0].has(&format!("35=8|11=2|150=G|19={sold}|32=60|31=9.90|14=60"));
+}
+
+#[test]
 fn an_operator_has_the_status_of_orders_reported_and_lists_them() {
     for (member, status) in [(A, "150=I|39=1"), (OLD, "20=3|39=1")] {
         let mut desk = Desk::new();
