@@ -495,11 +495,8 @@ fn mistakes_are_named_with_their_files_and_lines() {
     assert!(said.contains("use a separate file for each"), "{said}");
 }
 
-/// The three commands in the README: a simulated exchange, an OMS, a client.
-#[test]
-fn three_commands_lead_to_a_fill() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+/// The three commands in the README: a simulated exchange, an OMS, a client that gives these commands. What it prints.
+fn three_commands(folder: &Path, commands: &str) -> (Vec<Running>, String) {
     let (port, venue) = (free_port(), free_port());
     let put = |file: &str, changes: &[(&str, String)]| {
         let mut text = example(file);
@@ -517,6 +514,8 @@ fn three_commands_lead_to_a_fill() {
                 "SocketAcceptPort = 5002",
                 format!("SocketAcceptPort = {venue}"),
             ),
+            // Its call of an auction would last.
+            ("state = \"auction\"", "state = \"continuous\"".into()),
             ("sim-store", store("sim-store")),
         ],
     );
@@ -553,16 +552,13 @@ fn three_commands_lead_to_a_fill() {
         running.listens();
         running
     };
-    let _sim = run("sim", "sim.toml", venue);
+    let sim = run("sim", "sim.toml", venue);
     let oms = run("run", "oms.toml", port);
     oms.hears("SIM-1 logged on");
     let client = fixwire()
         .arg("client")
         .arg(folder.join("client.cfg"))
-        .args([
-            "-c",
-            "new sell 100 VOD @ 12.50; new buy 100 VOD @ 12.50; wait 4",
-        ])
+        .args(["-c", commands])
         .output()
         .unwrap();
     let said = String::from_utf8(client.stdout).unwrap();
@@ -570,8 +566,36 @@ fn three_commands_lead_to_a_fill() {
     assert_eq!(client.status.code(), Some(0), "{said}{told}");
     let fills = said.lines().filter(|line| line.contains("illed"));
     assert_eq!(fills.count(), 2, "{said}{told}");
+    (vec![sim, oms], said)
+}
+
+#[test]
+fn three_commands_lead_to_a_fill() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let commands = "new sell 100 VOD @ 12.50; new buy 100 VOD @ 12.50; wait 4";
+    let _running = three_commands(folder, commands);
     let positions = json(folder, "positions", &[]);
     assert_eq!(positions[0]["bought"], 100);
     assert_eq!(positions[0]["sold"], 100);
     assert_eq!(positions[0]["long"], 0);
+}
+
+#[test]
+fn half_a_bitcoin_is_bought_through_client_oms_and_exchange() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let commands = "new sell 0.75 BTC-EUR @ 60000; new buy 0.5 BTC-EUR @ 60000; wait 4";
+    let (_running, said) = three_commands(folder, commands);
+    assert!(said.contains("0.25"), "what is left of the sale: {said}");
+    let orders = json(folder, "orders", &[]);
+    let of = |order: &Value| ["quantity", "filled", "state"].map(|name| order[name].clone());
+    assert_eq!(
+        of(&orders[0]),
+        ["0.75", "0.5", "partially filled"].map(Value::from)
+    );
+    assert_eq!(of(&orders[1]), ["0.5", "0.5", "filled"].map(Value::from));
+    let position = &json(folder, "positions", &[])[0];
+    assert_eq!(position["bought"], "0.5");
+    assert_eq!(position["open_to_sell"], "0.25");
 }

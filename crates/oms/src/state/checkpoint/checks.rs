@@ -6,12 +6,15 @@ use crate::state::orders::strays::Stray;
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
 use crate::values::ids::SessionNo;
+use crate::values::units::{MOST_DECIMALS, MOST_QUANTITY_DECIMALS};
 use crate::values::value::Number;
 
 impl OmsState {
     /// Checks that there are as many names as values that they name.
     pub(super) fn check_names(&self) -> Option<()> {
-        let scales = self.instruments.iter().all(|it| it.scale <= 9);
+        let mut instruments = self.instruments.iter();
+        let scales = instruments
+            .all(|it| it.scale <= MOST_DECIMALS && it.quantity_scale <= MOST_QUANTITY_DECIMALS);
         let fits = self.session_names.len() as usize == self.sessions.len()
             && self.account_names.len() as usize == self.accounts.len()
             && self.instrument_names.len() as usize == self.instruments.len()
