@@ -245,11 +245,15 @@ impl Core {
         for (rule, wanted) in rules.instruments.iter().zip(quantity_scales) {
             let symbol = rule.symbol.as_bytes();
             let known = self.state.instruments().find(symbol);
+            // Without a rate what stands keeps its value; new orders are rejected.
+            let rateless = rule.currency.is_some_and(|it| it.rate.is_none());
+            let worth = match known.filter(|_| rateless) {
+                Some(index) => self.state.instruments[index].worth,
+                None => rule.worth,
+            };
             let is_same = known.is_some_and(|index| {
                 let known = &self.state.instruments[index];
-                known.scale >= rule.scale
-                    && known.quantity_scale == wanted
-                    && known.worth == rule.worth
+                known.scale >= rule.scale && known.quantity_scale == wanted && known.worth == worth
             });
             if !is_same {
                 let scale = known.map_or(0, |index| self.state.scale(index));
@@ -258,7 +262,7 @@ impl Core {
                     // Existing prices keep their decimals.
                     scale: rule.scale.max(scale),
                     quantity_scale: wanted,
-                    worth: rule.worth,
+                    worth,
                     symbol,
                 });
                 self.begin_event(at, &event, steps)?;

@@ -94,6 +94,9 @@ fn run(
     limits: u32,
     in_market: bool,
 ) -> Result<Price, Reason> {
+    if let Some(currency) = &rule.currency {
+        currency.check(order.at)?;
+    }
     let hold = hold(rule, order)?;
     let held = order.quantity.saturating_sub(order.filled);
     let most = held.max(order.held.saturating_sub(order.filled));

@@ -4,18 +4,19 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use fixwire_protocol::Decimal;
+use fixwire_protocol::{Decimal, Timestamp};
 
 use fixwire_text::Diagnostic;
 
 use super::{Reader, is_name};
 use crate::load::table::{self, Row};
+use crate::values::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::limits::RiskControl;
 use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, TickBand,
     matches,
 };
-use crate::values::units::{MOST_QUANTITY_DECIMALS, Scales, units};
+use crate::values::units::{MOST_QUANTITY_DECIMALS, Scales, half_even, units};
 use crate::values::value::Quantity;
 use crate::values::words::limit_value;
 
@@ -42,8 +43,10 @@ impl Reader<'_> {
                     "legs",
                     "quantity_decimals",
                     "tick_table",
+                    "currency",
                 ],
             ),
+            "rates" => (&["currency", "rate"], &["as_of"]),
             "tick_tables" => (&["table", "from", "tick"], &[]),
             "limits" => (&["scope", "control", "limit"], &[]),
             "restricted" => (&["symbol"], &["account", "from", "to", "what"]),
@@ -54,6 +57,7 @@ impl Reader<'_> {
         for row in rows {
             let done = match key {
                 "instruments" => self.instrument(&row),
+                "rates" => self.rate(&row),
                 "tick_tables" => self.tick_band(&row),
                 "limits" => self.limit(&row),
                 "restricted" => self.restriction(&row),
@@ -113,10 +117,28 @@ impl Reader<'_> {
         let multiplier = row.cells[4].map_or(Ok(Decimal::from_int(1)), |it| {
             decimal("multiplier", Some(it))
         })?;
-        let rate = row.cells[5].map_or(Ok(Decimal::from_int(1)), |it| decimal("rate", Some(it)))?;
-        let worth = i128::from(units("multiplier", multiplier, 6)?)
-            * i128::from(units("rate", rate, 6)?)
-            / 1_000_000;
+        let currency = match (row.cells[12], row.cells[5]) {
+            (Some(_), Some(_)) => {
+                let hint = "leave out rate: the rate is that of the currency";
+                return Err((format!("{symbol} has both currency and rate"), hint));
+            }
+            (Some(text), None) => Some(currency_of(text)?),
+            (None, _) => None,
+        };
+        let known = currency.and_then(|code| self.known.rates.get(&code));
+        let rate = match (known, row.cells[5]) {
+            (Some((rate, _)), _) => *rate,
+            (None, Some(it)) => decimal("rate", Some(it))?,
+            (None, None) => Decimal::from_int(1),
+        };
+        let currency = currency.map(|code| SymbolCurrency {
+            code,
+            rate: known.map(|(_, time)| *time),
+            max_age: self.rules.rates_max_age,
+        });
+        let worth =
+            i128::from(units("multiplier", multiplier, 6)?) * i128::from(units("rate", rate, 9)?);
+        let worth = half_even(worth, 1_000_000_000);
         let worth = u64::try_from(worth).ok().filter(|worth| *worth > 0);
         let reference = match row.cells[6] {
             Some(text) => {
@@ -165,6 +187,7 @@ impl Reader<'_> {
                 .ok_or(("tick must be above 0".to_string(), ""))?,
             lot,
             ticks,
+            currency,
             reference,
         };
         self.known.symbols.insert(symbol.into());
@@ -173,6 +196,29 @@ impl Reader<'_> {
         }
         self.rules.instruments.push(rule);
         Ok(())
+    }
+
+    fn rate(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let text = row.cells[0].unwrap_or_default();
+        let code = currency_of(text)?;
+        let rate = decimal("rate", row.cells[1])?;
+        let time = match row.cells[2] {
+            None => RateTime::Always,
+            Some(text) => match Timestamp::parse(text.as_bytes()) {
+                Ok(Timestamp(time)) => RateTime::AsOf(time),
+                Err(_) => {
+                    let hint = "write a UTC time such as 20261122-08:00:00";
+                    return Err((format!("as_of {text} is not a time"), hint));
+                }
+            },
+        };
+        match self.known.rates.insert(code, (rate, time)) {
+            Some(_) => Err((
+                format!("the rate of {text} is listed twice"),
+                "leave one row",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn tick_band(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
@@ -394,6 +440,11 @@ fn lots(
     })?;
     let lot = units(lot, scale).map_err(|_| ("lot is too large".to_string(), ""))?;
     Ok((scale, lot))
+}
+
+fn currency_of(text: &str) -> Result<CurrencyCode, (String, &'static str)> {
+    let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
+    CurrencyCode::parse(text).ok_or((format!("{text} is not a currency"), hint))
 }
 
 fn units_of(value: Decimal, scale: u8) -> Option<i64> {

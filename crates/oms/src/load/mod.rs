@@ -15,6 +15,7 @@ use fixwire_text::{
 use siphasher::sip::SipHasher13;
 
 use crate::state::SCOPES;
+use crate::values::currency::{CurrencyCode, RateTime};
 use crate::values::rules::{
     AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName,
 };
@@ -129,6 +130,8 @@ struct Known {
     /// Languages and texts, and the lines of their translations.
     texts: BTreeMap<(String, String), usize>,
     instruments_file: String,
+    /// Rates of currencies, and their times.
+    rates: BTreeMap<CurrencyCode, (Decimal, RateTime)>,
     /// Prices and ticks of each tick table, the lowest price first.
     tick_tables: BTreeMap<String, Vec<(Decimal, Decimal)>>,
     /// Symbols whose quantities have decimals, with the line of their rows.

@@ -23,7 +23,8 @@ const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
 const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];
 
 /// Keys that name CSV files, which refer to each other in this order.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
+    "rates",
     "tick_tables",
     "instruments",
     "limits",
@@ -97,11 +98,16 @@ impl TableRule for RiskRules {
                 Ok(())
             },
             |rules| format!("{:?}", rules.own_tags.shown())), "", Restart;
+        /// CSV: `currency,rate`, and optionally `as_of`: [rates](#quantities-prices-and-money) of the column `currency` of
+        /// `instruments`
+        rates: File(), "", Applied;
+        /// how old a rate with `as_of` may be, at most `604800s`; any age by default
+        rates_max_age: Time(rates_max_age, SECOND, 168 * HOUR, "write how old a rate may be (at most 604800s): 3600s, 86400s"), "", Applied;
         /// CSV: `table,from,tick`: [ticks by price](#quantities-prices-and-money), for the column `tick_table` of
         /// `instruments`
         tick_tables: File(), "", Applied;
         /// CSV file in the folder of the settings: `symbol,tick`, and optionally `tick_table`, `decimals`, `lot`,
-        /// [`quantity_decimals`](#quantities-prices-and-money), `multiplier`, `rate`, `reference`, `flow_group`
+        /// [`quantity_decimals`](#quantities-prices-and-money), `multiplier`, `rate` or `currency`, `reference`, `flow_group`
         /// ([markets](#markets)), [`legs`](#spreads) and `positions`. `positions` is
         /// `netting`: orders have no PositionEffect(77); or `effect`: 77 must be O or C, long and short positions are
         /// separate, and a `reducing` scope accepts only C. [Over TMP](#lines-over-tmp) orders of both may have 77,

@@ -4,9 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
+
 use crate::load::registry::{self, TableRule, or_none};
+use crate::values::currency::{RateTime, SymbolCurrency};
 use crate::values::rules::{InstrumentRule, LegRule, LimitRule, RestrictedRule, ScopeName};
-use crate::values::show::{Parts, figure, price};
+use crate::values::show::{Parts, figure, price, text};
 
 /// Named values of a rule.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
@@ -73,6 +76,7 @@ impl NamedRule for InstrumentRule {
                 },
             ),
             ("worth", figure(self.worth.into(), 6)),
+            ("currency", or_none(self.currency.map(currency_text))),
             (
                 "reference",
                 or_none(self.reference.map(|it| price(it, self.scale))),
@@ -88,6 +92,20 @@ impl NamedRule for InstrumentRule {
             ("flow_group", or_none(flow_group)),
             ("legs", legs.join(" ")),
         ])
+    }
+}
+
+/// `EUR as of 20261122-08:00:00`.
+fn currency_text(of: SymbolCurrency) -> String {
+    let code = of.code;
+    match of.rate {
+        None => format!("{code} without a rate"),
+        Some(RateTime::Always) => code.to_string(),
+        Some(RateTime::AsOf(time)) => {
+            let mut stamp = TimestampWriter::new();
+            let time = text(stamp.format(Timestamp(time), Precision::Seconds));
+            format!("{code} as of {time}")
+        }
     }
 }
 

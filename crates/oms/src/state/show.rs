@@ -7,6 +7,7 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::ANY;
 use crate::state::orders::transition::OrderState;
+use crate::values::currency::CurrencyCode;
 use crate::values::ids::PoolNo;
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
@@ -83,6 +84,11 @@ fn write_reason(
             let pool = pool.map_or(&b""[..], |pool| state.pool_names.name(pool));
             let pool = String::from_utf8_lossy(pool);
             return write!(text, " (pool {pool})");
+        }
+        Why::NoRate => return write!(text, " ({})", CurrencyCode::of_reason(reason)),
+        Why::StaleRate => {
+            let code = CurrencyCode::of_reason(reason);
+            return write!(text, " ({code}, {} s old)", reason.limit);
         }
         Why::NotCarried if reason.limit > 0 => {
             let (tag, limit) = (reason.value, reason.limit);

@@ -1,6 +1,7 @@
 //! Values: what orders, settings and messages are made of. Nothing here knows the state.
 
 pub mod canary;
+pub(crate) mod currency;
 pub(crate) mod day;
 pub mod fields;
 pub(crate) mod form;

@@ -205,6 +205,10 @@ reasons! {
     36 DayEnds, "", 0, 2, "a new trading day is starting: try again";
     /// The disk of the journal is full.
     160 DiskFull, "", 0, 2, "the disk of the OMS is full: only cancels are accepted until it has room";
+    /// No rate for the currency of the symbol.
+    161 NoRate, "", 99, 2, "no rate for the currency of the symbol";
+    /// The rate of the currency of the symbol is too old.
+    162 StaleRate, "", 99, 2, "the rate for the currency of the symbol is too old";
     /// It timed out before it could be sent.
     34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
+use crate::values::currency::SymbolCurrency;
 use crate::values::fields::contract::Contract;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
@@ -33,6 +34,8 @@ pub struct InstrumentRule {
     pub has_effect: bool,
     /// The reference price.
     pub reference: Option<Price>,
+    /// Its currency, whose rate is in `worth`.
+    pub currency: Option<SymbolCurrency>,
     /// Flow group of the symbol over TMP, which has its own state of trading.
     pub flow_group: u8,
     /// The legs of a spread.
@@ -584,6 +587,8 @@ pub struct RiskRules {
     pub(crate) line_marks: Vec<(String, RequestMarks)>,
     /// ApplID(1180) of numbered reports.
     pub appl_id: String,
+    /// How old rates of currencies may be, in nanoseconds.
+    pub rates_max_age: Option<i64>,
     /// Translations of Text(58).
     pub texts: TextTable,
     /// Room for orders that is made at start.

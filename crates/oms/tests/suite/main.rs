@@ -5,6 +5,7 @@ mod archive;
 mod canaries;
 mod classes;
 mod crashes;
+mod currencies;
 mod days;
 mod decimals;
 mod desk;

@@ -150,6 +150,8 @@ fn the_example_translates_every_text_of_the_oms() {
             " (tag 7)",
             " (firm)",
             " RC6",
+            " (EUR)",
+            " (EUR, 93600 s old)",
             " (order 7: Side(54) differs)",
         ];
         let mut all = with.iter().chain(&more).chain(&last);
