@@ -11,6 +11,7 @@ use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
 };
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
 use crate::values::limits::RiskControl;
@@ -155,9 +156,8 @@ impl Core {
     ) -> Option<()> {
         let own = |group: &LineGroup| group.venue_exec_id == Some(VenueExecId::Own);
         if !self.state.exec_ids.is_on() && rules.groups.iter().any(own) {
-            let has_reports = self.state.last > 0 || self.state.ids.len() > 0;
-            let since = if has_reports { self.state.events() } else { 0 };
-            let event = OrderEvent::Setup(SetupEvent::ExecIds { since });
+            let prefix = ExecIds::OWN;
+            let event = OrderEvent::Setup(SetupEvent::ExecIds { prefix });
             self.begin_event(at, &event, steps)?;
         }
         Some(())

@@ -60,7 +60,7 @@ events! {
         }
         /// Clients may get ExecIDs(17) of venues from now on: the OMS's own ones have a prefix.
         140 ExecIds {
-            since: u64 = "The last event whose number is the ExecID of a report.",
+            prefix: &'a [u8] = "How they begin.",
         }
     }
     /// The trading day, and orders of former days.

@@ -19,6 +19,7 @@ pub(crate) mod usage;
 use alloc::vec::Vec;
 
 use crate::state::event::{LineEvent, OrderEvent, SetupEvent};
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::spreads::SpreadLeg;
 use crate::state::tally::{Position, Tally};
 use crate::state::{Account, Instrument, OmsState, Session};
@@ -120,8 +121,10 @@ impl OmsState {
                 self.instruments.get_mut(instrument)?.market = state;
                 Some(())
             }
-            SetupEvent::ExecIds { since } => {
-                self.exec_ids.since = Some(since);
+            SetupEvent::ExecIds { prefix } => {
+                (prefix == ExecIds::OWN).then_some(())?;
+                let has_reports = self.last > 0 || self.ids.len() > 0;
+                self.exec_ids.since = Some(if has_reports { self.events } else { 0 });
                 Some(())
             }
             SetupEvent::Build { build, settings } => {

@@ -6,6 +6,7 @@ use crate::state::OmsState;
 use crate::state::event::{
     LimitEvent, OrderEvent, PoolEvent, ReloadEvent, RequestEvent, SetupEvent, SpreadEvent,
 };
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::reload::{PendingReload, short};
 
 impl OmsState {
@@ -50,6 +51,10 @@ impl OmsState {
             pool_names: self.pool_names.clone(),
             pools: self.pools.clone(),
             spreads: self.spreads.without_orders(),
+            exec_ids: ExecIds {
+                since: self.exec_ids.since,
+                ..ExecIds::default()
+            },
             ..Self::default()
         }
     }
@@ -60,6 +65,7 @@ fn is_of_settings(event: &OrderEvent<'_>) -> bool {
     matches!(
         event,
         OrderEvent::Setup(SetupEvent::Account { .. })
+            | OrderEvent::Setup(SetupEvent::ExecIds { .. })
             | OrderEvent::Setup(SetupEvent::Instrument { .. })
             | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
             | OrderEvent::Pool(PoolEvent::Pool { .. })

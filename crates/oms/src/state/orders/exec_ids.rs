@@ -1,6 +1,6 @@
 //! ExecIDs(17) of venues that clients get as ExecID(17) of their reports.
 //!
-//! An ExecID is unique for each client: the OMS's own ones begin with [`OWN`] from the moment on when a venue's may be
+//! An ExecID is unique for each client: the OMS's own ones begin with [`ExecIds::OWN`] from the moment on when a venue's may be
 //! passed on, and one of a venue is passed on only when no report before or after can have it.
 
 use alloc::collections::BTreeMap;
@@ -11,9 +11,6 @@ use fixwire_protocol::{Body, Tag};
 
 use crate::values::show::digits;
 use crate::values::value::{Number, Text};
-
-/// How the OMS's own ExecIDs begin where others are of venues; before they are event numbers alone.
-const OWN: &[u8] = b"OMS-";
 
 /// The ExecIDs of venues that clients have.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +24,9 @@ pub(crate) struct ExecIds {
 record! { ExecIds { since, all } }
 
 impl ExecIds {
+    /// How the OMS's own ExecIDs begin where others are of venues; before they are event numbers alone.
+    pub(crate) const OWN: &[u8] = b"OMS-";
+
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.since.is_some()
@@ -37,7 +37,7 @@ impl ExecIds {
     pub(crate) fn may_pass(&self, id: &[u8]) -> bool {
         let since = self.since.unwrap_or(u64::MAX);
         let is_event = uint(id).is_ok_and(|number| number <= since);
-        !id.is_empty() && id.len() <= Text::MAX && !is_event && !id.starts_with(OWN)
+        !id.is_empty() && id.len() <= Text::MAX && !is_event && !id.starts_with(Self::OWN)
     }
 
     /// The ExecID that clients have of a venue's report of an order.
@@ -69,6 +69,6 @@ impl ExecIds {
 
     #[cold]
     fn put_with_prefix(&self, tag: Tag, event: u64, report: &mut Body<'_>) {
-        report.field(tag, &[OWN, digits(event).bytes()].concat());
+        report.field(tag, &[Self::OWN, digits(event).bytes()].concat());
     }
 }
