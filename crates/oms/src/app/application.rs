@@ -274,7 +274,7 @@ impl Application for Oms {
     fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
         let text = match query {
             RELOAD => self.check_reload()?,
-            b"status" => crate::desk::query::status(self.core.state(), &self.dropped),
+            b"status" => crate::desk::query::status(&self.core, &self.dropped),
             _ => crate::desk::query::answer(&self.core, query)?,
         };
         answer.extend_from_slice(text.as_bytes());

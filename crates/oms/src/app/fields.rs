@@ -4,6 +4,7 @@ use fixwire_protocol::{Field, Message, Tag, tag};
 
 use super::Oms;
 use crate::decide::refusals::LostField;
+use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::SentBecause;
 use crate::values::fields::contract::{Passage, Treatment};
 use crate::values::fields::field_table::{
@@ -20,8 +21,8 @@ pub(super) enum FieldUse {
     Ours,
     /// The venue gets it.
     Sent(SentBecause),
-    /// The field is left out, and counted.
-    Dropped,
+    /// A contract leaves the field out; it is counted.
+    Dropped(ContractOf),
     /// The request is rejected.
     Refused,
 }
@@ -86,7 +87,7 @@ impl Oms {
             let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
             at += match self.field_use(index, group, message, *field) {
                 FieldUse::Ours if is_again && !has_groups => return Some(field.tag.into()),
-                FieldUse::Ours | FieldUse::Dropped => 1,
+                FieldUse::Ours | FieldUse::Dropped(_) => 1,
                 FieldUse::Sent(why) => match self.gather((index, group), message, at, why) {
                     Ok(fields) => fields,
                     Err(lost) => return Some(lost),
@@ -101,8 +102,8 @@ impl Oms {
             }
         }
         for field in &fields[from..] {
-            if self.field_use(index, group, message, *field) == FieldUse::Dropped {
-                self.dropped.requests.add(field.tag);
+            if let FieldUse::Dropped(by) = self.field_use(index, group, message, *field) {
+                *self.dropped.requests.entry((by, field.tag)).or_default() += 1;
             }
         }
         None
@@ -122,15 +123,20 @@ impl Oms {
             return FieldUse::Ours;
         }
         let user = self.core.user(index).ok().map(|user| &user.contract);
-        let group = group.and_then(|group| self.rules().groups.get(group));
-        let contracts = [user, group.map(|group| &group.contract)];
-        let treatments = contracts.into_iter().flatten();
+        let of_group = group.and_then(|group| {
+            let rule = self.rules().groups.get(group)?;
+            Some((&rule.contract, ContractOf::Group(group)))
+        });
+        let contracts = [user.map(|it| (it, ContractOf::User(index))), of_group];
         let mut value = message.value(field);
         let mut found = None;
-        for treatment in treatments.filter_map(|contract| contract.of(field.tag)) {
+        for (contract, whose) in contracts.into_iter().flatten() {
+            let Some(treatment) = contract.of(field.tag) else {
+                continue;
+            };
             match treatment.pass(value) {
                 Passage::Value(changed) => value = changed,
-                Passage::Dropped => return FieldUse::Dropped,
+                Passage::Dropped => return FieldUse::Dropped(whose),
                 Passage::Refused => return FieldUse::Refused,
             }
             found = Some(FieldUse::Sent(SentBecause::Named));

@@ -235,17 +235,19 @@ fn of_listing(place: u64, to_whom: &str, listing: &Listing, to: &mut StateLines)
 
 fn of_dropped(dropped: &DroppedFields, to: &mut StateLines) {
     let DroppedFields { requests, reports } = dropped;
-    for (name, counts) in [("requests", requests), ("reports", reports)] {
-        let TagCounts { low, high, others } = counts;
-        to.of(format_args!("dropped fields of {name}"));
-        for (tag, count) in low.iter().enumerate().filter(|it| *it.1 > 0) {
-            to.say(&format!("{tag}"), count);
-        }
-        for (tag, count) in high {
-            to.say(&format!("{tag}"), count);
-        }
-        to.count("others", *others);
+    to.of(format_args!("dropped fields of requests"));
+    for ((whose, tag), count) in requests {
+        to.say(&format!("{tag} by {whose:?}"), count);
     }
+    let TagCounts { low, high, others } = reports;
+    to.of(format_args!("dropped fields of reports"));
+    for (tag, count) in low.iter().enumerate().filter(|it| *it.1 > 0) {
+        to.say(&format!("{tag}"), count);
+    }
+    for (tag, count) in high {
+        to.say(&format!("{tag}"), count);
+    }
+    to.count("others", *others);
 }
 
 fn of_tmp(state: &OmsState, tmp: &TmpLines, to: &mut StateLines) {

@@ -8,6 +8,7 @@ use fixwire_protocol::tag;
 use fixwire_protocol::Outbox;
 use fixwire_protocol::dictionary::Version;
 
+use crate::values::fields::carried::each_field;
 use crate::values::rules::RiskRules;
 use crate::values::show::digits;
 use crate::values::texts::TextTable;
@@ -67,7 +68,7 @@ impl Languages {
             let Some(Some((language, version))) = session else {
                 return;
             };
-            if !has_encoded_text(entry.msg_type(), *version) || old.starts_with(MESSAGE_ENCODING) {
+            if !has_encoded_text(entry.msg_type(), *version) {
                 return;
             }
             let Some((text, end)) = text_of(old) else {
@@ -102,14 +103,16 @@ fn has_encoded_text(msg_type: &[u8], version: Version) -> bool {
     }
 }
 
-/// Text(58) of a body, and where its field ends. The messages of the OMS have no data fields before it.
+/// Text(58) of a body, and where its field ends; `None` when the text is encoded already.
 fn text_of(body: &[u8]) -> Option<(&[u8], usize)> {
-    let mut at = 0;
-    for field in body.split_inclusive(|byte| *byte == SOH) {
-        at += field.len();
-        if let Some(text) = field.strip_prefix(b"58=") {
-            return Some((text.strip_suffix(&[SOH])?, at));
+    let (mut at, mut found) = (0, None);
+    for field in each_field(body) {
+        at += field.bytes.len();
+        match field.tag {
+            tag::TEXT => found = found.or(Some((field.value, at))),
+            347 | tag::ENCODED_TEXT_LEN => return None,
+            _ => {}
         }
     }
-    None
+    found
 }

@@ -9,18 +9,23 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_ledger::NestedEvents;
-use fixwire_protocol::OperatorCommand;
+use fixwire_protocol::{OperatorCommand, Tag};
 
 use crate::decide::core::{Core, Sink};
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
+use crate::state::orders::Order;
 use crate::state::reload::short;
+use crate::values::fields::carried::{CarriedField, CarriedFields, each_field};
+use crate::values::fields::contract::Contract;
+use crate::values::fields::field_table::request_bit;
+use crate::values::fields::is_taken;
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::rules::RiskRules;
-use crate::values::show::Parts;
+use crate::values::show::{Parts, counted};
 use crate::values::units::MOST;
-use crate::values::value::Text;
+use crate::values::value::{Number, Text};
 use crate::values::words::cut;
 
 /// The command that applies the new settings, and the query that shows what they would change.
@@ -68,6 +73,8 @@ pub(crate) struct Plan {
     /// The events, each after its length.
     events: Vec<u8>,
     changes: Vec<SettingChange>,
+    /// Open orders with fields that the new contracts refuse, and the first such field of each.
+    broken: Vec<(Number, Tag)>,
 }
 
 impl Plan {
@@ -90,11 +97,33 @@ impl Plan {
         self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
     }
 
+    /// The first of the open orders that lose fields, by number and tag.
+    fn broken_text(&self) -> String {
+        const NAMED: usize = 5;
+        let count = self.broken.len();
+        if count == 0 {
+            return String::new();
+        }
+        let named = self.broken.iter().take(NAMED);
+        let named: Vec<_> = named
+            .map(|(order, tag)| format!("{order} (tag {tag})"))
+            .collect();
+        let more = match count.saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(
+            "; {} with fields that the contracts refuse from then on, {}{more}: what is not yet sent will be rejected",
+            counted(count as u64, "open order"),
+            named.join(", ")
+        )
+    }
+
     /// The first line, and a table of all changed settings.
     fn text(&self, first: &str) -> String {
         let count = self.changes.len();
         let changes = if count == 1 { "change" } else { "changes" };
-        let mut text = format!("{first}: {count} {changes}");
+        let mut text = format!("{first}{}: {count} {changes}", self.broken_text());
         if count > 0 {
             text += "\nsetting\tname\twas\tis";
         }
@@ -169,7 +198,44 @@ impl Core {
         };
         outline.follow_rules(self.state.time, new, &mut sink);
         let changes = differences::changes(&self.state, &self.rules, new);
-        Ok(Plan { events, changes })
+        let broken = self.broken_by(new);
+        Ok(Plan {
+            events,
+            changes,
+            broken,
+        })
+    }
+
+    /// The open orders with a field that the contracts in force pass and new ones refuse.
+    fn broken_by(&self, new: &RiskRules) -> Vec<(Number, Tag)> {
+        let state = &self.state;
+        let refused = |rules: &RiskRules, order: &Order| {
+            let symbol = state.instruments().name(order.instrument);
+            let group = rules.groups.get(rules.group_of(symbol)?)?;
+            let session = state.sessions().name(order.session);
+            let mut users = rules.users.iter();
+            let user = users.find(|user| user.session.as_bytes() == session);
+            let user = user.map(|user| &user.contract);
+            let CarriedFields { header, body, .. } = state.carried.of(order.number);
+            let mut fields = each_field(header).chain(each_field(body));
+            let helpers = rules
+                .groups
+                .iter()
+                .filter(|it| group.helpers.contains(&it.name));
+            let contracts: Vec<_> = helpers.chain([group]).map(|it| &it.contract).collect();
+            let bit = request_bit(b"D");
+            let is_refused = |field: &CarriedField<'_>| {
+                let takes = |it: &&Contract| is_taken(it, user, bit, field.tag, field.value);
+                !contracts.iter().all(takes)
+            };
+            fields.find(is_refused).map(|field| field.tag)
+        };
+        let carrying = state.carried.0.keys();
+        let orders = carrying.filter_map(|number| state.orders().get(*number));
+        let open = orders.filter(|order| order.state.is_open());
+        let broken = open.filter(|order| refused(&self.rules, order).is_none());
+        let broken = broken.filter_map(|order| Some((order.number, refused(new, order)?)));
+        broken.collect()
     }
 
     /// Says what new settings would change.

@@ -8,6 +8,7 @@ use core::fmt::Write as _;
 use crate::decide::core::Core;
 use crate::state::OmsState;
 use crate::state::orders::Order;
+use crate::state::tag_counts::{ContractOf, DroppedFields};
 use crate::values::limits::LimitUnit;
 use crate::values::rules::InstrumentRule;
 use crate::values::scope::Scope;
@@ -58,6 +59,26 @@ pub(crate) fn markets(state: &OmsState) -> String {
         }
     }
     if text.is_empty() { "open".into() } else { text }
+}
+
+/// Which fields of requests contracts have dropped: `user CLIENT 58: 12, 453: 3; line_group XLON 376: 1`.
+pub(crate) fn dropped(core: &Core, dropped: &DroppedFields) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for ((whose, tag), count) in &dropped.requests {
+        if last == Some(whose) {
+            let _ = write!(text, ", {tag}: {count}");
+            continue;
+        }
+        let sign = if text.is_empty() { "" } else { "; " };
+        let (kind, name) = match whose {
+            ContractOf::User(session) => ("user", shown(core.state().sessions().name(*session))),
+            ContractOf::Group(group) => ("line_group", core.rules().groups[*group].name.clone()),
+        };
+        let _ = write!(text, "{sign}{kind} {name} {tag}: {count}");
+        last = Some(whose);
+    }
+    text
 }
 
 /// Symbols with their settings; symbols that the file no longer has have no tick.

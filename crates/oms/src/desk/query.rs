@@ -16,11 +16,11 @@ use crate::state::orders::transition::OrderState;
 use crate::state::show::state_name;
 use crate::state::show::{reason_text, scope_name};
 use crate::state::tag_counts::DroppedFields;
+use crate::values::fields::carried::CarriedFields;
 use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
-use crate::values::show::counted;
 use crate::values::show::text;
-use crate::values::show::{Parts, average, figure, price};
+use crate::values::show::{Parts, average, carried, counted, figure, price};
 use crate::values::value::{Market, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
@@ -53,7 +53,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         // As `fixwire status` asks.
         QueryVerb::Counts => Ok(counts(state)),
         QueryVerb::Figures => Ok(figures(state)),
-        QueryVerb::Status => Ok(status(state, &DroppedFields::default())),
+        QueryVerb::Status => Ok(status(core, &DroppedFields::default())),
         QueryVerb::Orders => orders(state, &words),
         QueryVerb::Order => {
             let number = words.rest.trim().parse().ok();
@@ -64,7 +64,11 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
                     words.rest.trim()
                 )
             })?;
-            Ok(format!("{ORDER_COLUMNS}\n{}", order_line(state, order)))
+            Ok(format!(
+                "{}\n{}",
+                order_columns(state),
+                order_line(state, order)
+            ))
         }
         QueryVerb::Positions => Ok(positions(state)),
         QueryVerb::Limits => Ok(limits(state)),
@@ -105,7 +109,8 @@ fn figures(state: &OmsState) -> String {
 }
 
 /// The state, and which fields were dropped.
-pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
+pub(crate) fn status(core: &Core, dropped: &DroppedFields) -> String {
+    let state = core.state();
     let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
     let open = count(|order| order.state.is_open());
     let unknown = count(|order| order.state == OrderState::Unknown);
@@ -119,7 +124,7 @@ pub(crate) fn status(state: &OmsState, dropped: &DroppedFields) -> String {
         state.copies.breaks().len() + state.breaks.open() + state.strays.len(),
         browse::markets(state),
         state.trading(Scope::Firm),
-        dropped.requests.text(),
+        browse::dropped(core, dropped),
         dropped.reports.text(),
         state.build,
         state.settings,
@@ -136,17 +141,34 @@ fn side_name(side: crate::Side) -> &'static str {
     }
 }
 
+/// The columns of orders; what they carry, when an order in memory carries fields.
+fn order_columns(state: &OmsState) -> String {
+    let fields = if state.carried.is_empty() {
+        ""
+    } else {
+        "\tfields"
+    };
+    format!("{ORDER_COLUMNS}{fields}")
+}
+
 fn order_line(state: &OmsState, order: &Order) -> String {
     let scale = state.scale(order.instrument);
     let side = side_name(order.side);
     let parent = state.families.parent_of(order.number);
+    let fields = match state.carried.is_empty() {
+        true => String::new(),
+        false => {
+            let CarriedFields { header, body, .. } = state.carried.of(order.number);
+            format!("\t{}", carried(&[header, body]))
+        }
+    };
     let at = if order.kind.has_price() {
         price(order.price, scale).to_string()
     } else {
         "market".into()
     };
     format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}{fields}",
         order.number,
         text(state.sessions().name(order.session)),
         text(order.id.bytes()),
@@ -185,7 +207,7 @@ fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
     });
     let mut orders: alloc::vec::Vec<&Order> = orders.collect();
     orders.sort_unstable_by_key(|order| order.number);
-    let mut text = String::from(ORDER_COLUMNS);
+    let mut text = order_columns(state);
     // The newest matter most.
     for order in &orders[orders.len().saturating_sub(LISTED)..] {
         text.push('\n');

@@ -13,11 +13,19 @@ use crate::values::ids::SessionNo;
 /// Number of high tags with a separate count; all other high tags share one count.
 const HIGH: usize = 256;
 
+/// Whose contract names a field.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum ContractOf {
+    User(SessionNo),
+    /// A line group, by its place in the settings.
+    Group(usize),
+}
+
 /// Fields that were dropped since the start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DroppedFields {
-    /// Fields of requests that `drop` names.
-    pub requests: TagCounts,
+    /// Fields of requests that `drop` names, by the contract and the tag.
+    pub requests: BTreeMap<(ContractOf, Tag), u64>,
     /// Fields of venues' reports that are not passed on.
     pub reports: TagCounts,
 }

@@ -39,7 +39,7 @@ OMS > client   35=8 11=A1 150=8 39=8 103=11 58=a field of the request would not 
 ## Contracts
 
 A user and a line group can say what becomes of a field, by its tag: its contract. The count tag of a group stands for all of its
-fields. `fixwire check` shows the contracts, `fixwire oms status` how often fields were dropped, by tag, since the start.
+fields. `fixwire check` shows the contracts, `fixwire oms status` how often each dropped fields, by tag, since the start.
 
 | key | the venue gets |
 | --- | --- |

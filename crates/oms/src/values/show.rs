@@ -2,11 +2,11 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use fixwire_protocol::Decimal;
 
+use crate::values::fields::carried::each_field;
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Price, Quantity};
 
@@ -149,16 +149,21 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Fields that a request carries, with a line between them.
+/// Fields that a request carries, with a line between them. In values a line or a control character, as data may have, is a code:
+/// `355=a\\x7cb`.
 pub(crate) fn carried(parts: &[&[u8]]) -> String {
-    let all = parts.concat();
-    let shown = all.strip_suffix(b"\x01").unwrap_or(&all);
-    text(
-        &shown
-            .iter()
-            .map(|it| if *it == 1 { b'|' } else { *it })
-            .collect::<Vec<u8>>(),
-    )
+    let mut shown = String::new();
+    for field in parts.iter().flat_map(|part| each_field(part)) {
+        let sign = if shown.is_empty() { "" } else { "|" };
+        let _ = write!(shown, "{sign}{}=", field.tag);
+        for char in String::from_utf8_lossy(field.value).chars() {
+            let _ = match char {
+                '|' | '\\' | '\0'..' ' | '\x7f' => write!(shown, "\\x{:02x}", u32::from(char)),
+                char => write!(shown, "{char}"),
+            };
+        }
+    }
+    shown
 }
 
 /// A number with its noun: singular for 1, otherwise plural.

@@ -13,6 +13,7 @@ mod carried;
 mod quotes;
 mod replaces;
 mod settings;
+mod shown;
 mod venue;
 
 const CLIENT: usize = 0;

@@ -100,6 +100,67 @@ fn a_limit_is_in_force_at_the_next_message() {
 }
 
 #[test]
+fn a_reload_names_the_open_orders_whose_fields_it_refuses() {
+    let mut floor = floor();
+    for (id, fields) in [("A1", "58=a|"), ("A2", ""), ("A3", "115=FIRM|58=b|")] {
+        let body = format!("11={id}|54=1|40=2|60=20261122-08:00:00|55=XYZ|38=100|44=100|");
+        let (header, text) = fields.split_at(fields.find("58=").unwrap_or(0));
+        floor.send("D", &format!("{header}{body}{text}"));
+    }
+    floor.edit(|files| {
+        replace(
+            &mut files.settings,
+            "[[line_group]]\n",
+            "[[line_group]]\nrefuse = [58]\n",
+        )
+    });
+    let names = "; 2 open orders with fields that the contracts refuse from then on, 1 (tag 58), 3 (tag 58): \
+                 what is not yet sent will be rejected: ";
+    let said = floor.check_reload().unwrap();
+    assert!(
+        said.starts_with(&format!("nothing is applied{names}")),
+        "{said}"
+    );
+    let said = floor.reload().unwrap();
+    assert!(said.starts_with(&format!("reloaded{names}")), "{said}");
+    // They are named once: the contract in force refuses them now.
+    floor.edit(|files| replace(&mut files.limits, "firm,RC6,1000", "firm,RC6,50"));
+    assert!(floor.reload().unwrap().starts_with("reloaded: 1 change"));
+    is_kept(&mut floor);
+}
+
+#[test]
+fn exec_ids_of_the_venue_are_passed_on_from_a_reload_on() {
+    let mut floor = floor();
+    floor.edit(|files| {
+        replace(
+            &mut files.settings,
+            "[[line_group]]\n",
+            "[[line_group]]\nvenue_exec_id = \"17\"\n",
+        )
+    });
+    let before = order(&mut floor, "A1", "55=XYZ|38=100|44=100|");
+    assert_eq!(before, "A1 1 -");
+    let said = floor.reload().unwrap();
+    assert!(said.ends_with("venue_exec_id 17"), "{said}");
+    let [old, new] = ["A1", "A2"].map(|id| {
+        order(&mut floor, id, "55=XYZ|38=100000|44=100|");
+        floor.told(&[17]).pop().unwrap()
+    });
+    assert!(
+        old.starts_with("OMS-") && new.starts_with("OMS-") && old != new,
+        "{old} {new}"
+    );
+    is_kept(&mut floor);
+    // They stay so when the key is removed: another could be one of the venue.
+    floor.edit(|files| replace(&mut files.settings, "venue_exec_id = \"17\"\n", ""));
+    floor.reload().unwrap();
+    order(&mut floor, "A3", "55=XYZ|38=100000|44=100|");
+    assert!(floor.told(&[17]).pop().unwrap().starts_with("OMS-"));
+    is_kept(&mut floor);
+}
+
+#[test]
 fn texts_are_in_force_at_the_next_message() {
     let mut floor = Floor::with_a_language(BeginString::Fix44);
     floor.edit(|files| replace(&mut files.texts, "查無此委託", "沒有此委託"));

@@ -31,7 +31,7 @@ fn fields_are_dropped_where_the_settings_say_so_and_counted() {
     let status = desk.query("status");
     assert!(
         status.contains(
-            "15: 1, 58: 2, 447: 1, 448: 1, 452: 1, 453: 1, 523: 1, 802: 1, 803: 1, 6000: 1"
+            "\tuser C 58: 2, 447: 1, 448: 1, 452: 1, 453: 1, 523: 1, 802: 1, 803: 1, 6000: 1; line_group V 15: 1\t"
         ),
         "{status}"
     );
