@@ -21,7 +21,7 @@ use crate::values::limits::RiskControl;
 use crate::values::scope::Scope;
 use crate::values::show::text;
 use crate::values::show::{Parts, average, carried, counted, figure, price};
-use crate::values::value::{Market, Trading};
+use crate::values::value::{Market, Number, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
 
@@ -133,7 +133,7 @@ pub(crate) fn status(core: &Core, dropped: &DroppedFields) -> String {
 
 const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tbreaks\tpool number\tparent\tlegs";
 
-fn side_name(side: crate::Side) -> &'static str {
+pub(crate) fn side_name(side: crate::Side) -> &'static str {
     match side {
         crate::Side::Buy => "buy",
         crate::Side::Sell => "sell",
@@ -188,7 +188,8 @@ fn order_line(state: &OmsState, order: &Order) -> String {
     )
 }
 
-/// Maximum number of orders in an answer.
+/// Maximum number of orders in an answer: those with the greatest numbers below `before`. The desk asks for the others in
+/// further answers.
 const LISTED: usize = 1000;
 
 fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
@@ -202,14 +203,26 @@ fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
         ),
     };
     let open = words.has("open");
+    let before = match words.get("before") {
+        "" => Number::MAX,
+        number => number
+            .parse()
+            .map_err(|_| format!("before={number} is not the number of an order"))?,
+    };
     let orders = state.orders().iter().filter(|order| {
-        account.is_none_or(|account| order.account == account) && (!open || order.state.is_open())
+        order.number < before
+            && account.is_none_or(|account| order.account == account)
+            && (!open || order.state.is_open())
     });
     let mut orders: alloc::vec::Vec<&Order> = orders.collect();
-    orders.sort_unstable_by_key(|order| order.number);
+    let older = orders.len().saturating_sub(LISTED);
+    if older > 0 {
+        orders.select_nth_unstable_by_key(older, |order| order.number);
+    }
+    let newest = &mut orders[older..];
+    newest.sort_unstable_by_key(|order| order.number);
     let mut text = order_columns(state);
-    // The newest matter most.
-    for order in &orders[orders.len().saturating_sub(LISTED)..] {
+    for order in newest {
         text.push('\n');
         text.push_str(&order_line(state, order));
     }

@@ -93,8 +93,8 @@ verbs! {
     QueryVerb, QUERIES[15];
     /// The state: trading day, open and unknown orders, whether it trades.
     Status: "status", "", Read;
-    /// Orders in memory, at most the newest 1000.
-    Orders: "orders", "[account=NAME] [open]", Read;
+    /// Orders in memory, at most the newest 1000 whose numbers are below `before`.
+    Orders: "orders", "[account=NAME] [open] [before=NUMBER]", Read;
     /// An order by its OrderID(37).
     Order: "order", "NUMBER", Read free;
     /// Positions, and the open quantity to buy and sell.

@@ -64,8 +64,9 @@ impl<'a> Words<'a> {
         ];
         let is_known = |key: &str| {
             let is_of_roll = verb == "roll" && key == "cancel";
+            let is_page = verb == "orders" && key == "before";
             let is_market = MARKETS.iter().any(|it| it.0 == key);
-            known.contains(&key) || key.starts_with("RC") || is_market || is_of_roll
+            known.contains(&key) || key.starts_with("RC") || is_market || is_of_roll || is_page
         };
         let is_free = OperatorVerb::named(&COMMANDS, verb).is_some_and(|it| it.is_free)
             || OperatorVerb::named(&QUERIES, verb).is_some_and(|it| it.is_free);
