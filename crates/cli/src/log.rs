@@ -21,6 +21,7 @@ use clap::Subcommand;
 
 use crate::failure::Failure;
 pub use sources::{Sources, tell_left_out};
+pub use summary::moment;
 
 /// Examples for the whole command.
 pub const EXAMPLES: &str = "Examples:

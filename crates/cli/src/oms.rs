@@ -1,6 +1,7 @@
 //! `fixwire oms`: queries and controls a running OMS.
 
 pub mod archive;
+mod day;
 mod days;
 mod fields;
 mod history;
@@ -31,6 +32,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire oms status oms.toml
   fixwire oms orders oms.toml --account A1 --open
   fixwire oms history oms.toml 17
+  fixwire oms day oms.toml --to reports
   fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
   fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
   fixwire oms arm oms.toml account=A1 --why \"confirmed by the trading desk\"
@@ -44,7 +46,7 @@ an OMS (docs/reference/oms.md).";
 pub enum OmsCommand {
     /// Prints the state: trading day, open and unknown orders, whether it trades
     Status(Ask),
-    /// Lists orders in memory, at most the newest 1000 that fit
+    /// Lists orders in memory
     Orders {
         #[command(flatten)]
         ask: Ask,
@@ -54,6 +56,9 @@ pub enum OmsCommand {
         /// Only open orders
         #[arg(long)]
         open: bool,
+        /// Only this number of orders, the newest
+        #[arg(long, value_name = "NUMBER")]
+        newest: Option<usize>,
     },
     /// Shows one order by its OrderID(37), with the times of its requests and reports if stamps are
     /// written
@@ -70,6 +75,9 @@ pub enum OmsCommand {
         /// Number of the order: OrderID(37)
         number: u64,
     },
+    /// Writes the tables of a trading day from the journal, also when no engine runs: orders, rejected requests, fills,
+    /// positions, limits, actions of operators
+    Day(day::OmsDayArgs),
     /// Shows positions, and the open quantity to buy and sell
     Positions(Ask),
     /// Shows limits and kill switches
@@ -245,13 +253,20 @@ pub struct Tell {
 pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
     match asked {
         OmsCommand::Status(ask) => query(ask, "status"),
-        OmsCommand::Orders { ask, account, open } => {
+        OmsCommand::Orders {
+            ask,
+            account,
+            open,
+            newest,
+        } => {
             let account = account.as_ref().map(|name| format!(" account={name}"));
             let open = if *open { " open" } else { "" };
-            query(ask, &format!("orders{}{open}", account.unwrap_or_default()))
+            let what = format!("orders{}{open}", account.unwrap_or_default());
+            orders(ask, &what, newest.unwrap_or(usize::MAX))
         }
         OmsCommand::Order { ask, number } => order(ask, *number),
         OmsCommand::History { ask, number } => history::show_history(ask, *number),
+        OmsCommand::Day(args) => day::run(args),
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Pools(ask) => query(ask, "pools"),
@@ -447,6 +462,35 @@ fn question(text: &str) -> Asked {
         text: Some(text.to_owned()),
         ..Asked::default()
     }
+}
+
+/// The newest orders. An answer of the OMS has at most 1000, so the older ones are asked for with the next question.
+fn orders(ask: &Ask, what: &str, newest: usize) -> Result<ExitCode, Failure> {
+    let mut running = running(&ask.at)?;
+    let (mut head, mut pages, mut before) = (String::new(), Vec::new(), None::<u64>);
+    let mut left = newest;
+    while left > 0 {
+        let page = before.map_or_else(String::new, |number| format!(" before={number}"));
+        let answer = running.ask(&question(&format!("{what}{page}")));
+        let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
+        let answer = answer.text.unwrap_or_default();
+        let mut rows = answer.lines();
+        head = rows.next().unwrap_or_default().to_owned();
+        let rows: Vec<String> = rows.map(str::to_owned).collect();
+        let oldest = rows
+            .first()
+            .and_then(|row| row.split('\t').next()?.parse().ok());
+        if oldest.is_none() {
+            break;
+        }
+        before = oldest;
+        let some = &rows[rows.len().saturating_sub(left)..];
+        left -= some.len();
+        pages.push(some.join("\n"));
+    }
+    pages.push(head);
+    pages.reverse();
+    show(ask, &pages.join("\n"))
 }
 
 /// One order and its stamps.

@@ -1,7 +1,7 @@
 //! Prints a journal for people, and as JSON lines for programs.
 
 use super::is_notes;
-use super::known::NOTES_OF;
+use super::known::{NOTES_OF, OPERATORS};
 use super::originals::{Originals, Resent};
 use super::record::{Effect, RecordKind};
 use super::resent::Arrival;
@@ -46,6 +46,10 @@ fn as_hex(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
 
 fn as_text(frame: &[u8], mut out: &mut dyn Write) -> io::Result<()> {
     write_escaped(&mut out, frame, false)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window == part)
 }
 
 /// Whether the bytes of a record or an effect are a FIX message, not a frame of a link.
@@ -396,6 +400,21 @@ impl DumpLine<'_> {
         let (name, _) = name.split_once(", version ")?;
         let (_, note) = self.kept().filter(|_| name == application)?;
         Some(note)
+    }
+
+    /// The text of an operator's action and its session; `None` for other entries.
+    #[must_use]
+    pub fn operator_action(&self) -> Option<(&str, &[u8])> {
+        let text = self.shown.bytes;
+        // Of a session there are other notes too.
+        let is_action = self.name == OPERATORS || contains(text, b" by ");
+        (self.shown.what == "note" && is_action).then_some((self.name, text))
+    }
+
+    /// When it was recorded.
+    #[must_use]
+    pub fn at(&self) -> Timestamp {
+        self.record.wall
     }
 
     /// Content with secrets masked.

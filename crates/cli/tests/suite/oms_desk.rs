@@ -198,3 +198,137 @@ fn a_venue_closes_its_market_and_expires_the_orders_of_a_file() {
     assert_eq!(json(folder, "accounts", &[])[1]["open"], 0);
     drop(running);
 }
+
+/// The rows of a CSV file of ours without commas in values.
+fn csv(path: &std::path::Path) -> Vec<std::collections::BTreeMap<String, String>> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
+    let names: Vec<String> = lines.next().unwrap().collect();
+    let row = |cells| names.iter().cloned().zip(cells).collect();
+    lines.map(row).collect()
+}
+
+#[test]
+fn the_tables_of_a_day_come_from_a_running_oms_and_from_a_stopped_one() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    client.send("D", &order("A1", 100));
+    let number = id(&venue.expect("D"));
+    venue.send("8", &report(&number, 1, '0', (100, 0)));
+    venue.send("8", &report(&number, 2, '1', (100, 40)));
+    client.expect("8");
+    let filled = client.expect("8");
+    client.send("D", &order("A2", 20_000));
+    client.expect("8");
+    let (code, said) = oms(folder, "limit", &["firm", "RC13=7", "--why", "a test"]);
+    assert_eq!(code, 0, "{said}");
+    let to = folder.join("reports");
+    let paper = |rest: &[&str]| {
+        let all = [&["--to", to.to_str().unwrap()], rest].concat();
+        oms(folder, "day", &all)
+    };
+    let (code, said) = paper(&[]);
+    assert_eq!(code, 0, "{said}");
+    let orders = csv(&to.join("orders.csv"));
+    assert_eq!(orders.len(), 1);
+    assert_eq!(orders[0]["ClOrdID"], "A1");
+    assert_eq!(orders[0]["state"], "partially filled");
+    let fills = csv(&to.join("fills.csv"));
+    assert_eq!(fills.len(), 1);
+    assert_eq!(
+        (&*fills[0]["quantity"], &*fills[0]["price"]),
+        ("40", "12.5")
+    );
+    assert!(
+        filled.contains(&format!("|17={}|", fills[0]["ExecID"])),
+        "{filled}"
+    );
+    let positions = csv(&to.join("positions.csv"));
+    assert_eq!(positions[0]["long"], "40");
+    let rejected = csv(&to.join("rejected.csv"));
+    assert_eq!(
+        (&*rejected[0]["ClOrdID"], &*rejected[0]["quantity"]),
+        ("A2", "20000")
+    );
+    let actions = csv(&to.join("actions.csv"));
+    assert!(
+        actions[0]["action"].starts_with("command limit firm RC13=7 by "),
+        "{actions:?}"
+    );
+    let limits = csv(&to.join("limits.csv"));
+    let open = limits
+        .iter()
+        .find(|it| it["scope"] == "firm" && it["control"] == "RC13");
+    assert_eq!(
+        (&*open.unwrap()["limit"], &*open.unwrap()["used"]),
+        ("7", "1")
+    );
+
+    let all = || {
+        let names = std::fs::read_dir(&to).unwrap().map(|it| it.unwrap().path());
+        let mut files: Vec<_> = names
+            .map(|it| (it.clone(), std::fs::read(it).unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let running_files = all();
+    assert_eq!(running_files.len(), 6);
+    drop(running);
+    std::fs::remove_dir_all(&to).unwrap();
+    let (code, said) = paper(&[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(all(), running_files, "kill -9 changes no row");
+    let (code, said) = paper(&["--day", "2001-02-03"]);
+    assert!(
+        code != 0 && said.contains("no trading day 2001-02-03 in the journal"),
+        "{said}"
+    );
+    let (code, said) = paper(&["--day", "tomorrow"]);
+    assert!(
+        code != 0 && said.contains("tomorrow is not a date such as 2026-11-23"),
+        "{said}"
+    );
+    if cfg!(feature = "parquet") {
+        let (code, said) = paper(&["--format", "parquet"]);
+        assert_eq!(code, 0, "{said}");
+        let bytes = std::fs::read(to.join("orders.parquet")).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    }
+}
+
+#[test]
+fn all_orders_are_listed_however_many_there_are() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    let (code, said) = oms(folder, "limit", &["firm", "RC13=5000", "--why", "a test"]);
+    assert_eq!(code, 0, "{said}");
+    const ORDERS: usize = 2_203;
+    for number in 1..=ORDERS {
+        client.send("D", &order(&format!("A{number}"), 1));
+        venue.expect("D");
+    }
+    let numbers = |rest: &[&str]| -> Vec<u64> {
+        let rows = json(folder, "orders", rest);
+        let rows = rows.as_array().unwrap().iter();
+        rows.map(|row| row["order"].as_u64().unwrap()).collect()
+    };
+    let all: Vec<u64> = (1..=ORDERS as u64).collect();
+    assert_eq!(numbers(&[]), all);
+    assert_eq!(numbers(&["--newest", "1200"]), all[ORDERS - 1200..]);
+    assert_eq!(numbers(&["--newest", "0"]), [0; 0]);
+    assert_eq!(numbers(&["--account", "A1", "--open"]), all);
+    drop(running);
+}

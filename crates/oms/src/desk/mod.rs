@@ -2,6 +2,7 @@
 
 pub(crate) mod browse;
 pub mod command;
+pub mod day;
 pub mod history;
 pub(crate) mod notice;
 pub(crate) mod price_file;

@@ -22,6 +22,7 @@ mod breaks;
 mod bytes;
 mod conditions;
 mod controls;
+mod day;
 mod effects;
 mod family;
 mod fields;

@@ -1,0 +1,832 @@
+//! The tables of a trading day, from the notes of a journal: orders, rejected requests, fills, positions, limits.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::desk::query::side_name;
+use crate::state::OmsState;
+use crate::state::event::{
+    BreakEvent, CopyEvent, DayEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent,
+    RequestEvent, SpreadEvent, StrayEvent, UndoEvent, timed_event,
+};
+use crate::state::orders::Order;
+use crate::state::orders::rejected::RejectedTerms;
+use crate::state::show::{reason_text, scope_name, state_name};
+use crate::values::fields::carried::CarriedFields;
+use crate::values::limits::RiskControl;
+use crate::values::scope::Scope;
+use crate::values::show::{average, carried, figure, price, text};
+use crate::values::units::half_even;
+use crate::values::value::{Amount, Number, Price, Quantity, RequestKind};
+
+/// A table of a trading day.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DayTable {
+    /// Orders that were open or changed on the day, as they stood when it ended.
+    Orders,
+    /// Requests that the OMS rejected, new orders included.
+    Rejected,
+    /// Fills, busts and corrections.
+    Fills,
+    /// Positions when the day ended.
+    Positions,
+    /// Limits when the day ended, and how much of them was used.
+    Limits,
+}
+
+impl DayTable {
+    /// All tables.
+    pub const ALL: [Self; 5] = [
+        Self::Orders,
+        Self::Rejected,
+        Self::Fills,
+        Self::Positions,
+        Self::Limits,
+    ];
+
+    /// The name of its file, without an ending.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Orders => "orders",
+            Self::Rejected => "rejected",
+            Self::Fills => "fills",
+            Self::Positions => "positions",
+            Self::Limits => "limits",
+        }
+    }
+
+    /// The names of its columns.
+    #[must_use]
+    pub fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Orders => &[
+                "order",
+                "session",
+                "ClOrdID",
+                "account",
+                "symbol",
+                "side",
+                "OrdType",
+                "TimeInForce",
+                "quantity",
+                "price",
+                "stop",
+                "state",
+                "filled",
+                "average",
+                "line",
+                "venue_order",
+                "pool_number",
+                "parent",
+                "entered",
+                "closed",
+                "reason",
+                "fields",
+            ],
+            Self::Rejected => &[
+                "time", "session", "request", "ClOrdID", "order", "account", "symbol", "side",
+                "quantity", "price", "reason",
+            ],
+            Self::Fills => &[
+                "time",
+                "ExecID",
+                "kind",
+                "ExecRefID",
+                "order",
+                "session",
+                "ClOrdID",
+                "account",
+                "symbol",
+                "side",
+                "quantity",
+                "price",
+                "line",
+                "venue_time",
+                "text",
+            ],
+            Self::Positions => &["account", "symbol", "long", "short", "bought", "sold"],
+            Self::Limits => &["scope", "control", "limit", "used"],
+        }
+    }
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum DayValue {
+    /// A text or a number; empty for none.
+    Text(String),
+    /// A time, in nanoseconds since 1970; `None` when it is not known.
+    Time(Option<i64>),
+}
+
+impl DayValue {
+    fn of(value: impl ToString) -> Self {
+        Self::Text(value.to_string())
+    }
+
+    fn none() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+/// A row: one value for each column of its table.
+pub type DayRow = Vec<DayValue>;
+
+/// The trading days of a journal, and their first notes.
+#[derive(Clone, Debug, Default)]
+pub struct DayNotes {
+    /// Date, and number of its first note.
+    days: Vec<(u32, u64)>,
+}
+
+impl DayNotes {
+    /// The days of a journal that begins with this state.
+    #[must_use]
+    pub fn new(before: &OmsState) -> Self {
+        let day = before.day();
+        Self {
+            days: if day == 0 { vec![] } else { vec![(day, 0)] },
+        }
+    }
+
+    /// Reads a note, the oldest first.
+    pub fn take(&mut self, number: u64, note: &[u8]) {
+        let Some((_, OrderEvent::Day(event))) = timed_event(note) else {
+            return;
+        };
+        match event {
+            DayEvent::Day { date, .. } => self.days.push((date, number)),
+            // A day that was begun too early has no orders: the day before it goes on.
+            DayEvent::DayBack { date, .. } => {
+                while self.days.last().is_some_and(|(day, _)| *day > date) {
+                    self.days.pop();
+                }
+            }
+            DayEvent::DayAsked { .. } | DayEvent::NumbersAfter { .. } => {}
+        }
+    }
+
+    /// The days, the oldest first.
+    pub fn dates(&self) -> impl Iterator<Item = u32> + '_ {
+        self.days.iter().map(|(date, _)| *date)
+    }
+
+    /// The notes of a day; `None` when the journal has no such day.
+    #[must_use]
+    pub fn notes_of(&self, date: u32) -> Option<core::ops::Range<u64>> {
+        let at = self.days.iter().position(|(day, _)| *day == date)?;
+        let end = self.days.get(at + 1).map_or(u64::MAX, |(_, note)| *note);
+        Some(self.days[at].1..end)
+    }
+}
+
+/// An order of the day.
+#[derive(Debug, Default)]
+struct DayOrder {
+    entered: Option<i64>,
+    closed: Option<i64>,
+    reason: String,
+    fields: String,
+    /// Its row, when it is no longer in memory.
+    row: Option<DayRow>,
+}
+
+/// Collects the rows of one trading day.
+#[derive(Debug)]
+pub struct TradingDay {
+    state: OmsState,
+    orders: BTreeMap<Number, DayOrder>,
+    /// The row of the last rejected request: the event after it may have the terms of the order.
+    rejected: Option<DayRow>,
+}
+
+impl TradingDay {
+    /// `state` is the state before the first note, or the oldest state of the journal.
+    #[must_use]
+    pub fn new(state: OmsState) -> Self {
+        Self {
+            state,
+            orders: BTreeMap::new(),
+            rejected: None,
+        }
+    }
+
+    /// Reads a note of a day before.
+    pub fn pass(&mut self, note: &[u8]) {
+        self.state.apply_note(note);
+    }
+
+    /// Reads a note of the day; its rows go to `give`.
+    pub fn take(&mut self, note: &[u8], give: &mut impl FnMut(DayTable, &DayRow)) {
+        let Some((at, event)) = timed_event(note) else {
+            return self.pass(note);
+        };
+        if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event {
+            self.add_terms(terms);
+        } else {
+            self.give_rejected(give);
+        }
+        if let OrderEvent::Order(LifecycleEvent::Forgotten { order }) = event {
+            self.keep(order);
+        }
+        if let OrderEvent::Day(DayEvent::Day { .. }) = event {
+            self.keep_all();
+        }
+        let changed = changed_order(&event);
+        if let Some(order) = changed {
+            self.keep_fields(order);
+        }
+        let before = self.before(&event);
+        self.state.apply(at, &event);
+        if let Some(order) = changed {
+            self.note_change(at, order, &event);
+        }
+        if let OrderEvent::Request(event) = &event {
+            self.rejected = self.rejected_row(at, event);
+        }
+        if let Some(row) = self.fill_row(at, &event, &before) {
+            give(DayTable::Fills, &row);
+        }
+    }
+
+    /// The rows of what the day ends with.
+    pub fn finish(mut self, give: &mut impl FnMut(DayTable, &DayRow)) {
+        self.give_rejected(give);
+        self.keep_all();
+        for order in self.orders.values() {
+            if let Some(row) = &order.row {
+                give(DayTable::Orders, row);
+            }
+        }
+        for row in self.positions() {
+            give(DayTable::Positions, &row);
+        }
+        for row in self.limits() {
+            give(DayTable::Limits, &row);
+        }
+    }
+
+    fn give_rejected(&mut self, give: &mut impl FnMut(DayTable, &DayRow)) {
+        if let Some(row) = self.rejected.take() {
+            give(DayTable::Rejected, &row);
+        }
+    }
+
+    /// Keeps the rows of all orders of the day that are in memory.
+    fn keep_all(&mut self) {
+        let state = &self.state;
+        let orders = state.orders().iter();
+        let of_day = orders.filter(|it| it.state.is_open() || self.orders.contains_key(&it.number));
+        let numbers: Vec<Number> = of_day.map(|it| it.number).collect();
+        for number in numbers {
+            self.keep_fields(number);
+            self.orders.entry(number).or_default();
+            self.keep(number);
+        }
+    }
+
+    /// Keeps the row of an order of the day, as it stands.
+    fn keep(&mut self, number: Number) {
+        let Some(order) = self.state.orders().get(number) else {
+            return;
+        };
+        let Some(known) = self.orders.get(&number) else {
+            return;
+        };
+        let row = order_row(&self.state, order, known);
+        if let Some(known) = self.orders.get_mut(&number) {
+            known.row = Some(row);
+        }
+    }
+
+    /// Keeps the carried fields of an order, which leave the state when it is closed.
+    fn keep_fields(&mut self, number: Number) {
+        if self.state.carried.is_empty() {
+            return;
+        }
+        let CarriedFields { header, body, .. } = self.state.carried.of(number);
+        let fields = carried(&[header, body]);
+        if !fields.is_empty() {
+            self.orders.entry(number).or_default().fields = fields;
+        }
+    }
+
+    fn note_change(&mut self, at: i64, number: Number, event: &OrderEvent<'_>) {
+        let state = &self.state;
+        let Some(order) = state.orders().get(number) else {
+            return;
+        };
+        let scales = state.scales(order.instrument);
+        let known = self.orders.entry(number).or_default();
+        if let OrderEvent::Request(RequestEvent::Taken { .. }) = event {
+            known.entered = Some(at);
+        }
+        known.closed = match order.state.is_open() {
+            true => None,
+            false => known.closed.or(Some(at)),
+        };
+        if let OrderEvent::Order(LifecycleEvent::Rejected {
+            reason, text: b"", ..
+        }) = event
+        {
+            known.reason = text(reason_text(state, reason, scales).bytes());
+        } else if let OrderEvent::Order(
+            LifecycleEvent::Rejected { text: said, .. }
+            | LifecycleEvent::Ended { text: said, .. }
+            | LifecycleEvent::LapseConfirmed { text: said, .. },
+        ) = event
+        {
+            known.reason = text(said);
+        }
+    }
+
+    /// The row of a rejected request.
+    fn rejected_row(&self, at: i64, event: &RequestEvent<'_>) -> Option<DayRow> {
+        let state = &self.state;
+        let (session, request, id, order, reason) = if let RequestEvent::Refused {
+            session,
+            kind,
+            order,
+            id,
+            reason,
+            ..
+        } = event
+        {
+            let request = match kind {
+                None => "new order",
+                Some(RequestKind::Replace) => "replace",
+                Some(RequestKind::Cancel) => "cancel",
+            };
+            (*session, request, *id, *order, reason)
+        } else if let RequestEvent::MassCancelRefused {
+            session,
+            id,
+            reason,
+            ..
+        } = event
+        {
+            (*session, "mass cancel", *id, None, reason)
+        } else {
+            return None;
+        };
+        let known = order.and_then(|order| state.orders().get(order));
+        let scales = known.map(|known| state.scales(known.instrument));
+        let scales = scales.unwrap_or_default();
+        let mut row = vec![
+            DayValue::Time(Some(at)),
+            DayValue::of(text(state.sessions().name(session))),
+            DayValue::of(request),
+            DayValue::of(text(id)),
+            order.map_or_else(DayValue::none, DayValue::of),
+        ];
+        row.extend(known.map_or([(); 3].map(|()| DayValue::none()), |known| {
+            traded(state, known)
+        }));
+        row.extend([
+            DayValue::none(),
+            DayValue::none(),
+            DayValue::of(text(reason_text(state, reason, scales).bytes())),
+        ]);
+        Some(row)
+    }
+
+    /// Adds the terms of a rejected order to its row.
+    fn add_terms(&mut self, terms: &RejectedTerms) {
+        let state = &self.state;
+        let Some(row) = &mut self.rejected else {
+            return;
+        };
+        let scale = state.scale(terms.instrument);
+        row[5] = DayValue::of(text(state.accounts().name(terms.account)));
+        row[6] = DayValue::of(text(state.instruments().name(terms.instrument)));
+        row[7] = DayValue::of(side_name(terms.side));
+        row[8] = DayValue::of(state.shown(terms.instrument, terms.quantity));
+        if terms.kind.has_price() {
+            row[9] = DayValue::of(price(terms.price, scale));
+        }
+    }
+
+    /// What an event is about to change.
+    fn before(&self, event: &OrderEvent<'_>) -> Before {
+        let orders = self.state.orders();
+        if let OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) = *event
+            && let Some(order) = orders.get(order)
+        {
+            return Before::Filled(order.filled, order.paid);
+        }
+        let (OrderEvent::Undo(
+            UndoEvent::Busted { order, exec, .. } | UndoEvent::Corrected { order, exec, .. },
+        )
+        | OrderEvent::Spread(SpreadEvent::LegUndone { order, exec, .. })) = *event
+        else {
+            return Before::Nothing;
+        };
+        match orders.fill(order, exec) {
+            Some(fill) => Before::Fill(fill.report),
+            None => Before::Nothing,
+        }
+    }
+
+    /// The fill of an event, if it has one. Fills of children count for their parents, which have no rows of their own.
+    fn fill(&self, event: &OrderEvent<'_>, before: &Before) -> Option<DayFill> {
+        match event {
+            OrderEvent::Order(event) => {
+                let LifecycleEvent::Filled {
+                    order,
+                    quantity,
+                    price,
+                    at,
+                    ..
+                } = *event
+                else {
+                    return None;
+                };
+                Some(DayFill::new("fill", order, quantity, price).at(at))
+            }
+            OrderEvent::Undo(event) => match *event {
+                UndoEvent::Busted {
+                    order,
+                    quantity,
+                    price,
+                    at,
+                    text,
+                    ..
+                } => Some(
+                    DayFill::new("bust", order, quantity, price)
+                        .at(at)
+                        .says(text),
+                ),
+                UndoEvent::Corrected {
+                    order,
+                    quantity,
+                    price,
+                    at,
+                    text,
+                    ..
+                } => Some(
+                    DayFill::new("correction", order, quantity, price)
+                        .at(at)
+                        .says(text),
+                ),
+                UndoEvent::ParentCorrected { .. } => None,
+            },
+            OrderEvent::Spread(event) => match *event {
+                SpreadEvent::LegFilled {
+                    order,
+                    leg,
+                    quantity,
+                    price,
+                    at,
+                    ..
+                } => Some(
+                    DayFill::new("leg fill", order, quantity, price)
+                        .at(at)
+                        .of_leg(leg),
+                ),
+                SpreadEvent::LegUndone {
+                    order,
+                    leg,
+                    was_quantity,
+                    was_price,
+                    quantity,
+                    price,
+                    at,
+                    text,
+                    ..
+                } => {
+                    let fill = match quantity {
+                        0 => DayFill::new("leg bust", order, was_quantity, was_price),
+                        _ => DayFill::new("leg correction", order, quantity, price),
+                    };
+                    Some(fill.at(at).says(text).of_leg(leg))
+                }
+                SpreadEvent::SpreadLegs { .. } | SpreadEvent::LegsMissing { .. } => None,
+            },
+            OrderEvent::Break(event) => {
+                let (BreakEvent::FillsSettled { order, .. }, Before::Filled(was, paid)) =
+                    (event, before)
+                else {
+                    return None;
+                };
+                let now = self.state.orders().get(*order)?;
+                let fewer = was.saturating_sub(now.filled);
+                let more = now.filled.saturating_sub(*was);
+                let worth = now.paid.saturating_sub(*paid).saturating_abs();
+                let each = i128::from(more.max(fewer).max(1));
+                let price = i64::try_from(half_even(worth, each)).unwrap_or_default();
+                let kind = if fewer > 0 { "settled away" } else { "settled" };
+                Some(DayFill::new(kind, *order, more.max(fewer), price))
+            }
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_) => None,
+        }
+    }
+
+    fn fill_row(&self, at: i64, event: &OrderEvent<'_>, before: &Before) -> Option<DayRow> {
+        let state = &self.state;
+        if let OrderEvent::Stray(StrayEvent::StrayFill {
+            line,
+            account,
+            instrument,
+            side,
+            quantity,
+            price: at_price,
+            id,
+            ..
+        }) = *event
+        {
+            let scale = state.scale(instrument);
+            return Some(vec![
+                DayValue::Time(Some(at)),
+                DayValue::of(state.events()),
+                DayValue::of("fill of an unknown order"),
+                DayValue::none(),
+                DayValue::none(),
+                DayValue::none(),
+                DayValue::of(text(id)),
+                DayValue::of(text(state.accounts().name(account))),
+                DayValue::of(text(state.instruments().name(instrument))),
+                DayValue::of(side_name(side)),
+                DayValue::of(state.shown(instrument, quantity)),
+                DayValue::of(price(at_price, scale)),
+                DayValue::of(text(state.sessions().name(line))),
+                DayValue::Time(None),
+                DayValue::none(),
+            ]);
+        }
+        let fill = self.fill(event, before)?;
+        let order = state.orders().get(fill.order)?;
+        let leg = fill.leg.and_then(|leg| {
+            let legs = state.spreads.legs(order.instrument)?;
+            legs.get(usize::from(leg)).copied()
+        });
+        let [account, mut symbol, mut side] = traded(state, order);
+        let mut instrument = order.instrument;
+        if let Some(leg) = leg {
+            instrument = leg.instrument;
+            symbol = DayValue::of(text(state.instruments().name(instrument)));
+            let buys = leg.side.is_buy() == order.side.is_buy();
+            side = DayValue::of(if buys { "buy" } else { "sell" });
+        }
+        let reference = match before {
+            Before::Fill(report) => DayValue::of(report),
+            Before::Nothing | Before::Filled(..) => DayValue::none(),
+        };
+        let line = order.line().map(|line| state.sessions().name(line));
+        Some(vec![
+            DayValue::Time(Some(at)),
+            DayValue::of(state.events()),
+            DayValue::of(fill.kind),
+            reference,
+            DayValue::of(fill.order),
+            DayValue::of(text(state.sessions().name(order.session))),
+            DayValue::of(text(order.id.bytes())),
+            account,
+            symbol,
+            side,
+            DayValue::of(state.shown(instrument, fill.quantity)),
+            DayValue::of(price(fill.price, state.scale(instrument))),
+            DayValue::of(line.map(text).unwrap_or_default()),
+            DayValue::Time(Some(fill.at).filter(|at| *at != 0)),
+            DayValue::Text(fill.text),
+        ])
+    }
+
+    fn positions(&self) -> Vec<DayRow> {
+        let state = &self.state;
+        let rows = state.positions().map(|(account, instrument, position)| {
+            vec![
+                DayValue::of(text(state.accounts().name(account))),
+                DayValue::of(text(state.instruments().name(instrument))),
+                DayValue::of(state.shown(instrument, position.long)),
+                DayValue::of(state.shown(instrument, position.short)),
+                DayValue::of(state.shown(instrument, position.bought)),
+                DayValue::of(state.shown(instrument, position.sold)),
+            ]
+        });
+        rows.collect()
+    }
+
+    fn limits(&self) -> Vec<DayRow> {
+        let state = &self.state;
+        let mut rows = Vec::new();
+        for scope in state.limited_scopes() {
+            let Some(standing) = state.standing(scope) else {
+                continue;
+            };
+            let tally = &standing.tally;
+            let today = standing.flow.as_ref().map(|flow| &flow.day);
+            let holding = match scope {
+                Scope::Holding(account, instrument) => {
+                    Some((instrument, state.position(account, instrument)))
+                }
+                Scope::Firm | Scope::Session(_) | Scope::Account(_) | Scope::Instrument(_) => None,
+            };
+            for control in RiskControl::ALL {
+                let Some(limit) = standing.limits.get(*control) else {
+                    continue;
+                };
+                let used = match control {
+                    RiskControl::OpenOrders => Some(tally.orders.into()),
+                    RiskControl::Credit => Some(tally.reserved.saturating_add(tally.traded)),
+                    RiskControl::Long => holding.map(|(instrument, it)| {
+                        state.in_limits(instrument, it.long.saturating_add(tally.buying))
+                    }),
+                    RiskControl::Short => holding.map(|(instrument, it)| {
+                        state.in_limits(instrument, it.short.saturating_add(tally.selling))
+                    }),
+                    RiskControl::ValueDay => today.map(|it| it.value),
+                    RiskControl::QuantityDay => today.map(|it| it.quantity),
+                    RiskControl::Unanswered => Some(tally.unanswered.into()),
+                    RiskControl::Loss => Some((-tally.gained).max(0)),
+                    RiskControl::OrderQuantity
+                    | RiskControl::Value
+                    | RiskControl::Collar
+                    | RiskControl::Repeated
+                    | RiskControl::ValueSecond
+                    | RiskControl::ValueMinute
+                    | RiskControl::QuantitySecond
+                    | RiskControl::QuantityMinute
+                    | RiskControl::Rate
+                    | RiskControl::CancelRate
+                    | RiskControl::KillRate
+                    | RiskControl::Replaces
+                    | RiskControl::Ratio
+                    | RiskControl::Executions => None,
+                };
+                let digits = control.unit().digits();
+                rows.push(vec![
+                    DayValue::of(scope_name(state, scope)),
+                    DayValue::of(control),
+                    DayValue::of(figure(limit, digits)),
+                    used.map_or_else(DayValue::none, |used| DayValue::of(figure(used, digits))),
+                ]);
+            }
+        }
+        rows
+    }
+}
+
+/// What an event is about to change.
+#[derive(Debug)]
+enum Before {
+    Nothing,
+    /// ExecID(17) of a fill that is cancelled or corrected.
+    Fill(u64),
+    /// CumQty(14) of an order, and its worth.
+    Filled(Quantity, Amount),
+}
+
+/// A fill, bust or correction.
+#[derive(Debug)]
+struct DayFill {
+    kind: &'static str,
+    order: Number,
+    leg: Option<u8>,
+    quantity: Quantity,
+    price: Price,
+    /// TransactTime(60); 0 when the venue named none.
+    at: i64,
+    text: String,
+}
+
+impl DayFill {
+    fn new(kind: &'static str, order: Number, quantity: Quantity, price: Price) -> Self {
+        Self {
+            kind,
+            order,
+            leg: None,
+            quantity,
+            price,
+            at: 0,
+            text: String::new(),
+        }
+    }
+
+    fn at(self, at: i64) -> Self {
+        Self { at, ..self }
+    }
+
+    fn of_leg(self, leg: u8) -> Self {
+        Self {
+            leg: Some(leg),
+            ..self
+        }
+    }
+
+    fn says(self, said: &[u8]) -> Self {
+        Self {
+            text: text(said),
+            ..self
+        }
+    }
+}
+
+/// Account, symbol and side of an order.
+fn traded(state: &OmsState, order: &Order) -> [DayValue; 3] {
+    [
+        DayValue::of(text(state.accounts().name(order.account))),
+        DayValue::of(text(state.instruments().name(order.instrument))),
+        DayValue::of(side_name(order.side)),
+    ]
+}
+
+fn order_row(state: &OmsState, order: &Order, known: &DayOrder) -> DayRow {
+    let scale = state.scale(order.instrument);
+    let price_of = |has: bool, value: Price| match has {
+        true => DayValue::of(price(value, scale)),
+        false => DayValue::none(),
+    };
+    let line = order.line().map(|line| state.sessions().name(line));
+    let parent = state.families.parent_of(order.number);
+    let [account, symbol, side] = traded(state, order);
+    vec![
+        DayValue::of(order.number),
+        DayValue::of(text(state.sessions().name(order.session))),
+        DayValue::of(text(order.id.bytes())),
+        account,
+        symbol,
+        side,
+        DayValue::of(char::from(order.kind.byte())),
+        DayValue::of(char::from(order.tif.byte())),
+        DayValue::of(state.shown(order.instrument, order.quantity)),
+        price_of(order.kind.has_price(), order.price),
+        price_of(order.kind.has_stop(), order.stop),
+        DayValue::of(state_name(order)),
+        DayValue::of(state.shown(order.instrument, order.filled)),
+        DayValue::of(average(order.paid, order.filled, scale)),
+        DayValue::of(line.map(text).unwrap_or_default()),
+        DayValue::of(text(order.venue_id.bytes())),
+        DayValue::of(text(order.pool_number.bytes())),
+        parent.map_or_else(DayValue::none, DayValue::of),
+        DayValue::Time(known.entered),
+        DayValue::Time(known.closed.filter(|_| !order.state.is_open())),
+        DayValue::of(&known.reason),
+        DayValue::of(&known.fields),
+    ]
+}
+
+/// The order whose row an event changes, if it may be closed.
+fn changed_order(event: &OrderEvent<'_>) -> Option<Number> {
+    match *event {
+        OrderEvent::Request(RequestEvent::Taken { order, .. })
+        | OrderEvent::Order(
+            LifecycleEvent::Rejected { order, .. }
+            | LifecycleEvent::Filled { order, .. }
+            | LifecycleEvent::Ended { order, .. }
+            | LifecycleEvent::DoneForDay { order, .. }
+            | LifecycleEvent::Renewed { order, .. }
+            | LifecycleEvent::Lapsed { order }
+            | LifecycleEvent::LapseConfirmed { order, .. },
+        )
+        | OrderEvent::Parent(ParentEvent::ParentFilled { order, .. })
+        | OrderEvent::Copy(CopyEvent::External { order, .. } | CopyEvent::Restated { order, .. })
+        | OrderEvent::Spread(
+            SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
+        )
+        | OrderEvent::Break(
+            BreakEvent::TermsSettled { order, .. }
+            | BreakEvent::TermsRestated { order, .. }
+            | BreakEvent::FillsSettled { order, .. },
+        )
+        | OrderEvent::Undo(
+            UndoEvent::Busted { order, .. }
+            | UndoEvent::Corrected { order, .. }
+            | UndoEvent::ParentCorrected { order, .. },
+        ) => Some(order),
+        OrderEvent::Setup(_)
+        | OrderEvent::Day(_)
+        | OrderEvent::Line(_)
+        | OrderEvent::Limit(_)
+        | OrderEvent::Reload(_)
+        | OrderEvent::Pool(_)
+        | OrderEvent::Request(_)
+        | OrderEvent::Order(_)
+        | OrderEvent::Remade(_)
+        | OrderEvent::Stray(_)
+        | OrderEvent::Condition(_)
+        | OrderEvent::Parent(_)
+        | OrderEvent::Quote(_)
+        | OrderEvent::Inquiry(_)
+        | OrderEvent::Rejected(_)
+        | OrderEvent::Copy(_)
+        | OrderEvent::Spread(_)
+        | OrderEvent::Break(_) => None,
+    }
+}

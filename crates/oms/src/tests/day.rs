@@ -1,0 +1,132 @@
+//! The tables of a trading day from the notes.
+
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use super::{LINES, World, about};
+use crate::decide::venue::{ReportKind, VenueReport};
+use crate::desk::day::{DayNotes, DayTable, DayValue, TradingDay};
+use crate::state::OmsState;
+use crate::values::value::{End, Number, Side, TimeInForce};
+use fixwire_protocol::Decimal;
+
+/// The rows of a day: each with its values but times, by `|`.
+fn rows(world: &World, date: u32, wanted: DayTable) -> Vec<String> {
+    let mut days = DayNotes::new(&OmsState::default());
+    let notes = || (1..).zip(world.notes.iter().map(|(_, note)| note));
+    notes().for_each(|(number, note)| days.take(number, note));
+    let its = days.notes_of(date).expect("a day of the journal");
+    let mut day = TradingDay::new(OmsState::default());
+    let mut rows = Vec::new();
+    let mut give = |table: DayTable, row: &Vec<DayValue>| {
+        assert_eq!(row.len(), table.columns().len());
+        let values = row.iter().map(|value| match value {
+            DayValue::Text(text) => text.clone(),
+            DayValue::Time(time) => if time.is_some() { "at" } else { "" }.to_string(),
+        });
+        if table == wanted {
+            rows.push(values.collect::<Vec<_>>().join("|"));
+        }
+    };
+    for (number, note) in notes() {
+        if number < its.start {
+            day.pass(note);
+        } else if number < its.end {
+            day.take(note, &mut give);
+        }
+    }
+    day.finish(&mut give);
+    rows
+}
+
+impl World {
+    fn corrects(&mut self, order: Number, exec: u64, by: u64, quantity: i64, price: &str) {
+        let report = VenueReport {
+            exec: by,
+            reference: Some(exec),
+            status: b'1',
+            last_quantity: Some(Decimal::from_int(quantity)),
+            last_price: Decimal::parse(price.as_bytes()).ok(),
+            ..about(order, order, ReportKind::Correct)
+        };
+        self.report(&report);
+    }
+}
+
+#[test]
+fn orders_fills_and_rejected_requests_of_a_day_are_listed() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let first = world.order(Side::Buy, 100, "100.05").unwrap();
+    world.accept(first);
+    let exec = world.fill(first, 40, "100");
+    let filled = world.core.state().events();
+    world.corrects(first, exec, 900, 30, "99.95");
+    assert_eq!(world.said, ["Corrected"]);
+    let corrected = world.core.state().events();
+    let other = world.order(Side::Sell, 10, "101").unwrap();
+    world.accept(other);
+    let cancel = world.cancel(other).unwrap();
+    world.report(&about(other, cancel, ReportKind::End(End::Cancelled)));
+    assert_eq!(world.order(Side::Buy, 5_000, "100"), None, "above RC6");
+    assert_eq!(world.replace(first, 5_000, "100"), None);
+    assert_eq!(
+        rows(&world, day, DayTable::Orders),
+        [
+            "1|CLIENT|C1|A1|XYZ|buy|2|0|100|100.05||partially filled|30|99.95|SIM-1|V|||at|||",
+            "2|CLIENT|C3|A1|XYZ|sell|2|0|10|101||cancelled|0|0|SIM-2|V|||at|at||",
+        ]
+    );
+    assert_eq!(
+        rows(&world, day, DayTable::Fills),
+        [
+            std::format!("at|{filled}|fill||1|CLIENT|C1|A1|XYZ|buy|40|100|SIM-1||"),
+            std::format!(
+                "at|{corrected}|correction|{filled}|1|CLIENT|C1|A1|XYZ|buy|30|99.95|SIM-1||"
+            ),
+        ]
+    );
+    let limit = "RC6: order quantity exceeds the limit (5000, at most 1000 for firm)";
+    assert_eq!(
+        rows(&world, day, DayTable::Rejected),
+        [
+            std::format!("at|CLIENT|new order|C4||A1|XYZ|buy|5000|100|{limit}"),
+            std::format!("at|CLIENT|replace|C5|1|A1|XYZ|buy|||{limit}"),
+        ]
+    );
+    assert_eq!(rows(&world, day, DayTable::Positions), ["A1|XYZ|30|0|30|0"]);
+    let limits = rows(&world, day, DayTable::Limits);
+    assert!(limits.contains(&"firm|RC6|1000|".to_string()), "{limits:?}");
+    let open = limits.iter().find(|row| row.starts_with("firm|RC13|"));
+    assert!(open.is_some_and(|row| row.ends_with("|1")), "{limits:?}");
+}
+
+#[test]
+fn a_day_has_its_own_rows_and_orders_that_go_on() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let good = world.order_with(TimeInForce::GoodTillCancel).unwrap();
+    world.accept(good);
+    world.fill(good, 1, "100");
+    world.restart(day + 1);
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    world.fill(good, 2, "100.05");
+    let new = world.order(Side::Sell, 10, "101");
+    let new = new.unwrap_or_else(|| panic!("{:?}", world.refused));
+    assert_eq!(rows(&world, day, DayTable::Fills).len(), 1);
+    let first = rows(&world, day, DayTable::Orders);
+    assert_eq!(first.len(), 1);
+    assert!(first[0].contains("|partially filled|1|100|"), "{first:?}");
+    let next = rows(&world, day + 1, DayTable::Fills);
+    assert_eq!(next.len(), 1);
+    assert!(next[0].contains("|2|100.05|"), "{next:?}");
+    let next = rows(&world, day + 1, DayTable::Orders);
+    assert!(next[0].contains("|3|100.0333"), "{next:?}");
+    assert!(next[1].starts_with(&std::format!("{new}|")), "{next:?}");
+    assert_eq!(rows(&world, day, DayTable::Positions), ["A1|XYZ|1|0|1|0"]);
+    assert_eq!(
+        rows(&world, day + 1, DayTable::Positions),
+        ["A1|XYZ|3|0|2|0"]
+    );
+}
