@@ -410,6 +410,8 @@ pub struct Model {
     pub breaks: Vec<breaks::Broken>,
     /// The report that is heard was not believed.
     is_doubted: bool,
+    /// What the report that is heard says beside its values.
+    words: Option<writes_fills::Words>,
     /// The report that is heard was entered by an operator.
     is_by_hand: bool,
     /// Orders that the venue would not cancel: when it is tried again.

@@ -1,6 +1,7 @@
 //! Model: reports of venues.
 
 use super::remade::Remade;
+use super::writes_fills::Words;
 use super::{At, Fate, Fields, MOST, Model, Number, Passed, SECOND, TOO_LATE, Waiting, Why};
 
 /// Order and request of a ClOrdID(11) of ours.
@@ -117,6 +118,12 @@ impl Model {
 
     pub fn report(&mut self, line: usize, fields: &Fields<'_>) {
         self.is_doubted = false;
+        self.words = self.words_of(line, fields);
+        self.report_with_words(line, fields);
+        self.words = None;
+    }
+
+    fn report_with_words(&mut self, line: usize, fields: &Fields<'_>) {
         self.report_alone(line, fields);
         if self.is_doubted {
             return;
@@ -126,6 +133,23 @@ impl Model {
             let (number, request) = numbers(fields[&11]).unwrap_or((0, 0));
             self.legs_in_fill(line, number, request, fields);
         }
+    }
+
+    /// The Text(58) of a report of an order, and which reports to clients have it.
+    fn words_of(&self, line: usize, fields: &Fields<'_>) -> Option<Words> {
+        let id = |tag: u32| fields.get(&tag).and_then(|id| numbers(id));
+        let (order, _) = id(11).or_else(|| id(41))?;
+        let symbol = self.world.symbols[self.orders.get(&order)?.symbol].name;
+        let has_spreads = (0..self.world.symbols.len()).any(|at| self.legs_of(at).is_some());
+        let is_other = fields.get(&55).is_some_and(|it| *it != symbol);
+        let said = kind(fields, self.world.old_lines.contains(&line));
+        Some(Words {
+            order,
+            is_leg: has_spreads && is_other,
+            is_fill: said == Kind::Fill,
+            is_new: said == Kind::New,
+            text: (*fields.get(&58)?).to_owned(),
+        })
     }
 
     fn report_alone(&mut self, line: usize, fields: &Fields<'_>) {

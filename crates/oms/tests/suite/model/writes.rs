@@ -81,6 +81,11 @@ pub fn average(paid: i128, filled: i128, scale: u32) -> String {
 pub struct Body(Vec<(u32, String)>);
 
 impl Body {
+    pub fn get(&self, tag: u32) -> Option<&str> {
+        let found = self.0.iter().find(|(known, _)| *known == tag);
+        found.map(|(_, value)| value.as_str())
+    }
+
     pub fn put(&mut self, tag: u32, value: impl ToString) -> &mut Self {
         self.0.push((tag, value.to_string()));
         self
@@ -234,7 +239,16 @@ impl Model {
         self.write_of_quote(client, body);
     }
 
-    pub fn write_to_client(&mut self, number: u64, body: Body) {
+    pub fn write_to_client(&mut self, number: u64, mut body: Body) {
+        let parent = self.words.as_ref().and_then(|words| {
+            let child = self.orders.get(&words.order)?;
+            child.parent
+        });
+        if let Some(words) = &self.words
+            && words.are_of(number, parent, &body)
+        {
+            body.put(58, &words.text);
+        }
         let client = self.orders[&number].client;
         self.write(self.world.clients[client].session, "8", body);
     }

@@ -3,6 +3,41 @@
 use super::Model;
 use super::writes::{Body, average, decimal, put_effect};
 
+/// What a venue's report says of its order beside its values.
+#[derive(Clone, Debug)]
+pub struct Words {
+    pub order: u64,
+    /// It is of a leg of the order's spread.
+    pub is_leg: bool,
+    pub is_fill: bool,
+    pub is_new: bool,
+    /// Text(58).
+    pub text: String,
+}
+
+impl Words {
+    /// Whether the report of an order to its client tells what the venue's report says, without a text of its own.
+    pub fn are_of(&self, number: u64, parent: Option<u64>, body: &Body) -> bool {
+        let trans = body.get(20).unwrap_or("0");
+        let kind = body.get(150).unwrap_or_default();
+        let trades = body.get(32).is_some_and(|it| it != "0");
+        let is_fill = trans == "0" && trades && ["F", "1", "2"].contains(&kind);
+        let is_leg = body.get(442) == Some("2");
+        let is_status = kind == "I" || trans == "3";
+        if is_status || body.get(58).is_some() || is_leg != self.is_leg {
+            return false;
+        }
+        match self.is_fill {
+            true => is_fill && (number == self.order || (!is_leg && parent == Some(number))),
+            false if is_leg => number == self.order && !is_fill,
+            false => {
+                let is_accepted = trans == "0" && kind == "0";
+                number == self.order && !is_fill && (self.is_new || !is_accepted)
+            }
+        }
+    }
+}
+
 impl Model {
     /// A fill was cancelled, or is of this size now.
     pub fn write_undone(&mut self, number: u64, size: (i128, i128), text: &str) {
