@@ -242,8 +242,7 @@ impl Reader<'_> {
         let Some(first) = own.next() else {
             return;
         };
-        let is_helper =
-            |of: &LineGroup, other: &LineGroup| of.helpers.iter().any(|it| *it == other.name);
+        let is_helper = |of: &LineGroup, other: &LineGroup| of.helpers.contains(&other.name);
         let other = own.find(|it| !is_helper(first, it) && !is_helper(it, first));
         if let Some(other) = other {
             let what = format!(
