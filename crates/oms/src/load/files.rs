@@ -16,8 +16,8 @@ use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, TickBand,
     matches,
 };
-use crate::values::units::{MOST_QUANTITY_DECIMALS, Scales, half_even, units};
-use crate::values::value::Quantity;
+use crate::values::units::{Scales, half_even, units};
+use crate::values::value::{MOST_QUANTITY_DECIMALS, Quantity};
 use crate::values::words::limit_value;
 
 impl Reader<'_> {

@@ -3,8 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use crate::values::units::MOST_QUANTITY_DECIMALS;
-use crate::values::value::Trading;
+use crate::values::value::{MOST_QUANTITY_DECIMALS, Trading};
 
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident = $index:literal, $code:literal, $unit:ident;)+) => {

@@ -4,7 +4,7 @@ use fixwire_protocol::Decimal;
 
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::InstrumentRule;
-use crate::values::value::{Amount, Price, Quantity};
+use crate::values::value::{Amount, MOST_QUANTITY_DECIMALS, Price, Quantity};
 
 /// A price in units of the instrument.
 pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
@@ -22,9 +22,6 @@ pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
 
 /// Prices and quantities up to this limit, in units of their instrument, can be multiplied and summed without overflow.
 pub(crate) const MOST: u64 = 1 << 53;
-
-/// The most decimals that quantities of an instrument have.
-pub(crate) const MOST_QUANTITY_DECIMALS: u8 = 8;
 
 /// Decimals of prices and quantities of an instrument.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -11,6 +11,9 @@ pub type Number = u64;
 /// coin.
 pub type Quantity = u64;
 
+/// The most decimals that quantities of an instrument have.
+pub(crate) const MOST_QUANTITY_DECIMALS: u8 = 8;
+
 /// A price in units of 10 to the power of minus the instrument's price scale.
 pub type Price = i64;
 

@@ -17,8 +17,7 @@ use crate::values::locate::Locates;
 use crate::values::reason::Reason;
 use crate::values::scope::Scope;
 use crate::values::show::figure;
-use crate::values::units::MOST_QUANTITY_DECIMALS;
-use crate::values::value::Text;
+use crate::values::value::{MOST_QUANTITY_DECIMALS, Text};
 
 pub(super) fn late(_of: &OmsState, all: &LateReplaces, to: &mut StateLines) {
     let LateReplaces(all) = all;

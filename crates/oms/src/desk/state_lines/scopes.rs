@@ -11,8 +11,7 @@ use crate::values::limits::{LimitUnit, RiskControl, RiskLimits};
 use crate::values::marks::RequestMarks;
 use crate::values::scope::Scope;
 use crate::values::show::figure;
-use crate::values::units::MOST_QUANTITY_DECIMALS;
-use crate::values::value::Text;
+use crate::values::value::{MOST_QUANTITY_DECIMALS, Text};
 
 pub(super) fn standing(state: &OmsState, scope: Scope, of: &Standing, to: &mut StateLines) {
     let Standing {

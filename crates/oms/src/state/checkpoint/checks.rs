@@ -6,8 +6,8 @@ use crate::state::orders::strays::Stray;
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
 use crate::values::ids::SessionNo;
-use crate::values::units::{MOST_DECIMALS, MOST_QUANTITY_DECIMALS};
-use crate::values::value::Number;
+use crate::values::units::MOST_DECIMALS;
+use crate::values::value::{MOST_QUANTITY_DECIMALS, Number};
 
 impl OmsState {
     /// Checks that there are as many names as values that they name.
