@@ -1,5 +1,6 @@
 //! Requests and reports of one side of a session, FIX or TMP, as either side's journal has them.
 
+use super::carried::carried;
 use super::frames::Frames;
 use crate::wire::{message, number, show, value};
 use fixwire::journal::{DumpFilter, DumpFormat, dump};
@@ -36,9 +37,22 @@ pub struct Told {
     paid: f64,
 }
 
+/// The carried fields of a request.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// MsgType(35).
+    pub msg_type: String,
+    /// ClOrdID(11) of its new order.
+    pub root: String,
+    /// The fields, with `|` after each.
+    pub fields: String,
+}
+
 /// Orders, replaces, cancels and mass cancels of one side, and the other side's answers.
 #[derive(Debug, Default)]
 pub struct Dialogue {
+    /// The carried fields of new orders, replaces and cancels, by ClOrdID(11).
+    pub carried: BTreeMap<String, Carried>,
     /// By ClOrdID(11) of the new order.
     pub orders: BTreeMap<String, Told>,
     /// The number of answers to each request (D, F, G, q), by ClOrdID(11).
@@ -198,6 +212,14 @@ impl Dialogue {
                 self.meant.insert(id.clone(), meant);
             }
             _ => {}
+        }
+        if value(raw, "35") != Some(b"q") {
+            let carried = Carried {
+                msg_type: text(raw, "35"),
+                root: root.clone(),
+                fields: carried(raw),
+            };
+            self.carried.insert(id.clone(), carried);
         }
         self.roots.insert(id.clone(), root);
         match self.answers.insert(id, 0) {

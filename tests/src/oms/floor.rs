@@ -1,6 +1,7 @@
 //! `fixwire run oms.toml`, `fixwire sim` and clients, each with its own ports and folder.
 
 use super::books::Books;
+use super::carried::CUSTOM;
 use super::dialogue::{Asks, Dialogue};
 use crate::server::{Launch, Server, binary, free_port};
 use crate::trade::PATIENCE;
@@ -109,7 +110,8 @@ impl Floor {
 
     fn default(&self, name: &str) -> String {
         format!(
-            "[default]\nFileStorePath = '{}'\nJournalSegmentSize = \"2M\"\nNonStopSession = true\n",
+            "[default]\nFileStorePath = '{}'\nJournalSegmentSize = \"2M\"\nNonStopSession = true\n\
+             ValidateUserDefinedFields = false\n",
             self.store(name).display()
         )
     }
@@ -183,6 +185,8 @@ impl Floor {
         if lines.iter().any(|(_, of)| *of == TMP) {
             text += "number_pool = \"SIM\"\n[[number_pool]]\nname = \"SIM\"\nwidth = 5\n\
                      digits = \"0-9A-Za-z\"\n";
+        } else {
+            let _ = writeln!(text, "carry = [{CUSTOM}]");
         }
         text += "[[route]]\nsymbols = [\"*\"]\nto = \"SIM\"\n";
         fs::write(&self.oms.settings, text)?;

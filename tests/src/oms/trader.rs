@@ -20,6 +20,8 @@ pub struct Trader {
     /// The client is logged on.
     pub is_on: bool,
     has_mass: bool,
+    /// Further fields of the next order or replace, with `|` after each.
+    pub fields: String,
     /// ClOrdIDs of orders that were open at last.
     open: Vec<String>,
     /// ClOrdID of the order that ended last since its start.
@@ -46,6 +48,7 @@ impl Trader {
             events,
             is_on: false,
             has_mass,
+            fields: String::new(),
             open: Vec::new(),
             ended: None,
         })
@@ -138,6 +141,10 @@ impl Trader {
                 format!("new {side} {quantity} {symbol} @ {price} tif {tif} account {account}")
             }
         };
-        self.running.tell(&line)
+        let fields = match line.starts_with("cancel") {
+            true => String::new(),
+            false => self.fields.replace('|', " "),
+        };
+        self.running.tell(format!("{line} {fields}").trim_end())
     }
 }

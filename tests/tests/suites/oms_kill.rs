@@ -8,6 +8,8 @@
 //!
 //! * no request reached the exchange twice, and each was answered once, at either end;
 //! * a mass cancel was reported with the number of open orders, and none of them is open;
+//! * in one world each order, replace and cancel at the exchange carries what the client's request carried: texts,
+//!   capacities, Parties with their sub-ids and a custom tag; a cancel of the OMS has the Parties of its order;
 //! * every order is the same in all three: state, quantity, price, filled, left, average price;
 //! * positions follow from the orders, and add up to zero, since both sides of every trade are here;
 //! * an account for which the kill switch was used has no open orders;
@@ -15,10 +17,11 @@
 //!   day before is open;
 //! * a start after a clean stop, which is how the OMS sometimes ends, finds the state that the stop noted.
 //!
-//! `OMS_KILLS` is the number of kills (200), `FIXWIRE_SEED` repeats the moments.
+//! `OMS_KILLS` is the number of kills (230), `FIXWIRE_SEED` repeats the moments.
 
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 use fixwire_rigs::oms::books::{Books, agree};
+use fixwire_rigs::oms::carried::{self, CarriedCounts};
 use fixwire_rigs::oms::dialogue::{Dialogue, Told};
 use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, TMP};
 use fixwire_rigs::oms::trader::{ERRORS, Trader};
@@ -26,12 +29,12 @@ use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Server, scratch};
 use fixwire_rigs::trade::PATIENCE;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Worlds at the same time: the version of the client, the lines, and the exchange's fault in one report of ten.
-const WORLDS: [World; 6] = [
+const WORLDS: [World; 7] = [
     ("FIX.4.2", FIX_LINES, &[]),
     ("FIX.4.4", FIX_LINES, &[]),
     ("FIX.5.0SP2", FIX_LINES, &[]),
@@ -39,6 +42,7 @@ const WORLDS: [World; 6] = [
     ("FIX.4.4", TMP_LINES, &[]),
     // A TMP link keeps the order of its reports by their numbers.
     ("FIX.5.0SP2", TMP_LINES, &["duplicate"]),
+    ("FIX.4.4", CARRYING_LINES, &["duplicate"]),
 ];
 type World = (
     &'static str,
@@ -46,6 +50,8 @@ type World = (
     &'static [&'static str],
 );
 const FIX_LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
+/// Lines whose versions have all fields that orders of this world carry.
+const CARRYING_LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.5.0SP2")];
 const TMP_LINES: [(&str, &str); 2] = [("LINE1", TMP), ("LINE2", TMP)];
 /// After this number of deaths the books are compared, and a new world begins.
 const DEATHS_PER_LIFE: u64 = 25;
@@ -65,7 +71,7 @@ const CLIENT: &str = "CLIENT";
 #[test]
 fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     let text = std::env::var("OMS_KILLS").ok();
-    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(200);
+    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(230);
     let seed = seed();
     let worlds = WORLDS.len() as u64;
     let share = |at: u64| kills / worlds + u64::from(at < kills % worlds);
@@ -94,6 +100,13 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     match total {
         Played { changes: 0, .. } => Err("no request has changed an order".into()),
         Played { rolled: 0, .. } => Err("no trading day has begun with orders of another".into()),
+        Played { carried, .. }
+            if [carried.orders, carried.replaces, carried.cancels].contains(&0) =>
+        {
+            Err(format!(
+                "orders, replaces or cancels have carried nothing: {carried:?}"
+            ))
+        }
         Played { withdrawn: 0, .. } => Err("no mass cancel has met an open order".into()),
         _ => Ok(()),
     }
@@ -121,6 +134,8 @@ struct Played {
     switched: usize,
     /// Trading days that began with orders of the day before.
     rolled: usize,
+    /// Requests with carried fields at the exchange.
+    carried: CarriedCounts,
 }
 
 impl Played {
@@ -137,6 +152,9 @@ impl Played {
         self.withdrawn += other.withdrawn;
         self.switched += other.switched;
         self.rolled += other.rolled;
+        self.carried.orders += other.carried.orders;
+        self.carried.replaces += other.carried.replaces;
+        self.carried.cancels += other.carried.cancels;
     }
 }
 
@@ -174,6 +192,9 @@ struct Life<'r> {
     has_mass: bool,
     /// The exchange's faults.
     faults: &'static [&'static str],
+    /// Orders carry fields; those that were drawn, by their Text(58).
+    carries: bool,
+    drawn: BTreeMap<String, String>,
     /// The last order of the account with the kill switch.
     last: Option<u64>,
     /// The last order before the new trading day.
@@ -191,6 +212,8 @@ impl<'r> Life<'r> {
         floor.set_faults(faults, 10)?;
         let mut life = Self {
             faults,
+            carries: lines == CARRYING_LINES,
+            drawn: BTreeMap::new(),
             settings: floor.client(CLIENT, version)?,
             floor,
             random,
@@ -275,6 +298,15 @@ impl<'r> Life<'r> {
         };
         client.listen()?;
         if client.is_on {
+            if self.carries {
+                client.fields = carried::draw(self.random);
+                let text = client
+                    .fields
+                    .split_inclusive('|')
+                    .next()
+                    .unwrap_or_default();
+                self.drawn.insert(text.to_owned(), client.fields.clone());
+            }
             client.command(self.random)?;
         }
         Ok(())
@@ -470,7 +502,12 @@ impl<'r> Life<'r> {
             return Err("no client".into());
         };
         self.has_rolled(client)?;
+        let carried = match self.carries {
+            true => carried::compare(&self.drawn, client, &exchange)?,
+            false => CarriedCounts::default(),
+        };
         Ok(Played {
+            carried,
             deaths: self.deaths,
             stops: self.stops,
             switched: usize::from(self.last.is_some()),
