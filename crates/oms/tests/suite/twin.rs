@@ -1,5 +1,6 @@
 //! The OMS and the slow model receive the same random inputs: messages and state must be equal.
 
+mod carried;
 pub mod dice;
 pub mod floors;
 mod thousandths;
@@ -9,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_oms::{AccountNo, InstrumentNo, OrderState, Scope, Trading};
 
-use crate::desk::{Desk, Input, Said};
-use crate::model::{At, Fate, Model, line};
+use crate::desk::{Desk, Input, Said, Setup};
+use crate::model::{At, Fate, Model, World, line};
 use crate::proof::Proof;
 use dice::Dice;
 
@@ -57,7 +58,11 @@ struct Twin {
 impl Twin {
     fn new(seed: u64) -> Self {
         let (setup, world) = floors::floor(seed);
-        let desk = Desk::new(&setup);
+        Self::with(&setup, world, seed)
+    }
+
+    fn with(setup: &Setup, world: World, seed: u64) -> Self {
+        let desk = Desk::new(setup);
         let mut model = Model::new(world, desk.now());
         for (scope, code, value) in floors::limits(seed) {
             let scope = match scope {
@@ -78,11 +83,16 @@ impl Twin {
     }
 
     fn hear(&mut self, input: &Input) -> Result<(), String> {
-        let messages = match input {
+        self.hear_full(input, input)
+    }
+
+    /// The OMS gets fields that the model does not know.
+    fn hear_full(&mut self, input: &Input, full: &Input) -> Result<(), String> {
+        let messages = match full {
             Input::Command(text) if text.starts_with("settle") => {
                 self.desk.hear(&Input::Command(self.settlement(text)))
             }
-            input => self.desk.hear(input),
+            full => self.desk.hear(full),
         };
         let names = &self.model.world.names;
         let said = messages.iter().map(|it| line(names[it.to], it));
