@@ -55,6 +55,7 @@ use failure::Failure;
   fixwire run --app echo broker.cfg     accept each order with an execution report
   fixwire client client.cfg             send orders, see their reports
   fixwire sim sim.toml                  run a simulated exchange (examples/sim.toml)
+  fixwire sim --demo                    run a simulated exchange with a market, without a file
   fixwire certify venue.plan            play certification cases against a venue
   fixwire status broker.cfg             show the state of its sessions
   fixwire gateway try gateway.toml messages.log

@@ -149,10 +149,22 @@ impl RunOptions {
     ///
     /// The file is invalid, or a system call fails.
     pub fn begin(&self) -> Result<Begun, Failure> {
+        self.begin_with(None)
+    }
+
+    /// The same with these settings instead of a file.
+    ///
+    /// # Errors
+    ///
+    /// See [`begin`](Self::begin).
+    pub fn begin_with(&self, built_in: Option<Source>) -> Result<Begun, Failure> {
         guard(self.core_dumps)?;
         warn_of_limits();
         let signals = Caught::catch()?;
-        let source = Source::read(&self.file)?;
+        let source = match built_in {
+            Some(source) => source,
+            None => Source::read(&self.file)?,
+        };
         let settings = self.reading.of_file(&source)?;
         show(&settings.report);
         if let Some(note) = guess(&settings) {

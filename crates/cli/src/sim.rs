@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use fixwire::settings::Source;
 use fixwire_exchange::{
     Exchange, ExchangeConfig, ExchangeSession, ExchangeTmpLine, InstrumentConfig, OrderScript,
     state_name,
@@ -14,15 +15,27 @@ use fixwire_exchange::{
 use fixwire_protocol::Decimal;
 use serde_json::{Value, json};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, tell};
 use crate::run::RunOptions;
 use wire::{FaultyHost, SharedWire};
 
 pub use load::load;
 
+/// The settings of `--demo`, their name in messages, and their port.
+const DEMO: &str = include_str!("sim/demo.toml");
+const DEMO_FILE: &str = "demo.toml";
+const DEMO_PORT: u16 = 5002;
+
 /// Arguments of `fixwire sim`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
+#[command(
+    // The demo needs no file.
+    mut_arg("file", |file| file
+        .required(false)
+        .required_unless_present("demo")
+        .default_value_if("demo", "true", DEMO_FILE)),
+    after_help = "Examples:
+  fixwire sim --demo                                     run a market for the OMS of examples/oms.toml
   fixwire sim sim.toml                                   run the exchange of examples/sim.toml
   fixwire check sim.toml                                 check the file
   fixwire status sim.toml                                show its sessions and instruments
@@ -45,8 +58,16 @@ stop-limit and iceberg orders trade with those of all members, and ExecutionRepo
 member that is not connected. Orders that match a [[script]] are answered step by step instead. Books, orders and
 ids are in the journal and survive kill -9.
 
-Signals, journal, logs and control socket are those of fixwire run. See docs/reference/exchange.md.")]
+Signals, journal, logs and control socket are those of fixwire run. See docs/reference/exchange.md."
+)]
 pub struct SimArgs {
+    /// Run a built-in exchange with two members, OMS and MAKER, two instruments, and traders that make a market; its
+    /// journal is in the folder sim-demo-store
+    #[arg(long, conflicts_with = "file")]
+    demo: bool,
+    /// The port of the demo, at 127.0.0.1
+    #[arg(long, value_name = "PORT", default_value_t = DEMO_PORT, requires = "demo")]
+    port: u16,
     #[command(flatten)]
     how: RunOptions,
 }
@@ -54,7 +75,18 @@ pub struct SimArgs {
 /// Runs the command.
 pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let how = &args.how;
-    let begun = how.begin()?;
+    let begun = if args.demo {
+        let port = format!("SocketAcceptPort = {}", args.port);
+        let text = DEMO.replace(&format!("SocketAcceptPort = {DEMO_PORT}"), &port);
+        let path = DEMO_FILE.into();
+        let begun = how.begin_with(Some(Source { path, text }))?;
+        let hint =
+            "fixwire session command sim-demo-store 'book VOD' shows a book; Ctrl-C stops the demo";
+        tell("note", hint);
+        begun
+    } else {
+        how.begin()?
+    };
     let config = how.config(&begun.settings)?;
     let mut exchange = load(&begun.source, &begun.settings)?;
     let wire = SharedWire::default();

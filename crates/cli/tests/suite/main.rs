@@ -50,6 +50,7 @@ mod samples;
 mod session;
 mod signals;
 mod sim;
+mod sim_demo;
 mod sim_faults;
 mod sim_scripts;
 mod stock;
