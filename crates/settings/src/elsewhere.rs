@@ -94,7 +94,7 @@ pub static GROUPS: &[KeyGroup] = &[
         ],
         refused: true,
         unless: Some("N"),
-        note: "the session would behave differently without this key: remove the key, or set it to N",
+        note: "fixwire does not do what this key asks for: remove the key, or set it to N, if the session may work without it",
     },
     KeyGroup {
         keys: &["ValidateSequenceNumbers"],

@@ -583,8 +583,8 @@ keys! {
     /// session gap-fills the message. Without this key messages can be resent until the session's sequence numbers are
     /// reset.
     JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
-    /// The journal compresses files that no session needs (LZ4). `fixwire journal dump` and `verify` read compressed
-    /// files.
+    /// The journal compresses older files (LZ4) when no session needs them to answer a ResendRequest. `fixwire journal
+    /// dump` and `verify` read compressed files.
     JournalCompress [], ValueKind::Bool, Some("N"), Engine;
     /// Journal space that one session may use in an hour for records that are only logged: messages out of sequence,
     /// and resent messages. Above the limit messages are handled as usual but not logged; an event reports the number

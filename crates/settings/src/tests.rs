@@ -140,7 +140,7 @@ fn every_error_of_a_file_is_reported_at_its_line() {
     let expected = "\
 x.cfg:2: unknown key `HeartbeatInt` (did you mean `HeartBtInt`?)
 x.cfg:3: `ten # seconds` is not valid for LogonTimeout: expected a time of 1 s to 3600 s: seconds, or with units as in 500ms, 30s or 1m30s (a comment needs a line of its own)
-x.cfg:4: `forceResendWhenCorruptedStore` is not supported (the session would behave differently without this key: remove the key, or set it to N)
+x.cfg:4: `forceResendWhenCorruptedStore` is not supported (fixwire does not do what this key asks for: remove the key, or set it to N, if the session may work without it)
 x.cfg:5: `nonsense` is neither a section nor `Key=value` (write `Key=value`; a comment starts with `#` in the first column)
 x.cfg:6: `TargetCompID` is missing (BeginString, SenderCompID and TargetCompID identify a session)
 x.cfg:6: `ConnectionType` is missing (set ConnectionType=acceptor or ConnectionType=initiator)

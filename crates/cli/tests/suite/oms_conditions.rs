@@ -60,7 +60,10 @@ fn a_conditional_order_survives_kill_9_and_reports_are_entered_by_hand() {
     let (code, said) = oms(folder, "prices", &[&[file.as_str()], &why[..]].concat());
     assert_eq!(
         (code, said.as_str()),
-        (0, "symbol=VOD: price set; condition of 1 order met\n")
+        (
+            0,
+            "symbol=VOD: price set; it meets the condition of 1 order\n"
+        )
     );
     let sent = venue.expect("D");
     assert!(

@@ -445,7 +445,7 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "mitigations",
         reads: "/sys/devices/system/cpu/vulnerabilities, /proc/cmdline (mitigations)",
-        remedy: "Report them with each result. Disabling them is a security decision.",
+        remedy: "Publish the list of active mitigations with each result. To disable mitigations is a security decision.",
         how: CheckMethod::Read(kernel::mitigations),
         ..ROW
     },

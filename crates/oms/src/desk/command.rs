@@ -187,7 +187,9 @@ fn price(
     let met = core.met();
     let name = scope_name(core.state(), scope);
     let met = counted(met as u64, "order");
-    Ok(format!("{name}: price set; condition of {met} met"))
+    Ok(format!(
+        "{name}: price set; it meets the condition of {met}"
+    ))
 }
 
 /// The instrument and prices of a command `price`.

@@ -261,7 +261,8 @@ impl Reader<'_> {
             let link = over_tmp(symbol)?;
             let what =
                 format!("{symbol} has quantities with decimals, but its line {link} speaks TMP");
-            let hint = "give it whole lots and quantity_decimals 0, or another route";
+            let hint = "set its lot to a whole number and its quantity_decimals to 0, or route it to \
+                 another line group";
             let file = &self.known.instruments_file;
             Some(Diagnostic::in_file(file, *line, what, hint))
         });

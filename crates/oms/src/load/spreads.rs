@@ -84,7 +84,7 @@ impl Reader<'_> {
             );
             Some((what, "give both the same quantity_decimals"))
         } else if rule.has_effect != has_effect {
-            let what = format!("leg {symbol} and its spread have different positions");
+            let what = format!("leg {symbol} and its spread have different values of `positions`");
             Some((what, "give both the same positions"))
         } else {
             None

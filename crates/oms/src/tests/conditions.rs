@@ -409,7 +409,7 @@ fn an_operator_gives_prices() {
     };
     assert_eq!(
         says("price symbol=XYZ last=100 bid=99"),
-        Ok("symbol=XYZ: price set; condition of 0 orders met".into())
+        Ok("symbol=XYZ: price set; it meets the condition of 0 orders".into())
     );
     for text in [
         "price symbol=XYZ",
@@ -422,7 +422,7 @@ fn an_operator_gives_prices() {
     }
     assert_eq!(
         says("price symbol=XYZ last=101"),
-        Ok("symbol=XYZ: price set; condition of 1 order met".into())
+        Ok("symbol=XYZ: price set; it meets the condition of 1 order".into())
     );
     assert_eq!(world.is(order), Sent);
     world.check();

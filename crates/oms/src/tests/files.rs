@@ -473,7 +473,7 @@ fn mistakes_in_the_legs_of_a_spread_are_named() {
         ),
         (
             "buy 1 EFF sell 1 MAR",
-            "leg EFF and its spread have different positions",
+            "leg EFF and its spread have different values of `positions`",
         ),
     ] {
         has(&found(&format!("S,0.01,1,1,,,{legs}")), wanted);

@@ -366,7 +366,8 @@ fn files_say_which_decimals_are_wrong() {
         ]
     );
     let over_tmp = mistakes(INSTRUMENTS, POSITIONS, "lines = [\"V\", \"T\"]");
-    let hint = "give it whole lots and quantity_decimals 0, or another route";
+    let hint = "set its lot to a whole number and its quantity_decimals to 0, or route it to \
+                 another line group";
     let wanted = [(2, "BTC-EUR"), (4, "ETH-EUR")].map(|(line, symbol)| {
         format!(
             "instruments.csv:{line}: {symbol} has quantities with decimals, but its line T speaks TMP; {hint}"
