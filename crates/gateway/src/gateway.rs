@@ -215,7 +215,7 @@ impl Gateway {
 impl Application for Gateway {
     /// Why the gateway owns the session: the session is a venue, so the gateway sends clients' orders to it and returns
     /// its responses to the clients. `None` for other sessions.
-    fn owns(&self, session: SessionId) -> Option<&'static str> {
+    fn owns(&self, session: SessionId, _msg_type: &[u8]) -> Option<&'static str> {
         let found = self.core.sessions.get(session.0 as usize)?;
         found.is_sent.then_some("a target of the gateway's rules")
     }

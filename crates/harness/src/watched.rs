@@ -269,8 +269,8 @@ impl<A: Application> Application for Watched<A> {
         self.app.permission(who, right)
     }
 
-    fn owns(&self, session: SessionId) -> Option<&'static str> {
-        self.app.owns(session)
+    fn owns(&self, session: SessionId, msg_type: &[u8]) -> Option<&'static str> {
+        self.app.owns(session, msg_type)
     }
 
     fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {

@@ -303,9 +303,10 @@ pub trait Application {
         Permission::Open
     }
 
-    /// The session's role, such as `a target of the gateway's rules`, when only the application may write its messages:
-    /// an operator may not send one that the application has no record of. `None`: an operator with the right may.
-    fn owns(&self, _session: SessionId) -> Option<&'static str> {
+    /// The session's role, such as `a target of the gateway's rules`, when only the application may write its messages of this
+    /// MsgType(35): an operator may not send one that the application has no record of. `None`: an operator with the right
+    /// may.
+    fn owns(&self, _session: SessionId, _msg_type: &[u8]) -> Option<&'static str> {
         None
     }
 

@@ -167,7 +167,7 @@ macro_rules! forward_application {
         ) -> $crate::Permission);
     };
     (@ owns $get:ident $get_mut:ident) => {
-        $crate::forward_application!(@with $get [&] owns(session: $crate::SessionId) -> Option<&'static str>);
+        $crate::forward_application!(@with $get [&] owns(session: $crate::SessionId, msg_type: &[u8]) -> Option<&'static str>);
     };
     (@ survives_panics $get:ident $get_mut:ident) => {
         $crate::forward_application!(@with $get [&] survives_panics() -> bool);

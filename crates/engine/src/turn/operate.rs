@@ -149,8 +149,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     _ => None,
                 }
             }
-            Operation::Send { .. } if self.app.owns(session).is_some() => {
-                self.app.owns(session).map(OperationError::Owned)
+            Operation::Send { msg_type, .. } if self.app.owns(session, msg_type).is_some() => {
+                self.app.owns(session, msg_type).map(OperationError::Owned)
             }
             Operation::Send { msg_type, fields } => {
                 check_fields(msg_type, fields)?;

@@ -294,7 +294,12 @@ impl Application for Oms {
     }
 
     /// Orders, reports and limits of the OMS are those that it has written and read itself.
-    fn owns(&self, session: SessionId) -> Option<&'static str> {
+    fn owns(&self, session: SessionId, msg_type: &[u8]) -> Option<&'static str> {
+        // A request for prices is no order.
+        let is_for_prices = self.index(session).is_some_and(|it| self.gives_prices(it));
+        if msg_type == b"V" && is_for_prices {
+            return None;
+        }
         let is_own = (session.0 as usize) < self.sessions.len() || self.index(session).is_some();
         is_own.then_some("one of the OMS")
     }
