@@ -9,13 +9,13 @@ use clap::{Args, ValueEnum};
 use fixwire::journal::{self, DumpFilter, JournalError};
 use fixwire::schedule::Date;
 use fixwire_oms::OmsState;
-use fixwire_oms::day::{DayNotes, DayRow, DayTable, DayValue, TradingDay};
+use fixwire_oms::day::{DayNotes, DayReport, DayRow, DayTable, DayValue};
 use fixwire_protocol::{Ledger as _, Timestamp};
 use fixwire_reader::ExportColumns;
 #[cfg(feature = "parquet")]
 use fixwire_reader::{ParquetExport, ParquetKind, ParquetValue};
 
-use super::{Ask, question, show};
+use super::answers::{Ask, question, show};
 use crate::failure::{self, Failure};
 use crate::log::moment;
 use crate::session::{if_running, store};
@@ -82,43 +82,58 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
         let asked = client.ask(&question("status"));
         asked.map_err(|error| Failure::Text(error.to_string()))?;
     }
-    let failure = |error: JournalError| Failure::Text(error.to_string());
-    let before = oldest(&store)?;
-    let mut days = DayNotes::new(&before);
-    let mut first = None;
+    let form = OmsState::default().form();
+    journal::refuse_other_version(&store, Some(form)).map_err(unreadable)?;
+    let (mut days, mut first) = (DayNotes::default(), None);
     let read = journal::each_line(&store, &DumpFilter::default(), |line| {
         if let Some((number, note)) = line.kept() {
             first.get_or_insert(number);
             days.take(number, note);
         }
         Ok(())
-    })
-    .map_err(failure)?;
+    });
+    let read = read.map_err(unreadable)?;
     if read.segments == 0 {
         return Err(Failure::Text(format!(
             "{} contains no journal",
             store.display()
         )));
     }
+    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
+        return Err(Failure::Text(format!(
+            "the rows behind this damage would be missing, so no file is written: {damage}"
+        )));
+    }
+    let is_whole = first.is_none_or(|first| first <= 1);
+    let begun = match is_whole {
+        true => None,
+        // The newest checkpoint before which no note is left.
+        false => oldest(&store)?,
+    };
+    if let Some((state, note)) = &begun {
+        days.goes_on(state.day(), note + 1);
+    }
     let date = args.day.or_else(|| days.dates().last());
     let notes = date.and_then(|date| days.notes_of(date));
     let (Some(date), Some(notes)) = (date, notes) else {
-        let known: Vec<String> = days.dates().map(shown).collect();
-        let known = match &known[..] {
-            [] => "it has none".to_owned(),
-            [only] => format!("it has {only}"),
-            [from, .., to] => format!("it has days from {from} to {to}"),
-        };
-        let wanted = args
-            .day
-            .map_or_else(String::new, |day| format!(" {}", shown(day)));
-        return Err(Failure::Text(format!(
-            "no trading day{wanted} in the journal {}: {known}",
-            store.display()
-        )));
+        return Err(no_day(&store, args.day, &days));
     };
-    let first = first.unwrap_or_default();
-    if notes.start == 0 && first > 1 {
+    let early = before(&store, notes.start)?;
+    let (state, known, notes) = match (early, begun) {
+        // The day began before the first note that is left, or before the oldest checkpoint.
+        (None, Some((state, note))) if state.day() == date => (state, note, note + 1..notes.end),
+        (Some((state, note)), _) => (state, note, notes),
+        (None, _) if is_whole => (OmsState::default(), 0, notes),
+        (None, _) => {
+            return Err(Failure::Text(format!(
+                "the state before {} is not known: the journal {} begins later (JournalKeep), and has no checkpoint \
+                 from before",
+                shown(date),
+                store.display()
+            )));
+        }
+    };
+    if state.day() == date {
         let text = format!(
             "the beginning of {} is missing: its segments were removed from the journal (JournalKeep)",
             shown(date)
@@ -126,21 +141,17 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
         failure::tell("warning", &text);
     }
     let mut files = DayFiles::new(args)?;
-    let mut day = TradingDay::new(if first > 1 {
-        before
-    } else {
-        OmsState::default()
-    });
+    let mut day = DayReport::new(state);
     let mut wrong = Ok(());
     let mut last = 0;
     let read = journal::each_line(&store, &DumpFilter::default(), |line| {
         if let Some((number, note)) = line.kept() {
             last = number;
-            if number < notes.start {
-                day.pass(note);
-            } else if number < notes.end {
+            if number >= notes.start && number < notes.end {
                 let mut give = |table: DayTable, row: &DayRow| files.add(table, row, &mut wrong);
                 day.take(note, &mut give);
+            } else if number > known && number < notes.start {
+                day.pass(note);
             }
         }
         let is_in = last >= notes.start.max(1) && last < notes.end;
@@ -148,35 +159,55 @@ pub(super) fn run(args: &OmsDayArgs) -> Result<ExitCode, Failure> {
             files.add_action(line.at(), session, text)?;
         }
         std::mem::replace(&mut wrong, Ok(()))
-    })
-    .map_err(failure)?;
+    });
+    read.map_err(unreadable)?;
     let mut give = |table: DayTable, row: &DayRow| files.add(table, row, &mut wrong);
     day.finish(&mut give);
     wrong?;
-    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
-        failure::tell(
-            "warning",
-            &format!("later records are not in the tables: {damage}"),
-        );
-    }
     let written = files.finish()?;
     show(&args.ask, &written)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The oldest state that the journal keeps; the empty state without one.
-fn oldest(store: &Path) -> Result<OmsState, Failure> {
-    let failure = |error: JournalError| Failure::Text(error.to_string());
-    let mut before = OmsState::default();
-    journal::refuse_other_version(store, Some(before.form())).map_err(failure)?;
-    if let Some((version, bytes)) =
-        journal::oldest_state(store, before.form().0).map_err(failure)?
-    {
-        let file = store.display();
-        let read = before.read(version, &bytes);
-        read.map_err(|why| Failure::Text(format!("{file}: the oldest checkpoint: {why}")))?;
+fn unreadable(error: JournalError) -> Failure {
+    Failure::Text(error.to_string())
+}
+
+fn no_day(store: &Path, wanted: Option<u32>, days: &DayNotes) -> Failure {
+    let known: Vec<String> = days.dates().map(shown).collect();
+    let known = match &known[..] {
+        [] => "it has none".to_owned(),
+        [only] => format!("it has {only}"),
+        [from, .., to] => format!("it has days from {from} to {to}"),
+    };
+    let wanted = wanted.map_or_else(String::new, |day| format!(" {}", shown(day)));
+    let store = store.display();
+    Failure::Text(format!(
+        "no trading day{wanted} in the journal {store}: {known}"
+    ))
+}
+
+/// The newest state without notes from this number on, and the number of its last note.
+fn before(store: &Path, note: u64) -> Result<Option<(OmsState, u64)>, Failure> {
+    let mut state = OmsState::default();
+    let found = journal::state_before(store, state.form().0, note).map_err(unreadable)?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let read = state.read(found.version, &found.state);
+    read.map_err(|why| Failure::Text(format!("{}: a checkpoint: {why}", store.display())))?;
+    Ok(Some((state, found.note)))
+}
+
+/// The oldest state of the journal, and the number of its last note.
+fn oldest(store: &Path) -> Result<Option<(OmsState, u64)>, Failure> {
+    let name = OmsState::default().form().0;
+    let states = journal::stored_states(store).map_err(unreadable)?;
+    let states = states.into_iter().flatten().filter(|it| it.name == name);
+    match states.map(|state| state.note).min() {
+        Some(note) => before(store, note + 1),
+        None => Ok(None),
     }
-    Ok(before)
 }
 
 /// The files of a day.
@@ -261,7 +292,9 @@ impl DayFile {
             #[cfg(feature = "parquet")]
             Form::Parquet => "parquet",
         };
-        let unfinished = folder.join(format!("{name}.{ending}.unfinished"));
+        // Another process may write the same day.
+        let unfinished = format!("{name}.{ending}.unfinished-{}", std::process::id());
+        let unfinished = folder.join(unfinished);
         let failure = |error: io::Error| not_written(&unfinished, &error);
         let file = File::create(&unfinished).map_err(failure)?;
         let mut file = BufWriter::with_capacity(1 << 16, file);
@@ -315,7 +348,7 @@ impl DayFile {
         }
     }
 
-    /// Its unfinished file, which is on disk, and its name.
+    /// The unfinished file, synced, and the name that it gets.
     fn finish(self, folder: &Path) -> Result<(PathBuf, PathBuf), Failure> {
         let (ending, flushed) = match self.out {
             Out::Csv(mut out) => ("csv", out.flush()),
@@ -323,7 +356,8 @@ impl DayFile {
             Out::Parquet(out) => ("parquet", out.finish()),
         };
         let path = folder.join(format!("{}.{ending}", self.name));
-        flushed.map_err(|error| not_written(&path, &error))?;
+        let synced = flushed.and_then(|()| File::open(&self.unfinished)?.sync_all());
+        synced.map_err(|error| not_written(&path, &error))?;
         Ok((self.unfinished, path))
     }
 }

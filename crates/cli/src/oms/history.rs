@@ -8,8 +8,9 @@ use fixwire_oms::OmsState;
 use fixwire_oms::history::History;
 use fixwire_protocol::{Ledger as _, Precision, Timestamp, TimestampWriter};
 
+use super::answers::{Ask, question, show};
+use super::show_stamps;
 use super::stamps::OrderStamps;
-use super::{Ask, question, show, show_stamps};
 use crate::failure::{self, Failure};
 use crate::session::{if_running, store};
 

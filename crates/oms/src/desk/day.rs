@@ -1,6 +1,7 @@
 //! The tables of a trading day, from the notes of a journal: orders, rejected requests, fills, positions, limits.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,11 +9,13 @@ use alloc::vec::Vec;
 use crate::desk::query::side_name;
 use crate::state::OmsState;
 use crate::state::event::{
-    BreakEvent, CopyEvent, DayEvent, LifecycleEvent, OrderEvent, ParentEvent, RejectedEvent,
-    RequestEvent, SpreadEvent, StrayEvent, UndoEvent, timed_event,
+    BreakEvent, CopyEvent, DayEvent, LifecycleEvent, OrderEvent, ParentEvent, QuoteEvent,
+    RejectedEvent, RequestEvent, SpreadEvent, StrayEvent, UndoEvent, timed_event,
 };
 use crate::state::orders::Order;
+use crate::state::orders::exec_ids::ExecIds;
 use crate::state::orders::rejected::RejectedTerms;
+use crate::state::orders::strays::Stray;
 use crate::state::show::{reason_text, scope_name, state_name};
 use crate::values::fields::carried::CarriedFields;
 use crate::values::limits::RiskControl;
@@ -143,15 +146,6 @@ pub struct DayNotes {
 }
 
 impl DayNotes {
-    /// The days of a journal that begins with this state.
-    #[must_use]
-    pub fn new(before: &OmsState) -> Self {
-        let day = before.day();
-        Self {
-            days: if day == 0 { vec![] } else { vec![(day, 0)] },
-        }
-    }
-
     /// Reads a note, the oldest first.
     pub fn take(&mut self, number: u64, note: &[u8]) {
         let Some((_, OrderEvent::Day(event))) = timed_event(note) else {
@@ -164,8 +158,19 @@ impl DayNotes {
                 while self.days.last().is_some_and(|(day, _)| *day > date) {
                     self.days.pop();
                 }
+                if self.days.last().is_none_or(|(day, _)| *day < date) {
+                    self.days.push((date, number));
+                }
             }
             DayEvent::DayAsked { .. } | DayEvent::NumbersAfter { .. } => {}
+        }
+    }
+
+    /// The beginning of a day is no longer in the journal: a checkpoint of the day is before this note.
+    pub fn goes_on(&mut self, date: u32, note: u64) {
+        let at = self.days.partition_point(|(_, first)| *first < note);
+        if self.days.iter().all(|(day, _)| *day != date) {
+            self.days.insert(at, (date, note));
         }
     }
 
@@ -196,19 +201,22 @@ struct DayOrder {
 
 /// Collects the rows of one trading day.
 #[derive(Debug)]
-pub struct TradingDay {
+pub struct DayReport {
     state: OmsState,
+    /// A note of the day was read.
+    has_begun: bool,
     orders: BTreeMap<Number, DayOrder>,
     /// The row of the last rejected request: the event after it may have the terms of the order.
     rejected: Option<DayRow>,
 }
 
-impl TradingDay {
-    /// `state` is the state before the first note, or the oldest state of the journal.
+impl DayReport {
+    /// `state` is the state before the first note that it gets.
     #[must_use]
     pub fn new(state: OmsState) -> Self {
         Self {
             state,
+            has_begun: false,
             orders: BTreeMap::new(),
             rejected: None,
         }
@@ -224,6 +232,11 @@ impl TradingDay {
         let Some((at, event)) = timed_event(note) else {
             return self.pass(note);
         };
+        if !self.has_begun {
+            self.has_begun = true;
+            // Orders that go on from the day before.
+            self.keep_all();
+        }
         if let OrderEvent::Rejected(RejectedEvent::RejectKept { terms, .. }) = &event {
             self.add_terms(terms);
         } else {
@@ -235,18 +248,20 @@ impl TradingDay {
         if let OrderEvent::Day(DayEvent::Day { .. }) = event {
             self.keep_all();
         }
-        let changed = changed_order(&event);
+        let changed = self.changed_order(&event);
+        let was_open = changed.is_some_and(|order| {
+            let order = self.state.orders().get(order);
+            order.is_none_or(|order| order.state.is_open())
+        });
         if let Some(order) = changed {
             self.keep_fields(order);
         }
         let before = self.before(&event);
         self.state.apply(at, &event);
         if let Some(order) = changed {
-            self.note_change(at, order, &event);
+            self.note_change(at, order, &event, was_open);
         }
-        if let OrderEvent::Request(event) = &event {
-            self.rejected = self.rejected_row(at, event);
-        }
+        self.rejected = self.rejected_row(at, &event);
         if let Some(row) = self.fill_row(at, &event, &before) {
             give(DayTable::Fills, &row);
         }
@@ -302,19 +317,15 @@ impl TradingDay {
         }
     }
 
-    /// Keeps the carried fields of an order, which leave the state when it is closed.
+    /// Keeps the carried fields of an order that is in memory.
     fn keep_fields(&mut self, number: Number) {
-        if self.state.carried.is_empty() {
-            return;
-        }
-        let CarriedFields { header, body, .. } = self.state.carried.of(number);
-        let fields = carried(&[header, body]);
-        if !fields.is_empty() {
-            self.orders.entry(number).or_default().fields = fields;
+        if self.state.orders().get(number).is_some() {
+            let CarriedFields { header, body, .. } = self.state.carried.of(number);
+            self.orders.entry(number).or_default().fields = carried(&[header, body]);
         }
     }
 
-    fn note_change(&mut self, at: i64, number: Number, event: &OrderEvent<'_>) {
+    fn note_change(&mut self, at: i64, number: Number, event: &OrderEvent<'_>, was_open: bool) {
         let state = &self.state;
         let Some(order) = state.orders().get(number) else {
             return;
@@ -324,9 +335,10 @@ impl TradingDay {
         if let OrderEvent::Request(RequestEvent::Taken { .. }) = event {
             known.entered = Some(at);
         }
-        known.closed = match order.state.is_open() {
-            true => None,
-            false => known.closed.or(Some(at)),
+        known.closed = match (order.state.is_open(), was_open) {
+            (true, _) => None,
+            (false, true) => Some(at),
+            (false, false) => known.closed,
         };
         if let OrderEvent::Order(LifecycleEvent::Rejected {
             reason, text: b"", ..
@@ -344,34 +356,48 @@ impl TradingDay {
     }
 
     /// The row of a rejected request.
-    fn rejected_row(&self, at: i64, event: &RequestEvent<'_>) -> Option<DayRow> {
+    fn rejected_row(&self, at: i64, event: &OrderEvent<'_>) -> Option<DayRow> {
         let state = &self.state;
-        let (session, request, id, order, reason) = if let RequestEvent::Refused {
-            session,
-            kind,
-            order,
-            id,
-            reason,
-            ..
-        } = event
-        {
-            let request = match kind {
-                None => "new order",
-                Some(RequestKind::Replace) => "replace",
-                Some(RequestKind::Cancel) => "cancel",
+        let (session, request, id, order, reason) =
+            if let OrderEvent::Request(RequestEvent::Refused {
+                session,
+                kind,
+                order,
+                id,
+                reason,
+                ..
+            }) = event
+            {
+                let request = match kind {
+                    None => "new order",
+                    Some(RequestKind::Replace) => "replace",
+                    Some(RequestKind::Cancel) => "cancel",
+                };
+                (*session, request, *id, *order, reason)
+            } else if let OrderEvent::Request(RequestEvent::MassCancelRefused {
+                session,
+                id,
+                reason,
+                ..
+            }) = event
+            {
+                (*session, "mass cancel", *id, None, reason)
+            } else if let OrderEvent::Quote(QuoteEvent::QuoteRefused {
+                session,
+                kind,
+                id,
+                reason,
+            }) = event
+            {
+                let request = match kind {
+                    b'S' => "quote",
+                    b'Z' => "quote cancel",
+                    _ => "price inquiry",
+                };
+                (*session, request, *id, None, reason)
+            } else {
+                return None;
             };
-            (*session, request, *id, *order, reason)
-        } else if let RequestEvent::MassCancelRefused {
-            session,
-            id,
-            reason,
-            ..
-        } = event
-        {
-            (*session, "mass cancel", *id, None, reason)
-        } else {
-            return None;
-        };
         let known = order.and_then(|order| state.orders().get(order));
         let scales = known.map(|known| state.scales(known.instrument));
         let scales = scales.unwrap_or_default();
@@ -409,9 +435,74 @@ impl TradingDay {
         }
     }
 
+    /// The order whose row an event changes, if it may be closed.
+    fn changed_order(&self, event: &OrderEvent<'_>) -> Option<Number> {
+        match *event {
+            OrderEvent::Request(RequestEvent::Taken { order, .. })
+            | OrderEvent::Order(
+                LifecycleEvent::Rejected { order, .. }
+                | LifecycleEvent::Filled { order, .. }
+                | LifecycleEvent::Ended { order, .. }
+                | LifecycleEvent::DoneForDay { order, .. }
+                | LifecycleEvent::Renewed { order, .. }
+                | LifecycleEvent::TermsSet { order, .. }
+                | LifecycleEvent::Lapsed { order }
+                | LifecycleEvent::LapseConfirmed { order, .. },
+            )
+            | OrderEvent::Parent(ParentEvent::ParentFilled { order, .. })
+            | OrderEvent::Copy(
+                CopyEvent::External { order, .. } | CopyEvent::Restated { order, .. },
+            )
+            | OrderEvent::Spread(
+                SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
+            )
+            | OrderEvent::Break(
+                BreakEvent::TermsSettled { order, .. }
+                | BreakEvent::TermsRestated { order, .. }
+                | BreakEvent::FillsSettled { order, .. },
+            )
+            | OrderEvent::Undo(
+                UndoEvent::Busted { order, .. }
+                | UndoEvent::Corrected { order, .. }
+                | UndoEvent::ParentCorrected { order, .. },
+            ) => Some(order),
+            OrderEvent::Order(LifecycleEvent::Replaced { request, .. }) => {
+                let found = self.state.orders().request(request);
+                found.map(|(_, order)| order.number)
+            }
+            OrderEvent::Setup(_)
+            | OrderEvent::Day(_)
+            | OrderEvent::Line(_)
+            | OrderEvent::Limit(_)
+            | OrderEvent::Reload(_)
+            | OrderEvent::Pool(_)
+            | OrderEvent::Request(_)
+            | OrderEvent::Order(_)
+            | OrderEvent::Remade(_)
+            | OrderEvent::Stray(_)
+            | OrderEvent::Condition(_)
+            | OrderEvent::Parent(_)
+            | OrderEvent::Quote(_)
+            | OrderEvent::Inquiry(_)
+            | OrderEvent::Rejected(_)
+            | OrderEvent::Copy(_)
+            | OrderEvent::Spread(_)
+            | OrderEvent::Break(_) => None,
+        }
+    }
+
     /// What an event is about to change.
     fn before(&self, event: &OrderEvent<'_>) -> Before {
         let orders = self.state.orders();
+        if let OrderEvent::Break(BreakEvent::BreakSettled {
+            number,
+            venue: false,
+            ..
+        }) = *event
+            && let Some(stray) = self.state.strays.get(number)
+        {
+            return Before::Stray(number, stray.clone());
+        }
         if let OrderEvent::Break(BreakEvent::FillsSettled { order, .. }) = *event
             && let Some(order) = orders.get(order)
         {
@@ -425,7 +516,7 @@ impl TradingDay {
             return Before::Nothing;
         };
         match orders.fill(order, exec) {
-            Some(fill) => Before::Fill(fill.report),
+            Some(fill) => Before::Fill(self.exec_id(order, exec, fill.report)),
             None => Before::Nothing,
         }
     }
@@ -436,19 +527,24 @@ impl TradingDay {
             OrderEvent::Order(event) => {
                 let LifecycleEvent::Filled {
                     order,
+                    exec,
                     quantity,
                     price,
                     at,
-                    ..
                 } = *event
                 else {
                     return None;
                 };
-                Some(DayFill::new("fill", order, quantity, price).at(at))
+                Some(
+                    DayFill::new("fill", order, quantity, price)
+                        .at(at)
+                        .with_exec(exec),
+                )
             }
             OrderEvent::Undo(event) => match *event {
                 UndoEvent::Busted {
                     order,
+                    by,
                     quantity,
                     price,
                     at,
@@ -456,11 +552,13 @@ impl TradingDay {
                     ..
                 } => Some(
                     DayFill::new("bust", order, quantity, price)
+                        .with_exec(by)
                         .at(at)
                         .says(text),
                 ),
                 UndoEvent::Corrected {
                     order,
+                    by,
                     quantity,
                     price,
                     at,
@@ -468,6 +566,7 @@ impl TradingDay {
                     ..
                 } => Some(
                     DayFill::new("correction", order, quantity, price)
+                        .with_exec(by)
                         .at(at)
                         .says(text),
                 ),
@@ -540,35 +639,12 @@ impl TradingDay {
 
     fn fill_row(&self, at: i64, event: &OrderEvent<'_>, before: &Before) -> Option<DayRow> {
         let state = &self.state;
-        if let OrderEvent::Stray(StrayEvent::StrayFill {
-            line,
-            account,
-            instrument,
-            side,
-            quantity,
-            price: at_price,
-            id,
-            ..
-        }) = *event
-        {
-            let scale = state.scale(instrument);
-            return Some(vec![
-                DayValue::Time(Some(at)),
-                DayValue::of(state.events()),
-                DayValue::of("fill of an unknown order"),
-                DayValue::none(),
-                DayValue::none(),
-                DayValue::none(),
-                DayValue::of(text(id)),
-                DayValue::of(text(state.accounts().name(account))),
-                DayValue::of(text(state.instruments().name(instrument))),
-                DayValue::of(side_name(side)),
-                DayValue::of(state.shown(instrument, quantity)),
-                DayValue::of(price(at_price, scale)),
-                DayValue::of(text(state.sessions().name(line))),
-                DayValue::Time(None),
-                DayValue::none(),
-            ]);
+        if let OrderEvent::Stray(StrayEvent::StrayFill { .. }) = event {
+            let stray = state.strays.get(state.events())?;
+            return Some(self.stray_row(at, "fill of an unknown order", None, stray));
+        }
+        if let Before::Stray(number, stray) = before {
+            return Some(self.stray_row(at, "settled away", Some(*number), stray));
         }
         let fill = self.fill(event, before)?;
         let order = state.orders().get(fill.order)?;
@@ -586,12 +662,12 @@ impl TradingDay {
         }
         let reference = match before {
             Before::Fill(report) => DayValue::of(report),
-            Before::Nothing | Before::Filled(..) => DayValue::none(),
+            Before::Nothing | Before::Filled(..) | Before::Stray(..) => DayValue::none(),
         };
         let line = order.line().map(|line| state.sessions().name(line));
         Some(vec![
             DayValue::Time(Some(at)),
-            DayValue::of(state.events()),
+            DayValue::of(self.exec_id(fill.order, fill.exec, state.events())),
             DayValue::of(fill.kind),
             reference,
             DayValue::of(fill.order),
@@ -606,6 +682,38 @@ impl TradingDay {
             DayValue::Time(Some(fill.at).filter(|at| *at != 0)),
             DayValue::Text(fill.text),
         ])
+    }
+
+    fn stray_row(&self, at: i64, kind: &str, reference: Option<u64>, stray: &Stray) -> DayRow {
+        let state = &self.state;
+        let scale = state.scale(stray.instrument);
+        vec![
+            DayValue::Time(Some(at)),
+            DayValue::of(state.events()),
+            DayValue::of(kind),
+            reference.map_or_else(DayValue::none, DayValue::of),
+            DayValue::none(),
+            DayValue::none(),
+            DayValue::of(text(stray.id.bytes())),
+            DayValue::of(text(state.accounts().name(stray.account))),
+            DayValue::of(text(state.instruments().name(stray.instrument))),
+            DayValue::of(side_name(stray.side)),
+            DayValue::of(state.shown(stray.instrument, stray.quantity)),
+            DayValue::of(price(stray.price, scale)),
+            DayValue::of(text(state.sessions().name(stray.line))),
+            DayValue::Time(None),
+            DayValue::none(),
+        ]
+    }
+
+    /// ExecID(17) of the report of an event, as the client has it: the venue's, or that of the OMS.
+    fn exec_id(&self, order: Number, exec: u64, event: u64) -> String {
+        let ids = &self.state.exec_ids;
+        match ids.of(order, exec) {
+            Some((_, id)) => text(id),
+            None if ids.has_prefix(event) => format!("{}{event}", text(ExecIds::OWN)),
+            None => event.to_string(),
+        }
     }
 
     fn positions(&self) -> Vec<DayRow> {
@@ -687,8 +795,10 @@ impl TradingDay {
 #[derive(Debug)]
 enum Before {
     Nothing,
-    /// ExecID(17) of a fill that is cancelled or corrected.
-    Fill(u64),
+    /// ExecID(17) of a fill that is cancelled or corrected, as the client has it.
+    Fill(String),
+    /// A fill of an unknown order, and the number of its event.
+    Stray(u64, Stray),
     /// CumQty(14) of an order, and its worth.
     Filled(Quantity, Amount),
 }
@@ -698,6 +808,8 @@ enum Before {
 struct DayFill {
     kind: &'static str,
     order: Number,
+    /// The hash of the venue's ExecID(17); 0 without one.
+    exec: u64,
     leg: Option<u8>,
     quantity: Quantity,
     price: Price,
@@ -711,6 +823,7 @@ impl DayFill {
         Self {
             kind,
             order,
+            exec: 0,
             leg: None,
             quantity,
             price,
@@ -721,6 +834,10 @@ impl DayFill {
 
     fn at(self, at: i64) -> Self {
         Self { at, ..self }
+    }
+
+    fn with_exec(self, exec: u64) -> Self {
+        Self { exec, ..self }
     }
 
     fn of_leg(self, leg: u8) -> Self {
@@ -780,53 +897,4 @@ fn order_row(state: &OmsState, order: &Order, known: &DayOrder) -> DayRow {
         DayValue::of(&known.reason),
         DayValue::of(&known.fields),
     ]
-}
-
-/// The order whose row an event changes, if it may be closed.
-fn changed_order(event: &OrderEvent<'_>) -> Option<Number> {
-    match *event {
-        OrderEvent::Request(RequestEvent::Taken { order, .. })
-        | OrderEvent::Order(
-            LifecycleEvent::Rejected { order, .. }
-            | LifecycleEvent::Filled { order, .. }
-            | LifecycleEvent::Ended { order, .. }
-            | LifecycleEvent::DoneForDay { order, .. }
-            | LifecycleEvent::Renewed { order, .. }
-            | LifecycleEvent::Lapsed { order }
-            | LifecycleEvent::LapseConfirmed { order, .. },
-        )
-        | OrderEvent::Parent(ParentEvent::ParentFilled { order, .. })
-        | OrderEvent::Copy(CopyEvent::External { order, .. } | CopyEvent::Restated { order, .. })
-        | OrderEvent::Spread(
-            SpreadEvent::LegFilled { order, .. } | SpreadEvent::LegUndone { order, .. },
-        )
-        | OrderEvent::Break(
-            BreakEvent::TermsSettled { order, .. }
-            | BreakEvent::TermsRestated { order, .. }
-            | BreakEvent::FillsSettled { order, .. },
-        )
-        | OrderEvent::Undo(
-            UndoEvent::Busted { order, .. }
-            | UndoEvent::Corrected { order, .. }
-            | UndoEvent::ParentCorrected { order, .. },
-        ) => Some(order),
-        OrderEvent::Setup(_)
-        | OrderEvent::Day(_)
-        | OrderEvent::Line(_)
-        | OrderEvent::Limit(_)
-        | OrderEvent::Reload(_)
-        | OrderEvent::Pool(_)
-        | OrderEvent::Request(_)
-        | OrderEvent::Order(_)
-        | OrderEvent::Remade(_)
-        | OrderEvent::Stray(_)
-        | OrderEvent::Condition(_)
-        | OrderEvent::Parent(_)
-        | OrderEvent::Quote(_)
-        | OrderEvent::Inquiry(_)
-        | OrderEvent::Rejected(_)
-        | OrderEvent::Copy(_)
-        | OrderEvent::Spread(_)
-        | OrderEvent::Break(_) => None,
-    }
 }

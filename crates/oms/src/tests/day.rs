@@ -5,18 +5,18 @@ use std::vec::Vec;
 
 use super::{LINES, World, about};
 use crate::decide::venue::{ReportKind, VenueReport};
-use crate::desk::day::{DayNotes, DayTable, DayValue, TradingDay};
+use crate::desk::day::{DayNotes, DayReport, DayTable, DayValue};
 use crate::state::OmsState;
 use crate::values::value::{End, Number, Side, TimeInForce};
 use fixwire_protocol::Decimal;
 
 /// The rows of a day: each with its values but times, by `|`.
 fn rows(world: &World, date: u32, wanted: DayTable) -> Vec<String> {
-    let mut days = DayNotes::new(&OmsState::default());
+    let mut days = DayNotes::default();
     let notes = || (1..).zip(world.notes.iter().map(|(_, note)| note));
     notes().for_each(|(number, note)| days.take(number, note));
     let its = days.notes_of(date).expect("a day of the journal");
-    let mut day = TradingDay::new(OmsState::default());
+    let mut day = DayReport::new(OmsState::default());
     let mut rows = Vec::new();
     let mut give = |table: DayTable, row: &Vec<DayValue>| {
         assert_eq!(row.len(), table.columns().len());
@@ -129,4 +129,49 @@ fn a_day_has_its_own_rows_and_orders_that_go_on() {
         rows(&world, day + 1, DayTable::Positions),
         ["A1|XYZ|3|0|2|0"]
     );
+}
+
+#[test]
+fn orders_that_a_replace_fills_and_fills_that_are_taken_back_have_their_rows() {
+    let mut world = World::new();
+    let day = world.core.state().day();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    world.fill(order, 40, "100");
+    let replace = world.replace(order, 40, "100").unwrap();
+    world.report(&about(order, replace, ReportKind::Replaced));
+    let orders = rows(&world, day, DayTable::Orders);
+    assert!(orders[0].contains("|filled|40|100|"), "{orders:?}");
+    assert!(orders[0].ends_with("|at|at||"), "{orders:?}");
+    world.fill(4711, 5, "100");
+    let stray = world.core.state().events();
+    world.settle(stray, "ours");
+    let fills = rows(&world, day, DayTable::Fills);
+    let wanted = |kind: &str, exec: u64, of: &str| {
+        std::format!("at|{exec}|{kind}|{of}|||4711|A1|XYZ|buy|5|100|SIM-1||")
+    };
+    let settled = world.core.state().events();
+    assert_eq!(fills[1], wanted("fill of an unknown order", stray, ""));
+    assert_eq!(
+        fills[2],
+        wanted("settled away", settled, &stray.to_string())
+    );
+}
+
+#[test]
+fn a_day_whose_beginning_was_removed_begins_behind_its_checkpoint() {
+    let mut days = DayNotes::default();
+    let world = World::new();
+    for (number, (_, note)) in (100..).zip(&world.notes) {
+        days.take(number, note);
+    }
+    let begun = days.notes_of(20_261_122).unwrap();
+    assert!(begun.start >= 100);
+    // It is known already.
+    days.goes_on(20_261_122, 17);
+    assert_eq!(days.notes_of(20_261_122), Some(begun.clone()));
+    days.goes_on(20_261_121, 17);
+    assert_eq!(days.notes_of(20_261_121), Some(17..begun.start));
+    let known: Vec<u32> = days.dates().collect();
+    assert_eq!(known, [20_261_121, 20_261_122]);
 }

@@ -1,0 +1,170 @@
+//! What the OMS answers, as tables for people and as JSON.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::control::{Asked, ControlQuestion};
+use fixwire_protocol::readable::Escaped;
+use serde_json::{Map, Value};
+
+use super::stamps::NOTHING;
+use crate::failure::Failure;
+use crate::session::EngineFlags;
+
+/// The OMS to query.
+#[derive(Args, Debug)]
+// An argument group of clap does not contain the arguments of a flattened struct: without this attribute, `Option<Ask>`
+// would be `None` when only the file is given.
+#[group(args = ["engine"])]
+pub struct Ask {
+    /// Print JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) at: EngineFlags,
+}
+
+/// A question for the OMS.
+pub(super) fn question(text: &str) -> Asked {
+    Asked {
+        what: ControlQuestion::Query,
+        text: Some(text.to_owned()),
+        ..Asked::default()
+    }
+}
+
+/// Prints lines of tab-separated columns.
+pub(super) fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
+    let shown = if ask.json {
+        format!("{:#}\n", json(text))
+    } else {
+        table(text)
+    };
+    write!(io::stdout(), "{shown}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Columns with ids and names, which may consist of digits.
+const IDS: [&str; 17] = [
+    "session",
+    "ClOrdID",
+    "account",
+    "symbol",
+    "line",
+    "line group",
+    "pool",
+    "pool number",
+    "scope",
+    "control",
+    "setting",
+    "name",
+    "was",
+    "is",
+    "condition",
+    "venue's ids",
+    "settings",
+];
+/// The greatest integer that every JSON reader keeps exactly.
+const EXACT: u64 = 1 << 53;
+
+/// An object per row, with numbers for numeric columns. Ids are texts.
+pub(super) fn json(text: &str) -> Value {
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    // The parent of an account is an account, that of an order an order.
+    let is_id = |name: &str| IDS.contains(&name) || (name == "parent" && !names.contains(&"order"));
+    let value = |name: &str, cell: &str| match cell.parse::<u64>() {
+        Ok(number) if number <= EXACT && number.to_string() == cell && !is_id(name) => {
+            Value::from(number)
+        }
+        _ => Value::from(cell),
+    };
+    let object = |line: &str| {
+        let cells = line.split('\t');
+        let pairs = names.iter().zip(cells);
+        let pairs = pairs.map(|(name, cell)| (name.replace(' ', "_"), value(name, cell)));
+        Value::Object(pairs.collect::<Map<_, _>>())
+    };
+    Value::Array(lines.map(object).collect())
+}
+
+/// The rows with their columns aligned, numbers to the right.
+pub(super) fn table(text: &str) -> String {
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.split('\t');
+        cells.map(|it| Escaped(it.as_bytes()).to_string()).collect()
+    };
+    let mut rows: Vec<Vec<String>> = text.lines().map(cells).collect();
+    if let Some(head) = rows.first_mut() {
+        head.iter_mut().for_each(|name| name.make_ascii_uppercase());
+    }
+    let columns = rows.first().map_or(0, Vec::len);
+    let column = |at: usize| rows.iter().filter_map(move |row| row.get(at));
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| column(at).map(|it| it.chars().count()).max().unwrap_or(0))
+        .collect();
+    let is_number: Vec<bool> = (0..columns)
+        .map(|at| {
+            column(at)
+                .skip(1)
+                .all(|it| it == NOTHING || it.parse::<f64>().is_ok())
+        })
+        .collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).zip(&is_number);
+        let cells = cells.map(|((cell, width), is_number)| {
+            if *is_number {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "order\topen to buy\tstate\n7\t100\tworking\n12\t5\tfilled";
+
+    #[test]
+    fn columns_are_aligned_and_numbers_stand_right() {
+        let wanted =
+            "ORDER  OPEN TO BUY  STATE\n    7          100  working\n   12            5  filled\n";
+        assert_eq!(table(ROWS), wanted);
+    }
+
+    #[test]
+    fn json_has_numbers_and_names_without_blanks() {
+        let rows = json(ROWS);
+        assert_eq!(rows[1]["open_to_buy"], 5);
+        assert_eq!(rows[0]["state"], "working");
+    }
+
+    #[test]
+    fn ids_are_texts_whatever_they_are_made_of() {
+        let text = "order\tsession\tClOrdID\taccount\tsymbol\tquantity\tparent\tpool number\n\
+                    7\t1\t1234567890123456789\t42\t2330\t100\t6\t00001";
+        let row = &json(text)[0];
+        assert_eq!((&row["order"], &row["quantity"]), (&7.into(), &100.into()));
+        assert_eq!(row["parent"], 6, "an order");
+        for (name, id) in [
+            ("session", "1"),
+            ("ClOrdID", "1234567890123456789"),
+            ("account", "42"),
+            ("symbol", "2330"),
+            ("pool_number", "00001"),
+        ] {
+            assert_eq!(row[name], id);
+        }
+        let row = &json("account\tparent\ttraded\n42\t7\t9007199254740993")[0];
+        assert_eq!(row["parent"], "7", "an account");
+        assert_eq!(row["traded"], "9007199254740993", "no reader may round it");
+    }
+}
