@@ -64,7 +64,7 @@ impl Oms {
     #[inline]
     pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
-        let lost = self.look_closer((index, None), message, unusual);
+        let lost = self.look_closer(index, None, message, unusual);
         lost.map(|lost| lost.tag)
     }
 
@@ -73,7 +73,8 @@ impl Oms {
     #[cold]
     pub(super) fn look_closer(
         &mut self,
-        (index, route): (SessionNo, Option<SessionNo>),
+        index: SessionNo,
+        route: Option<SessionNo>,
         message: &Message<'_>,
         from: usize,
     ) -> Option<LostField> {

@@ -2,7 +2,6 @@
 
 pub mod recovery;
 mod roll;
-mod routes;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -12,6 +11,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::{Decoder, Dictionary, Message, Mono, Now, Outbox, SessionId};
+use fixwire_text::Diagnostic;
 
 use crate::decide::core::Core;
 use crate::decide::reload::SettingsSource;
@@ -53,6 +53,7 @@ pub use session::OmsSession;
 
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
+use requests::routes;
 use session::{Reach, dictionaries, versions};
 use texts::Languages;
 
@@ -117,6 +118,17 @@ pub struct Oms {
 }
 
 impl Oms {
+    /// Compiles the conditions of routes; returns every mistake in them. A condition with a mistake holds for no order.
+    pub fn compile_routes(rules: &mut RiskRules, sessions: &[OmsSession]) -> Vec<Diagnostic> {
+        routes::compile_routes(rules, sessions)
+    }
+
+    /// Routes that no order can take, and fields in conditions that no client can send: a sentence for each.
+    #[must_use]
+    pub fn route_warnings(&self) -> Vec<String> {
+        routes::route_warnings(self)
+    }
+
     /// An OMS with these settings and sessions; `key` is a random hash key for the ids of a new day.
     #[must_use]
     pub fn new(
@@ -126,7 +138,7 @@ impl Oms {
         listener: OmsListener,
     ) -> Self {
         // Who has read the settings has reported the mistakes.
-        Self::compile_routes(&mut rules, &sessions);
+        routes::compile_routes(&mut rules, &sessions);
         let all = (0..).map(SessionId).take(sessions.len());
         let changed = all.map(|session| (session, None)).collect();
         Self {

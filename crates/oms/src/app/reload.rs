@@ -5,6 +5,7 @@ use alloc::string::String;
 
 use fixwire_protocol::{OperatorCommand, Outbox};
 
+use super::requests::routes;
 use super::texts::Languages;
 use super::{Oms, versions};
 use crate::decide::reload::{NewSettings, SettingsSource};
@@ -24,7 +25,7 @@ impl Oms {
     /// Lines over TMP have separate settings, and conditions of routes are those of our sessions.
     fn complete(&self, new: &mut NewSettings) {
         if new.rules.has_conditions() {
-            Self::compile_routes(&mut new.rules, &self.sessions);
+            routes::compile_routes(&mut new.rules, &self.sessions);
         }
         self.links.tmp.complete(&mut new.rules);
     }

@@ -5,8 +5,8 @@ use alloc::string::String;
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
 
+use super::PutQuantity as _;
 use super::before::Before;
-use super::quantities::PutQuantity as _;
 use super::reject_codes::{cxl_rej_reason, ord_rej_reason};
 use super::{changed, quotes, spreads};
 use crate::state::OmsState;

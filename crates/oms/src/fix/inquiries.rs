@@ -5,8 +5,8 @@ use fixwire_protocol::{
     Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag, value,
 };
 
+use super::PutQuantity as _;
 use super::clients::Client;
-use super::quantities::PutQuantity as _;
 use super::requests::{byte, required};
 use crate::decide::inquiries::NewInquiry;
 use crate::decide::venue::cut;

@@ -3,8 +3,8 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Precision, Timestamp, tag};
 
+use super::PutQuantity as _;
 use super::clients::{Client, put_pool_number};
-use super::quantities::PutQuantity as _;
 use super::spreads::OF_LEG;
 use crate::state::OmsState;
 use crate::state::event::SpreadEvent;

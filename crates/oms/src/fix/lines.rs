@@ -8,9 +8,9 @@ use fixwire_protocol::{
 };
 use siphasher::sip::SipHasher13;
 
+use super::PutQuantity as _;
 use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
-use super::quantities::PutQuantity as _;
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;

@@ -11,7 +11,6 @@ pub(crate) mod market_requests;
 pub(crate) mod markets;
 pub(crate) mod mass;
 pub(crate) mod prices;
-mod quantities;
 pub(crate) mod quotes;
 mod reject_codes;
 pub(crate) mod report_requests;
@@ -21,3 +20,36 @@ pub(crate) mod spreads;
 pub(crate) mod status;
 pub(crate) mod terms;
 pub(crate) mod venue_fields;
+
+use fixwire_protocol::{Body, Tag};
+
+use crate::values::show::price;
+use crate::values::value::Quantity;
+
+/// Writes quantities.
+trait PutQuantity {
+    /// Writes a quantity of an instrument whose quantities have this number of decimals.
+    fn quantity(&mut self, tag: Tag, quantity: Quantity, scale: u8) -> &mut Self;
+}
+
+impl PutQuantity for Body<'_> {
+    #[inline]
+    fn quantity(&mut self, tag: Tag, quantity: Quantity, scale: u8) -> &mut Self {
+        match scale {
+            0 => self.uint(tag, quantity),
+            _ => put_parts(self, tag, quantity, scale),
+        }
+    }
+}
+
+#[cold]
+fn put_parts<'b, 'o>(
+    out: &'b mut Body<'o>,
+    tag: Tag,
+    quantity: Quantity,
+    scale: u8,
+) -> &'b mut Body<'o> {
+    // An order has far less.
+    let parts = i64::try_from(quantity).unwrap_or(i64::MAX);
+    out.decimal(tag, price(parts, scale))
+}

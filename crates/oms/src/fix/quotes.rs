@@ -7,8 +7,8 @@ use fixwire_protocol::{
     Body, Decimal, Indexed, Message, Outbox, Precision, Refusal, Tag, Timestamp, tag,
 };
 
+use super::PutQuantity as _;
 use super::clients::Client;
-use super::quantities::PutQuantity as _;
 use super::requests::{byte, required};
 use crate::decide::quotes::{NewQuote, QuoteCancel};
 use crate::state::OmsState;

@@ -15,7 +15,7 @@ use fixwire_text::{
 use siphasher::sip::SipHasher13;
 
 use crate::state::SCOPES;
-use crate::values::currency::{CurrencyCode, RateTime};
+use crate::values::rules::currency::{CurrencyCode, RateTime};
 use crate::values::rules::{
     AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName,
 };

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::load::registry::{self, TableRule, or_none};
-use crate::values::currency::{RateTime, SymbolCurrency};
+use crate::values::rules::currency::{RateTime, SymbolCurrency};
 use crate::values::rules::{InstrumentRule, LegRule, LimitRule, RestrictedRule, ScopeName};
 use crate::values::show::{Parts, figure, price, text};
 

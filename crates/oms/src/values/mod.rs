@@ -1,7 +1,6 @@
 //! Values: what orders, settings and messages are made of. Nothing here knows the state.
 
 pub mod canary;
-pub(crate) mod currency;
 pub(crate) mod day;
 pub mod fields;
 pub(crate) mod form;
@@ -13,7 +12,6 @@ pub(crate) mod names;
 pub(crate) mod own_tags;
 pub(crate) mod reason;
 pub(crate) mod report_numbers;
-pub mod route;
 pub mod rules;
 pub(crate) mod scope;
 pub(crate) mod show;

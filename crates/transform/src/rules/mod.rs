@@ -28,7 +28,6 @@ mod fields;
 mod file;
 mod happen;
 mod load;
-mod message_condition;
 mod names;
 #[cfg(not(feature = "scripts"))]
 mod no_script;
@@ -51,11 +50,11 @@ mod ways;
 
 pub use compile_event::RuleTrigger;
 pub use condition::Facts;
+pub use condition::MessageCondition;
 pub use context::{NamedSession, RuleContext};
 pub use evaluate::{Evaluated, RuleOutcome, RuleScratch};
 pub use file::{Errors, MAX_BYTES};
 pub use load::{TableFile, table_files};
-pub use message_condition::MessageCondition;
 pub use problem::{RuleError, RuleProblem, nearest};
 pub use pseudonym::Pseudonym;
 #[cfg(feature = "scripts")]

@@ -452,7 +452,7 @@ fn tables_are_checked_with_the_rules() {
     );
     assert_eq!(
         file("a,b\n1\n", "count x"),
-        ["2:9: line 2 of the table: 1 values, but the header line has 2 (v.csv)"]
+        ["2:9: line 2 of the table: the line has 1 values, but the header line has 2 (v.csv)"]
     );
 }
 

@@ -1,5 +1,7 @@
 //! Requests of clients for orders and quotes, and for the status of orders.
 
+pub(super) mod routes;
+
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::Oms;
@@ -31,10 +33,10 @@ impl Oms {
         let is_parent = may_have_parents && indexed.get(tag::HANDL_INST) == Some(b"3");
         let unusual = self.first_to_look_at(index, message);
         if unusual.is_some() {
-            new.route = self.route_of(at, index, message);
+            new.route = routes::route_of(self, at, index, message);
         }
         let odd = unusual.and_then(|from| {
-            let odd = self.look_closer((index, new.route), message, from);
+            let odd = self.look_closer(index, new.route, message, from);
             // A parent stays here: no venue gets its fields.
             odd.or_else(|| {
                 self.gathered
@@ -84,7 +86,7 @@ impl Oms {
         let mut change = change?;
         let unusual = self.first_to_look_at(index, message);
         let lost = unusual.and_then(|from| {
-            let lost = self.look_closer((index, None), message, from);
+            let lost = self.look_closer(index, None, message, from);
             // A parent stays here: no venue gets the fields of its requests.
             let is_parent = || {
                 let order = self.core.named(&change);
@@ -142,7 +144,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         if message.msg_type() == b"S" {
             let unusual = self.first_to_look_at(index, message);
-            let odd = unusual.and_then(|from| self.look_closer((index, None), message, from));
+            let odd = unusual.and_then(|from| self.look_closer(index, None, message, from));
             // Each side has a note of what it carries.
             let (messages, bytes) = self.room();
             if unusual.is_some() && !outbox.has_room(messages + 2, bytes) {

@@ -1,5 +1,7 @@
 //! Evaluates a condition for a message.
 
+mod message;
+
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -11,6 +13,7 @@ use super::script::Script;
 use super::table::Table;
 use crate::TransformFailure;
 use crate::value_test::{Op, Pattern, ValueTest, is_found};
+pub use message::MessageCondition;
 
 const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
 

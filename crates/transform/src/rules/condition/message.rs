@@ -8,14 +8,14 @@ use core::cell::Cell;
 use fixwire_protocol::dictionary::Dictionary;
 use fixwire_protocol::{Message, Now, Tag};
 
-use super::compile::Compiler;
-use super::compile_script::Scripts;
-use super::condition::{Facts, Test, World};
-use super::fields::View;
-use super::file::{Errors, File, SourceText};
-use super::names::Names;
-use super::problem::{RuleError, RuleProblem};
-use super::{NamedSession, RuleContext};
+use super::{Facts, Test, World};
+use crate::rules::compile::Compiler;
+use crate::rules::compile_script::Scripts;
+use crate::rules::fields::View;
+use crate::rules::file::{Errors, File, SourceText};
+use crate::rules::names::Names;
+use crate::rules::problem::{RuleError, RuleProblem};
+use crate::rules::{NamedSession, RuleContext};
 
 /// A condition on messages outside of a file of rules, in the language of `when`: on the fields of a message, its
 /// session and the time. Tables, scripts and `active` are not available.
@@ -108,8 +108,8 @@ mod tests {
 
     use fixwire_protocol::Decoder;
 
-    use super::super::tests::{message, now, sessions};
     use super::*;
+    use crate::rules::tests::{message, now, sessions};
 
     fn read(text: &str) -> Result<MessageCondition, Vec<String>> {
         let sessions = sessions();

@@ -1,17 +1,20 @@
 //! The settings as values: rights and routes. Nothing here is state.
 
+pub(crate) mod currency;
+mod route;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
-use crate::values::currency::SymbolCurrency;
 use crate::values::fields::contract::Contract;
 use crate::values::form::NumberForm;
 use crate::values::marks::RequestMarks;
 use crate::values::own_tags::OwnTags;
-pub use crate::values::route::{Route, RouteCondition};
 use crate::values::texts::TextTable;
 use crate::values::value::{Effect, End, Price, Quantity, Side};
+use currency::SymbolCurrency;
+pub use route::{Route, RouteCondition};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -241,6 +244,14 @@ pub struct LineGroup {
     pub ex_destination: Option<String>,
     /// Where reports have the venue's ExecID(17); nowhere by default.
     pub venue_exec_id: Option<VenueExecId>,
+}
+
+impl LineGroup {
+    /// Whether a session is one of its lines.
+    #[must_use]
+    pub fn has_line(&self, name: &[u8]) -> bool {
+        self.lines.iter().any(|line| line.as_bytes() == name)
+    }
 }
 
 /// The field of a client's report that has the venue's ExecID(17).
