@@ -11,9 +11,11 @@ use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
 };
+use crate::state::orders::Order;
 use crate::state::orders::exec_ids::ExecIds;
 use crate::state::roll::RollCause;
 use crate::state::spreads::SpreadLeg;
+use crate::values::ids::InstrumentNo;
 use crate::values::limits::RiskControl;
 use crate::values::rules::{InstrumentRule, LegRule, LineGroup, RiskRules, ScopeName, VenueExecId};
 use crate::values::scope::Scope;
@@ -273,7 +275,7 @@ impl Core {
 
     /// Decimals of the quantities of each instrument of the settings: at least those that it has already, and for a
     /// spread and its legs the same.
-    pub(crate) fn quantity_scales(&self, rules: &RiskRules) -> Vec<u8> {
+    pub(crate) fn coupled_scales(&self, rules: &RiskRules) -> Vec<u8> {
         let index_of = |symbol: &String| self.state.instruments().find(symbol.as_bytes());
         let scale = |rule: &InstrumentRule| {
             let known = index_of(&rule.symbol);
@@ -299,15 +301,66 @@ impl Core {
                 }
             }
         }
-        // One whose quantities would be out of range keeps its decimals: a reload names it.
+        scales
+    }
+
+    /// The decimals of [`Self::coupled_scales`], but where quantities would be out of range, or an open order is over TMP, those
+    /// that the instrument has, and its spread and legs too. A reload that asks for them is refused and names it.
+    pub(crate) fn quantity_scales(&self, rules: &RiskRules) -> Vec<u8> {
+        let mut scales = self.coupled_scales(rules);
+        let index_of = |symbol: &str| self.state.instruments().find(symbol.as_bytes());
+        let known = |symbol: &str| index_of(symbol).map(|index| self.state.scales(index).quantity);
+        let stays = |rule: &InstrumentRule, scale: u8| {
+            index_of(&rule.symbol).is_some_and(|index| {
+                let is_other = self.state.scales(index).quantity != scale;
+                !self.state.has_room(index, scale)
+                    || is_other && self.has_orders_over_tmp(rules, index)
+            })
+        };
+        let all = rules.instruments.iter().zip(&scales);
+        let staying = all.filter(|(rule, scale)| stays(rule, **scale));
+        let mut staying: BTreeSet<&str> = staying.map(|(rule, _)| rule.symbol.as_str()).collect();
+        if staying.is_empty() {
+            return scales;
+        }
+        loop {
+            let count = staying.len();
+            for rule in &rules.instruments {
+                let legs = rule.legs.iter().flatten().map(|leg| leg.symbol.as_str());
+                let family = legs.chain([rule.symbol.as_str()]);
+                if rule.legs.is_some() && family.clone().any(|symbol| staying.contains(symbol)) {
+                    staying.extend(family);
+                }
+            }
+            if staying.len() == count {
+                break;
+            }
+        }
+        let most = staying.iter().filter_map(|symbol| known(symbol)).max();
         for (rule, scale) in rules.instruments.iter().zip(&mut scales) {
-            if let Some(index) = index_of(&rule.symbol)
-                && !self.state.has_room(index, *scale)
-            {
-                *scale = self.state.scales(index).quantity;
+            if staying.contains(rule.symbol.as_str()) {
+                *scale = known(&rule.symbol).or(most).unwrap_or_default();
             }
         }
         scales
+    }
+
+    /// Whether an open order of an instrument went to a line over TMP, or waits for it.
+    pub(crate) fn has_orders_over_tmp(&self, rules: &RiskRules, instrument: InstrumentNo) -> bool {
+        let state = &self.state;
+        let symbol = state.instruments().name(instrument);
+        let by_symbol = rules.group_of(symbol);
+        let by_symbol = by_symbol.and_then(|group| rules.groups.get(group));
+        let over_tmp = |order: &Order| {
+            let line = order.line().or_else(|| state.routed.of(order.number));
+            let group = match line.map(|line| state.sessions().name(line)) {
+                Some(line) => rules.groups.iter().find(|group| group.has_line(line)),
+                None => by_symbol,
+            };
+            group.is_some_and(|group| group.over_tmp)
+        };
+        let mut orders = state.orders().iter();
+        orders.any(|it| it.instrument == instrument && it.state.is_open() && over_tmp(it))
     }
 
     fn begin_spreads<S: Sink>(

@@ -19,6 +19,7 @@ use crate::values::ids::Party;
 use crate::values::locate::Locate;
 use crate::values::reason::{Reason, Why};
 use crate::values::show::text;
+use crate::values::units::MOST;
 use crate::values::value::Price;
 use crate::values::verbs::By;
 use crate::values::waived::{Waived, may_be_off};
@@ -83,6 +84,10 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         let rule = self.rule(terms.instrument)?;
+        // The symbol may have more decimals since.
+        if terms.quantity > MOST {
+            return Err(Reason::of(Why::Number));
+        }
         let proposal = Proposal {
             session: terms.session,
             account: terms.account,

@@ -211,7 +211,11 @@ impl Core {
         let state = &self.state;
         let refused = |rules: &RiskRules, order: &Order| {
             let symbol = state.instruments().name(order.instrument);
-            let group = rules.groups.get(rules.group_of(symbol)?)?;
+            let routed = state.routed.of(order.number);
+            let group = match routed.map(|line| state.sessions().name(line)) {
+                Some(line) => rules.groups.iter().find(|group| group.has_line(line))?,
+                None => rules.groups.get(rules.group_of(symbol)?)?,
+            };
             let session = state.sessions().name(order.session);
             let mut users = rules.users.iter();
             let user = users.find(|user| user.session.as_bytes() == session);
@@ -332,17 +336,16 @@ impl Core {
 
     /// Instruments whose quantities would be out of range with new decimals; a line for each.
     fn quantities_prevent(&self, new: &RiskRules) -> Vec<String> {
-        let rules = new.instruments.iter();
-        let wrong = rules.filter(|rule| {
+        let rules = new.instruments.iter().zip(self.coupled_scales(new));
+        let wrong = rules.filter(|(rule, scale)| {
             let known = self.state.instruments().find(rule.symbol.as_bytes());
-            known.is_some_and(|index| !self.state.has_room(index, rule.quantity_scale))
+            known.is_some_and(|index| !self.state.has_room(index, *scale))
         });
-        let said = wrong.map(|rule| {
+        let said = wrong.map(|(rule, scale)| {
             format!(
-                "symbol {} has orders or positions above {} with {} quantity_decimals: leave those that it has",
+                "symbol {} has orders or positions above {} with {scale} quantity_decimals: leave those that it has",
                 rule.symbol,
-                Parts(MOST, rule.quantity_scale),
-                rule.quantity_scale
+                Parts(MOST, scale),
             )
         });
         said.collect()
@@ -350,7 +353,12 @@ impl Core {
 
     /// Settings of instruments that have open orders cannot change in every way; a line for each that does.
     fn open_orders_prevent(&self, new: &RiskRules) -> Vec<String> {
-        let risky = differences::risky_instruments(&self.rules, new);
+        let mut risky = differences::risky_instruments(&self.rules, new);
+        let over_tmp = differences::other_over_tmp(&self.rules, new);
+        risky.extend(over_tmp.filter(|(symbol, _)| {
+            let index = self.state.instruments().find(symbol.as_bytes());
+            index.is_some_and(|index| self.has_orders_over_tmp(&self.rules, index))
+        }));
         if risky.is_empty() {
             return Vec::new();
         }

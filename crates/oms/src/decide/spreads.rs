@@ -77,6 +77,9 @@ fn check_leg(
         core.check_restricted(&leg_order, true)?;
     }
     let rule = core.rule(leg.instrument)?;
+    if let Some(currency) = &rule.currency {
+        currency.check(order.at)?;
+    }
     risk::check_leg(&core.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
         match reason.why {
             // The limit may be that of a wider scope: this says which leg it is.

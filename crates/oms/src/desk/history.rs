@@ -8,7 +8,8 @@ use crate::decide::venue::VenueId;
 use crate::state::OmsState;
 use crate::state::event::{
     ConditionEvent, CopyEvent, LifecycleEvent, LineEvent, OrderEvent, ParentEvent, PoolEvent,
-    QuoteEvent, RejectedEvent, RemadeEvent, SetupEvent, SpreadEvent, StrayEvent, timed_event,
+    QuoteEvent, RejectedEvent, ReloadEvent, RemadeEvent, SetupEvent, SpreadEvent, StrayEvent,
+    timed_event,
 };
 use crate::state::show::reason_text;
 use crate::values::ids::{InstrumentNo, SessionNo};
@@ -73,21 +74,10 @@ impl History {
     /// Reads the next note; returns the step if it is about the order.
     pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
         let (at, event) = timed_event(note)?;
-        if matches!(
-            event,
-            OrderEvent::Setup(SetupEvent::Session { .. })
-                | OrderEvent::Setup(SetupEvent::Account { .. })
-                | OrderEvent::Setup(SetupEvent::Instrument { .. })
-                | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
-                | OrderEvent::Pool(PoolEvent::Pool { .. })
-        ) {
-            // A known one changes nothing.
-            let before = self.scales();
-            self.state.apply(at, &event);
-            if let Some(by) = Rescale::between(before, self.scales()) {
-                by.quantity(&mut self.quantity);
-                by.quantity(&mut self.filled);
-            }
+        self.set_up(at, &event);
+        if let OrderEvent::Reload(ReloadEvent::Reloaded { changes, .. }) = event {
+            let changes = changes.each().filter_map(|event| OrderEvent::of(event?));
+            changes.for_each(|event| self.set_up(at, &event));
         }
         let text = self.sentence(&event)?;
         Some(HistoryStep {
@@ -95,6 +85,26 @@ impl History {
             event: event.name(),
             text,
         })
+    }
+
+    /// Applies an event that names or changes what orders are about; a known one changes nothing.
+    fn set_up(&mut self, at: i64, event: &OrderEvent<'_>) {
+        if !matches!(
+            event,
+            OrderEvent::Setup(SetupEvent::Session { .. })
+                | OrderEvent::Setup(SetupEvent::Account { .. })
+                | OrderEvent::Setup(SetupEvent::Instrument { .. })
+                | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
+                | OrderEvent::Pool(PoolEvent::Pool { .. })
+        ) {
+            return;
+        }
+        let before = self.scales();
+        self.state.apply(at, event);
+        if let Some(by) = Rescale::between(before, self.scales()) {
+            by.quantity(&mut self.quantity);
+            by.quantity(&mut self.filled);
+        }
     }
 
     fn sentence(&mut self, event: &OrderEvent<'_>) -> Option<String> {

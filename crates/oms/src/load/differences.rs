@@ -277,6 +277,26 @@ pub(crate) fn risky_instruments<'r>(
     risky.collect()
 }
 
+/// Instruments whose units over TMP change: open orders that went to a line over TMP prevent it, also when no route leads to
+/// it now.
+pub(crate) fn other_over_tmp<'r>(
+    old: &'r RiskRules,
+    new: &'r RiskRules,
+) -> impl Iterator<Item = (&'r str, &'static str)> {
+    let was_known = |is: &InstrumentRule| old.instruments.iter().find(|it| it.symbol == is.symbol);
+    new.instruments.iter().filter_map(move |is| {
+        let was = was_known(is).filter(|was| *was != is)?;
+        let what = if was.quantity_scale != is.quantity_scale {
+            "its quantity_decimals cannot change, since a line of it speaks TMP"
+        } else if differ_over_tmp(was, is) && !is_over_tmp(old, was) {
+            "the decimals of its tick cannot change, since a line of it speaks TMP"
+        } else {
+            return None;
+        };
+        Some((is.symbol.as_str(), what))
+    })
+}
+
 fn is_over_tmp(rules: &RiskRules, rule: &InstrumentRule) -> bool {
     let mut routes = rules.routes_of(rule.symbol.as_bytes());
     routes.any(|route| {

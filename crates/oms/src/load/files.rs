@@ -10,8 +10,8 @@ use fixwire_text::Diagnostic;
 
 use super::{Reader, is_name};
 use crate::load::table::{self, Row};
-use crate::values::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::limits::RiskControl;
+use crate::values::rules::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::rules::{
     InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, TickBand,
     matches,
@@ -136,10 +136,15 @@ impl Reader<'_> {
             rate: known.map(|(_, time)| *time),
             max_age: self.rules.rates_max_age,
         });
-        let worth =
-            i128::from(units("multiplier", multiplier, 6)?) * i128::from(units("rate", rate, 9)?);
-        let worth = half_even(worth, 1_000_000_000);
-        let worth = u64::try_from(worth).ok().filter(|worth| *worth > 0);
+        let rate = rate.normalized();
+        let digits = 9_u8.checked_sub(rate.scale);
+        let one = digits.map(|digits| 10_i128.pow(digits.into()));
+        let rate = one.and_then(|one| i128::from(rate.mantissa).checked_mul(one));
+        let rate = rate.ok_or(("rate has too many decimals".to_string(), ""))?;
+        let worth = i128::from(units("multiplier", multiplier, 6)?).checked_mul(rate);
+        let worth = worth.map(|worth| half_even(worth, 1_000_000_000));
+        let worth = worth.and_then(|worth| u64::try_from(worth).ok());
+        let worth = worth.filter(|worth| *worth > 0);
         let reference = match row.cells[6] {
             Some(text) => {
                 let price = Decimal::parse(text.as_bytes());
@@ -252,9 +257,10 @@ impl Reader<'_> {
         let rules = &self.rules;
         let group = |name: &String| rules.groups.iter().find(|it| it.name == *name);
         let over_tmp = |symbol: &str| {
-            let own = rules.groups.get(rules.group_of(symbol.as_bytes())?)?;
-            let helpers = own.helpers.iter().filter_map(group);
-            let mut lines = helpers.chain([own]).flat_map(|it| &it.lines);
+            let routes = rules.routes_of(symbol.as_bytes());
+            let own = routes.filter_map(|route| rules.groups.get(route.group));
+            let all = own.flat_map(|own| own.helpers.iter().filter_map(group).chain([own]));
+            let mut lines = all.flat_map(|it| &it.lines);
             lines.find(|line| self.links.contains(line))
         };
         let wrong = self.known.with_parts.iter().filter_map(|(symbol, line)| {

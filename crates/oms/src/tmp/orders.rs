@@ -14,7 +14,7 @@ use crate::state::orders::{Order, Request};
 use crate::state::quotes::QuoteSide;
 use crate::values::ids::{InstrumentNo, Table};
 use crate::values::marks::RequestMarks;
-use crate::values::value::{Number, OrderType, Price, RequestKind, TimeInForce};
+use crate::values::value::{Number, OrderType, Price, Quantity, RequestKind, TimeInForce};
 
 /// Bytes of an R39, the longest request.
 pub(super) const LONGEST: usize = 104;
@@ -124,6 +124,13 @@ pub(crate) fn request(
     }
 }
 
+/// A quantity in whole lots, as TMP has them; `None` for a part of a lot, or for too many lots.
+fn lots(state: &OmsState, instrument: InstrumentNo, quantity: Quantity) -> Option<u16> {
+    let one = 10_u64.pow(state.scales(instrument).quantity.into());
+    let lots = u16::try_from(quantity / one).ok();
+    lots.filter(|_| quantity % one == 0)
+}
+
 /// Writes both sides of a quote as one frame.
 fn quote(
     state: &OmsState,
@@ -159,8 +166,8 @@ fn quote_frame<const SYMBOL: usize>(
         symbol,
         bid_px: wire_price(bid.price, known, scale)?,
         offer_px: wire_price(offer.price, known, scale)?,
-        bid_size: u16::try_from(bid.quantity).ok()?,
-        offer_size: u16::try_from(offer.quantity).ok()?,
+        bid_size: lots(state, bid.instrument, bid.quantity)?,
+        offer_size: lots(state, offer.instrument, offer.quantity)?,
         account: account_number(state.accounts().name(bid.account))?,
         account_flag: said.investor_flag,
         time_in_force: time_in_force(bid.tif)?,
@@ -238,7 +245,7 @@ fn frame<const SYMBOL: usize>(
         symbol_type,
         symbol,
         price,
-        qty: u16::try_from(asked.quantity).ok()?,
+        qty: lots(state, order.instrument, asked.quantity)?,
         account: account_number(state.accounts().name(order.account))?,
         account_flag: said.investor_flag,
         side: match order.side.is_buy() {

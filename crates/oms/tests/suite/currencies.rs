@@ -134,6 +134,7 @@ fn mistakes_of_rates_are_told_with_their_line() {
         let found = found.into_iter().flatten().map(|it| it.to_string());
         found.collect::<Vec<_>>()
     };
+    assert_eq!(found("JPY,15000000,", "A,1,,JPY"), [""; 0]);
     let hint = "write Currency(15), at most 8 letters and digits: EUR, USDT";
     for (rates, instruments, wanted) in [
         ("EU R,1,", "A,1,,", format!("rates.csv:2: EU R is not a currency; {hint}")),

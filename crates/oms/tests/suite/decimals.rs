@@ -374,6 +374,9 @@ fn files_say_which_decimals_are_wrong() {
         )
     });
     assert_eq!(over_tmp, wanted);
+    let routed = "lines = [\"V\"]\n[[line_group]]\nname = \"T\"\nlines = [\"T\"]\n\
+                  [[route]]\nwhen = 'Account = \"A1\"'\nto = \"T\"\n";
+    assert_eq!(mistakes(INSTRUMENTS, POSITIONS, routed), wanted);
     let spread =
         "symbol,tick,lot,reference,legs\nA,1,0.1,100,\nB,1,1,100,\nS,1,0.1,,buy 1 A sell 1 B\n";
     let found = mistakes(spread, "account,symbol,long\n", "lines = [\"V\"]");

@@ -504,7 +504,10 @@ impl Core {
         let order = ids.into_iter().find(|order| *order > 0).unwrap_or(0);
         let is_known = self.state.orders().get(order).is_some();
         let exec_ids = &self.state.exec_ids;
-        let is_new = exec_ids.of(order, report.exec).is_none() && exec_ids.may_pass(id);
+        // Of a fill that the client has already, it has another ExecID.
+        let is_new = exec_ids.of(order, report.exec).is_none()
+            && self.state.orders().fill(order, report.exec).is_none()
+            && exec_ids.may_pass(id);
         let is_status = matches!(report.kind, ReportKind::Status(_));
         if is_own && is_known && is_new && !is_status {
             let event = OrderEvent::Order(LifecycleEvent::ExecIdPassed { order, kind, id });

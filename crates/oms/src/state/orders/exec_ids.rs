@@ -57,10 +57,17 @@ impl ExecIds {
         }
     }
 
+    /// Whether the OMS's own ExecID of an event has a prefix. Events before the setting have none, since clients got their
+    /// ExecIDs without it.
+    #[inline]
+    pub(crate) fn has_prefix(&self, event: u64) -> bool {
+        self.since.is_some_and(|since| event > since)
+    }
+
     /// Writes the OMS's own ExecID of an event, as ExecID(17) or ExecRefID(19); 0 for none.
     #[inline]
     pub(crate) fn put_own(&self, tag: Tag, event: u64, report: &mut Body<'_>) {
-        if self.is_on() && event > 0 {
+        if self.has_prefix(event) {
             self.put_with_prefix(tag, event, report);
         } else {
             report.uint(tag, event);

@@ -460,6 +460,43 @@ fn no_two_reports_have_an_exec_id() {
 }
 
 #[test]
+fn a_bust_names_the_fill_by_the_exec_id_that_the_client_has() {
+    let mut desk = desk(Version::Fix44, Version::Fix44);
+    desk.says(VENUE, "8", NEW);
+    let fill = |id: &str, cum: u32| {
+        format!(
+            "37=V1|11=1|17={id}|150=F|39=1|55=XYZ|54=1|38=10|14={cum}|151={}|6=100|32=1|31=100|",
+            10 - cum
+        )
+    };
+    let bust = |id: &str, of: &str, cum: u32| {
+        format!(
+            "37=V1|11=1|17={id}|19={of}|150=H|39=1|55=XYZ|54=1|38=10|14={cum}|151={}|6=100|32=1|31=100|",
+            10 - cum
+        )
+    };
+    let before = desk.says(VENUE, "8", &fill("F1", 1));
+    let before = report(&before, CLIENT).get(17).unwrap().to_owned();
+    desk.set("lines = [\"V\"]\n", &format!("lines = [\"V\"]\n{AS_OWN}\n"));
+    desk.hear(&Input::Restart(0, false));
+    for session in [VENUE, CLIENT, COPY] {
+        desk.hear(&Input::Up(session, false));
+    }
+    let by_hand = desk.hear(&Input::Command(
+        "report order=1 type=fill quantity=1 price=100 exec=H1".into(),
+    ));
+    let by_hand = report(&by_hand, CLIENT).get(17).unwrap().to_owned();
+    assert!(by_hand.starts_with("OMS-"), "{by_hand}");
+    // The venue brings it late: the client has it already.
+    let late = desk.says(VENUE, "8", &fill("H1", 2));
+    assert_eq!(exec_ids(&late, CLIENT), [""; 0]);
+    let said = desk.says(VENUE, "8", &bust("B1", "H1", 1));
+    assert_eq!(report(&said, CLIENT).get(19), Some(&*by_hand));
+    let said = desk.says(VENUE, "8", &bust("B2", "F1", 0));
+    assert_eq!(report(&said, CLIENT).get(19), Some(&*before));
+}
+
+#[test]
 fn parents_and_legs_have_exec_ids_of_the_oms() {
     let mut setup = setup(Version::Fix44, "parents = 5", AS_OWN);
     setup.sessions[VENUE].1 = Version::Fix44;
