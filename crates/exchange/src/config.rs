@@ -409,7 +409,7 @@ impl TraderConfig {
         let deep = i64::from(self.levels);
         let limit = |price: Option<Decimal>| instrument::units(price?, it.tick).ok();
         let low = limit(it.low).unwrap_or(1);
-        let lowest = (bid / 2).max(low.saturating_add(deep));
+        let lowest = (bid / 2).max(low.saturating_add(deep)).max(deep + 1);
         let high = limit(it.high).unwrap_or(i64::MAX / 4);
         let highest = bid
             .saturating_mul(2)

@@ -24,12 +24,12 @@ const COMMON: [&str; 7] = [
 ];
 /// Faults that the floor can inject once in a thousand answers, and the counter for each.
 const FAULTS: [(&str, &str); 4] = [
-    ("bad-clordid", "1 wrongly"),
-    ("bad-checksum", "1 wrongly"),
-    ("bad-seq", "1 wrongly"),
+    ("bad-clordid", "1 answered wrongly"),
+    ("bad-checksum", "1 answered wrongly"),
+    ("bad-seq", "1 answered wrongly"),
     (
         "bad-drop",
-        "1 were not answered, 0 twice, 0 out of order, 0 wrongly",
+        "1 were not answered, 0 answered twice, 0 answered out of order, 0 answered wrongly",
     ),
 ];
 

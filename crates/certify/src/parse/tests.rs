@@ -144,10 +144,13 @@ fn steps_refer_to_what_is_known() {
             "send 35=D|35=8\nexpect 35=8",
             "2: tag 35 appears twice: a header field is sent once",
         ),
-        ("send 35=D|11=*\nexpect 35=8", "2: tag 11: '*': * is for"),
+        (
+            "send 35=D|11=*\nexpect 35=8",
+            "2: tag 11: '*': * is only for",
+        ),
         (
             "new buy 1 VOD 58=a*\nexpect 35=8",
-            "2: tag 58: 'a*': * is for",
+            "2: tag 58: 'a*': * is only for",
         ),
         (
             "new buy 1 VOD 34=7\nexpect 35=8",

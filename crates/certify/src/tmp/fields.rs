@@ -367,7 +367,7 @@ mod tests {
                 "R02",
                 "leg_qty",
                 "1",
-                "leg_qty: '1' is not a number from 0 to 65535 (2 of them,",
+                "leg_qty: '1' is not a number from 0 to 65535 (2 numbers separated",
             ),
             ("R01", "msg_time", "noon", "msg_time: 'noon' is not a time"),
         ] {

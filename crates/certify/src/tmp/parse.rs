@@ -142,7 +142,7 @@ mod tests {
             ("", "no message: write its name"),
             ("R01|qty", "field 'qty': write NAME=VALUE"),
             ("R01|size=3", "R01 has no field 'size'"),
-            ("R01|qty=3|qty=4", "qty twice"),
+            ("R01|qty=3|qty=4", "qty appears twice"),
             ("R01|qty=", "qty: the field has no value"),
             (
                 "R01|qty=70000",

@@ -42,7 +42,10 @@ fn a_field_is_refused_or_dropped_and_counted() {
         "{accepted}"
     );
     let status = &json(folder.path(), "status", &[])[0];
-    assert_eq!(status["dropped_fields"], "47: 1, 78: 1, 79: 1, 80: 1");
+    assert_eq!(
+        status["dropped_fields"],
+        "user CLIENT 47: 1, 78: 1, 79: 1, 80: 1"
+    );
     assert_eq!(status["report_fields_not_passed_on"], "58: 1");
     let mut check = Command::new(env!("CARGO_BIN_EXE_fixwire"));
     let checked = check.arg("check").arg(folder.path().join("oms.toml"));

@@ -17,7 +17,7 @@ use crate::running::{Running, fixwire, free_port};
 const PAGE: &str = include_str!("../../../../docs/operating/security.md");
 
 /// Commands that only read and write files, or run a process of their own.
-const OF_FILES: [&str; 12] = [
+const OF_FILES: [&str; 13] = [
     "run",
     "client",
     "sim",
@@ -30,6 +30,7 @@ const OF_FILES: [&str; 12] = [
     "gateway conversion",
     "gateway try",
     "oms history",
+    "oms day",
 ];
 /// The same for all subcommands of these.
 const FAMILIES: [&str; 6] = ["config", "journal", "log", "dictionary", "analyse", "bench"];
@@ -227,6 +228,7 @@ fn example(command: &str) -> Vec<&'static str> {
         "oms status" | "oms orders" | "oms positions" | "oms limits" | "oms pools" | "oms held"
         | "oms accounts" | "oms symbols" | "oms rejected" | "oms breaks" => (&[], false),
         "oms order" => (&["1"], false),
+        "oms day" => (&["--to", "/reports"], false),
         "oms limit" => (&["account=A1", "RC6=500"], true),
         "oms cancel" | "oms kill" | "oms reducing" | "oms arm" => (&["account=A1"], true),
         "oms market" => (&["symbol=VOD", "halted"], true),
@@ -266,7 +268,9 @@ fn each_command_needs_its_right_and_no_other() {
     let socket = socket.to_str().unwrap();
     for (command, right) in rows() {
         // Rows of files are the commands `price` and `report`.
-        if OF_ROWS.contains(&&*command) || matches!(&*command, "oms history" | "gateway reload") {
+        if OF_ROWS.contains(&&*command)
+            || matches!(&*command, "oms history" | "oms day" | "gateway reload")
+        {
             continue;
         }
         let right = match &*command {
@@ -389,7 +393,7 @@ fn a_killed_firm_sends_nothing_by_hand() {
         );
         let skipped = matches!(
             &**command,
-            "session command" | "oms history" | "gateway reload"
+            "session command" | "oms history" | "oms day" | "gateway reload"
         );
         if is_his || skipped || OF_ROWS.contains(&&**command) || rows()[command].is_empty() {
             continue;
@@ -417,7 +421,7 @@ fn members_of_the_group_read_and_nothing_else() {
     for (command, right) in rows() {
         let skipped = matches!(
             &*command,
-            "session command" | "oms history" | "gateway reload"
+            "session command" | "oms history" | "oms day" | "gateway reload"
         );
         if skipped || OF_ROWS.contains(&&*command) {
             continue;

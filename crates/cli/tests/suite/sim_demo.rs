@@ -60,7 +60,7 @@ fn a_client_sees_fills_in_a_market_that_needs_no_file() {
     // The command of docs/guide/first-oms.md.
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/first-oms.md");
     let guide = fs::read_to_string(guide).unwrap();
-    let commands = "new buy 2000 VOD @ 12.60; new sell 500 VOD @ 12.40; wait 5";
+    let commands = "new buy 2000 VOD @ 13.49; new sell 0.5 BTC-EUR @ 56000; wait 5";
     assert!(guide.contains(&format!("client examples/client.cfg -c '{commands}'")));
     let mut client = fixwire();
     client.arg("client").arg(folder.join("client.cfg"));

@@ -103,7 +103,7 @@ fn a_command_waits_for_the_logon_up_to_its_limit() {
     let said = desk.said().pop().unwrap();
     assert!(
         said.starts_with(
-            "failed: the session is not logged on after 5 s: is the other side running"
+            "failed: the session is not logged on after 5 s: is the counterparty running"
         ),
         "{said}"
     );

@@ -148,6 +148,9 @@ mod tests {
             );
             assert!(part.contains("9 / 15 / 15 / 15 / 15"), "{part}");
         }
-        assert!(text.contains("published, 100000: first T0"), "{text}");
+        assert!(
+            text.contains("published for 100000: from the first T0"),
+            "{text}"
+        );
     }
 }

@@ -424,7 +424,7 @@ fn packed_logs_and_journals_have_no_index() {
     let place = Place::new();
     let packed = place.log("x.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
     let why = place.indexes.update(&packed).unwrap_err();
-    assert!(why.contains("packed"), "{why}");
+    assert!(why.contains("compressed"), "{why}");
     let why = place.indexes.update(place.root.path()).unwrap_err();
     assert!(why.contains("journal"), "{why}");
     let small = place.log("small.log", b"8=FIX.4.4|9=5|35=0|10=161|\n");

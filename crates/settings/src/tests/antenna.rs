@@ -106,7 +106,7 @@ fn what_is_not_known_or_not_done_is_said() {
         ),
         (
             "senderCompID=\\u00",
-            "`\\u` wants the four hexadecimal digits",
+            "`\\u` must be followed by the four hexadecimal digits",
         ),
         (
             "enableNagle=1",

@@ -257,7 +257,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     (
         "system_type = \"futures day\"\n",
         "",
-        &["`system_type` is missing (for example \"futures day\""],
+        &["`system_type` is missing (write for example \"futures day\""],
     ),
     (
         "futures day",

@@ -313,7 +313,10 @@ fn wrong_numbers_check_sums_and_lengths_of_the_venue_fail_the_case() {
         "{why}"
     );
     let why = reasons(&steps, 5, &|_| vec![Answer::Bytes(vec![0; 19])]);
-    assert!(why.contains(": bytes that are not a frame: "), "{why}");
+    assert!(
+        why.contains(": received bytes that are not a frame: "),
+        "{why}"
+    );
     let twice = |order: &R01| {
         let report = frame(&report(order));
         let mut again = report.clone();

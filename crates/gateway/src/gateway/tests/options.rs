@@ -79,7 +79,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[target.VENUE]\naway = 'VENUE'\n",
-            "2:8: the away sessions of 'VENUE' lead back to 'VENUE'",
+            "2:8: messages for 'VENUE' would be routed back to 'VENUE': each session has the next one as its away",
         ),
         (
             "[gateway]\nmax_held = '64B'\n",
@@ -108,8 +108,8 @@ fn every_mistake_has_its_place_and_a_hint() {
     assert_eq!(
         errors(&format!("{rule}{round}")),
         [
-            "7:8: the away sessions of 'BACKUP' lead back to 'BACKUP'",
-            "9:8: the away sessions of 'THIRD' lead back to 'THIRD'"
+            "7:8: messages for 'BACKUP' would be routed back to 'BACKUP': each session has the next one as its away",
+            "9:8: messages for 'THIRD' would be routed back to 'THIRD': each session has the next one as its away"
         ]
     );
     // Errors of rules and errors of options are reported in the order of the file.
