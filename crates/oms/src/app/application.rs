@@ -1,4 +1,5 @@
-//! The OMS as an application of the engine: which part of it gets each message, link, command and moment.
+//! The OMS as an application of the engine: hands each message, session event, operator command and timer to the part
+//! of the OMS that handles it.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -82,7 +83,7 @@ impl Application for Oms {
         self.core.set_on_reserve(room == DiskRoom::Reserve);
     }
 
-    /// After a sequence reset sent messages may be lost: requests the status of every open order.
+    /// After a sequence reset, messages that were sent may be lost: requests the status of every open order.
     fn on_reset(&mut self, _now: Now, session: SessionId, _outbox: &mut Outbox) {
         if let Some(line) = self.line(session) {
             self.core.set_reset(line);
@@ -157,7 +158,7 @@ impl Application for Oms {
             return true;
         }
         let message = self.decoder.decode(stored);
-        // Each logon asks anew.
+        // A client requests the state of a market again at each logon, so its old request is not resent.
         if matches!(message.msg_type(), b"g" | b"AF") {
             return false;
         }
@@ -186,7 +187,7 @@ impl Application for Oms {
         let (core, mut out) = self.parts(outbox, None);
         let far = core.far_day();
         core.begin_day(at, today.day, &mut out);
-        // Due work comes first, and again after the other work, which must not delay it.
+        // Due work is done before all other work, and once more after it, so that other work cannot delay it.
         let due = loop {
             if !out.outbox.has_room(messages, bytes) {
                 break Some(Nanos(0));
@@ -304,7 +305,7 @@ impl Application for Oms {
         is_own.then_some("one of the OMS")
     }
 
-    /// The state would be ahead of the journal.
+    /// No: after a panic the state of the OMS may have events that the journal does not have.
     fn survives_panics(&self) -> bool {
         false
     }

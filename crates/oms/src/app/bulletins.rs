@@ -1,4 +1,5 @@
-//! Bulletins of an exchange over TMP: an R14 is an event for operators, and the command `bulletin` asks for them by R13.
+//! Bulletins of an exchange over TMP: each R14 that arrives raises an event for operators, and the operator command
+//! `bulletin` requests bulletins by an R13.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,7 +14,7 @@ use crate::desk::notice::OmsEvent;
 use crate::tmp::RequestFrame;
 
 impl Oms {
-    /// Whether a frame is a bulletin; it is an event then.
+    /// Whether a frame is a bulletin; if so, raises an event with the bulletin.
     pub(super) fn bulletin(&mut self, link: usize, frame: &TmpFrame<'_>) -> bool {
         let Ok(said) = frame.body::<R14>() else {
             return false;
@@ -28,7 +29,8 @@ impl Oms {
         true
     }
 
-    /// `bulletin line=NAME`, with `from=NUMBER`: asks the exchange for its bulletins.
+    /// The operator command `bulletin line=NAME`, optionally with `from=NUMBER`: requests bulletins from the exchange
+    /// of this line.
     pub(super) fn ask_bulletins(&mut self, now: Now, words: &str) -> Result<String, String> {
         const WANTED: &str =
             "give the line: bulletin line=FUT-1, with from=NUMBER for those from a number on";

@@ -1,5 +1,9 @@
-//! Fields that a venue gets as the client sent them: which of a request's fields they are, and whether each line that the
-//! request may reach takes them.
+//! Fields of a client's request that the venue gets unchanged: which fields they are, and whether each line to which
+//! the request may be sent accepts them.
+//!
+//! A line accepts a field if its dictionary has the field in the message, if the type of the field is the type in the
+//! client's dictionary, and if both dictionaries allow the value. A line accepts a group if it accepts all its members,
+//! nested groups included, in the order in which the client sent them.
 //!
 //! A line takes a field that its dictionary has in the message, with the type that the client's dictionary gives it and a
 //! value that both allow; a group whose members, nested groups included, it has in this order.
@@ -23,7 +27,7 @@ use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::UserRule;
 
 impl Oms {
-    /// Finds where the requests to each line group may go.
+    /// Finds the lines to which requests for each line group may be sent.
     pub(super) fn find_reaches(&mut self) {
         let groups = &self.rules().groups;
         let reaches = groups
@@ -33,7 +37,7 @@ impl Oms {
         self.find_contracts();
     }
 
-    /// Resolves the settings for request fields, at the start and after a reload.
+    /// Finds the settings for the fields of requests, at the start and after a reload.
     pub(super) fn find_contracts(&mut self) {
         let sets = |user: &UserRule| user.contract.sets().next().is_some();
         let merges = self.rules().groups.iter().any(|group| group.merges);
@@ -65,8 +69,9 @@ impl Oms {
         (self.links.contracts, self.links.whose) = (contracts, whose_order);
     }
 
-    /// Where to begin to look closer at a request for an order: at its first unusual field, or behind all when its user
-    /// sets fields, when it may have those of its order, or when its route may depend on them.
+    /// Index of the first field of a request for an order that needs a closer look; `None` if no field does. If every
+    /// field is usual, the closer look begins after the last field, and only for three reasons: the settings of the
+    /// user add fields, a replace may take fields of its order, or the route may depend on fields.
     #[inline]
     pub(super) fn first_to_look_at(
         &self,
@@ -90,8 +95,9 @@ impl Oms {
         sets || is_routed || may_merge
     }
 
-    /// Adds the fields that the user of a request sets and that the client did not send, as far as the lines that the request
-    /// may reach have them in it. A parent order reaches none.
+    /// Adds the fields that the settings of the user set in a request and that the client did not send, if all lines to
+    /// which the request may be sent have the field in this message. A parent order is sent to no line, so it gets
+    /// none.
     pub(super) fn gather_sets(
         &mut self,
         index: SessionNo,
@@ -117,7 +123,7 @@ impl Oms {
         }
     }
 
-    /// The order of a replace.
+    /// The order that a replace names by OrigClOrdID(41).
     fn order_of(&self, index: SessionNo, message: &Message<'_>) -> Option<&Order> {
         let state = self.core.state();
         let original = message.get(tag::ORIG_CL_ORD_ID);
@@ -125,12 +131,12 @@ impl Oms {
         number.and_then(|number| state.orders().get(number))
     }
 
-    /// Adds the fields of its order that a replace does not name, where the settings merge them: those that all lines have
-    /// in a replace too, or that the order keeps without them.
+    /// Adds to a replace those fields of its order that the replace does not have, if the settings of the line group
+    /// merge them. A field that a line does not have in a replace is not sent: it is only kept with the order.
     ///
     /// # Errors
     ///
-    /// The field that the contract of a line refuses, or that makes them too long.
+    /// The field that the contract of a line refuses, or that makes the gathered fields too long.
     pub(super) fn gather_of_order(
         &mut self,
         index: SessionNo,
@@ -200,11 +206,12 @@ impl Oms {
         Ok(())
     }
 
-    /// Gathers a field of a request, or a count with its group, that its venue gets: how many fields they are.
+    /// Gathers a field of a request, or a NumInGroup field with its group, for the venue; returns the number of fields
+    /// that it has gathered.
     ///
     /// # Errors
     ///
-    /// The field that a line refuses, or that makes them too long.
+    /// The field that a line refuses, or that makes the gathered fields too long.
     pub(super) fn gather(
         &mut self,
         (index, group): (SessionNo, Option<usize>),
@@ -234,7 +241,7 @@ impl Oms {
             return Err(field.tag.into());
         }
         let reach = group.and_then(|group| self.reaches.get(group));
-        // An order that was not sent yet has the fields of its replace when it goes.
+        // If the order was not sent yet, the fields of its replace are sent in the order itself.
         let sent_in: &[&[u8]] = match message.msg_type() {
             b"G" => match self.order_of(index, message) {
                 Some(order) if order.state.is_unsent() => &[b"G", b"D"],
@@ -294,7 +301,7 @@ impl Oms {
     }
 }
 
-/// The tags that are one field with this one: a text may also be encoded.
+/// The tags that count as one field with this tag: a text, and the encoded text with its length.
 fn one_field(of: Tag) -> impl Iterator<Item = Tag> {
     const TEXT: [Tag; 3] = [tag::TEXT, 354, 355];
     let is_text = TEXT.contains(&of);

@@ -15,7 +15,8 @@ use crate::values::ids::SessionNo;
 use crate::values::value::{OrderType, TimeInForce};
 
 impl Oms {
-    /// Finds the clients that see orders placed elsewhere. Nothing is sent on the sessions that report them.
+    /// Finds the clients that get the reports of orders placed elsewhere. Nothing is sent on the drop copy sessions
+    /// that report those orders.
     pub(super) fn find_watchers(&mut self) {
         let rules = self.core.rules();
         let names = self.core.state().sessions();
@@ -37,7 +38,7 @@ impl Oms {
         self.watchers = watchers.collect::<Vec<_>>();
     }
 
-    /// Handles a message of a drop copy session of a venue: only ExecutionReports count.
+    /// Handles a message of a drop copy session of a venue: only ExecutionReports(8) are used.
     pub(super) fn copy_says(
         &mut self,
         at: i64,
@@ -95,7 +96,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Subscribes a link of copies to the copies that it has not received.
+    /// Requests, on a drop copy link, the copies that the OMS has not received.
     pub(super) fn ask_copies(&mut self, link: usize, index: SessionNo) {
         let (last, _) = self.core.state().link_numbers(index);
         let line = &mut self.links.tmp.lines[link];
@@ -104,7 +105,7 @@ impl Oms {
         }
     }
 
-    /// A message on a link of copies.
+    /// Handles a message of a drop copy link.
     pub(super) fn copy_delivered(
         &mut self,
         at: i64,
@@ -126,7 +127,8 @@ impl Oms {
         let Ok(copy) = frame.body::<R06>() else {
             return;
         };
-        // The day of its numbers is over: what it has received counts, its number no longer.
+        // The trading day of the link's sequence numbers is over: the copies that it has received count, the sequence
+        // number does not.
         let of_link = (index, line.fcm_id, line.day == self.core.state().day());
         let mut own = self.links.tmp.lines.iter();
         let own = own.find(|it| {

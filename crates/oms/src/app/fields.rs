@@ -1,4 +1,5 @@
-//! Which field of a client's request would not reach the venue, and which fields of requests and reports are dropped.
+//! Finds the field of a client's request that would not reach the venue, and counts the fields of requests and reports
+//! that are dropped.
 
 use fixwire_protocol::{Field, Message, Tag, tag};
 
@@ -17,21 +18,21 @@ use crate::values::locate::is_value;
 /// What becomes of a field of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum FieldUse {
-    /// The OMS uses it, or writes it itself.
+    /// The OMS uses the field, or writes the field itself.
     Ours,
     /// The venue gets it.
     Sent(SentBecause),
-    /// A contract leaves the field out; it is counted.
+    /// The contract leaves the field out; each dropped field is counted.
     Dropped(ContractOf),
-    /// The request is rejected.
+    /// The request is rejected because of the field.
     Refused,
 }
 
-/// Tags below this are found a second time without a search.
+/// For each tag below this number, a bit shows whether the field occurred before in the request.
 const COMMON: usize = 256;
 
-/// The first field of a request that needs a closer look: a field that the table does not let pass, or that occurs
-/// twice. `None` for most requests.
+/// Index of the first field of a request that needs a closer look: a field that the table of fields does not let pass,
+/// or a field that occurs twice. `None` for most requests.
 #[inline]
 pub(super) fn first_unusual(request: &Message<'_>) -> Option<usize> {
     let message = request_bit(request.msg_type());
@@ -59,8 +60,8 @@ fn search(fields: &[Field], message: Messages) -> Option<usize> {
 }
 
 impl Oms {
-    /// The first field of a request that would not reach the venue and that no setting drops; fields that are dropped
-    /// are counted.
+    /// The first field of a request that would not reach the venue and that no setting drops. Fields that a setting
+    /// drops are counted.
     #[inline]
     pub(super) fn not_carried(&mut self, index: SessionNo, message: &Message<'_>) -> Option<Tag> {
         let unusual = first_unusual(message)?;
@@ -68,8 +69,8 @@ impl Oms {
         lost.map(|lost| lost.tag)
     }
 
-    /// The first field that would not reach the venue, searched from the first unusual field on; fields that the venue gets
-    /// are gathered.
+    /// The first field that would not reach the venue; the search begins at the first unusual field. Fields that the
+    /// venue gets are gathered.
     #[cold]
     pub(super) fn look_closer(
         &mut self,
@@ -142,7 +143,7 @@ impl Oms {
             }
             found = Some(FieldUse::Sent(SentBecause::Named));
         }
-        // The OMS writes the number of a pool itself.
+        // The OMS writes the field of a number pool itself.
         let is_number = self.rules().pools.iter().any(|it| it.tag == field.tag);
         match request_treatment(field.tag, bit) {
             _ if bit & ORDERING == 0 || is_number => FieldUse::Refused,
@@ -151,8 +152,8 @@ impl Oms {
         }
     }
 
-    /// The line group of a request: the one that a condition chose for it or for its order, else by its symbol or the symbol
-    /// of its order.
+    /// The line group of a request: the group that the condition of a route chose for the request or its order, else
+    /// the group of its symbol, else the group of the symbol of its order.
     fn group_of(
         &self,
         (index, route): (SessionNo, Option<SessionNo>),
@@ -235,14 +236,14 @@ impl Oms {
                 };
                 let named = message.get(id);
                 let number = named.and_then(|id| state.used(index, id));
-                // An unknown order is refused as such.
+                // A request for an unknown order is refused as such, not for its fields.
                 number
                     .is_none_or(|number| fixwire_protocol::value::uint(value).ok() == Some(number))
             }
             FieldCondition::Parents => self.core.has_parents() && self.core.may_have_parents(index),
             FieldCondition::Trigger => true,
             FieldCondition::OverFix => group.is_none_or(|group| !group.over_tmp),
-            // Read with the values of the request.
+            // HandlInst(21) is read with the other values of the request.
             FieldCondition::HandlInst
             | FieldCondition::Price
             | FieldCondition::Stop
@@ -250,13 +251,13 @@ impl Oms {
             FieldCondition::Locate => {
                 let named = message.get(tag::ORIG_CL_ORD_ID);
                 let number = named.and_then(|id| state.used(index, id));
-                // An unknown order is refused as such.
+                // A request for an unknown order is refused as such, not for its fields.
                 number.is_none_or(|it| is_value(state.locates.of(it), tag, value))
             }
         }
     }
 
-    /// Whether a value of the header is part of the identity of a client's session.
+    /// Whether a header field with this value is part of the identity of a client's session.
     fn is_identity(&self, index: SessionNo, tag: Tag, value: &[u8]) -> bool {
         let client = self.links.clients.get(index).copied().flatten();
         let session = client.and_then(|client| self.sessions.get(client.session.0 as usize));
@@ -284,7 +285,8 @@ impl Oms {
         message.msg_type() == b"D" && is_pool() == Some(tag)
     }
 
-    /// Counts the fields of a message of a venue that are not passed on; whether others go to the client as they are.
+    /// Counts the fields of a venue's message that clients do not get; returns whether the message has other fields,
+    /// which clients get unchanged.
     #[inline]
     pub(super) fn count_report(&mut self, message: &Message<'_>) -> bool {
         let bit = report_bit(message.msg_type());

@@ -1,4 +1,4 @@
-//! Lines that speak TMP: hands frames and time to their links, and carries out what these want done.
+//! Lines that speak TMP: passes received frames and the time to the links, and carries out what the links request.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -17,21 +17,22 @@ use crate::values::ids::SessionNo;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
 
-/// Maximum number of bytes of frames that wait until there is room for their effects.
+/// Maximum number of bytes of received frames that wait until the outbox has room for their effects.
 const BEHIND_MOST: usize = 8 << 20;
-/// Requests that a link sends before their frames are written.
+/// Maximum number of requests that a link sends before their frames are written.
 const BATCH: usize = 64;
-/// Maximum number of reports of a frame: accepted, filled, the rest cancelled.
+/// Maximum number of reports that one frame causes: accepted, filled, and the rest cancelled.
 const REPORTS: usize = 3;
-/// How long after the start of the process the first login waits: a second and what makes it pass, in nanoseconds.
+/// How long the first login waits after the start of the process, in nanoseconds: a second, and one nanosecond so that
+/// the second is over.
 const FLOW_SECOND: u64 = 1_000_000_001;
-/// Room for the note of the numbers of a link.
+/// Maximum number of bytes of the journal note with the sequence numbers of a link.
 const NOTE: usize = 64;
 /// Number of consecutive refused logins after which the OMS does not log in again: the exchange locks the session at
 /// the third.
 const REFUSED_MOST: u8 = 2;
 
-/// The engine's event has this reason, ours the whole of it.
+/// The engine's event only has this reason; the event of the OMS has the full reason.
 const LINK_ENDED: Hangup = Hangup("the TMP link ended: the OMS has an event with the reason");
 
 fn link_now(now: Now) -> LinkNow {
@@ -46,8 +47,8 @@ fn both((inbound, outbound): (u32, u32)) -> LinkNumbers {
 }
 
 impl Oms {
-    /// Adds lines that speak TMP, in the order of the engine's links. Stop orders of their line groups are held by the
-    /// OMS. [`Oms::tmp_problems`] says whether lines and settings fit each other.
+    /// Adds lines that speak TMP, in the order of the engine's links. The OMS holds the stop orders of their line
+    /// groups. [`Oms::tmp_problems`] reports lines and settings that do not fit each other.
     #[must_use]
     pub fn with_tmp_lines(mut self, lines: Vec<OmsTmpLine>) -> Self {
         self.links.tmp = TmpLines::new(lines);
@@ -61,7 +62,7 @@ impl Oms {
         problems(rules, lines)
     }
 
-    /// Finds the lines in the state, and continues with their sequence numbers.
+    /// Finds the TMP lines in the state, and continues with the sequence numbers that the state has for them.
     pub(super) fn find_links(&mut self) {
         let (state, tmp) = (self.core.state(), &mut self.links.tmp);
         for line in &mut tmp.lines {
@@ -80,7 +81,7 @@ impl Oms {
         tmp.greets_at = started.saturating_add(FLOW_SECOND);
     }
 
-    /// A frame has arrived.
+    /// Handles a frame that has arrived on a link.
     pub(super) fn link_says(
         &mut self,
         now: Now,
@@ -105,7 +106,7 @@ impl Oms {
         Ok(())
     }
 
-    /// A link is connected, or no longer.
+    /// Handles that a link is connected or disconnected.
     pub(super) fn link_is(
         &mut self,
         now: Now,
@@ -127,7 +128,8 @@ impl Oms {
         self.serve_links(now, outbox);
     }
 
-    /// Unsent requests are in flight like sent requests. Reports that were not applied come again after the next login.
+    /// Handles the loss of a link. Requests that were not sent count as in flight, as sent requests do. The exchange
+    /// resends reports that were not applied, after the next login.
     fn lose_link(&mut self, session: SessionId) {
         let index = self.index(session);
         let numbers = index.map(|index| self.core.state().link_numbers(index));
@@ -141,7 +143,7 @@ impl Oms {
         self.changed.push_back((session, Some(Presence::Lost)));
     }
 
-    /// Time has passed.
+    /// Does what is due at this time on all links.
     pub(super) fn links_at(&mut self, now: Now, outbox: &mut Outbox) {
         for line in &mut self.links.tmp.lines {
             if line.client.next_due().is_some_and(|due| due <= now.mono.0) {
@@ -151,7 +153,7 @@ impl Oms {
         self.serve_links(now, outbox);
     }
 
-    /// Carries out what the links want done, as far as there is room.
+    /// Carries out what the links request, as far as the outbox has room.
     fn serve_links(&mut self, now: Now, outbox: &mut Outbox) {
         if !self.begin(now, outbox) || !self.renew_links(now, outbox) {
             return;
@@ -171,7 +173,7 @@ impl Oms {
         }
     }
 
-    /// Ends a connection whose login would be refused.
+    /// Closes the connection of a link whose login would be refused.
     fn leave_locked_out(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
         if self.has_link_room(outbox) {
             self.links.tmp.lines[link].greets = false;
@@ -186,10 +188,10 @@ impl Oms {
         self.has_report_room(1, outbox)
     }
 
-    /// Whether there is room for this number of reports.
+    /// Whether the outbox has room for this number of reports.
     fn has_report_room(&self, reports: usize, outbox: &Outbox) -> bool {
         let (messages, bytes) = self.room();
-        // The texts of a frame are in one of them only.
+        // At most two of the reports that a frame causes have its texts.
         let bytes = bytes * reports.min(2);
         outbox.has_room(reports * messages + 1, bytes + NOTE)
     }
@@ -201,7 +203,8 @@ impl Oms {
         };
         let (mut actions, mut done) = (core::mem::take(&mut line.actions), line.done);
         let is_copy = line.copies.is_some();
-        // The day of its numbers is over: what it has received counts, and it sends nothing.
+        // The trading day of the line's sequence numbers is over: reports that it has received count, and it sends
+        // nothing.
         let is_over = line.day != self.core.state().day();
         let mut saved = None;
         let mut left = false;
@@ -255,7 +258,7 @@ impl Oms {
         core.set_link_numbers(at, index, inbound, outbound, &mut out);
     }
 
-    /// Saves a lowered number once the status of all orders is requested.
+    /// Saves the lowered sequence number of a link in the journal, once the status of all orders is requested.
     fn save_lowered(&mut self, now: Now, link: usize, outbox: &mut Outbox) {
         let line = &self.links.tmp.lines[link];
         let is_ready = line.client.state() == ClientLinkState::Ready;
@@ -283,7 +286,7 @@ impl Oms {
         let session = SessionId::of_link(link as u32);
         match *action {
             LinkAction::Send(frame) => {
-                // There is room: it was checked.
+                // The outbox has room: that was checked before.
                 let _ = outbox.frame(session, frame);
                 // The journal has stars in place of the proof of the password.
                 if let Some(key_value) = key_value_range(frame) {
@@ -310,7 +313,7 @@ impl Oms {
                 }
             }
             LinkAction::Warn(warning) => {
-                // The exchange has lost reports, or orders too.
+                // The exchange has lost reports, and perhaps orders.
                 if let LinkWarning::NumberLowered { .. } = warning {
                     self.links.tmp.lines[link].is_lowered = true;
                 }
@@ -322,7 +325,7 @@ impl Oms {
         }
     }
 
-    /// Asks for the state of trading of each flow group, when that is configured.
+    /// Requests the state of trading of each flow group from the exchange, when the settings say so.
     pub(super) fn ask_markets(&mut self, link: usize, index: SessionNo) {
         if self.core.follows_markets(index) {
             let questions = self.core.flow_groups(index).into_iter();
@@ -331,7 +334,7 @@ impl Oms {
         }
     }
 
-    /// Raises an event when the exchange accepts fewer messages than the flow of the line's group allows.
+    /// Raises an event when the exchange accepts fewer messages than the flow limit of the line's group allows.
     fn check_flow(&mut self, link: usize, limit: u16) {
         let line = &self.links.tmp.lines[link].name;
         let mut groups = self.core.rules().groups.iter();
@@ -348,7 +351,7 @@ impl Oms {
         }
     }
 
-    /// Ends a connection.
+    /// Closes the connection of a link.
     fn close(
         &mut self,
         now: Now,
@@ -371,7 +374,7 @@ impl Oms {
                 why: hangup.0,
             },
         });
-        // There is room: it was checked.
+        // The outbox has room: that was checked before.
         let _ = outbox.hang_up(SessionId::of_link(link as u32), hangup);
         if let Some(index) = index {
             let at = self.at(now);
@@ -383,7 +386,7 @@ impl Oms {
         }
     }
 
-    /// An application message of the exchange.
+    /// Handles an application message of the exchange.
     fn delivered(
         &mut self,
         now: Now,
@@ -424,7 +427,7 @@ impl Oms {
         }
     }
 
-    /// Raises what a report is that changes no order of ours.
+    /// Raises the event for a report that changes no order of the OMS.
     pub(super) fn raise_heard(&mut self, said: &TmpOutcome) {
         match said.heard {
             ReportOutcome::FillsMissing(order) => self.fills_missing(order),
@@ -437,7 +440,7 @@ impl Oms {
         }
     }
 
-    /// Sends the requests that wait, as far as flow limits and room allow.
+    /// Sends queued requests, as far as the flow limits and the room in the outbox allow.
     pub(super) fn send_frames(&mut self, now: Now, outbox: &mut Outbox) {
         while !self.links.tmp.unsent.is_empty() && self.has_link_room(outbox) {
             let number = self.links.tmp.unsent.pop_front().unwrap_or_default();
@@ -454,7 +457,7 @@ impl Oms {
         }
     }
 
-    /// Sends some requests of a line; whether more can be sent.
+    /// Sends some queued requests of a line; returns whether more can be sent.
     fn send_some(&mut self, now: Now, link: usize, outbox: &mut Outbox) -> bool {
         let room = self.has_link_room(outbox);
         let line = &mut self.links.tmp.lines[link];
@@ -493,9 +496,9 @@ impl Oms {
         }
         self.carry_out(now, link, outbox);
         match failed {
-            // It was closed in this turn: they are in flight.
+            // The link was closed in this turn: its requests count as in flight.
             Some(LinkSendError::NotReady) => self.links.tmp.lines[link].queue.clear(),
-            // Without room it is tried again.
+            // Without room in the outbox, the OMS tries again later.
             Some(LinkSendError::NumbersUsed) if !self.has_link_room(outbox) => {}
             Some(LinkSendError::NumbersUsed) => {
                 let why = Hangup("all sequence numbers of the day are used");
@@ -511,8 +514,8 @@ impl Oms {
         has_more && line.actions.is_empty() && failed.is_none()
     }
 
-    /// A new trading day begins with new numbers, so with new connections; true when all lines have them. Reports that
-    /// came before count first.
+    /// Starts new connections on a new trading day, since its sequence numbers begin again; returns true when all lines
+    /// have the new sequence numbers. Reports received before are handled first.
     fn renew_links(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         if !self.begun {
             return false;

@@ -1,4 +1,4 @@
-//! Requests of clients for the state of a market that get updates.
+//! Subscriptions of clients to the state of a market: requests that are answered once and then get updates.
 
 use alloc::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::fix::clients::Client;
 use crate::fix::market_requests::MarketRequest;
 use crate::values::value::{Market, Text};
 
-/// Most requests of a session that get updates.
+/// Maximum number of subscriptions of a session.
 const MOST: usize = 64;
 
 /// A request that gets updates while its client stays connected.
@@ -16,38 +16,39 @@ const MOST: usize = 64;
 pub(crate) struct MarketWatch {
     pub client: Client,
     pub request: MarketRequest,
-    /// State that was reported to the client last.
+    /// The state of the market that was last reported to the client.
     pub said: Option<Market>,
 }
 
-/// All watches. They end with the connection of their client, so they are not part of the state.
+/// All subscriptions. A subscription ends when its client disconnects, so subscriptions are not part of the state of
+/// the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct MarketWatches {
     pub(crate) all: Vec<MarketWatch>,
-    /// The watch that is looked at next, after a change; none when all clients know the states.
+    /// Index of the subscription that is checked next after a change; `None` when all clients have the current states.
     pub(crate) next: Option<usize>,
 }
 
 impl MarketWatches {
-    /// A state of a market was set.
+    /// Handles a changed state of a market.
     pub(crate) fn changed(&mut self) {
         if !self.all.is_empty() {
             self.next = Some(0);
         }
     }
 
-    /// Whether clients may not know of a change.
+    /// Whether a change may still have to be reported to a client.
     pub(crate) fn is_due(&self) -> bool {
         self.next.is_some()
     }
 
-    /// A client is disconnected.
+    /// Removes the subscriptions of a client that is disconnected.
     pub(crate) fn stop(&mut self, session: SessionId) {
         self.all.retain(|watch| watch.client.session != session);
         self.look_again();
     }
 
-    /// Places have changed: looks at all of them again, if there is something to report.
+    /// Checks all subscriptions again, since their indexes have changed, if a change still has to be reported.
     fn look_again(&mut self) {
         if self.is_due() {
             self.next = Some(0);
@@ -61,7 +62,7 @@ impl MarketWatches {
         self.look_again();
     }
 
-    /// Whether a session may have no more watches.
+    /// Whether a session has the maximum number of subscriptions.
     pub(crate) fn is_full(&self, session: SessionId) -> bool {
         let all = self.all.iter();
         all.filter(|watch| watch.client.session == session).count() >= MOST
@@ -71,7 +72,7 @@ impl MarketWatches {
         self.all.push(watch);
     }
 
-    /// The next watch after a change; `None` after the last watch.
+    /// The next subscription to check after a change; `None` after the last subscription.
     pub(crate) fn next_due(&mut self) -> Option<&mut MarketWatch> {
         let at = self.next?;
         self.next = (at < self.all.len()).then_some(at + 1);

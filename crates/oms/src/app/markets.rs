@@ -9,7 +9,7 @@ use crate::fix::market_requests::{self, MarketRequest, Subscription};
 use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
-/// The state of what a request is about; `None` when it is unknown.
+/// The state of the market that a request names; `None` when the OMS does not know the state.
 fn market_now(core: &Core, request: &MarketRequest) -> Option<Market> {
     if request.is_of_all() {
         return core.overall_market();
@@ -18,7 +18,7 @@ fn market_now(core: &Core, request: &MarketRequest) -> Option<Market> {
 }
 
 impl Oms {
-    /// Answers a client's request for the state of a market, and keeps it when updates are wanted.
+    /// Answers a client's request for the state of a market, and keeps the request when the client wants updates.
     pub(super) fn market_asked(
         &mut self,
         index: SessionNo,
@@ -33,7 +33,7 @@ impl Oms {
         }
         let (request, asked) = market_requests::read(self.core.state(), message)?;
         let watches = &mut self.links.watches;
-        // One with the same id replaces it.
+        // A request with the same id replaces the earlier subscription.
         watches.remove(client.session, request.kind, &request.id);
         if asked == Subscription::Nothing {
             return Ok(());
@@ -53,7 +53,8 @@ impl Oms {
         Ok(())
     }
 
-    /// Reports to clients what has changed, as far as there is room; whether some is left.
+    /// Reports changed states of markets to clients, as far as the outbox has room; returns whether some are still to
+    /// be reported.
     pub(super) fn report_markets(&mut self, outbox: &mut Outbox) -> bool {
         while self.links.watches.is_due() {
             if !self.has_room(outbox) {

@@ -57,57 +57,58 @@ use requests::routes;
 use session::{Reach, dictionaries, versions};
 use texts::Languages;
 
-/// Maximum output of handling one message: notes and messages, and their bytes.
-const ROOM: (usize, usize) = (16, 16 << 10);
-/// Additional output for each client that gets the reports of orders placed elsewhere: notes and messages, and their
+/// Maximum output of handling one message: the number of entries (journal notes and messages), and the sum of their
 /// bytes.
+const ROOM: (usize, usize) = (16, 16 << 10);
+/// Additional output for each client that gets the reports of orders placed elsewhere: the number of entries, and the
+/// sum of their bytes.
 const WATCHED: (usize, usize) = (4, 2 << 10);
-/// Events in one step of a longer task.
+/// Maximum number of events in one step of a longer task.
 const STEP: usize = 64;
 
 /// An order management system over FIX sessions.
 pub struct Oms {
     core: Core,
     sessions: Vec<OmsSession>,
-    /// Hash key for the ids of client messages.
+    /// Secret key of the hash of client message ids, such as ClOrdID(11).
     key: u128,
     begun: bool,
-    /// Sessions that logged on or disconnected, which the state does not know yet; without a presence those that
-    /// were not connected at the start.
+    /// Sessions that logged on or disconnected, which are not yet recorded in the state. Without a presence: sessions
+    /// that were not connected at the start.
     changed: VecDeque<(SessionId, Option<Presence>)>,
-    /// Start time by both clocks.
+    /// Start time by the monotonic clock and by the wall clock.
     start: Option<(Mono, i64)>,
-    /// State number of each engine session.
+    /// The session's number in the state, by the index of the engine session.
     indices: Vec<Option<SessionNo>>,
     links: Links,
-    /// Drop copy sessions and their accounts.
+    /// Sessions that send drop copies to clients, and the accounts that each may see.
     copies: Vec<(Client, Vec<String>)>,
-    /// Clients that may see the reports of orders placed elsewhere; empty without a drop copy of a venue.
+    /// Clients that may get the reports of orders placed elsewhere; empty when no venue has a drop copy session.
     watchers: Vec<(Client, UserRule)>,
     /// `None` when no client has a language.
     languages: Option<Box<Languages>>,
     before: Before,
     rates: ClientRates,
-    /// Mass status requests being answered, in order.
+    /// Mass status requests that are being answered, in the order of their arrival.
     listings: VecDeque<Listing>,
     recoveries: Recoveries,
     dropped: DroppedFields,
     not_used: NotUsed,
     /// Orders whose clients wait for the venue's answer to a status request.
     status_waits: Vec<Number>,
-    /// By line group.
+    /// Lines that requests may reach, by line group.
     reaches: Vec<Reach>,
-    /// Whether a user sets fields of its requests, or replaces have those of their orders.
+    /// Whether the settings of a user add fields to requests, or replaces get fields of their orders.
     adds_fields: bool,
-    /// Requests for orders are looked at more closely: fields are added to them, or routes have conditions.
+    /// Whether requests for orders need a closer look: fields are added to requests, or routes have conditions.
     looks_at_all: bool,
     gathered: Gathered,
     note: Vec<u8>,
-    /// Lines whose ExecID(17) clients get.
+    /// Lines whose ExecID(17) is passed on to clients.
     exec_id_lines: Vec<SessionNo>,
     /// The dictionaries of all sessions, each once.
     dictionaries: Vec<Arc<Dictionary>>,
-    /// A report with fields of its venue, while it is written.
+    /// Buffer for a report with fields of its venue.
     body: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -193,7 +194,7 @@ impl Oms {
         &mut self.core
     }
 
-    /// The core and its output.
+    /// The core, and the output for its events.
     #[inline]
     fn parts<'a>(
         &'a mut self,
@@ -204,7 +205,7 @@ impl Oms {
         (core, out)
     }
 
-    /// Core and output, and the fields that were gathered from the message.
+    /// The core, the output for its events, and the fields that were gathered from the message.
     #[inline]
     fn parts_with_fields<'a>(
         &'a mut self,
@@ -214,7 +215,7 @@ impl Oms {
         self.parts_of(outbox, message, None)
     }
 
-    /// Core and output; clients get fields of the venue's report.
+    /// The core, and the output for its events with which clients get fields of the venue's report.
     #[inline]
     fn parts_of<'a>(
         &'a mut self,
@@ -245,7 +246,7 @@ impl Oms {
         (&mut self.core, out, self.gathered.fields())
     }
 
-    /// Start time plus monotonic time elapsed: never goes backwards, even if the clock is changed.
+    /// Start time plus elapsed monotonic time, in nanoseconds: never goes backwards, even if the wall clock is changed.
     fn at(&mut self, now: Now) -> i64 {
         let state = self.core.state().time();
         let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));
@@ -253,16 +254,17 @@ impl Oms {
         time.saturating_add(passed).max(state)
     }
 
-    /// Maximum output of one message, including copies of reports.
+    /// Maximum output of handling one message, copies of reports included: the number of entries, and the sum of their
+    /// bytes.
     fn room(&self) -> (usize, usize) {
         let (each, watchers) = (1 + self.rules().drop_copies.len(), self.watchers.len());
         let bytes = ROOM.1 * each + WATCHED.1 * watchers;
-        // A translation is shorter than all that a message has besides.
+        // A translation is shorter than the rest of its message, so twice the bytes are enough.
         let bytes = bytes << u8::from(self.languages.is_some());
         (ROOM.0 * each + WATCHED.0 * watchers, bytes)
     }
 
-    /// Adds translations to what was written since, from this entry on.
+    /// Adds translations to the messages of the outbox, from entry `written` on.
     #[inline]
     fn translate(&mut self, written: usize, outbox: &mut Outbox) {
         if let Some(languages) = &mut self.languages {
@@ -282,13 +284,13 @@ impl Oms {
         }
     }
 
-    /// State number of a session to a venue.
+    /// State number of a session that leads to a venue; `None` for other sessions.
     pub(super) fn line(&self, session: SessionId) -> Option<SessionNo> {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
     }
 
-    /// The venue counts more fills than it has reported.
+    /// Handles an order for which the venue counts more fills than it has reported.
     #[cold]
     pub(super) fn fills_missing(&mut self, order: Number) {
         let line = self

@@ -1,4 +1,4 @@
-//! Output of events: notes, reports, orders.
+//! Output of events: journal notes, reports to clients, orders and requests to venues.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,17 +33,17 @@ use crate::values::value::{MassEnd, Number, RequestKind};
 
 use super::texts::Languages;
 
-/// Destinations of messages.
+/// The sessions and links to which messages are sent.
 #[derive(Default)]
 pub(super) struct Links {
-    /// Engine session of each session of the state that speaks FIX.
+    /// The engine session of each state session that speaks FIX.
     pub clients: Table<SessionNo, Option<Client>>,
     /// The contract of each line whose group names fields; empty when no group does.
     pub contracts: Table<SessionNo, Option<LineContract>>,
-    /// Fields of their orders that cancels, and that status requests of the OMS have, by line.
+    /// By line: the fields of the order that a cancel and a status request of the OMS repeat, in this order.
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
     pub tmp: TmpLines,
-    /// Subscriptions of clients to states of markets.
+    /// Subscriptions of clients to the state of a market.
     pub watches: MarketWatches,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Out<'a> {
     pub watchers: &'a [(Client, UserRule)],
     /// Languages of clients; `None` when all texts are English.
     pub languages: Option<&'a mut Languages>,
-    /// What the venue says in the report being handled, if clients get fields of it.
+    /// Fields of the venue's report that is being handled, if clients get some of them.
     pub venue: Option<VenueWords<'a>>,
     /// The client message being handled.
     pub message: Option<&'a Message<'a>>,
@@ -69,16 +69,16 @@ pub(super) struct VenueWords<'a> {
     pub fields: VenueFields<'a>,
     /// Engine sessions.
     pub sessions: &'a [OmsSession],
-    /// A buffer.
+    /// Buffer in which a body is written.
     pub body: &'a mut Vec<u8>,
-    /// Counts fields that a receiver has no place for.
+    /// Counts the fields that the receiver's dictionary has no place for.
     pub dropped: &'a mut TagCounts,
 }
 
 static NO_TAGS: [Vec<Tag>; 2] = [Vec::new(), Vec::new()];
 
 impl VenueWords<'_> {
-    /// Adds them to the reports of an event, from this entry on.
+    /// Adds the fields to the reports of an event, from entry `from` of the outbox on.
     #[cold]
     fn add(&mut self, event: &OrderEvent<'_>, before: &Before, from: usize, outbox: &mut Outbox) {
         if !self.fields.is_of(event, before) {
@@ -111,7 +111,7 @@ impl Sink for Out<'_> {
         self.note.clear();
         state.time().put(self.note);
         event.put(self.note);
-        // There is room: it was checked before the first event.
+        // The outbox has room: that was checked before the first event.
         let noted = match canary::is(OmsPlantedFault::SkipNote) && state.events().is_multiple_of(5)
         {
             true => Ok(()),
@@ -279,7 +279,7 @@ impl Sink for Out<'_> {
     }
 }
 
-/// Whether the last fill of an order arrived after the order ended otherwise than filled.
+/// Whether the last fill of an order arrived after the order had ended in another way than filled.
 fn is_late(state: &OmsState, order: u64) -> bool {
     let end = state.end_of(order);
     end.is_some_and(|how| how != crate::End::Filled)
@@ -301,7 +301,7 @@ impl Out<'_> {
         }
     }
 
-    /// Sessions that receive copies of the reports of an order.
+    /// Sends copies of the reports of an order to the sessions that receive drop copies.
     fn copy(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         if self.copies.is_empty() {
             return;
@@ -310,7 +310,7 @@ impl Out<'_> {
         let Some(order) = order.and_then(|order| state.orders().get(order)) else {
             return;
         };
-        // It is at no venue: its children are.
+        // A parent order is at no venue: only its children are.
         if state.families.is_parent(order.number) {
             return;
         }
@@ -338,7 +338,7 @@ impl Out<'_> {
         }
     }
 
-    /// Reports what happens to the trading day.
+    /// Raises the events about the trading day.
     #[cold]
     fn day(&mut self, state: &OmsState, event: &DayEvent<'_>) {
         match *event {
@@ -352,7 +352,7 @@ impl Out<'_> {
                 });
             }
             DayEvent::Day { date, .. } => {
-                // Not the first day of a new journal.
+                // The first day of a new journal raises no event.
                 if state.last > 0 {
                     let unconfirmed = &unconfirmed_at_venues(state);
                     (self.listener)(OmsEvent::DayStarted {

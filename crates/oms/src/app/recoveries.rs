@@ -1,4 +1,4 @@
-//! Carries out requests for reports: a few reports a turn, so that other work does not wait.
+//! Carries out requests of clients for earlier reports: a few reports per turn, so that other work is not delayed.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -18,16 +18,16 @@ use crate::values::ids::SessionNo;
 use crate::values::report_numbers::ReportNumbers;
 use crate::values::value::Text;
 
-/// Reports that are sent again in one turn: a turn must stay short for orders.
+/// Maximum number of reports that are sent again in one turn: a turn must stay short, so that orders do not wait.
 const TURN: usize = 32;
-/// How long it waits after that: the client has to read them.
+/// Pause after such a turn, in which the client can read the reports.
 const PACE: Nanos = Nanos(1_000_000);
-/// How long it waits before it asks the archive again.
+/// Pause before the archive is asked again.
 const PAUSE: Nanos = Nanos(500_000);
-/// Requests of a session that may wait.
+/// Maximum number of requests for reports that may wait for a session.
 const MOST: usize = 4;
 
-/// Requests for reports, in order; the first request is carried out.
+/// Requests for reports in the order of their arrival; the first one is being carried out.
 #[derive(Default)]
 pub(super) struct Recoveries {
     pub(super) archive: Option<Box<dyn ReportArchive>>,
@@ -53,7 +53,7 @@ pub(super) struct Recovery {
     pub(super) id: Text,
     pub(super) number: u64,
     pub(super) request: ReportRequest,
-    /// The archive has the request.
+    /// Whether the archive has received the request.
     pub(super) is_asked: bool,
 }
 
@@ -102,12 +102,13 @@ impl Recoveries {
 }
 
 impl Oms {
-    /// Sets where reports that clients request again are found. Without it such requests are refused.
+    /// Sets the archive that makes earlier reports again. Without an archive, requests for reports are refused.
     pub fn set_archive(&mut self, archive: Box<dyn ReportArchive>) {
         self.recoveries.archive = Some(archive);
     }
 
-    /// The client or drop copy of a session, and which reports it may request; `None` for none.
+    /// The client or drop copy of a session, and which reports it may request; `None` for a session that may request no
+    /// reports.
     fn receiver(
         &self,
         from: SessionId,
@@ -128,7 +129,7 @@ impl Oms {
         Some((client, receiver))
     }
 
-    /// An ApplicationMessageRequest(BW).
+    /// Handles an ApplicationMessageRequest(BW).
     pub(super) fn reports_asked(
         &mut self,
         from: SessionId,
@@ -169,7 +170,7 @@ impl Oms {
         let numbers = ReportNumbers::new(self.rules().appl_id.as_bytes());
         client.numbers = Some(numbers.resent());
         if let Some(receiver) = receiver {
-            // It is acknowledged once the archive says what is available.
+            // The request is acknowledged once the archive says which reports are available.
             self.recoveries.queue.push_back(Recovery {
                 id: Text::new(asked.id),
                 number: self.recoveries.count,
@@ -218,7 +219,7 @@ impl Oms {
         Some((NoReports::NotAvailable, text))
     }
 
-    /// Sends some more reports again. Returns when there is more to do; `None` for no request.
+    /// Sends the next reports again. Returns the time until more reports can be sent; `None` when no request waits.
     pub(super) fn recover(&mut self, outbox: &mut Outbox) -> Option<Nanos> {
         let mut left = TURN;
         while left > 0 && self.has_room(outbox) {
@@ -228,7 +229,7 @@ impl Oms {
                 let to = first.request.client.session;
                 let mut report = outbox.begin(to, &msg_type);
                 report.encoded(body);
-                // There is room: it was checked.
+                // The outbox has room: that was checked before.
                 let _ = report.finish();
                 left -= 1;
                 continue;

@@ -35,46 +35,46 @@ use crate::values::ids::SessionNo;
 use crate::values::rules::{UserRule, matches};
 use crate::values::value::Number;
 
-/// Reads the notes of the journal again. All methods return at once: another thread does the reading.
+/// Reads the notes of the journal again. All methods return at once, since another thread reads the notes.
 pub trait ReportArchive: Send {
-    /// Begins to carry out a request. Only one at a time.
+    /// Begins to carry out a request. Only one request may be carried out at a time.
     fn ask(&mut self, request: ReportRequest);
 
-    /// Notes that were found since the last call.
+    /// Progress of the request since the last call; `None` when there is no progress.
     fn news(&mut self) -> Option<ArchiveNews>;
 
-    /// Gives up the request: nothing further about it is answered.
+    /// Gives up the request: nothing more about it is returned by [`news`](Self::news).
     fn stop(&mut self);
 }
 
 /// Progress of a request.
 #[derive(Debug)]
 pub enum ArchiveNews {
-    /// The journal is open: reports from this number on are available. Comes first.
+    /// The journal is open: reports from number `from` on are available. Always the first progress of a request.
     Opened {
-        /// The number.
+        /// The number of the first report that is available.
         from: u64,
     },
     /// Some reports.
     Reports(ReportBatch),
-    /// There are no more notes.
+    /// All notes of the request were read.
     Done,
-    /// The journal could not be read; why.
+    /// The journal could not be read, for this reason.
     Failed(String),
 }
 
-/// Reports, in order: their messages without headers.
+/// Reports in their order, as messages without headers.
 #[derive(Debug, Default)]
 pub struct ReportBatch {
     bytes: Vec<u8>,
-    /// MsgType(35) and end of each.
+    /// MsgType(35) of each report, and the offset at which the report ends.
     ends: Vec<(u8, usize)>,
-    /// The first report that was not taken, and where it begins.
+    /// Index of the first report that was not taken yet, and the offset at which it begins.
     next: (usize, usize),
 }
 
 impl ReportBatch {
-    /// Bytes of its reports.
+    /// Number of bytes of all reports of the batch.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes.len()
@@ -85,7 +85,7 @@ impl ReportBatch {
         self.ends.push((msg_type, self.bytes.len()));
     }
 
-    /// The next report: MsgType(35), and its fields.
+    /// Takes the next report: its MsgType(35) and its fields.
     pub(crate) fn take(&mut self) -> Option<([u8; 1], &[u8])> {
         let (at, start) = self.next;
         let (msg_type, end) = *self.ends.get(at)?;
@@ -95,12 +95,12 @@ impl ReportBatch {
 }
 
 impl ReportFilter {
-    /// Whether it selects by what happens to an order later.
+    /// Whether the filter depends on later events of the same order.
     fn looks_ahead(self) -> bool {
         self.last || self.working || self.with_fills
     }
 
-    /// Whether an event fits, apart from what happens later.
+    /// Whether the filter selects an event, as far as later events of the order do not matter.
     fn fits(self, event: &OrderEvent<'_>, order: Option<Number>) -> bool {
         let is_pending = matches!(
             event,
@@ -124,24 +124,24 @@ impl ReportFilter {
     }
 }
 
-/// Whose reports they are.
+/// For whom the reports are made.
 #[derive(Clone, Debug)]
 pub(crate) enum ReportReceiver {
     /// A client: reports of its own requests, for accounts with the right `reports`.
     Client {
-        /// The session, by its number in events.
+        /// The session, by its number in the state.
         session: SessionNo,
-        /// Rights of the user.
+        /// Settings of the user, with its rights.
         user: Box<UserRule>,
     },
     /// A drop copy: executions of these accounts.
     Copy {
-        /// Accounts; `*` matches any suffix.
+        /// Names of the accounts; `*` matches any suffix.
         accounts: Vec<String>,
     },
 }
 
-/// A request for the reports of a range of numbers.
+/// A request for the reports of a range of event numbers.
 #[derive(Clone, Debug)]
 pub struct ReportRequest {
     pub(crate) first: u64,
@@ -150,31 +150,31 @@ pub struct ReportRequest {
     pub(crate) receiver: ReportReceiver,
     /// The client's dictionary.
     pub(crate) dictionary: Arc<Dictionary>,
-    /// The dictionaries of all sessions: whatever message caused a report was read with one of them.
+    /// The dictionaries of all sessions: each message that caused a report was read with one of these.
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
-    /// Lines whose ExecID(17) it gets.
+    /// Lines whose ExecID(17) the receiver gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
     pub(crate) filter: ReportFilter,
 }
 
 impl ReportRequest {
-    /// The first number.
+    /// The number of the first event of the range.
     #[must_use]
     pub fn first(&self) -> u64 {
         self.first
     }
 
-    /// The last number, of an event that has happened.
+    /// The number of the last event of the range; the event has happened.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
     }
 }
 
-/// State of an order in the range.
+/// What later happened to an order that has reports in the range.
 #[derive(Clone, Copy, Debug, Default)]
 struct OrderOutcome {
-    /// The number of its last report.
+    /// The event number of the order's last report.
     last: u64,
     has_fill: bool,
     is_open: bool,
@@ -190,19 +190,19 @@ pub struct ReportReplay {
     state: OmsState,
     before: Before,
     outbox: Outbox,
-    /// A report with fields of its venue, while it is written.
+    /// Buffer for a report with fields of its venue.
     body: Vec<u8>,
     decoder: Decoder,
     outcomes: BTreeMap<Number, OrderOutcome>,
-    /// The notes are read to collect outcomes.
+    /// Whether the notes are being read only to collect the outcomes of orders.
     collects: bool,
 }
 
 impl ReportReplay {
-    /// Room for the reports of one event.
+    /// Maximum number of bytes of the reports of one event.
     const ROOM: usize = 16 << 10;
 
-    /// Carries out a request; [`begin`](Self::begin) comes first.
+    /// A replay for a request; [`begin`](Self::begin) must be called first.
     #[must_use]
     pub fn new(request: ReportRequest) -> Self {
         let mut decoder = Decoder::with_capacity(128);
@@ -219,13 +219,13 @@ impl ReportReplay {
         }
     }
 
-    /// Begins to read; `state` is the state before the next note, and has no event of the range.
+    /// Begins to read. `state` is the state before the first note, and has no event of the range.
     pub fn begin(&mut self, state: OmsState) {
         self.state = state;
     }
 
-    /// Reads the next note, with the message that caused it, empty for none; adds its report to the batch. Returns
-    /// true at the end of the range.
+    /// Reads the next note and adds its report to the batch. `cause` is the message that caused the event, empty if no
+    /// message did. Returns true at the end of the range.
     pub fn take(&mut self, note: &[u8], cause: &[u8], batch: &mut ReportBatch) -> bool {
         let Some((at, event)) = timed_event(note) else {
             self.state.apply_note(note);
@@ -240,7 +240,7 @@ impl ReportReplay {
         number >= self.request.last
     }
 
-    /// Whether the notes are to be read once more, from the same state on. Called at the end of the range.
+    /// Whether the notes must be read a second time, from the same state on. Called at the end of the range.
     pub fn goes_again(&mut self) -> bool {
         if !self.collects {
             return false;
@@ -253,7 +253,7 @@ impl ReportReplay {
         true
     }
 
-    /// Whether an event is reported for this request. Collects the fate of its order.
+    /// Whether the request selects the report of an event. Also collects the outcome of the event's order.
     fn wants(&mut self, number: u64, event: &OrderEvent<'_>, cause: &[u8]) -> bool {
         let filter = self.request.filter;
         let order = clients::order_of(event, &self.before);
@@ -299,7 +299,7 @@ impl ReportReplay {
             ReportReceiver::Client { session, user } => (*session, user),
             ReportReceiver::Copy { accounts } => {
                 let order = clients::order_of(event, before);
-                // As live: a parent is at no venue.
+                // As in live operation: a parent order is at no venue.
                 let order = order.filter(|order| !state.families.is_parent(*order));
                 let account = order.and_then(account_of);
                 return account.is_some_and(|account| {
@@ -313,7 +313,7 @@ impl ReportReplay {
         let may_see = |account: &[u8]| user.rights(account).is_some_and(|it| it.reports);
         let order = match *event {
             OrderEvent::Request(RequestEvent::Refused { kind: None, .. }) => {
-                // An account that is not its own is only a word of its request.
+                // An account that does not belong to the client is only a value in its request.
                 let order = decoder.decode(cause);
                 let default = user.default_account.as_ref();
                 let account = order.get(tag::ACCOUNT);
@@ -401,7 +401,7 @@ impl ReportReplay {
             });
         }
         for index in self.outbox.unsealed() {
-            // The status of a quote has no number: it is not sent again.
+            // The status of a quote has no event number, so it is not sent again.
             if let [msg_type @ (b'8' | b'9' | b'r')] = *self.outbox.msg_type(index) {
                 batch.push(msg_type, self.outbox.body(index));
             }

@@ -20,18 +20,18 @@ use crate::values::value::Number;
 enum Refused {
     /// A new order, or a request.
     Request(VenueId),
-    /// A price inquiry.
+    /// A price inquiry, by its number.
     Inquiry(Number),
     /// OrderMassStatusRequest(AF).
     MassStatus,
     /// A status request, or another message that changes no order.
     Other,
-    /// No known message, or two messages.
+    /// No message that the OMS knows, or two different messages.
     Unknown,
 }
 
 impl Oms {
-    /// A venue rejects a message on its session layer.
+    /// Handles a Reject(3) of a venue.
     #[cold]
     pub(super) fn session_reject(
         &mut self,
@@ -46,7 +46,7 @@ impl Oms {
         self.reject(at, line, reject, (refused, None), outbox);
     }
 
-    /// A venue rejects a message on its application layer.
+    /// Handles a BusinessMessageReject(j) of a venue.
     #[cold]
     pub(super) fn business_reject(
         &mut self,
@@ -139,7 +139,8 @@ impl Oms {
             }
             Some(b"AF") => Refused::MassStatus,
             Some(_) => Refused::Other,
-            // 379 alone: it may be of a status request, which has the ClOrdID(11) of the order.
+            // Only BusinessRejectRefID(379) names something: it may refer to a status request, which has the
+            // ClOrdID(11) of its order.
             None => match named.and_then(VenueId::parse) {
                 Some(id) if self.core.was_asked(id) => Refused::Unknown,
                 Some(id) => Refused::Request(id),

@@ -1,4 +1,4 @@
-//! Goes on with new settings, in clients, drop copies and lines too.
+//! Reloads the settings, also those of clients, drop copies and lines.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -13,7 +13,7 @@ use crate::fix::market_requests;
 
 const NONE: &str = "no new settings to reload: use fixwire oms reload";
 
-/// The most bytes of a question for the state of trading.
+/// Maximum number of bytes of a request for the state of trading.
 const QUESTION: usize = 64;
 
 impl Oms {
@@ -22,7 +22,8 @@ impl Oms {
         self.settings = Some(source);
     }
 
-    /// Lines over TMP have separate settings, and conditions of routes are those of our sessions.
+    /// Completes new settings: adds the settings of TMP lines, which are read separately, and compiles the conditions
+    /// of routes with the dictionaries of the sessions in use.
     fn complete(&self, new: &mut NewSettings) {
         if new.rules.has_conditions() {
             routes::compile_routes(&mut new.rules, &self.sessions);
@@ -30,7 +31,7 @@ impl Oms {
         self.links.tmp.complete(&mut new.rules);
     }
 
-    /// The changes that the new settings, not yet applied, would make.
+    /// The changes that the new settings would make; nothing is applied.
     pub(super) fn check_reload(&self) -> Result<String, String> {
         let source = self.settings.as_ref().ok_or(NONE)?;
         let mut new = source.take().ok_or(NONE)?;
@@ -65,7 +66,8 @@ impl Oms {
         done
     }
 
-    /// Asks venues for the state of trading again: symbols may be new, or the question itself.
+    /// Requests the state of trading from venues again: the new settings may have new symbols, or another kind of
+    /// request.
     fn ask_all_markets(&mut self, outbox: &mut Outbox) {
         for line in self.core.state().sessions().numbers() {
             if !self.core.state().is_ready(line) || !self.core.follows_markets(line) {
@@ -91,7 +93,7 @@ impl Oms {
     ) -> Result<String, String> {
         let plan = self.core.plan_reload(new, command)?;
         let bytes = plan.bytes(command);
-        // Each line may be asked something.
+        // Each line may get a request.
         let lines = self.core.state().sessions.len();
         if !outbox.has_room(1 + lines, bytes + lines * QUESTION) {
             return Err(alloc::format!(

@@ -8,17 +8,17 @@ use crate::values::day::{DayFinder, DaySpan};
 use crate::values::rules::DayBegins;
 
 impl Oms {
-    /// The journal replaces a removed journal: order numbers of the removed journal are not used again.
+    /// Says that the journal replaces a removed journal: order numbers of the removed journal are not used again.
     pub fn set_replaces_journal(&mut self) {
         self.core.set_replaces_journal();
     }
 
-    /// Finds trading days in time zones other than UTC.
+    /// Sets the function that finds trading days in time zones other than UTC.
     pub fn set_day_finder(&mut self, find: DayFinder) {
         self.day_finder = Some(find);
     }
 
-    /// The trading day by the clock.
+    /// The trading day according to the clock.
     #[inline]
     pub(super) fn today(&mut self, now: Now) -> DaySpan {
         let (of, span) = self.span;
@@ -37,7 +37,7 @@ impl Oms {
         self.span = (self.core.state().settings, span);
     }
 
-    /// The clock is too far ahead.
+    /// Raises an event when the clock is too many days ahead of the trading day of the orders.
     pub(super) fn day_is_far(&mut self, clock: Option<u32>) {
         if let Some(clock) = clock {
             let day = self.core.state().day();

@@ -1,4 +1,4 @@
-//! Handles messages from clients and venues.
+//! Handles messages of clients and venues.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
@@ -18,7 +18,8 @@ use crate::values::units::scaled;
 use crate::values::value::{Number, RequestKind};
 
 impl Oms {
-    /// Handles a client request: rejected above the rate limit; too many rejects log the client out.
+    /// Checks a client's request against the rate limit, above which it is rejected. A client that causes too many
+    /// rejects is logged out.
     pub(super) fn admit(
         &mut self,
         at: i64,
@@ -68,7 +69,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Refuses a request that the OMS answers itself when it has a field that would not count.
+    /// Refuses a request that the OMS answers itself when the request has a field that the OMS would ignore.
     fn all_fields_count(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
         match self.not_carried(index, message) {
             Some(tag) => Err(Refusal::FieldNotSupported(tag)),
@@ -76,14 +77,14 @@ impl Oms {
         }
     }
 
-    /// Whether a session gives prices of markets.
+    /// Whether a session provides market prices.
     pub(super) fn gives_prices(&self, index: SessionNo) -> bool {
         let name = self.core.state().sessions().name(index);
         let mut sessions = self.rules().market_data.iter();
         sessions.any(|session| session.as_bytes() == name)
     }
 
-    /// Handles market data: at most eight prices trigger orders at once, the others right after.
+    /// Handles market data: at most eight prices trigger orders in the same turn, further prices in the next turns.
     fn prices(&mut self, at: i64, index: SessionNo, message: &Message<'_>, outbox: &mut Outbox) {
         const MOST: usize = 8;
         let (core, mut out) = self.parts(outbox, None);
@@ -94,14 +95,15 @@ impl Oms {
             let scale = core.state().scale(instrument);
             match price.map(|price| scaled(price, scale)) {
                 Some(Ok(price)) => core.set_price(instrument, field, Some(price), Some(index)),
-                // Not known, or with more decimals than the instrument has.
+                // The price is unknown, or has more decimals than prices of the instrument.
                 None | Some(Err(_)) => core.set_price(instrument, field, None, Some(index)),
             }
         });
         core.touch_all(at, MOST, &mut out);
     }
 
-    /// A venue has answered a status request: the client that asked gets what is known now.
+    /// Handles the venue's answer to a status request: the client that requested the status gets what the OMS knows
+    /// now.
     #[cold]
     fn status_answered(&mut self, number: Number, outbox: &mut Outbox) {
         let Some(at) = self.status_waits.iter().position(|it| *it == number) else {
@@ -119,7 +121,7 @@ impl Oms {
         }
     }
 
-    /// A mass status request; the OMS answers it when no other work is pending.
+    /// Stores a mass status request; the OMS answers it when no other work is pending.
     fn mass_status(&mut self, index: SessionNo, message: &Message<'_>) -> Result<(), Refusal> {
         /// Maximum number of pending mass status requests of a session.
         const MOST: usize = 4;
@@ -140,7 +142,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Writes reports for mass status requests as far as the outbox has room.
+    /// Writes reports for mass status requests, as far as the outbox has room.
     pub(super) fn list(&mut self, outbox: &mut Outbox) {
         while self.has_room(outbox) {
             let Some(listing) = self.listings.front_mut() else {
@@ -150,7 +152,7 @@ impl Oms {
             if !listing.step(self.core.state(), outbox) {
                 self.listings.pop_front();
             }
-            // Round robin over the sessions, one order each.
+            // The sessions take turns: one order each.
             let is_its = |listing: &Listing| listing.session() == session;
             if !self.listings.iter().all(is_its) {
                 self.listings.make_contiguous().sort_by_key(is_its);
@@ -296,8 +298,8 @@ impl Oms {
         heard
     }
 
-    /// Says what the venue reports of an order that changes nothing here. Pending is of a request, and a fill without a
-    /// quantity is none.
+    /// Raises an event for a venue's report that changes no order here. A pending status belongs to a request, and a
+    /// fill without a quantity is no fill.
     #[inline]
     fn is_not_followed(&mut self, report: &VenueReport<'_>, message: &Message<'_>) {
         let is_odd = match report.kind {
@@ -326,11 +328,11 @@ impl Oms {
         }
     }
 
-    /// Another message of a venue is only journalled.
+    /// Counts a message of a venue that the OMS does not use: it is only written to the journal.
     #[cold]
     fn is_not_used(&mut self, line: SessionNo, msg_type: &[u8]) {
         let count = self.not_used.add(line, msg_type);
-        // 1, 10, 100 and so on.
+        // The event is raised for the first such message, the tenth, the hundredth and so on.
         if count == 10_u64.pow(count.ilog10()) {
             (self.listener)(OmsEvent::NotUsed {
                 line: self.core.state().sessions().name(line),
@@ -340,7 +342,7 @@ impl Oms {
         }
     }
 
-    /// A venue answers a price inquiry. An inquiry that no longer waits, such as after a late answer, does not change.
+    /// Handles a venue's answer to a price inquiry. A late answer, to an inquiry that no longer waits, changes nothing.
     #[cold]
     fn inquiry_says(
         &mut self,
@@ -356,7 +358,7 @@ impl Oms {
         }
     }
 
-    /// A venue reports the state of a market.
+    /// Handles a venue's report of the state of a market.
     #[cold]
     fn market_status(
         &mut self,
@@ -382,7 +384,7 @@ impl Oms {
     }
 }
 
-/// CxlRejResponseTo(434); FIX 4.0 and 4.1 have none.
+/// The kind of the rejected request by CxlRejResponseTo(434); FIX 4.0 and 4.1 do not have this field.
 fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
     match message.get(tag::CXL_REJ_RESPONSE_TO) {
         Some(b"1") => Some(RequestKind::Cancel),
@@ -391,7 +393,7 @@ fn rejected_kind(message: &Message<'_>) -> Option<RequestKind> {
     }
 }
 
-/// Applies a report where there are spreads: the report of a fill may have legs.
+/// Applies a report when the settings have spreads: a report of a fill may have legs.
 #[cold]
 fn report_spread(
     core: &mut Core,

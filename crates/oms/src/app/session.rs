@@ -17,18 +17,18 @@ use crate::values::rules::LineGroup;
 pub struct OmsSession {
     /// Name of the session in the settings.
     pub name: String,
-    /// The version of its application messages.
+    /// The FIX version of its application messages.
     pub version: Version,
-    /// The session's dictionary, for FIX 5.0 and later with the dictionary of FIXT.
+    /// The session's dictionary. For FIX 5.0 and later it includes the dictionary of FIXT.
     pub dictionary: Arc<Dictionary>,
-    /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of its inbound messages, as far as
-    /// its identity has them.
+    /// SenderSubID(50), TargetSubID(57), SenderLocationID(142) and TargetLocationID(143) of the session's inbound
+    /// messages: those that are part of its identity.
     pub ids: Vec<(Tag, String)>,
 }
 
 impl OmsSession {
-    /// Fields of its identity in the header of each message that it sends: what its inbound messages have of the peer, its
-    /// outbound ones have of us, and the other way round.
+    /// The identity fields in the header of each outbound message of the session. Sender and target are exchanged: for
+    /// SenderSubID(50) of inbound messages, outbound messages have TargetSubID(57).
     pub(super) fn own_header(&self) -> impl Iterator<Item = Tag> {
         self.ids.iter().map(|(of, _)| match *of {
             tag::SENDER_SUB_ID => tag::TARGET_SUB_ID,
@@ -39,7 +39,7 @@ impl OmsSession {
         })
     }
 
-    /// The built-in dictionary of a version, of FIX 5.0 and later with that of the transport.
+    /// The built-in dictionary of a FIX version. For FIX 5.0 and later it includes the dictionary of FIXT.
     #[must_use]
     pub fn built_in(version: Version) -> Arc<Dictionary> {
         let dictionary = Dictionary::built_in(version);
@@ -68,14 +68,15 @@ pub(super) fn dictionaries(sessions: &[OmsSession]) -> Vec<Arc<Dictionary>> {
     all
 }
 
-/// Where the requests to a line group may go: its lines, and the lines of its helpers.
+/// The lines to which requests for a line group may be sent: the lines of the group, and the lines of the groups that
+/// help it.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     /// The dictionaries of the lines, each once.
     dictionaries: Vec<Arc<Dictionary>>,
-    /// Fields that a line has in the header of each of its messages.
+    /// Identity fields that a line has in the header of each of its messages.
     identities: Vec<Tag>,
-    /// A line speaks TMP, which has none of these fields.
+    /// Whether one of the lines speaks TMP, which does not have FIX fields.
     over_tmp: bool,
 }
 
@@ -99,7 +100,7 @@ impl Reach {
         self.identities.extend(line.own_header());
     }
 
-    /// The tag that a line refuses, of a field or a count with its group.
+    /// The tag that one of the lines refuses: of a field, or of a NumInGroup field with its group.
     pub(super) fn refused(
         &self,
         from: &Dictionary,
@@ -119,8 +120,8 @@ impl Reach {
         })
     }
 
-    /// Whether a replace can have a field of its order, or a count with its group, on all lines. Settings name what is in no
-    /// dictionary, for both.
+    /// Whether all lines accept in a replace a field of the order, or a NumInGroup field with its group. A field that
+    /// is not in the line's dictionary is accepted: the settings name it for both messages.
     pub(super) fn is_in_replaces(&self, tag: Tag) -> bool {
         self.dictionaries.iter().all(|line| {
             let [order, replace] = [b"D", b"G"].map(|it| line.message(it));
@@ -129,7 +130,7 @@ impl Reach {
         })
     }
 
-    /// The fields of `set` that all lines have in a message.
+    /// The fields that the setting `set` adds to a message: those that all lines have in this message.
     pub(super) fn sets(&self, contract: &Contract, msg_type: &[u8]) -> Vec<SetField> {
         let mut lines = self.dictionaries.iter();
         let Some(first) = lines.next().filter(|_| !self.over_tmp) else {
@@ -149,7 +150,8 @@ impl Reach {
     }
 }
 
-/// Checks a field, or a count with its group, of a message by the dictionaries of its client and of a line.
+/// Checks a field of a message, or a NumInGroup field with its group, against the dictionaries of its client and of a
+/// line.
 ///
 /// # Errors
 ///
@@ -168,7 +170,7 @@ fn fault(
     };
     let member = match (part.and_then(|part| part.member(first)), why) {
         (Some(member), _) => member,
-        // The settings know the venue better than its dictionary.
+        // The settings name the field, and they count more than the dictionary of the venue.
         (None, SentBecause::Named) => return Ok(()),
         (None, SentBecause::OfTable) => return Err(first),
     };

@@ -1,4 +1,4 @@
-//! The sessions of the OMS: which session of the engine is which client, line or drop copy of the state.
+//! The sessions of the OMS: which engine session is which client, line or drop copy of the state.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,7 +18,7 @@ use crate::values::report_numbers::ReportNumbers;
 use crate::values::rules::RiskRules;
 use crate::values::value::Presence;
 
-/// Fields of the header that `set` names and that a line has of its own identity: one sentence for each.
+/// One sentence for each header field that the setting `set` names although it is part of the line's own identity.
 fn header_problems<'a>(
     rules: &'a RiskRules,
     sessions: &'a [OmsSession],
@@ -48,7 +48,7 @@ fn header_problems<'a>(
 }
 
 impl Oms {
-    /// Checks that the FIX versions of lines have the requests that their settings ask for: one sentence for each fault.
+    /// Checks that the FIX version of each line has the requests that its settings need: one sentence for each fault.
     #[must_use]
     pub fn version_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
         let groups = rules.groups.iter().filter(|group| group.mass_status);
@@ -113,7 +113,7 @@ impl Oms {
         self.find_reaches();
     }
 
-    /// Applies settings and session changes to the state, in steps; true when done.
+    /// Applies settings and session changes to the state, in steps; returns true when all are applied.
     #[inline]
     pub(super) fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         (self.begun && self.changed.is_empty()) || self.begin_step(now, outbox)

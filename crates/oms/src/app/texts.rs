@@ -14,23 +14,23 @@ use crate::values::show::digits;
 use crate::values::texts::TextTable;
 
 const SOH: u8 = 1;
-/// MessageEncoding(347), a field of the header, which comes before the fields of the body.
+/// The header field MessageEncoding(347), which comes before the fields of the body.
 const MESSAGE_ENCODING: &[u8] = b"347=UTF-8\x01";
 
 /// Languages of clients.
 #[derive(Debug)]
 pub(super) struct Languages {
     texts: TextTable,
-    /// Language and version of each engine session with a language.
+    /// By engine session: its language and FIX version, if it has a language.
     sessions: Vec<Option<(String, Version)>>,
-    /// The translation, while it is written.
+    /// Buffer for the translated text.
     said: Vec<u8>,
-    /// The body with it.
+    /// Buffer for the message body with the translated text.
     body: Vec<u8>,
 }
 
 impl Languages {
-    /// Texts for the clients with these names and versions; `None` when no client has a language.
+    /// Languages of the clients with these names and versions; `None` when no client has a language.
     pub(super) fn new<'a>(
         rules: &RiskRules,
         sessions: impl Iterator<Item = (&'a str, Version)>,
@@ -53,8 +53,8 @@ impl Languages {
         })
     }
 
-    /// Adds the translation of Text(58) to messages that are not sealed, from this entry on. Those without one, and
-    /// those that have it, stay as they are.
+    /// Adds the translation of Text(58) to unsealed messages, from entry `from` of the outbox on. Messages without
+    /// Text(58), and messages that already have a translation, stay unchanged.
     #[cold]
     pub(super) fn translate(&mut self, from: usize, outbox: &mut Outbox) {
         let Self {
@@ -103,7 +103,7 @@ fn has_encoded_text(msg_type: &[u8], version: Version) -> bool {
     }
 }
 
-/// Text(58) of a body, and where its field ends; `None` when the text is encoded already.
+/// Text(58) of a body, and the offset at which the field ends; `None` when the body already has an encoded text.
 fn text_of(body: &[u8]) -> Option<(&[u8], usize)> {
     let (mut at, mut found) = (0, None);
     for field in each_field(body) {

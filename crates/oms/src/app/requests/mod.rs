@@ -12,11 +12,11 @@ use crate::values::fields::carried::CarriedFields;
 use crate::values::ids::SessionNo;
 use crate::values::value::RequestKind;
 
-/// Orders that clients have asked venues about and that are not answered yet.
+/// Maximum number of orders whose status clients have requested and the venue has not answered yet.
 const STATUS_MOST: usize = 1024;
 
 impl Oms {
-    /// NewOrderSingle(D).
+    /// Handles NewOrderSingle(D).
     pub(super) fn new_order_asked(
         &mut self,
         at: i64,
@@ -69,7 +69,7 @@ impl Oms {
         Ok(())
     }
 
-    /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
+    /// Handles OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
     pub(super) fn change_asked(
         &mut self,
         at: i64,
@@ -113,7 +113,7 @@ impl Oms {
         Ok(())
     }
 
-    /// OrderMassCancelRequest(q).
+    /// Handles OrderMassCancelRequest(q).
     pub(super) fn mass_cancel_asked(
         &mut self,
         at: i64,
@@ -123,7 +123,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let cancel = mass::mass_cancel(index, message)?;
         let odd = self.not_carried(index, message);
-        // One of all orders has no symbol: it would cancel more than it names.
+        // A mass cancel of all orders must not name a symbol: it would cancel more than the symbol.
         let names_symbol = cancel.kind == b'7' && !cancel.symbol.is_empty();
         let odd = odd.or(names_symbol.then_some(tag::SYMBOL));
         let (core, mut out) = self.parts(outbox, Some(message));
@@ -134,7 +134,7 @@ impl Oms {
         Ok(())
     }
 
-    /// Quote(S), QuoteCancel(Z) or QuoteRequest(R).
+    /// Handles Quote(S), QuoteCancel(Z) or QuoteRequest(R).
     pub(super) fn quote_asked(
         &mut self,
         at: i64,
