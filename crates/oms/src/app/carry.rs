@@ -4,9 +4,6 @@
 //! A line accepts a field if its dictionary has the field in the message, if the type of the field is the type in the
 //! client's dictionary, and if both dictionaries allow the value. A line accepts a group if it accepts all its members,
 //! nested groups included, in the order in which the client sent them.
-//!
-//! A line takes a field that its dictionary has in the message, with the type that the client's dictionary gives it and a
-//! value that both allow; a group whose members, nested groups included, it has in this order.
 
 use alloc::string::ToString;
 use alloc::vec::Vec;

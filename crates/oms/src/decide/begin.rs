@@ -1,4 +1,4 @@
-//! Startup: brings the recovered state in line with the settings and completes work that a crash interrupted.
+//! Startup: brings the recovered state in line with the settings, and completes the work that a crash interrupted.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
@@ -21,14 +21,14 @@ use crate::values::rules::{InstrumentRule, LegRule, LineGroup, RiskRules, ScopeN
 use crate::values::scope::Scope;
 use crate::values::value::Number;
 
-/// Passes on at most this number of events, and records whether there were more.
+/// Passes on at most `left` events; [`Core::begin`] continues in the next step.
 struct Steps<'a, S> {
     sink: &'a mut S,
     left: usize,
 }
 
-/// The number after which a journal that replaces another begins: a thousand for each second since November 14, 2023.
-/// An OMS that used fewer numbers on average never gave one out before.
+/// The order number after which a journal begins that replaces a removed journal: 1,000 numbers for each second since
+/// November 14, 2023. An OMS that used fewer numbers a second on average has never used a higher number.
 fn first_number(at: i64) -> Number {
     const SINCE: i64 = 1_700_000_000;
     let seconds = at / 1_000_000_000 - SINCE;
@@ -36,8 +36,9 @@ fn first_number(at: i64) -> Number {
 }
 
 impl Core {
-    /// Numbers new names, sets changed limits, and starts a trading day, in steps of about `most` events; true when
-    /// all is done. `sessions` are the names of the sessions in use; `key` is the hash key for the ids of a new day.
+    /// Gives numbers to new names, sets changed limits, and starts a trading day, in steps of about `most` events;
+    /// returns true when all is done. `sessions` are the names of the sessions in use; `key` is the hash key for the
+    /// ids of a new day.
     pub fn begin(
         &mut self,
         at: i64,
@@ -56,7 +57,7 @@ impl Core {
             return false;
         }
         self.index();
-        // Not recorded when the process was killed.
+        // A killed process has not recorded that its lines are down.
         for line in self.state.sessions().numbers() {
             if self.state.is_ready(line) {
                 self.emit(at, &OrderEvent::Line(LineEvent::LineDown { line }), sink);
@@ -82,7 +83,7 @@ impl Core {
         true
     }
 
-    /// `None` when more steps are needed.
+    /// Does the first step that is still to be done; `None` when more steps are needed.
     fn begin_step<S: Sink>(
         &mut self,
         at: i64,
@@ -133,7 +134,7 @@ impl Core {
         Some(())
     }
 
-    /// What settings may change at a start and in a reload.
+    /// Applies the settings that may change both at a start and in a reload.
     fn follow_step<S: Sink>(
         &mut self,
         at: i64,
@@ -149,7 +150,8 @@ impl Core {
         self.begin_limits(at, rules, steps)
     }
 
-    /// From the first settings on that pass on ExecIDs of a venue, the OMS's own ones differ from them.
+    /// Once the settings pass on ExecID(17) of a venue for the first time, the OMS's own ExecIDs get a prefix, so that
+    /// the two kinds differ.
     fn begin_exec_ids<S: Sink>(
         &mut self,
         at: i64,
@@ -165,7 +167,7 @@ impl Core {
         Some(())
     }
 
-    /// Values of requests over TMP, by user and by line.
+    /// Values for requests over TMP, by user and by line.
     fn begin_marks<S: Sink>(
         &mut self,
         at: i64,
@@ -247,7 +249,7 @@ impl Core {
         for (rule, wanted) in rules.instruments.iter().zip(quantity_scales) {
             let symbol = rule.symbol.as_bytes();
             let known = self.state.instruments().find(symbol);
-            // Without a rate what stands keeps its value; new orders are rejected.
+            // Without a rate, an instrument keeps the value that it has in the state; new orders are rejected.
             let rateless = rule.currency.is_some_and(|it| it.rate.is_none());
             let worth = match known.filter(|_| rateless) {
                 Some(index) => self.state.instruments[index].worth,
@@ -435,7 +437,7 @@ impl Core {
         Some(())
     }
 
-    /// The lines that drop copy sessions of venues have copies of.
+    /// Records which lines each drop copy session of a venue has copies of.
     fn begin_copies<S: Sink>(
         &mut self,
         at: i64,
@@ -482,7 +484,7 @@ impl Core {
                 self.begin_event(at, &event, steps)?;
             }
         }
-        // Those that it no longer has.
+        // Removes the limits that the file no longer has.
         let there = rules.limits.iter().filter_map(|limit| {
             let scope = self.scope(&limit.scope)?;
             Some((scope, limit.control.index()))
@@ -507,7 +509,7 @@ impl Core {
         Some(())
     }
 
-    /// The scope of these names; `None` when a name is unknown.
+    /// The scope of these names; `None` when the state does not have one of the names.
     #[must_use]
     pub fn scope(&self, name: &ScopeName) -> Option<Scope> {
         let state = &self.state;

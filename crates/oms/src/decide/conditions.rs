@@ -1,4 +1,4 @@
-//! Holds conditional orders, and triggers them when a price meets their condition.
+//! Holds conditional orders, and triggers an order when a price meets its condition.
 
 use fixwire_protocol::Nanos;
 
@@ -48,7 +48,7 @@ impl Core {
         };
         let condition = match (condition, own) {
             (None, own) => own,
-            // Two conditions, or one for an order that waits at the venue.
+            // A new order may not have two conditions, or a condition besides a stop price that the venue watches.
             (Some(_), _) if kind.has_stop() => return Err(Reason::of(Why::Unsupported)),
             (Some(wish), _) => {
                 let price = scaled(wish.price, self.state.scale(instrument))?;
@@ -71,7 +71,7 @@ impl Core {
         }
         let is_parent = role == Some(FamilyRole::Parent);
         if is_parent && (condition.is_some() || valid_for.is_some()) {
-            // It is not sent itself.
+            // A parent order is not sent itself, so it has no condition and no validity.
             return Err(Reason::of(Why::Unsupported));
         }
         Ok(AcceptedTerms {
@@ -81,7 +81,8 @@ impl Core {
         })
     }
 
-    /// Limits the time of a new order, and holds it when it has a condition; whether it is not sent now.
+    /// Limits how long a new order is valid, and holds the order when it has a condition. Returns whether the order is
+    /// not sent now.
     #[cold]
     pub(crate) fn take_terms(
         &mut self,
@@ -112,7 +113,7 @@ impl Core {
         true
     }
 
-    /// Limits the time of a replace that may have to wait.
+    /// Limits how long a replace is valid that may have to wait.
     pub(crate) fn limit_replace(
         &mut self,
         at: i64,
@@ -132,7 +133,7 @@ impl Core {
         }
     }
 
-    /// Whether a price that is known already meets the condition of a new order.
+    /// Triggers a new order whose condition is already met by the current price.
     pub(crate) fn look_at_price(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let Some(condition) = self.state.conditions.get(order) else {
             return;
@@ -145,7 +146,8 @@ impl Core {
         }
     }
 
-    /// The market price by which the price controls measure an order; `None` when they use the price of the files.
+    /// The market price that the price controls use for an order; `None` when they use the reference price of the
+    /// files.
     pub(crate) fn market_price(&self, instrument: InstrumentNo, side: Side) -> Option<Price> {
         let field = match self.rules.reference_price {
             ReferencePrice::File => return None,
@@ -154,7 +156,7 @@ impl Core {
             ReferencePrice::Best => PriceField::Bid,
         };
         let price = self.prices.quotes.get(instrument)?[place(field)]?;
-        // Feeds say 0 for what they do not know; only a spread may have this price.
+        // A feed gives 0 for an unknown price; only a spread may really have price 0.
         let is_one = price != 0 || self.state.spreads.legs(instrument).is_some();
         is_one.then_some(price)
     }
@@ -177,7 +179,8 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// A price of an instrument is known, or no longer; [`touch_all`](Self::touch_all) triggers what it meets.
+    /// Sets or removes a price of an instrument; [`touch_all`](Self::touch_all) then triggers the orders whose
+    /// condition the price meets.
     pub(crate) fn set_price(
         &mut self,
         instrument: InstrumentNo,
@@ -196,13 +199,13 @@ impl Core {
         }
     }
 
-    /// The session that gives prices disconnected: they may have changed since.
+    /// Forgets all prices when the session that provides them disconnects: prices may have changed since.
     pub(crate) fn forget_prices(&mut self) {
         self.prices.forget();
     }
 
-    /// Marks the orders whose condition a price has met, for at most this number of prices; [`work`](Self::work) does
-    /// the rest.
+    /// Marks the orders whose condition is met by a new price, for at most `most` prices; [`work`](Self::work) triggers
+    /// them.
     pub(crate) fn touch_all(&mut self, at: i64, most: usize, sink: &mut impl Sink) {
         for _ in 0..most {
             let Some((instrument, field, price, session)) = self.prices.ticks.pop_front() else {
@@ -216,13 +219,13 @@ impl Core {
         }
     }
 
-    /// The name of a session, as far as a note can hold it.
+    /// The name of a session, cut to the length that a journal note can hold.
     fn name_of(&self, session: Option<SessionNo>) -> &[u8] {
         let name = session.map_or(&b""[..], |it| self.state.sessions().name(it));
         &name[..name.len().min(crate::Text::MAX)]
     }
 
-    /// A price that an operator gives.
+    /// Sets a price that an operator entered.
     pub(crate) fn price_by_hand(
         &mut self,
         at: i64,
@@ -240,7 +243,7 @@ impl Core {
         }
     }
 
-    /// Orders whose condition is met and that are not triggered yet.
+    /// Number of orders whose condition is met and that are not triggered yet.
     pub(crate) fn met(&self) -> usize {
         self.state.conditions.touched().len()
     }
@@ -250,7 +253,7 @@ impl Core {
         !self.prices.ticks.is_empty() || !self.state.conditions.touched().is_empty()
     }
 
-    /// Triggers the next order whose condition is met; false without one.
+    /// Triggers the next order whose condition is met; returns false when there is no such order.
     #[cold]
     pub(crate) fn trigger_next(&mut self, at: i64, sink: &mut impl Sink) -> bool {
         if !self.prices.ticks.is_empty() {
@@ -281,7 +284,7 @@ impl Core {
         true
     }
 
-    /// Checks an order again, as it will be sent.
+    /// Checks a triggered order again, in the form in which it will be sent.
     fn check_touched(&self, at: i64, order: &Order) -> Result<(), Reason> {
         let rule = self.rule(order.instrument)?;
         let proposal = Proposal {
@@ -323,7 +326,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Closes the next held order that was not triggered in time.
+    /// Closes the next held order whose time to be triggered is over.
     pub(crate) fn due_held(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((until, number)) = self.prices.deadlines.first().copied() {
             let order = self.state.orders().get(number);

@@ -13,13 +13,13 @@ use crate::values::value::BreakKind;
 use crate::values::verbs::By;
 
 impl Core {
-    /// Whether fills are compared with copies.
+    /// Whether the OMS compares fills with copies.
     pub(crate) fn has_copies(&self) -> bool {
         !self.state().copies.is_off()
     }
 
-    /// A line or a drop copy session logged on or disconnected: the copies that it missed come first, so the time for
-    /// copies starts again.
+    /// Handles that a line or a drop copy session logged on or disconnected. After a logon, missed copies arrive first,
+    /// so the time for copies starts again.
     pub(crate) fn copy_session(&mut self, at: i64, session: SessionNo, is_here: bool) {
         self.copy_since.remove(&session);
         if is_here {
@@ -27,7 +27,7 @@ impl Core {
         }
     }
 
-    /// Raises or closes the break of a fill that both sides have.
+    /// Raises or closes the break of a fill for which both the report and its copy have arrived.
     pub(crate) fn compare(&mut self, at: i64, key: CopyKey, exec_id: &[u8], sink: &mut impl Sink) {
         let copies = &self.state().copies;
         if let Some((number, found)) = copies.break_of(key) {
@@ -63,14 +63,15 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// A fill of an order placed elsewhere cannot be placed here.
+    /// Raises the event for a fill of an order placed elsewhere that cannot be assigned to an account and instrument of
+    /// the OMS.
     pub(crate) fn unplaced(&mut self, at: i64, text: &str, sink: &mut impl Sink) {
         let key = (0, 0);
         self.break_off(at, BreakKind::Unplaced, key, text.as_bytes(), sink);
     }
 
-    /// When an awaited copy must have arrived: this long after the report, and after both sessions logged on. Never
-    /// while one of the two sessions is disconnected.
+    /// The time by which an awaited copy must have arrived: counted from the report, and from the later logon of the
+    /// two sessions. `None` while one of the two sessions is disconnected.
     fn copy_due(&self, awaited: &Awaited) -> Option<i64> {
         let session = awaited
             .line
@@ -103,7 +104,7 @@ impl Core {
             return Some(Nanos((due - at).unsigned_abs()));
         }
         let kind = match (key.1, ours) {
-            // When an order is closed, its end is awaited no longer.
+            // Once an order is closed, the copy of its end is no longer awaited.
             (ENDED, _) => BreakKind::NotClosed,
             (_, Some(_)) => BreakKind::NoCopy,
             (_, None) => BreakKind::NoReport,
@@ -112,7 +113,7 @@ impl Core {
         Some(Nanos(0))
     }
 
-    /// Closes a break, as an operator says.
+    /// Closes a break because an operator accepts it.
     pub(crate) fn accept_break(
         &mut self,
         at: i64,

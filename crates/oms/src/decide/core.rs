@@ -1,4 +1,4 @@
-//! Core: turns an input and the state into events; each event is applied before the next is decided.
+//! Core: turns an input and the state into events; each event is applied before the next one is decided.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -23,7 +23,7 @@ use crate::values::locate::Locate;
 use crate::values::rules::{InstrumentRule, RestrictedRule, RiskRules, UserRule};
 use crate::values::value::{Effect, Number, OrderType, Price, RequestKind, Side, TimeInForce};
 
-/// Receives each event once the state has it: keeps the journal note, and writes the messages to clients and
+/// Receives each event once it is applied to the state: keeps the journal note, and writes the messages to clients and
 /// venues.
 pub trait Sink {
     /// Called before an event is applied to the state.
@@ -39,10 +39,10 @@ impl<F: FnMut(&OmsState, &OrderEvent<'_>)> Sink for F {
     }
 }
 
-/// NewOrderSingle(D), as far as it could be read.
+/// NewOrderSingle(D); `None` for values that could not be read.
 #[derive(Clone, Copy, Debug)]
 pub struct NewOrder<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
@@ -66,17 +66,17 @@ pub struct NewOrder<'a> {
     pub until: Option<u32>,
     /// PositionEffect(77), when it is supported.
     pub effect: Option<Effect>,
-    /// The stock of a short sale is located: LocateReqd(114) = N, or a LocateBroker(5700).
+    /// Whether the stock of a short sale is located: LocateReqd(114) = N, or a LocateBroker(5700).
     pub is_located: bool,
-    /// The number of a pool that the client names, in the field of the pool; empty for none.
+    /// The order number that the client chose, in the field of a number pool; empty for none.
     pub own_number: &'a [u8],
-    /// The first session of the line group that the condition of a route chose.
+    /// The first session of the line group that the condition of a route chose; `None` when no condition decides.
     pub route: Option<SessionNo>,
     /// Terms of the order in addition to its usual fields.
     pub terms: Terms,
 }
 
-/// Terms of a new order in addition to its usual fields.
+/// What a new order has in addition to its usual fields: the locate, and fields for the venue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside<'a> {
     pub locate: Locate<'a>,
@@ -85,7 +85,7 @@ pub(crate) struct Beside<'a> {
 }
 
 impl Beside<'_> {
-    /// Nothing.
+    /// Neither a locate nor fields for the venue.
     pub(crate) const NONE: Self = Self {
         locate: Locate::NONE,
         fields: CarriedFields::NONE,
@@ -95,7 +95,7 @@ impl Beside<'_> {
 /// A new order that passed the controls.
 pub(crate) struct Accepted {
     pub proposal: Proposal,
-    /// The price to reserve for.
+    /// The price at which the order's value is reserved.
     pub hold: Price,
     /// The order number that the client chose.
     pub own_number: Option<PoolNumber>,
@@ -103,7 +103,7 @@ pub(crate) struct Accepted {
     pub asked: Option<AcceptedTerms>,
 }
 
-/// A new order before the controls.
+/// A new order that the controls have not checked yet.
 pub(crate) struct Proposed<'a> {
     pub proposal: Proposal,
     /// The settings of its instrument.
@@ -115,9 +115,9 @@ pub(crate) struct Proposed<'a> {
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
-    /// Kind of the request.
+    /// Whether the request is a replace or a cancel.
     pub kind: RequestKind,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
@@ -133,13 +133,14 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
-    /// The OMS must not send a replace later than this number of nanoseconds after its receipt.
+    /// The OMS must not send a replace later than this number of nanoseconds after it was received; `None` for no
+    /// limit.
     pub valid_for: Option<i64>,
-    /// Other fields, which a replace cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
+    /// Other fields of a replace, which it cannot change: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
 
-/// Fields of a replace that must equal the order's fields if present.
+/// Fields of a replace that, if present, must equal the order's fields.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others<'a> {
     /// Account(1); empty for none.
@@ -158,7 +159,7 @@ pub struct Others<'a> {
     pub handling: Option<u8>,
 }
 
-/// The OMS without its sessions.
+/// The part of the OMS that decides on orders, without sessions and messages.
 #[derive(Debug)]
 pub struct Core {
     pub(crate) state: OmsState,
@@ -175,13 +176,13 @@ pub struct Core {
     pub(crate) prices: Prices,
     pub(crate) venue_ids: VenueIds,
     pub(crate) work: Work,
-    /// Since when lines and drop copy sessions of venues are logged on.
+    /// Time since which each line and each drop copy session of a venue is logged on, in nanoseconds.
     pub(crate) copy_since: BTreeMap<SessionNo, i64>,
     /// Decimals of prices over TMP, by instrument; empty when no line speaks TMP.
     pub(crate) tmp_scales: Table<InstrumentNo, u8>,
-    /// A client may place parent orders.
+    /// Whether a client may place parent orders.
     pub(crate) has_parents: bool,
-    /// The journal of the OMS replaces a removed journal.
+    /// Whether the journal of the OMS replaces a removed journal.
     pub(crate) replaces_journal: bool,
 }
 
@@ -220,7 +221,8 @@ impl Core {
         &self.rules
     }
 
-    /// The journal replaces a removed journal: the order numbers continue after the numbers of the removed journal.
+    /// Says that the journal replaces a removed journal: order numbers continue after the numbers of the removed
+    /// journal.
     pub fn set_replaces_journal(&mut self) {
         self.replaces_journal = true;
     }
@@ -236,7 +238,7 @@ impl Core {
     ///
     /// The checkpoint is damaged; the state is unusable then.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        // Only one state at a time has the configured capacity.
+        // Memory of the configured capacity is allocated for only one state at a time.
         self.state = OmsState::default();
         let mut new = OmsState::with_room(self.rules.orders);
         new.read(version, state)?;
@@ -244,8 +246,8 @@ impl Core {
         Ok(())
     }
 
-    /// Applies an event and passes it to the sink. Whatever is derived from the state follows in this order, last the
-    /// parent of the order; what takes more than that is left to [`work`](Self::work).
+    /// Applies an event and passes it to the sink. Then updates what is derived from the state, in the order of the
+    /// calls below, the parent of the order last; what takes longer is left to [`work`](Self::work).
     pub(crate) fn emit(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         sink.happens(&self.state, event);
         let touched = self.own.touched(&self.state, event);
@@ -284,9 +286,9 @@ impl Core {
         orders.forgettable().take(64).find(is_settled)
     }
 
-    /// Removes closed orders from memory, the oldest first, above the limit `remembered`.
+    /// Removes closed orders from memory, the oldest first, while there are more than `remembered`.
     pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
-        // Further ones wait until the OMS is idle.
+        // Further orders are removed when the OMS is idle.
         for _ in 0..2 {
             let Some(order) = self.forgettable() else {
                 return;
@@ -299,7 +301,7 @@ impl Core {
         }
     }
 
-    /// What an event of a child means for its parent, right after it.
+    /// Decides what an event of a child means for its parent, right after the event.
     #[cold]
     fn follow(&mut self, at: i64, event: &OrderEvent<'_>, sink: &mut impl Sink) {
         if let Some(parent) = parents::of_closed(&self.state, event) {

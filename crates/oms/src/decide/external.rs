@@ -1,5 +1,5 @@
-//! Reports of drop copy sessions of venues: which order of ours each is of, and orders placed elsewhere, such as at the
-//! venue's terminal.
+//! Reports of drop copy sessions of venues: finds the order of the OMS to which a report belongs, and keeps orders
+//! placed elsewhere, such as at the venue's terminal.
 
 use alloc::format;
 
@@ -31,12 +31,12 @@ pub(crate) struct ExternalTerms<'a> {
     pub stop: Option<Decimal>,
     /// ExpireDate(432), as 20261122.
     pub until: Option<u32>,
-    /// MultiLegReportingType(442) = 2: it is a report of a leg, which makes no order.
+    /// Whether the report is about a leg of a spread, MultiLegReportingType(442) = 2. Such a report creates no order.
     pub is_of_leg: bool,
 }
 
 impl Core {
-    /// A report of an order placed elsewhere.
+    /// Handles a report of an order placed elsewhere.
     pub(crate) fn external(
         &mut self,
         at: i64,
@@ -66,7 +66,7 @@ impl Core {
         self.report_external(at, number, report, sink)
     }
 
-    /// A fill that is in no position: an operator has to see it.
+    /// Raises the event for a fill that is in no position: an operator has to look at it.
     fn unplaced_fill(
         &mut self,
         at: i64,
@@ -97,7 +97,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Makes an order of it; an unknown account or symbol is `Unknown`.
+    /// Creates an order from the report; `Unknown` when the OMS does not have the account or symbol.
     fn new_external(
         &mut self,
         at: i64,
@@ -135,7 +135,7 @@ impl Core {
         Ok(order)
     }
 
-    /// Applies a report to a known one.
+    /// Applies a report to an order placed elsewhere that the OMS already has.
     fn report_external(
         &mut self,
         at: i64,
@@ -150,7 +150,7 @@ impl Core {
         let is_counted = self.has_counted(report.exec, Some(instrument))
             && !self.state().orders().has_fill(number, report.exec);
         match report.kind {
-            // A line has reported it, as a fill of an unknown order.
+            // A line has already reported this fill, as a fill of an unknown order.
             ReportKind::Fill if is_counted => {
                 self.stray_confirmed(at, report.exec, instrument, sink);
                 ReportOutcome::FillsMissing(number)
@@ -169,8 +169,8 @@ impl Core {
         }
     }
 
-    /// Whether a line has reported an execution, as a fill of an unknown order. An execution in a leg of a spread
-    /// counts under a separate number.
+    /// Whether a line has already reported an execution, as a fill of an unknown order. An execution in a leg of a
+    /// spread counts under its own number.
     pub(crate) fn has_counted(&self, exec: u64, instrument: Option<InstrumentNo>) -> bool {
         let state = self.state();
         let leg = instrument.filter(|it| state.spreads.is_leg(*it));
@@ -191,7 +191,7 @@ impl Core {
         self.terms_of_external(at, order, quantity, price, report.at, sink)
     }
 
-    /// Applies an ExecutionReport(8) of a drop copy session; `terms` and `exec_id` are of the same message.
+    /// Applies an ExecutionReport(8) of a drop copy session; `terms` and `exec_id` come from the same message.
     pub(crate) fn copy(
         &mut self,
         at: i64,
@@ -206,18 +206,18 @@ impl Core {
         let is_past = (1..=state.last).contains(&number) && state.orders().get(number).is_none();
         let instrument = state.instruments().find(report.symbol);
         let is_counted = self.has_counted(report.exec, instrument) || state.had_stray(report.exec);
-        // An order of ours that is no longer in memory.
+        // The copy belongs to an order of the OMS that is no longer in memory.
         if is_past && (is_counted || report.kind != ReportKind::Fill) {
             return ReportOutcome::Known;
         }
         self.external(at, report, terms, sink)
     }
 
-    /// The order of ours that a copy is of.
+    /// The order of the OMS to which a copy belongs; `None` when it belongs to none.
     fn copied_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let key = (report.id.order, self.copied_exec(report));
         if self.state().copies.awaited(key).is_some() {
-            // It may be in memory no longer.
+            // The order may no longer be in memory.
             return Some(report.id.order);
         }
         let order = self.state().orders().get(report.id.order)?;
@@ -232,7 +232,7 @@ impl Core {
         is_same.then_some(order.number)
     }
 
-    /// The leg of a spread that a copy is of.
+    /// The leg of a spread to which a copy belongs.
     fn copied_leg(&self, order: Number, report: &VenueReport<'_>) -> Option<InstrumentNo> {
         if self.state().spreads.is_empty() {
             return None;
@@ -240,7 +240,7 @@ impl Core {
         spreads::instrument_of_leg(&self.state, order, report)
     }
 
-    /// The number of the execution of a copy among the fills of its order.
+    /// The number that the execution of a copy has among the fills of its order.
     fn copied_exec(&self, report: &VenueReport<'_>) -> u64 {
         match self.copied_leg(report.id.order, report) {
             Some(leg) => leg_exec(report.exec, leg),
@@ -281,7 +281,7 @@ impl Core {
                 };
                 ((order, self.copied_exec(report)), fill)
             }
-            // The reports of the spread say what its order is.
+            // The end of the order follows from the reports of the spread, not of a leg.
             _ if self.copied_leg(order, report).is_some() => return ReportOutcome::Known,
             ReportKind::End(how) if is_open && !self.rests(order, how) && how != End::Filled => {
                 ((order, ENDED), (0, 0))
@@ -296,7 +296,7 @@ impl Core {
             || copies.awaited(key).is_some()
             || breaks.is_some();
         if is_known && !awaits && !is_broken {
-            // It is settled, or a duplicate.
+            // The break is settled, or the copy is a duplicate.
             return ReportOutcome::Known;
         }
         let event = OrderEvent::Copy(CopyEvent::Copied {
@@ -310,7 +310,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// The legs in the copy of a fill of a spread.
+    /// Handles the legs in the copy of a spread's fill.
     #[cold]
     pub(crate) fn copy_legs(
         &mut self,
@@ -339,7 +339,7 @@ impl Core {
     }
 }
 
-/// The order that a report is of; `None` when a field is missing or cannot be read.
+/// The order that a report describes; `None` when a field is missing or cannot be read.
 fn external_order<'a>(
     (order, account, instrument): (Number, AccountNo, InstrumentNo),
     id: &'a [u8],
@@ -357,7 +357,7 @@ fn external_order<'a>(
     let stop = terms.stop.and_then(|it| scaled(it, rule.scale).ok());
     let traded = report.last_price.and_then(|it| scaled(it, rule.scale).ok());
     let price = if kind.has_price() { price? } else { 0 };
-    // As for a market order of a client: the reference price and a fifth.
+    // As for a market order of a client: the reference price plus a fifth.
     let reference = rule.reference.map(|it| it.saturating_add(it / 5));
     let hold = if kind.has_price() {
         price

@@ -1,4 +1,4 @@
-//! Blocks trading in addition to the pre-trade controls: restricted lists, limits that trigger a kill switch,
+//! Blocks trading in addition to the pre-trade controls: restricted lists, limits that activate a kill switch, and
 //! operators.
 
 use alloc::format;
@@ -47,9 +47,10 @@ impl Core {
         Ok(())
     }
 
-    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether one did.
+    /// Activates the kill switch of scopes that exceed RC10-kill, RC12 or RC17. Returns whether a kill switch was
+    /// activated.
     pub(crate) fn guard(&mut self, at: i64, party: Party, sink: &mut impl Sink) -> bool {
-        /// Maximum number of scopes at once; more follow with the next message.
+        /// Maximum number of scopes that are stopped at once; further scopes follow with the next message.
         const MOST: usize = 4;
         for done in 0..MOST {
             let Some((scope, control, value, limit)) = risk::exceeded(self.state(), party, at)
@@ -68,7 +69,7 @@ impl Core {
         true
     }
 
-    /// The name recorded when a limit activates a kill switch.
+    /// The name that is recorded as operator when a limit activates a kill switch.
     pub(crate) const GUARD: &[u8] = b"fixwire";
 
     /// Sets the state of a market.
@@ -110,7 +111,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Lets the limit that was just set expire at a time; then the one before is restored.
+    /// Lets the limit that was just set expire at `until`; then the limit before it is restored.
     pub(crate) fn limit_until(
         &mut self,
         at: i64,
@@ -129,7 +130,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Allows or stops trading of a scope.
+    /// Sets whether a scope may trade, with the name of the operator and the reason.
     pub fn set_trading(
         &mut self,
         at: i64,
@@ -147,7 +148,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// [`guard`](Core::guard) of the scopes of an order.
+    /// Calls [`guard`](Core::guard) for the scopes of an order.
     pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
         let order = self.state().orders().get(order);
         let party = order.map(Order::party);

@@ -1,4 +1,5 @@
-//! Price inquiries: a client asks the market makers of a venue for a quote, the venue takes or refuses the request.
+//! Price inquiries: a client asks the market makers of a venue for a quote, and the venue accepts or refuses the
+//! request.
 //!
 //! ```text
 //!   QuoteRequest(R) > rights, kill switch, market, line > Inquired: R over FIX, R07 over TMP
@@ -19,15 +20,15 @@ use crate::values::scope::Scope;
 use crate::values::units::units;
 use crate::values::value::{Market, Number, Quantity, Side, Trading};
 
-/// Most inquiries of a session that wait for their answer.
+/// Maximum number of inquiries of a session that wait for their answer.
 const MOST: usize = 16;
-/// How long the answer of a venue is awaited, in nanoseconds.
+/// How long the OMS waits for the venue's answer, in nanoseconds.
 const PATIENCE: i64 = 30_000_000_000;
 
-/// QuoteRequest(R), as far as it could be read.
+/// QuoteRequest(R); `None` for values that could not be read.
 #[derive(Clone, Copy, Debug)]
 pub struct NewInquiry<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
     /// QuoteReqID(131).
     pub id: &'a [u8],
@@ -39,26 +40,26 @@ pub struct NewInquiry<'a> {
     pub side: Option<Side>,
     /// OrderQty(38).
     pub quantity: Option<Decimal>,
-    /// The inquiry has further symbols.
+    /// Whether the inquiry has further symbols, which the OMS does not support.
     pub has_more: bool,
 }
 
 impl NewInquiry<'_> {
-    /// The longest QuoteReqID(131).
+    /// Maximum length of QuoteReqID(131), in bytes.
     pub const ID_MOST: usize = InquiryKey::MOST;
 }
 
-/// An inquiry that may be sent.
+/// An inquiry that passed the checks and may be sent.
 struct Accepted {
     instrument: InstrumentNo,
     line: SessionNo,
     quantity: Quantity,
-    /// The number of a pool, and the pool.
+    /// The pool, the number taken from it, and the number as text.
     number: Option<(PoolNo, u64, Written)>,
 }
 
 impl Core {
-    /// Handles a price inquiry of a client: it is sent at once, or refused.
+    /// Handles a price inquiry of a client: sends it at once, or refuses it.
     pub fn new_inquiry(&mut self, at: i64, inquiry: &NewInquiry<'_>, sink: &mut impl Sink) {
         let (session, id) = (inquiry.session, inquiry.id);
         let accepted = match self.accept_inquiry(at, inquiry) {
@@ -96,7 +97,7 @@ impl Core {
             id,
         });
         self.emit(at, &event, sink);
-        // It counts for the rate limit of the session to the venue, as other messages.
+        // The inquiry counts for the rate limit of the venue session, as other messages do.
         let order = 0;
         let counted = OrderEvent::Order(LifecycleEvent::Asked { order, line, at });
         self.lines.note(&self.state, &counted);
@@ -164,7 +165,8 @@ impl Core {
         })
     }
 
-    /// The account of an inquiry, which needs none; whether the session may inquire for it, or without one at all.
+    /// The account of an inquiry, `None` if it names no account. Fails when the session has no right to inquire for the
+    /// account, or without an account.
     fn inquiring(&self, new: &NewInquiry<'_>) -> Result<Option<AccountNo>, Reason> {
         let user = self.user(new.session)?;
         let default = user.default_account.as_ref();
@@ -188,7 +190,7 @@ impl Core {
         known.map(Some).ok_or(Reason::of(Why::Account))
     }
 
-    /// A session that can send it now: an inquiry waits in no queue, and does not overtake one.
+    /// A session that can send the inquiry now: an inquiry is never queued, and does not overtake a queued message.
     fn line_for_inquiry(
         &self,
         at: i64,
@@ -207,7 +209,7 @@ impl Core {
         line.map_err(|(why, _)| Reason::of(why))
     }
 
-    /// The order_no of an inquiry over TMP; over FIX it has none.
+    /// The order_no of an inquiry over TMP; `None` over FIX, which needs no order_no.
     fn number_of_inquiry(
         &self,
         session: SessionNo,
@@ -225,7 +227,8 @@ impl Core {
         Ok(Some((pool, number.0, number.1)))
     }
 
-    /// A venue has answered an inquiry on a line: it is taken, or refused for a reason. False when no such inquiry waits.
+    /// Handles the venue's answer to an inquiry: accepted, or refused for a reason. Returns false when no such inquiry
+    /// waits on the line.
     pub(crate) fn inquiry_answered(
         &mut self,
         at: i64,
@@ -257,14 +260,15 @@ impl Core {
         true
     }
 
-    /// Whether an inquiry with this QuoteReqID(131) of ours still waits, so that it may be resent.
+    /// Whether an inquiry with this QuoteReqID(131) of the OMS still waits for its answer, so that its message may be
+    /// resent.
     pub(crate) fn inquires(&self, id: &[u8]) -> bool {
         let number = fixwire_protocol::value::uint(id).ok();
         number.is_some_and(|number| self.state.quotes.inquiries.get(number).is_some())
     }
 
-    /// Refuses an inquiry that the venue does not answer: after a time, and over TMP when its line is down, since that
-    /// resends no inquiries.
+    /// Refuses an inquiry that the venue does not answer in time. Over TMP, also refuses it when its line is down,
+    /// since TMP does not resend inquiries.
     pub(crate) fn due_inquiries(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         if self.state.quotes.inquiries.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Steps in the life of an order that several features decide: accepted, rejected, a request declined, done for the day,
+//! Steps in the life of an order that several features use: accepted, rejected, request declined, done for the day,
 //! ended.
 
 use crate::decide::core::{Core, Sink};
@@ -10,7 +10,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::value::{End, Number, RequestKind};
 
 impl Core {
-    /// The venue accepted an order, if that is news.
+    /// Records that the venue accepted an order, if it was not accepted before.
     #[inline]
     pub(crate) fn accepted(
         &mut self,
@@ -56,7 +56,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Rejects a request: refused by the venue, or no longer possible.
+    /// Declines a replace or cancel: the venue refused it, or it is no longer possible.
     pub fn decline(
         &mut self,
         at: i64,
@@ -88,7 +88,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if is_ours {
-            // An immediate retry would be rejected again.
+            // If the OMS tried again at once, the venue would reject again.
             self.work.look_later(at, number);
         } else {
             self.work.look_again(&self.state, number);
@@ -96,7 +96,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Rejects the pending request of an order that was closed otherwise.
+    /// Declines the pending request of an order that was closed for another reason.
     pub(crate) fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();
         let request = orders.get(order).and_then(|order| orders.request_of(order));
@@ -105,7 +105,8 @@ impl Core {
         }
     }
 
-    /// Rejects the pending request of an order that is now filled: it was not sent, or the venue will not answer it.
+    /// Declines the pending request of an order that is now filled, if the request was not sent or the venue will not
+    /// answer it.
     pub(crate) fn decline_filled(
         &mut self,
         at: i64,
@@ -124,7 +125,7 @@ impl Core {
         }
     }
 
-    /// Closes an order, other than by a fill.
+    /// Closes an order for any reason other than a fill.
     pub(crate) fn end(
         &mut self,
         at: i64,
@@ -140,7 +141,8 @@ impl Core {
         if request.is_none() {
             self.decline_of(at, order, sink);
         }
-        // Its client knows it as expired: only a request of the client is answered.
+        // The client of a lapsed order already has the report Expired: it gets no second report, only the answer to its
+        // own request.
         let asked = request.and_then(|it| self.state().orders().request(it));
         let is_asked = asked.is_some_and(|(request, _)| !request.id.bytes().is_empty());
         let event = if !is_asked && self.has_lapsed(order) {
@@ -163,14 +165,14 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether its client knows it as expired.
+    /// Whether the order has lapsed: its client got Expired, but the venue has not confirmed the end.
     pub(crate) fn has_lapsed(&self, number: Number) -> bool {
         let order = self.state.orders().get(number);
         order.is_some_and(|order| order.state == OrderState::Lapsed)
     }
 
-    /// Applies a held final state once its fills have arrived; a request for a filled order is too late only when the
-    /// venue says so.
+    /// Applies a final state that was held back, once its fills have arrived. A request for a filled order is too late
+    /// only when the venue says so.
     #[inline]
     pub(crate) fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(number) else {
@@ -182,7 +184,7 @@ impl Core {
         if order.filled < pended.filled || !order.state.is_open() {
             return;
         }
-        // It may have been answered meanwhile.
+        // The request may have been answered in the meantime.
         let request = pended.request;
         let request = request.filter(|it| self.state().orders().request(*it).is_some());
         let how = pended.how;
@@ -200,7 +202,7 @@ impl Core {
         how == End::DoneForDay && order.is_some_and(|order| order.outlives(next))
     }
 
-    /// Done for the day at the venue. The venue still answers requests for it.
+    /// Sets an order to done for the day at the venue. The venue still answers requests for the order.
     pub(crate) fn rest(&mut self, at: i64, order: Number, note: EndNote<'_>, sink: &mut impl Sink) {
         let event = OrderEvent::Order(LifecycleEvent::DoneForDay {
             order,
@@ -210,7 +212,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Closes a parent; a pending cancel of the client is done with it.
+    /// Closes a parent; a pending cancel of its client is carried out by that.
     pub(crate) fn end_parent(
         &mut self,
         at: i64,
@@ -233,7 +235,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Closes a parent that has no open child and must not go on.
+    /// Closes a parent order that has no open child and must not continue.
     pub(crate) fn settle_parent(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state.orders();
         let parent = orders.get(number);

@@ -12,13 +12,13 @@ use crate::values::verbs::By;
 /// OrderMassCancelRequest(q).
 #[derive(Clone, Copy, Debug)]
 pub struct MassCancel<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
     /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
-    /// MassCancelRequestType(530): 1 for a symbol, 7 for all; others are not supported.
+    /// MassCancelRequestType(530): 1 for one symbol, 7 for all orders; other values are not supported.
     pub kind: u8,
-    /// Account(1); empty for all.
+    /// Account(1); empty for all accounts.
     pub account: &'a [u8],
     /// Symbol(55); empty for none.
     pub symbol: &'a [u8],
@@ -59,7 +59,7 @@ impl Core {
         if !self.may_with_all(session, named, |it| it.mass_cancel) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // Accounts and symbols are not counted here.
+        // A mass cancel counts only for the limits of its session, not of accounts and symbols.
         risk::check_cancel(state, Party::of_session(session), at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),
@@ -82,7 +82,7 @@ impl Core {
         })
     }
 
-    /// Starts cancelling open orders, without a client message.
+    /// Starts to cancel open orders without a request of a client.
     pub(crate) fn withdraw(
         &mut self,
         at: i64,

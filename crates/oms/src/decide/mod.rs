@@ -1,4 +1,4 @@
-//! Decisions: an input and the state become events. Only these files emit.
+//! Decisions: turn an input and the state into events. Only the files of this folder emit events.
 
 pub(crate) mod begin;
 pub(crate) mod conditions;

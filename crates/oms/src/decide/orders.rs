@@ -1,4 +1,4 @@
-//! Requests of clients for orders: a new order, a replace, a cancel.
+//! Requests of clients about orders: a new order, a replace, a cancel.
 
 use fixwire_protocol::Decimal;
 
@@ -22,15 +22,16 @@ use crate::values::value::{Effect, End, Number, Price, Quantity, RequestKind};
 use crate::values::waived::Waived;
 
 impl Core {
-    /// Handles a new order of a client that has only usual fields.
+    /// Handles a client's new order without a locate and without fields for the venue.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
         self.new_with(at, new, None, sink);
     }
 
-    /// Handles a client's new order: every step from its message to the line of its venue.
+    /// Handles a client's new order: all steps from the message of the client to the line of the venue.
     ///
-    /// Before, `app/says` has admitted the client, and `app/requests` has read NewOrderSingle(D) and refused it when a field
-    /// would not reach the venue. What follows from each event, such as its report, is in [`emit`](Core::emit).
+    /// Before this call, `app/says` has checked the rate limit of the client. `app/requests` has read
+    /// NewOrderSingle(D), and has refused it if a field would not reach the venue. What follows from each event, such
+    /// as a report, is in [`emit`](Core::emit).
     pub(crate) fn new_with(
         &mut self,
         at: i64,
@@ -38,7 +39,8 @@ impl Core {
         beside: Option<Beside<'_>>,
         sink: &mut impl Sink,
     ) {
-        // May the client place it, and does it pass the controls? Nothing has changed yet: a reject leaves only an event.
+        // May the client place the order, and does the order pass the controls? Nothing has changed yet: a reject only
+        // emits an event.
         let Accepted {
             proposal,
             hold,
@@ -49,7 +51,7 @@ impl Core {
             Err(reason) => return self.refuse_with(at, new, beside, reason, sink),
         };
         let order = self.state.last + 1;
-        // A child takes over quantity of its parent. The event comes first, so that the quantity never counts twice.
+        // A child takes over quantity of its parent. This event comes first, so that the quantity never counts twice.
         if let Some(parent) = asked.and_then(|asked| asked.parent()) {
             self.emit(
                 at,
@@ -57,7 +59,7 @@ impl Core {
                 sink,
             );
         }
-        // The OMS accepts it: it has a number, and counts for every limit of its scopes from now on.
+        // The OMS accepts the order: it has a number, and counts for every limit of its scopes from now on.
         let event = OrderEvent::Request(RequestEvent::Taken {
             order,
             session: proposal.session,
@@ -85,10 +87,10 @@ impl Core {
         }
         let stays = asked.filter(|asked| self.take_terms(at, order, *asked, sink));
         if self.guard(at, proposal.party(), sink) {
-            // It is the one message too many of a limit that kills: it must not leave.
+            // The order exceeds a limit that activates a kill switch: it must not be sent.
             self.reject_unsent(at, order, Why::Killed, sink);
         } else if let Some(asked) = stays {
-            // A parent stays here, and so does an order that waits for its condition.
+            // A parent order is never sent, and a conditional order is not sent yet.
             self.keep(at, order, asked.is_parent(), sink);
         } else {
             // A session of its line group gets it, with a number of its pool: the event `Sent` writes NewOrderSingle(D) or
@@ -97,7 +99,7 @@ impl Core {
         }
     }
 
-    /// Stores the terms of an order that are not in its usual fields.
+    /// Stores the locate of an order, and the fields that it carries to the venue.
     #[cold]
     fn take_beside(
         &mut self,
@@ -114,7 +116,7 @@ impl Core {
         self.carry(at, order, fields, sink);
     }
 
-    /// Notes the line group that the condition of a route chose for an order.
+    /// Records the line group that the condition of a route chose for an order.
     #[cold]
     pub(crate) fn routed(
         &mut self,
@@ -129,7 +131,7 @@ impl Core {
         }
     }
 
-    /// Notes what an order or a request carries to its venue.
+    /// Records the fields that an order or a request carries to the venue.
     #[cold]
     pub(crate) fn carry(
         &mut self,
@@ -150,7 +152,7 @@ impl Core {
         }
     }
 
-    /// Stores the locate of an order.
+    /// Records the locate of an order.
     #[cold]
     pub(crate) fn located(
         &mut self,
@@ -168,7 +170,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// A new order is held, or is a parent: it is not sent now.
+    /// Keeps a new order that is not sent now: it is held, or is a parent.
     #[cold]
     pub(crate) fn keep(&mut self, at: i64, order: Number, is_parent: bool, sink: &mut impl Sink) {
         if is_parent {
@@ -182,11 +184,11 @@ impl Core {
         }
     }
 
-    /// Checks a new order without changing anything.
+    /// Checks a new order; changes nothing.
     ///
     /// # Errors
     ///
-    /// Why it would be rejected.
+    /// Why the order would be rejected.
     pub fn check(&self, at: i64, new: &NewOrder<'_>) -> Result<(), Reason> {
         self.accept(at, new).map(|_| ())
     }
@@ -195,7 +197,8 @@ impl Core {
         self.accept_as::<false>(at, new, 0)
     }
 
-    /// Checks a new order, or a side of a quote: then `opposite` is the order that RC16 does not see.
+    /// Checks a new order, or one side of a quote. For a side, `opposite` is the order of the other side, which RC16
+    /// ignores.
     #[inline(always)]
     pub(crate) fn accept_as<const QUOTE: bool>(
         &self,
@@ -240,7 +243,7 @@ impl Core {
         })
     }
 
-    /// A new order before the controls: its values, in units of its instrument.
+    /// Reads the values of a new order in the units of its instrument; the controls come later.
     #[inline(always)]
     pub(crate) fn proposed<const QUOTE: bool>(
         &self,
@@ -280,7 +283,7 @@ impl Core {
         let rule = self.rule(instrument)?;
         let default = user.marks.position_effect;
         let effect = match new.effect {
-            // Of a quote the venue opens or closes by itself.
+            // For a quote the venue itself decides what opens and what closes a position.
             Some(Effect::Netting) if QUOTE || (!rule.has_effect && default.is_none()) => {
                 Effect::Netting
             }
@@ -331,8 +334,8 @@ impl Core {
         })
     }
 
-    /// Refuses a new order. The order can be rerun if its locate is kept: no locate, or that the stock of a short sale
-    /// is located.
+    /// Refuses a new order. An operator can rerun the order only if its locate can be kept: if it has none, or only
+    /// says that the stock of a short sale is located.
     pub(crate) fn refuse_with(
         &mut self,
         at: i64,
@@ -370,12 +373,12 @@ impl Core {
         self.guard(at, Party::of_session(new.session), sink);
     }
 
-    /// Handles a replace or cancel of a client that has only usual fields.
+    /// Handles a client's replace or cancel that carries no fields to the venue.
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
         self.change_with(at, change, None, sink);
     }
 
-    /// Handles a replace or cancel of a client, which may carry fields to the venue.
+    /// Handles a client's replace or cancel, which may carry fields to the venue.
     pub(crate) fn change_with(
         &mut self,
         at: i64,
@@ -441,7 +444,7 @@ impl Core {
         }
     }
 
-    /// Quantity, price and price to reserve for of a replace; `None` for a cancel.
+    /// The new quantity, the new price, and the price at which value is reserved, of a replace; `None` for a cancel.
     fn accept_change(
         &self,
         at: i64,
@@ -459,7 +462,7 @@ impl Core {
         if !self.user(change.session)?.may(account, right) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // Of an order whose trading day is over only the rest can be cancelled.
+        // An order whose trading day is over cannot be replaced: only its rest can be cancelled.
         if !order.state.is_open() || (is_replace && order.state == OrderState::Lapsed) {
             return Err(Reason::of(Why::TooLate));
         }
@@ -554,7 +557,7 @@ impl Core {
         Ok(Some((quantity, price, hold)))
     }
 
-    /// Executes a request for an order that was never sent.
+    /// Carries out a replace or cancel of an order that was never sent.
     pub(crate) fn change_unsent(&mut self, at: i64, request: Number, sink: &mut impl Sink) {
         let Some((asked, order)) = self.state.orders().request(request) else {
             return;
@@ -584,7 +587,7 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// The client cancels a parent: the OMS cancels its children first.
+    /// Handles a client's cancel of a parent: the OMS first cancels the children.
     #[cold]
     pub(crate) fn cancel_parent(&mut self, at: i64, parent: Number, sink: &mut impl Sink) {
         if !self.work.cancel_children(&self.state, parent) {
@@ -592,7 +595,7 @@ impl Core {
         }
     }
 
-    /// Refuses a replace or cancel of an order, if that was found.
+    /// Refuses a replace or cancel of an order; the order is `None` if it was not found.
     pub(crate) fn refuse_change_of(
         &mut self,
         at: i64,
@@ -616,8 +619,8 @@ impl Core {
         }
     }
 
-    /// OrderQty(38) of an order less a quantity, not below 0; `None` when the order is unknown. What fills meanwhile makes no
-    /// difference: OrderQty includes it.
+    /// OrderQty(38) of an order reduced by `by`, not below 0; `None` when the OMS does not have the order. Fills that
+    /// arrive in the meantime make no difference, since OrderQty includes them.
     #[cold]
     pub(crate) fn reduced(
         &self,
@@ -627,7 +630,7 @@ impl Core {
     ) -> Option<Decimal> {
         let order = self.find(session, original)?;
         let scale = self.state.scales(order.instrument).quantity;
-        // One that has no units of the instrument is refused as OrderQty(38) would be.
+        // A quantity that is no multiple of the instrument's unit is refused, as in OrderQty(38).
         let Ok(by) = units(by, scale) else {
             return Some(by);
         };

@@ -1,7 +1,7 @@
-//! Checks of parent and child orders: who may place them, and what a child or a replace may be.
+//! Checks of parent and child orders: who may place them, what a child may be, and what a replace may change.
 //!
-//! A parent ends when nothing of it is left to fill, or when its last child has ended after a cancel of the parent, a
-//! mass cancel, a kill switch or the end of its last day.
+//! A parent ends when it has no quantity left to fill. It also ends when its last child has ended after a cancel of the
+//! parent, a mass cancel, a kill switch or the end of its last day.
 
 use crate::state::OmsState;
 use crate::state::orders::Order;
@@ -14,7 +14,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::rules::UserRule;
 use crate::values::value::{Number, OrderType, Price, Quantity, TimeInForce};
 
-/// A child does not fit its parent: the field that does not.
+/// The reason for a child that does not fit its parent, with the tag of the field that does not fit.
 fn unfit(tag: u32, parent: Number) -> Reason {
     Reason {
         value: tag.into(),
@@ -74,7 +74,7 @@ pub(crate) fn check_role(
     Ok(())
 }
 
-/// A parent that takes more children.
+/// The parent with this number, if it can get more children.
 fn open_parent(state: &OmsState, number: Number, session: SessionNo) -> Result<&Order, Reason> {
     let orders = state.orders();
     let parent = orders.get(number).filter(|parent| {
@@ -88,13 +88,13 @@ fn open_parent(state: &OmsState, number: Number, session: SessionNo) -> Result<&
     })
 }
 
-/// What is left of a parent for children.
+/// Quantity of a parent that no child has taken over.
 fn left_of(state: &OmsState, parent: &Order) -> Quantity {
     let left = parent.quantity.saturating_sub(parent.filled);
     left.saturating_sub(state.families.held(parent.number))
 }
 
-/// Checks a new child, and lets it take over the quantity of its parent.
+/// Checks a new child, and lets it take over quantity of its parent.
 #[cold]
 pub(crate) fn check_child(
     state: &OmsState,
@@ -128,7 +128,7 @@ pub(crate) fn check_child(
     Ok(())
 }
 
-/// Checks a replace of a parent or a child.
+/// Checks a replace of a parent or child order.
 #[cold]
 pub(crate) fn check_family_change(
     state: &OmsState,

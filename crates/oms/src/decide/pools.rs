@@ -9,7 +9,7 @@ use crate::values::reason::{Reason, Why};
 use crate::values::value::Number;
 
 impl Core {
-    /// The tag in which the client of a new order may choose its number.
+    /// The tag in which the client of a new order may choose the order number; `None` when it may not.
     pub(crate) fn own_number_tag_of(&self, new: &NewOrder<'_>) -> Option<u32> {
         if self.pools.is_empty() {
             return None;
@@ -73,7 +73,7 @@ impl Core {
         self.look_at_pool(at, pool, sink);
     }
 
-    /// Gives an order that is about to be sent a number of its pool, a new number each time it is sent.
+    /// Gives an order that is about to be sent a number of its pool. An order gets a new number each time it is sent.
     ///
     /// # Errors
     ///
@@ -115,11 +115,11 @@ impl Core {
         let known = self.state.pools.get(pool)?;
         let numbers = (known.next..=known.last).filter(|number| !known.own.contains(number));
         let mut numbers = numbers.map(|number| (number, form.write(number)));
-        // An order of yesterday may have the number, or another pool produced the same text.
+        // An order of the day before may have this number, or another pool may have made the same text.
         numbers.find(|(_, text)| !self.state.has_number(text.bytes()))
     }
 
-    /// Raises an event when few are left.
+    /// Raises an event when few numbers of a pool are left.
     pub(crate) fn look_at_pool(&mut self, at: i64, pool: PoolNo, sink: &mut impl Sink) {
         let known = self.state.pools.get(pool);
         if let Some(known) = known.filter(|it| !it.is_low && it.is_nearly_used()) {
