@@ -1,4 +1,5 @@
-//! Selects the session for an order, applies the rate limit of its venue, and queues what has to wait.
+//! Selects the session to the venue for an order, applies the rate limit of the venue, and queues messages that have to
+//! wait.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,19 +19,19 @@ use crate::values::value::{Number, RequestKind};
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) lines: Vec<SessionNo>,
-    /// Groups that send its new orders while none of its sessions is logged on.
+    /// Groups that send new orders of this group while none of its own sessions is logged on.
     pub(crate) helpers: Vec<usize>,
     pub(crate) next: usize,
     pub(crate) affinity: Option<Affinity>,
     pub(crate) flow: Option<FlowRule>,
-    /// Maximum queueing time of orders and replaces, in nanoseconds; without it only cancels wait.
+    /// Maximum time that orders and replaces stay queued, in nanoseconds; `None`: only cancels are queued.
     pub patience: Option<i64>,
     pub cannot_replace: bool,
     pub cannot_stop: bool,
     pub over_tmp: bool,
-    /// A line of the group has no PositionEffect for orders of symbols with netting positions.
+    /// Whether a line of the group cannot leave out PositionEffect(77) in orders of symbols with netting positions.
     pub needs_effect: bool,
-    /// A line of the group is for futures.
+    /// Whether a line of the group is for futures.
     pub has_futures: bool,
     pub orders: Waiting,
 }
@@ -39,40 +40,40 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub group: usize,
-    /// Times of sent messages that count for its rate limit, the oldest first.
+    /// Times of the sent messages that count for the session's rate limit, the oldest first.
     pub(crate) sent: VecDeque<i64>,
     pub(crate) cancels: VecDeque<Number>,
     pub(crate) replaces: Waiting,
 }
 
-/// All groups.
+/// All line groups, and their sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     pub groups: Vec<Group>,
-    /// By session; `None` for clients.
+    /// By session; `None` for sessions of clients.
     pub lines: Table<SessionNo, Option<Line>>,
     /// The sessions to venues.
     pub sessions: Vec<SessionNo>,
     /// Line groups of each instrument of the state.
     pub group_of: Table<InstrumentNo, SymbolRoute>,
-    /// Messages sent before this time are not known.
+    /// The OMS does not know how many messages it sent before this time, in nanoseconds since 1970.
     pub(crate) unknown_until: i64,
-    /// Queued for a session or route that was removed from the settings.
+    /// Orders and requests queued for a session or route that the settings no longer have.
     pub lost: VecDeque<Number>,
-    /// Something was queued since all queues were seen empty.
+    /// Whether something was queued since all queues were last seen empty.
     pub(crate) has_queued: bool,
 }
 
-/// Where orders of an instrument go.
+/// The line groups to which orders of an instrument may go.
 #[derive(Debug, Default)]
 pub(crate) struct SymbolRoute {
     /// The line group of orders for which no condition decides.
     pub group: Option<usize>,
-    /// The line groups of routes with a condition.
+    /// The line groups of routes that have a condition.
     pub chosen: Vec<usize>,
 }
 
-/// Action for the next order of a queue.
+/// What to do with the next order of a queue.
 pub(crate) enum Next {
     Goes(SessionNo),
     Stale,
@@ -129,7 +130,7 @@ impl Lines {
         lines
     }
 
-    /// Continues with other settings of the same groups: queued requests and the counts of messages stay.
+    /// Applies other settings of the same groups: queued requests and the counts of sent messages stay.
     pub(crate) fn follow(
         &mut self,
         state: &OmsState,
@@ -143,7 +144,7 @@ impl Lines {
             let Some(flow) = rule.flow.filter(|flow| flow.time > before) else {
                 continue;
             };
-            // How much was sent in the longer time is not known: as much as may be.
+            // How many messages were sent in the longer interval is unknown: the OMS assumes as many as possible.
             let lines = self.lines.iter_mut().flatten();
             for line in lines.filter(|line| line.group == place) {
                 line.sent.clear();
@@ -158,14 +159,14 @@ impl Lines {
             order.state == OrderState::Queued
                 || request.is_some_and(|it| it.state == OrderState::Queued)
         };
-        // The request of a parent waits for its children.
+        // A request for a parent order waits for the children of the parent.
         let is_sent = |order: &&Order| order.state.is_open() && order.state != OrderState::Parent;
         let open = state.orders().iter().filter(is_sent);
         let mut queued: Vec<&Order> = open.filter(waits).collect();
         queued.sort_unstable_by_key(|order| order.number);
         for order in queued {
             if order.state == OrderState::Queued {
-                // A retry waits separately.
+                // An order that is to be sent again waits in the list of retries.
                 if order.retry.is_none() {
                     self.wait(state, order);
                 }
@@ -177,7 +178,7 @@ impl Lines {
         }
     }
 
-    /// Whether a session leads to a venue.
+    /// Whether a session is a session to a venue.
     pub(crate) fn has(&self, session: SessionNo) -> bool {
         let line = self.lines.get(session);
         line.is_some_and(Option::is_some)
@@ -192,7 +193,7 @@ impl Lines {
         self.group_of.get(instrument)?.group
     }
 
-    /// The line group of a new order: of the session that stands for it when a condition has decided.
+    /// The line group of a new order. When a condition has decided the route, it is the group of the session `route`.
     pub(crate) fn group_by(
         &self,
         route: Option<SessionNo>,
@@ -218,8 +219,8 @@ impl Lines {
         route.is_some_and(|it| it.group == Some(group) || it.chosen.contains(&group))
     }
 
-    /// Whether a session is a line of an order's venue: a line of its group, of a group that helps it, or of a group
-    /// that it helps.
+    /// Whether an order may be at the venue through this session: a line of the order's group, of a group that helps
+    /// it, or of a group that it helps.
     pub(crate) fn reaches(&self, state: &OmsState, session: SessionNo, order: &Order) -> bool {
         let Some(of) = self.line(session).map(|line| line.group) else {
             return false;
@@ -231,7 +232,7 @@ impl Lines {
         groups.any(|group| group == of || helps(group, of) || helps(of, group))
     }
 
-    /// Whether anything is queued.
+    /// Whether an order or request is queued.
     #[inline]
     pub(crate) fn waits(&mut self) -> bool {
         self.has_queued = self.has_queued && self.is_something_queued();
@@ -282,11 +283,11 @@ impl Lines {
         }
     }
 
-    /// Whether a new order or replace may be sent before the queued ones.
+    /// Whether a new order or replace may be sent now, before the queued messages of its session.
     ///
     /// # Errors
     ///
-    /// When the queue may be empty.
+    /// The time at which the queue may be empty, in nanoseconds since 1970.
     pub(crate) fn turn(&self, at: i64, line: SessionNo) -> Result<(), i64> {
         let waits = self
             .line(line)
@@ -298,11 +299,11 @@ impl Lines {
         self.room(at, line, false)
     }
 
-    /// Whether a session may send now.
+    /// Whether the rate limit lets a session send a message now.
     ///
     /// # Errors
     ///
-    /// When it may, as far as known.
+    /// The earliest time at which it may send, in nanoseconds since 1970.
     pub(crate) fn room(&self, at: i64, line: SessionNo, is_cancel: bool) -> Result<(), i64> {
         self.room_for(at, line, is_cancel, 1)
     }
@@ -335,13 +336,13 @@ impl Lines {
             None => Ok(()),
             Some(many) => match known.sent.get(over + many) {
                 Some(then) => Err(then.saturating_add(flow.time)),
-                // More messages than the venue takes in any time.
+                // The quote needs more messages than the rate limit ever allows at once.
                 None => Err(i64::MAX),
             },
         }
     }
 
-    /// Counts a sent message.
+    /// Counts a sent message for the rate limit of its session.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let (OrderEvent::Request(RequestEvent::Sent { line, .. })
         | OrderEvent::Order(LifecycleEvent::Asked { line, .. })
@@ -368,8 +369,8 @@ impl Lines {
         }
     }
 
-    /// A session of a group, or else of its helpers, that can send an order now; otherwise why none can, and when one
-    /// may.
+    /// A session of a group, or else of its helpers, that can send an order now. Otherwise: why no session can, and
+    /// when one may be able to.
     pub(crate) fn choose(
         &self,
         state: &OmsState,
@@ -437,7 +438,7 @@ impl Lines {
         line.is_some_and(|line| self.groups[line.group].over_tmp)
     }
 
-    /// Counts both sides of a quote: one message over TMP, two over FIX.
+    /// Counts both sides of a quote for the rate limit: one message over TMP, two over FIX.
     pub(crate) fn note_quote(&mut self, state: &OmsState, bid: Number, line: SessionNo) {
         let last = bid + u64::from(!self.is_over_tmp(line));
         for number in bid..=last {
@@ -448,7 +449,7 @@ impl Lines {
         }
     }
 
-    /// Whether a session may send both sides of a quote now.
+    /// Whether the rate limit lets a session send both sides of a quote now.
     fn turn_for_quote(&self, at: i64, line: SessionNo) -> Result<(), i64> {
         self.turn(at, line)?;
         if self.is_over_tmp(line) {
@@ -457,7 +458,8 @@ impl Lines {
         self.room_for(at, line, false, 2)
     }
 
-    /// As [`choose`](Self::choose), for both sides of a quote; `preferred` is the session of the quote before it.
+    /// Chooses a session for both sides of a quote, as [`choose`](Self::choose) does for an order; `preferred` is the
+    /// session of the quote that this one replaces.
     pub(crate) fn choose_for_quote(
         &self,
         state: &OmsState,
@@ -480,7 +482,8 @@ impl Lines {
         turn.map_or_else(|when| Err((Why::Busy, Some(when))), |()| Ok(line))
     }
 
-    /// Action for the first queued order of a group, or for an order that timed out; `None` without such an order.
+    /// What to do with the first queued order of a group, or with an order that timed out; `None` when the group has no
+    /// such order.
     pub(crate) fn next_order(
         &mut self,
         state: &OmsState,
@@ -513,7 +516,7 @@ impl Lines {
         Some((first, next))
     }
 
-    /// The first queued request of a kind, a request that timed out before others, and when it times out.
+    /// The first queued request of a kind, and when it times out. A request that has timed out comes before others.
     fn first_request(
         &mut self,
         state: &OmsState,
@@ -530,7 +533,7 @@ impl Lines {
         if kind == RequestKind::Cancel {
             while let Some(number) = known.cancels.front().copied() {
                 if queued_at(number).is_some() {
-                    // It never times out.
+                    // A cancel never times out.
                     return Some((number, i64::MAX));
                 }
                 known.cancels.pop_front();
@@ -543,7 +546,7 @@ impl Lines {
         Some((if stale <= at { oldest } else { first }, stale))
     }
 
-    /// Action for the first queued request of a session; `None` without one.
+    /// What to do with the first queued request of a session; `None` when no request is queued.
     pub(crate) fn next_request(
         &mut self,
         state: &OmsState,
@@ -559,7 +562,7 @@ impl Lines {
             let next = match self.room(at, line, is_cancel) {
                 _ if stale <= at => Next::Stale,
                 _ if !state.is_ready(line) => Next::Waits(stale),
-                // It does not overtake a waiting cancel.
+                // A replace does not overtake a queued cancel.
                 Ok(()) if waiting.is_some() => Next::Waits(stale),
                 Ok(()) => Next::Goes(line),
                 Err(when) => Next::Waits(when.min(stale)),

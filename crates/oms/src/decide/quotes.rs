@@ -1,4 +1,4 @@
-//! Two-sided quotes: one request makes two orders, which are sent together and live on their own.
+//! Two-sided quotes: one request creates two orders, which are sent together and then live independently.
 //!
 //! ```text
 //!   Quote(S) > both sides pass the controls > Taken bid, Taken offer, Quoted
@@ -19,10 +19,10 @@ use crate::values::ids::{InstrumentNo, Party, SessionNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Effect, Number, OrderType, Side, Text, TimeInForce};
 
-/// Quote(S), as far as it could be read.
+/// Quote(S); `None` for values that could not be read.
 #[derive(Clone, Copy, Debug)]
 pub struct NewQuote<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
     /// QuoteID(117).
     pub id: &'a [u8],
@@ -36,33 +36,33 @@ pub struct NewQuote<'a> {
     pub offer: (Decimal, Decimal),
     /// TimeInForce(59), when it is supported.
     pub tif: Option<TimeInForce>,
-    /// QuoteType(537) is tradeable, or missing.
+    /// Whether QuoteType(537) is tradeable, or missing.
     pub is_tradeable: bool,
 }
 
 /// QuoteCancel(Z).
 #[derive(Clone, Copy, Debug)]
 pub struct QuoteCancel<'a> {
-    /// The session, by its number in events.
+    /// The client's session, by its number in the state.
     pub session: SessionNo,
     /// QuoteID(117).
     pub id: &'a [u8],
-    /// QuoteCancelType(298): 1 for a symbol, 4 for all, 5 for one quote; others are not supported.
+    /// QuoteCancelType(298): 1 for one symbol, 4 for all quotes, 5 for one quote; other values are not supported.
     pub kind: u8,
-    /// Symbol(55) of its first entry; empty for none.
+    /// Symbol(55) of the request's first entry; empty for none.
     pub symbol: &'a [u8],
-    /// The request has further symbols.
+    /// Whether the request has further symbols, which the OMS does not support.
     pub has_more: bool,
 }
 
-/// The ClOrdID(11) of a side: QuoteID(117), and `/B` for the bid or `/O` for the offer.
+/// The ClOrdID(11) of one side of a quote: QuoteID(117), followed by `/B` for the bid or `/O` for the offer.
 struct SideId {
     bytes: [u8; Text::MAX],
     len: usize,
 }
 
 impl SideId {
-    /// The longest QuoteID(117).
+    /// Maximum length of QuoteID(117), in bytes.
     const MOST: usize = Text::MAX - 2;
 
     fn new(quote: &[u8], side: u8) -> Self {
@@ -82,7 +82,7 @@ impl SideId {
 }
 
 impl NewQuote<'_> {
-    /// The longest QuoteID(117).
+    /// Maximum length of QuoteID(117), in bytes.
     pub const ID_MOST: usize = SideId::MOST;
 
     fn side<'a>(&'a self, id: &'a SideId, side: Side) -> NewOrder<'a> {
@@ -109,12 +109,12 @@ impl NewQuote<'_> {
 }
 
 impl Core {
-    /// Handles a quote of a client: both sides pass all controls, or none is taken.
+    /// Handles a client's quote: both sides must pass all controls, or neither is accepted.
     pub fn new_quote(&mut self, at: i64, quote: &NewQuote<'_>, sink: &mut impl Sink) {
         self.new_quote_with(at, quote, CarriedFields::NONE, sink);
     }
 
-    /// Handles a quote whose orders carry fields of it.
+    /// Handles a client's quote whose two orders carry fields to the venue.
     pub(crate) fn new_quote_with(
         &mut self,
         at: i64,
@@ -133,7 +133,7 @@ impl Core {
         }
         let bid = self.state.last + 1;
         for (number, side) in (bid..).zip(&sides) {
-            // The second side is checked again beside the first one.
+            // The first side is an order by now, so the second side is checked again together with it.
             match self.accept_side(at, side, former) {
                 Ok(event) => {
                     self.emit(at, &event, sink);
@@ -160,7 +160,8 @@ impl Core {
         self.send_quote(at, bid, line, sink);
     }
 
-    /// The quote that a new quote replaces: the last quote of its session, account and symbol, if a side of it is open.
+    /// The quote that a new quote replaces: the last quote of the same session, account and symbol, if one of its sides
+    /// is open.
     fn former(&self, quote: &NewQuote<'_>) -> Option<Number> {
         let state = &self.state;
         if state.quotes.is_empty() {
@@ -198,8 +199,8 @@ impl Core {
         Ok(())
     }
 
-    /// The event of a side that passes all controls. Orders of the quote before it count, since its cancels may come too
-    /// late; only RC16 does not see them.
+    /// The event that accepts a side, if the side passes all controls. The orders of the replaced quote count for the
+    /// controls, since their cancels may come too late; only RC16 ignores them.
     fn accept_side<'a>(
         &self,
         at: i64,
@@ -244,8 +245,8 @@ impl Core {
         self.guard(at, Party::of_session(quote.session), sink);
     }
 
-    /// Cancels the quote that a new one replaces. Returns its session to the venue: over the same one the cancels arrive
-    /// first.
+    /// Cancels the quote that a new one replaces. Returns the venue session of the replaced quote: if the new quote
+    /// uses the same session, the cancels arrive before it.
     fn withdraw_former(
         &mut self,
         at: i64,
@@ -304,7 +305,8 @@ impl Core {
         }
     }
 
-    /// Sends both sides on a session. Over TMP they have one number of a pool, over FIX one each.
+    /// Sends both sides of a quote on a session. Over TMP the sides share one number of a pool, over FIX each side has
+    /// its own.
     fn send_quote_on(&mut self, at: i64, bid: Number, line: SessionNo, sink: &mut impl Sink) {
         if !self.state.carried.is_empty() {
             let mut refused = (bid..bid + 2).map(|side| self.refused_by(line, side));
@@ -329,7 +331,7 @@ impl Core {
         self.lines.note_quote(&self.state, bid, line);
     }
 
-    /// Rejects the sides of a quote that were not sent.
+    /// Rejects both sides of a quote that was not sent.
     fn reject_sides(&mut self, at: i64, bid: Number, reason: Reason, sink: &mut impl Sink) {
         for number in [bid, bid + 1] {
             if self.is_queued(number) {
@@ -343,8 +345,8 @@ impl Core {
         order.is_some_and(|order| order.state == OrderState::Queued)
     }
 
-    /// Sends a queued side, together with the other side if that side is also queued, or rejects both sides. Without a
-    /// session they have timed out.
+    /// Sends a queued side, together with the other side if that is queued too. Rejects both sides when `line` is
+    /// `None`: they have timed out.
     #[cold]
     pub(crate) fn send_waiting_side(
         &mut self,
@@ -371,7 +373,7 @@ impl Core {
         }
     }
 
-    /// A client cancels a quote, its quotes in a symbol, or all its quotes.
+    /// Handles a client's cancel of one quote, of its quotes in a symbol, or of all its quotes.
     pub fn cancel_quotes(&mut self, at: i64, cancel: &QuoteCancel<'_>, sink: &mut impl Sink) {
         let (session, id) = (cancel.session, cancel.id);
         let event = match self.accept_quote_cancel(at, cancel) {
@@ -393,7 +395,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// The instrument or the quote to cancel; neither for all quotes.
+    /// The instrument or the quote to cancel; `None` for both means all quotes.
     fn accept_quote_cancel(
         &self,
         at: i64,
@@ -403,7 +405,7 @@ impl Core {
         if !self.user(session)?.rights.iter().any(|it| it.quote) {
             return Err(Reason::of(Why::NotAllowed));
         }
-        // Accounts and symbols are not counted here.
+        // A cancel of quotes counts only for the limits of its session, not of accounts and symbols.
         risk::check_cancel(state, Party::of_session(session), at)?;
         match (cancel.kind, cancel.symbol) {
             _ if cancel.has_more => Err(Reason::of(Why::Unsupported)),

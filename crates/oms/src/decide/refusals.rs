@@ -1,4 +1,4 @@
-//! Requests of clients that are refused before anything is done for them.
+//! Requests of clients that the OMS refuses because a field would not reach the venue.
 
 use fixwire_protocol::{Tag, tag};
 
@@ -11,11 +11,12 @@ use crate::state::orders::transition::OrderState;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
-/// A field that would not reach the venue.
+/// The field because of which a request is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct LostField {
     pub tag: Tag,
-    /// The most bytes that a request carries, when the field is above it.
+    /// Maximum number of bytes of carried fields, if this field exceeds it; `None` when the field would not reach the
+    /// venue.
     pub limit: Option<usize>,
 }
 
@@ -26,7 +27,7 @@ impl From<Tag> for LostField {
 }
 
 impl Reason {
-    /// A field of a request would not reach the venue, or makes what it carries too long.
+    /// The reason for a field that would not reach the venue, or that makes the carried fields too long.
     fn of_field(lost: LostField) -> Self {
         Self {
             limit: lost.limit.map_or(0, |limit| limit as i128),
@@ -34,7 +35,7 @@ impl Reason {
         }
     }
 
-    /// A field of a request would not reach the venue.
+    /// The reason for a field that would not reach the venue.
     pub(crate) fn not_carried(tag: Tag) -> Self {
         Self {
             value: tag.into(),
@@ -44,7 +45,7 @@ impl Reason {
 }
 
 impl NewOrder<'_> {
-    /// The field of a price that the type of the order does not have.
+    /// The tag of a price that an order of this type does not have; `None` when each price fits the type.
     #[inline]
     pub(crate) fn odd_price(&self) -> Option<Tag> {
         let kind = self.kind?;
@@ -57,7 +58,7 @@ impl NewOrder<'_> {
 }
 
 impl Change<'_> {
-    /// Checks that a replace has no field that the order does not have.
+    /// Checks that a replace has no field that its order cannot have.
     pub(crate) fn check_values(&self, order: &Order) -> Result<(), Reason> {
         if self.price.is_some() && !order.kind.has_price() {
             return Err(Reason::not_carried(tag::PRICE));
@@ -114,7 +115,7 @@ impl Core {
         self.refuse_change_of(at, change, order, reason, sink);
     }
 
-    /// Refuses a mass cancel with a field that would not count.
+    /// Refuses a mass cancel with a field that the OMS would ignore.
     #[cold]
     pub(crate) fn refuse_field_of_mass_cancel(
         &mut self,
@@ -145,7 +146,7 @@ impl Core {
         self.refuse_quote(at, quote, Reason::of_field(lost), sink);
     }
 
-    /// Refuses a cancel of quotes or a price inquiry, which is known by a QuoteID(117) or QuoteReqID(131).
+    /// Refuses a cancel of quotes or a price inquiry; `id` is its QuoteID(117) or QuoteReqID(131).
     #[cold]
     pub(crate) fn refuse_field_with_id(
         &mut self,
@@ -166,7 +167,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// A ClOrdID(11) that was used before names another request.
+    /// The reason for a lost field; when the ClOrdID(11) was used before, the reason is the duplicate.
     fn of_field(&self, (session, id): (SessionNo, &[u8]), lost: LostField) -> Reason {
         match self.state.used(session, id) {
             Some(_) => Reason::of(Why::Duplicate),

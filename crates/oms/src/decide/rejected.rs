@@ -1,7 +1,7 @@
-//! Rerun: an operator places an order again that a control rejected, with some controls off.
+//! Rerun: an operator places again an order that a control rejected, with some controls turned off.
 //!
-//! A rejected order stays rejected. What is placed is a new order of the same client with a ClOrdID(11) of the OMS,
-//! since the client's own id ended with the reject.
+//! A rejected order stays rejected. The OMS places a new order for the same client, with a ClOrdID(11) of the OMS,
+//! since the client's own ClOrdID was used up by the reject.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -26,7 +26,7 @@ use crate::values::waived::{Waived, may_be_off};
 use crate::values::words::Words;
 
 impl Core {
-    /// Terms of a new order that is rejected; `None` when it cannot be run again.
+    /// The terms of a rejected new order, for a rerun; `None` when the order cannot be run again.
     #[cold]
     pub(crate) fn kept(
         &self,
@@ -37,7 +37,7 @@ impl Core {
         if !may_be_off(reason.why) {
             return None;
         }
-        // What comes before the controls rejected it otherwise.
+        // The order was rejected for another reason, by a check before the controls.
         let Proposed {
             proposal, asked, ..
         } = self.proposed::<false>(at, new).ok()?;
@@ -64,7 +64,7 @@ impl Core {
         })
     }
 
-    /// Checks a rejected order again; returns the price to reserve for.
+    /// Checks a rejected order again; returns the price at which its value is reserved.
     fn check_rerun(
         &self,
         at: i64,
@@ -124,7 +124,7 @@ impl Core {
         Ok(hold)
     }
 
-    /// The rejected order of `57`, the number of the reject, or of `CLIENT/C17`, its session and ClOrdID(11).
+    /// The rejected order named by `57`, the number of the reject, or by `CLIENT/C17`, the session and the ClOrdID(11).
     fn find_rejected(&self, named: &str) -> Result<&RejectedOrder, String> {
         let (state, rejected) = (self.state(), &self.state().rejected);
         if let Some((session, id)) = named.split_once('/') {
@@ -150,7 +150,7 @@ impl Core {
         found.ok_or_else(|| self.why_not_rejected(number, &format!("reject {number}")))
     }
 
-    /// Why something cannot be run again; it may be the number of an order.
+    /// Why `what` names no rejected order that can be run again; `what` may also be the number of an accepted order.
     fn why_not_rejected(&self, placed: u64, what: &str) -> String {
         let order = self.state().orders().get(placed);
         match order {
@@ -165,7 +165,7 @@ impl Core {
         }
     }
 
-    /// Places a rejected order again, without some controls.
+    /// Places a rejected order again, with some controls turned off.
     pub(crate) fn rerun(
         &mut self,
         at: i64,

@@ -1,7 +1,7 @@
-//! New settings while the OMS runs: all of them between two messages, or none.
+//! Reload: replaces the settings while the OMS runs. All new settings apply between two messages, or none does.
 //!
-//! Another thread reads and checks the files. Here they are compared with the settings in force; what they change in
-//! the state becomes one event, which holds the events that a start would have made.
+//! Another thread reads and checks the files. This file compares the new settings with the settings in force. The
+//! changes of the state become one event, which holds the events that a start with these settings would emit.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -34,17 +34,17 @@ pub const RELOAD: &[u8] = b"reload";
 const ASKED: &str =
     "reload requested, nothing is applied; another operator must request the same settings";
 
-/// Maximum number of changes that an answer lists.
+/// Maximum number of changes that the answer to an operator lists.
 const LISTED: usize = 500;
 
-/// Why settings are reloaded.
+/// Who or what reloads the settings.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ReloadKind {
     /// An operator reloads the files.
     Files,
     /// An operator goes back to the settings before the last reload.
     Back,
-    /// The time of `[oms] reload` has come: needs no right of an operator.
+    /// The time of `[oms] reload` has come; no operator and no right is needed.
     Schedule,
 }
 
@@ -53,37 +53,38 @@ pub enum ReloadKind {
 pub struct NewSettings {
     /// The new settings; once they are applied, the previous settings.
     pub rules: RiskRules,
-    /// Why.
+    /// Who or what reloads these settings.
     pub kind: ReloadKind,
-    /// The settings are in force.
+    /// Whether the settings are in force.
     pub is_applied: bool,
 }
 
 /// Source of new settings when an operator or a schedule reloads.
 pub trait SettingsSource: Send {
-    /// Takes them; `None` when nothing waits.
+    /// Takes the new settings; `None` when no settings wait.
     fn take(&self) -> Option<Box<NewSettings>>;
 
-    /// Gives back the settings, or the previous settings: the thread of the OMS does not free them.
+    /// Gives back settings that were not applied, or the previous settings: another thread frees them, so that the OMS
+    /// thread does not have to.
     fn give_back(&self, spent: Box<NewSettings>);
 }
 
-/// The changes of new settings.
+/// The changes that new settings make.
 pub(crate) struct Plan {
-    /// The events, each after its length.
+    /// The encoded events, each preceded by its length.
     events: Vec<u8>,
     changes: Vec<SettingChange>,
-    /// Open orders with fields that the new contracts refuse, and the first such field of each.
+    /// Open orders with a field that the new contracts refuse, and the tag of the first such field.
     broken: Vec<(Number, Tag)>,
 }
 
 impl Plan {
-    /// Whether a second operator must ask for it too, where two must arm.
+    /// Whether a second operator must request the reload too, when `arming` is `two people`.
     fn is_guarded(&self) -> bool {
         self.changes.iter().any(|change| change.is_guarded)
     }
 
-    /// Whether the state of trading of a symbol may have to be asked for.
+    /// Whether the OMS may have to request the state of trading of a symbol.
     pub(crate) fn is_about_markets(&self) -> bool {
         self.changes.iter().any(SettingChange::is_about_markets)
     }
@@ -92,12 +93,12 @@ impl Plan {
         self.changes.is_empty() && self.events.is_empty()
     }
 
-    /// Bytes of its note, and some.
+    /// Number of bytes that the journal note needs at most.
     pub(crate) fn bytes(&self, command: OperatorCommand<'_>) -> usize {
         self.events.len() + cut(command.who).len() + cut(command.why).len() + 128
     }
 
-    /// The first of the open orders that lose fields, by number and tag.
+    /// Lists the first open orders that lose fields, each by its number and the tag.
     fn broken_text(&self) -> String {
         const NAMED: usize = 5;
         let count = self.broken.len();
@@ -119,7 +120,7 @@ impl Plan {
         )
     }
 
-    /// The first line, and a table of all changed settings.
+    /// The answer to an operator: a first line, and a table of all changed settings.
     fn text(&self, first: &str) -> String {
         let count = self.changes.len();
         let changes = if count == 1 { "change" } else { "changes" };
@@ -138,7 +139,7 @@ impl Plan {
 }
 
 impl Core {
-    /// Compares settings with the settings in force.
+    /// Compares new settings with the settings in force.
     ///
     /// # Errors
     ///
@@ -159,7 +160,7 @@ impl Core {
         let mut events = Vec::new();
         let mut sink = |_: &OmsState, event: &OrderEvent<'_>| {
             let event = match *event {
-                // The file is named once, by the event around them.
+                // The name of the file is recorded once, in the event that holds these events.
                 OrderEvent::Limit(LimitEvent::Limit {
                     scope,
                     control,
@@ -206,7 +207,7 @@ impl Core {
         })
     }
 
-    /// The open orders with a field that the contracts in force pass and new ones refuse.
+    /// The open orders with a field that the contracts in force pass on and the new contracts refuse.
     fn broken_by(&self, new: &RiskRules) -> Vec<(Number, Tag)> {
         let state = &self.state;
         let refused = |rules: &RiskRules, order: &Order| {
@@ -242,7 +243,7 @@ impl Core {
         broken.collect()
     }
 
-    /// Says what new settings would change.
+    /// Says what new settings would change; changes nothing.
     ///
     /// # Errors
     ///
@@ -256,7 +257,7 @@ impl Core {
         Ok(plan.text(&first))
     }
 
-    /// As [`Core::plan`], for an operator who may reload.
+    /// Compares new settings as [`Core::plan`] does, if the operator has the right to reload.
     ///
     /// # Errors
     ///
@@ -275,7 +276,7 @@ impl Core {
         self.plan(&new.rules)
     }
 
-    /// Applies new settings; the previous settings take their place.
+    /// Applies new settings; then `new` holds the previous settings.
     ///
     /// # Errors
     ///
@@ -295,7 +296,7 @@ impl Core {
         let (who, why) = (cut(command.who), cut(command.why));
         let needs_two = self.rules.two_arm && plan.is_guarded();
         if needs_two && new.kind == ReloadKind::Schedule {
-            // Whoever edits the files and waits would be both of them.
+            // A person who can edit the files and waits for the schedule would replace both operators.
             return Err("limits or users differ: two operators must reload".into());
         }
         if needs_two && !self.is_second(settings, who)? {
@@ -314,7 +315,7 @@ impl Core {
         });
         self.emit(at, &event, sink);
         if self.rules.market_data != new.rules.market_data {
-            // Nobody says when those of a session that is left out change.
+            // A session that no longer provides market data does not report when its prices change.
             self.prices.forget();
         }
         core::mem::swap(&mut self.rules, &mut new.rules);
@@ -323,7 +324,7 @@ impl Core {
         Ok(plan.text("reloaded"))
     }
 
-    /// Whether another operator has asked for these settings or limits before.
+    /// Whether another operator has already requested the same settings or limits; if so, this operator is the second.
     pub(crate) fn is_second(&self, settings: u64, who: &[u8]) -> Result<bool, String> {
         match &self.state.pending_reload {
             Some(known) if known.settings == settings && known.by == short(who) => {
@@ -334,7 +335,7 @@ impl Core {
         }
     }
 
-    /// Instruments whose quantities would be out of range with new decimals; a line for each.
+    /// One line for each instrument whose quantities would be out of range with the new decimals.
     fn quantities_prevent(&self, new: &RiskRules) -> Vec<String> {
         let rules = new.instruments.iter().zip(self.coupled_scales(new));
         let wrong = rules.filter(|(rule, scale)| {
@@ -351,7 +352,7 @@ impl Core {
         said.collect()
     }
 
-    /// Settings of instruments that have open orders cannot change in every way; a line for each that does.
+    /// One line for each instrument whose settings cannot change in this way while it has open orders.
     fn open_orders_prevent(&self, new: &RiskRules) -> Vec<String> {
         let mut risky = differences::risky_instruments(&self.rules, new);
         let over_tmp = differences::other_over_tmp(&self.rules, new);

@@ -1,7 +1,7 @@
-//! Retries: how the settings handle a reject from a venue, and orders that are sent again under a new ClOrdID.
+//! Retries: what the settings do after a reject of a venue, and orders that are sent again under a new ClOrdID.
 //!
-//! A rejected order is not open at the venue, and its ClOrdID(11) is used up there: it is sent again as `17-30`, where
-//! 30 is the next free number. Reports under an earlier ClOrdID are obsolete.
+//! A rejected order is not open at the venue, and its ClOrdID(11) is used up there. It is sent again as `17-30`, where
+//! 17 is the order and 30 is the next free number. Reports under an earlier ClOrdID are ignored.
 
 use core::fmt::Write as _;
 
@@ -20,11 +20,11 @@ use crate::values::rules::{ErrorRule, Remedy};
 use crate::values::show::Sentence;
 use crate::values::value::{End, Number};
 
-/// Maximum wait of a retry for a session, without a queue setting, in nanoseconds.
+/// Maximum time that a retry waits for a session when the line group has no `queue` setting, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
 impl Core {
-    /// The matching `error` entry of the line group for a reject.
+    /// The first `error` entry of the line group that matches a reject.
     fn error_rule(&self, order: &Order, reject: &VenueReject<'_>) -> Option<&ErrorRule> {
         let group = self.lines.line(order.line()?)?.group;
         let rules = &self.rules.groups.get(group)?.errors;
@@ -33,7 +33,8 @@ impl Core {
             .find(|rule| rule.fits(reject.code, reject.text))
     }
 
-    /// Text(58) of a reject for the client: the text of the settings, or else the venue's text.
+    /// Text(58) for the client of a rejected order: the text of the settings if they have one, else the text of the
+    /// venue.
     pub(crate) fn said<'a>(
         &self,
         order: Number,
@@ -44,7 +45,7 @@ impl Core {
         let rule = order.and_then(|order| self.error_rule(order, reject));
         match rule.and_then(|rule| rule.say.as_deref()) {
             Some(say) => {
-                // Longer texts were rejected with the settings.
+                // The text has room: longer texts are refused when the settings are read.
                 let _ = room.write_str(say);
                 room.bytes()
             }
@@ -52,17 +53,17 @@ impl Core {
         }
     }
 
-    /// The state of a rejected order that the settings give it; `None` for rejected.
+    /// The final state that the settings give to a rejected order; `None` when it is rejected.
     pub(crate) fn state_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<End> {
         let order = self.state.orders().get(order)?;
-        // One with a fill, or that the venue had accepted, ends as the venue says.
+        // An order with a fill, or an order that the venue had accepted, ends in the state that the venue reports.
         let is_new = matches!(order.state, OrderState::Sent | OrderState::Unknown);
         let rule = self.error_rule(order, reject).filter(|_| is_new);
         let state = rule.and_then(|rule| rule.state);
         state.filter(|state| *state != End::Rejected)
     }
 
-    /// Schedules a rejected new order to be sent again; false when it is not.
+    /// Schedules a rejected new order to be sent again; returns false when it is not to be sent again.
     pub(crate) fn retry(
         &mut self,
         at: i64,
@@ -84,7 +85,8 @@ impl Core {
         true
     }
 
-    /// Delay, and the session to avoid.
+    /// How long to wait before the order is sent again, in nanoseconds, and the session not to use; `None` when it is
+    /// not sent again.
     fn retry_after(
         &self,
         at: i64,
@@ -102,7 +104,7 @@ impl Core {
         if order.quote_side != QuoteSide::None {
             return None;
         }
-        // It is not being cancelled, and no report shows that the venue has or had it.
+        // No cancel of the order is pending, and no report shows that the venue has or had the order.
         let is_alone = orders.request_of(order).is_none() && order.pended.is_none();
         let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown)
             && !order.is_acknowledged();
@@ -116,7 +118,7 @@ impl Core {
         (may && tries < rule.times).then_some((rule.after, not_on))
     }
 
-    /// The first order that can be sent again now, or has timed out.
+    /// The first order that can be sent again now, or that has timed out.
     #[inline]
     pub(crate) fn next_retry(&mut self, at: i64) -> Option<Again> {
         if at < self.work.retries.look {
@@ -145,8 +147,8 @@ impl Core {
         None
     }
 
-    /// A session to the venue for an order that is due; or why none is available, until when the order waits, and
-    /// when a session may have room.
+    /// A session to the venue for an order that is due. Otherwise: why no session is available, when the order times
+    /// out, and when a session may be able to send.
     fn line_again(&self, at: i64, number: Number) -> Result<SessionNo, (Why, i64, Option<i64>)> {
         let retry = retry_of(&self.state, number);
         let order = self.state.orders().get(number);
@@ -169,7 +171,7 @@ impl Core {
         line.map_err(|(why, when)| (why, stale, when))
     }
 
-    /// When an order can be sent again, or times out.
+    /// When the next order can be sent again or times out, in nanoseconds since 1970.
     pub(crate) fn due_retry(&mut self, at: i64) -> Option<i64> {
         if self.next_retry(at).is_some() {
             return Some(at);
@@ -177,7 +179,7 @@ impl Core {
         Some(self.work.retries.look).filter(|look| *look < i64::MAX)
     }
 
-    /// Sends the order again, or rejects it.
+    /// Sends an order again, or rejects it.
     pub(crate) fn send_again(&mut self, at: i64, (number, line): Again, sink: &mut impl Sink) {
         let order = self.state.orders().get(number);
         let stopped = order.and_then(|order| risk::stops(&self.state, order));

@@ -28,26 +28,26 @@ use crate::values::waived::Waived;
 
 pub(crate) use legs::check_leg;
 
-/// 100 percent, in 10^-9 percent.
+/// 100 percent in the unit of collars, 10^-9 percent.
 const HUNDRED_PERCENT: i128 = 100 * 1_000_000_000;
 
 struct Checking<'a> {
     state: &'a OmsState,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
-    /// New usage of the order.
+    /// What the order adds to the usage of its scopes.
     new: &'a Tally,
-    /// The scopes that have limits or a trading state.
+    /// The scopes of the order that have limits or a trading state.
     scopes: &'a Standings<'a>,
-    /// The controls with a limit at one of them.
+    /// A bit for each control that has a limit at one of the scopes.
     controls: u32,
 }
 
-/// Runs the table; returns the price to reserve for.
+/// Checks an order by all controls of the table; returns the price at which its value is reserved.
 ///
 /// # Errors
 ///
-/// The first control that rejects, with value and limit.
+/// The first control that rejects the order, with the value and its limit.
 pub(crate) fn check(
     state: &OmsState,
     rule: &InstrumentRule,
@@ -56,7 +56,7 @@ pub(crate) fn check(
     run(state, rule, order, limited::ALL, true)
 }
 
-/// Checks an order whose condition is met, before it is sent.
+/// Checks an order again whose condition is met, before it is sent.
 ///
 /// # Errors
 ///
@@ -70,11 +70,11 @@ pub(crate) fn check_again(
     run(state, rule, order, limited::AGAIN, true)
 }
 
-/// Checks an order that an operator runs again without some controls.
+/// Checks an order that an operator runs again with some controls turned off.
 ///
 /// # Errors
 ///
-/// As [`check`], of another control.
+/// As [`check`], for a control that is not turned off.
 #[cold]
 pub(crate) fn check_without(
     state: &OmsState,
@@ -109,7 +109,7 @@ fn run(
     Ok(hold)
 }
 
-/// Runs the table: only these of the controls with limits, and the market control if enabled.
+/// Checks the given controls that have limits, and the market control if `in_market` is true.
 #[inline(always)]
 fn checked(
     state: &OmsState,
@@ -155,7 +155,7 @@ impl Checking<'_> {
         self.scopes.all()
     }
 
-    /// Long and short position as they count: separately, or as the net.
+    /// Long and short position as the limits count them: separate, or one of them as the net position.
     fn held(&self) -> (i128, i128) {
         let position = self.position();
         if self.rule.has_effect {
@@ -176,18 +176,19 @@ impl Checking<'_> {
             order.quantity,
             order.price,
         );
-        // A child, which takes over its quantity, is not the same as its parent.
+        // A child takes over quantity of its parent, so it does not count as identical to the parent.
         let same = if order.held > 0 { !same } else { same };
         let at = order.at.max(self.state.time());
         let scopes = self.scopes().iter();
         let limits = scopes.filter_map(|(_, it)| it.limits.get(RiskControl::Repeated));
-        // With so many others it still passes.
+        // With this number of other identical orders, the order still passes.
         let enough = limits.min().unwrap_or(0).saturating_sub(1);
         let enough = u64::try_from(enough).unwrap_or(0);
         i128::from(self.state.recent.count(at, same, enough)) + 1
     }
 
-    /// The largest distance of its prices from the reference price, in 10^-9 percent. `None` without a reference price.
+    /// The largest distance of the order's prices from the reference price, in 10^-9 percent; `None` without a
+    /// reference price.
     fn farthest(&self) -> Option<i128> {
         let reference = self.order.market_price.or(self.rule.reference)?;
         let base = i128::from(reference.saturating_abs().max(self.rule.collar_base).max(1));
@@ -197,7 +198,7 @@ impl Checking<'_> {
         Some(self.prices().map(far).max().unwrap_or(0))
     }
 
-    /// Price(44) and StopPx(99), as its type has them.
+    /// Price(44) and StopPx(99), if the type of the order has them.
     fn prices(&self) -> impl Iterator<Item = Price> {
         let kind = self.order.kind;
         let prices = [
@@ -303,7 +304,7 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
     })
 }
 
-/// Checks a queued order or replace again before it is sent.
+/// Why a queued order or replace may no longer be sent; `None` when it still passes.
 pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
     let scopes = state.standings(order.party());
     let mut scopes = scopes.all().iter();
@@ -323,7 +324,7 @@ pub(crate) fn stops(state: &OmsState, order: &Order) -> Option<Why> {
     legs::stops_leg(state, order)
 }
 
-/// Whether a client may send one more cancel, counted at these scopes.
+/// Checks whether a client may send one more cancel, which counts at the scopes of `party`.
 ///
 /// # Errors
 ///
@@ -347,7 +348,7 @@ pub(crate) fn check_cancel(state: &OmsState, party: Party, at: i64) -> Result<()
 const KILLING: u32 =
     RiskControl::KillRate.bit() | RiskControl::Executions.bit() | RiskControl::Loss.bit();
 
-/// The first scope that exceeds such a control: scope, control, value, limit.
+/// The first scope that exceeds a control that activates a kill switch: scope, control, value, limit.
 pub(crate) fn exceeded(
     state: &OmsState,
     party: Party,
@@ -362,7 +363,7 @@ pub(crate) fn exceeded(
     })
 }
 
-/// The first such control that a scope exceeds, unless it is killed.
+/// The first control that activates a kill switch and that a scope exceeds; `None` if the scope is killed already.
 fn exceeded_at(
     state: &OmsState,
     standing: &Standing,

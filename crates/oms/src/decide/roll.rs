@@ -29,17 +29,17 @@ use crate::values::verbs::By;
 use crate::values::words::Words;
 
 impl Work {
-    /// Whether a day change is in progress.
+    /// Whether a trading day is being closed.
     pub(crate) fn ends_day(&self) -> bool {
         self.roll.is_some() || self.far_day.is_some()
     }
 
-    /// The trading day that is about to start.
+    /// The trading day that is about to start; `None` when no trading day is being closed.
     pub(crate) fn day_after(&self) -> Option<u32> {
         self.roll.as_ref().map(|roll| roll.day)
     }
 
-    /// Registers an order for the day change: one done for the day works again on the next day.
+    /// Registers an order that is done for the day: it works again on the next trading day.
     pub(crate) fn rest(&mut self, order: Number) {
         if self.roll.as_ref().is_some_and(|roll| roll.closing) {
             self.renewing.push_back(order);
@@ -53,14 +53,14 @@ impl Work {
         self.expiring.extend(open(state, unsent));
         roll.awaited = open(state, |order| is_live(order, day));
         self.cancelling.extend(&roll.awaited);
-        // Checked from the end.
+        // The awaited orders are checked from the end of the list.
         roll.awaited.reverse();
         self.roll = Some(roll);
     }
 }
 
 impl Core {
-    /// Starts a new trading day by the clock: Day orders are cancelled first.
+    /// Starts a new trading day according to the clock: Day orders are cancelled first.
     pub fn begin_day(&mut self, at: i64, day: u32, sink: &mut impl Sink) {
         let today = self.state.day();
         if day <= today {
@@ -70,8 +70,8 @@ impl Core {
         }
     }
 
-    /// A trading day by the clock that is more than a month after the trading day of the orders: it is not started
-    /// without an operator, and new orders are rejected meanwhile.
+    /// The trading day according to the clock, if it is more than a month after the trading day of the orders. Such a
+    /// day starts only when an operator starts it, and new orders are rejected until then.
     #[must_use]
     pub fn far_day(&self) -> Option<u32> {
         self.work.far_day
@@ -110,7 +110,7 @@ impl Core {
         self.work.start_roll(&self.state, roll);
     }
 
-    /// Starts a trading day by hand, or goes back to an earlier trading day.
+    /// Starts a trading day on an operator's command, or goes back to an earlier trading day.
     pub(crate) fn roll(
         &mut self,
         at: i64,
@@ -167,7 +167,7 @@ impl Core {
         })
     }
 
-    /// Goes back to an earlier trading day, as long as nothing was traded on the current day.
+    /// Goes back to an earlier trading day, if nothing was traded on the current day.
     fn roll_back(
         &mut self,
         at: i64,
@@ -200,7 +200,7 @@ impl Core {
         Ok(format!("{text} is the trading day again, it was {today}"))
     }
 
-    /// Whether the next step of a roll can be done.
+    /// Whether the next step to the new trading day can be done.
     #[inline]
     pub(crate) fn is_roll_due(&mut self, at: i64) -> bool {
         let state = &self.state;
@@ -224,13 +224,13 @@ impl Core {
         true
     }
 
-    /// When a roll stops waiting for the venues.
+    /// When the OMS stops to wait for the venues and closes the trading day.
     pub(crate) fn due_roll(&self, at: i64) -> Option<Nanos> {
         let roll = self.work.roll.as_ref()?;
         Some(Nanos(roll.until.saturating_sub(at).max(0).unsigned_abs()))
     }
 
-    /// Closes the rest of the day, then starts the new day.
+    /// Closes the remaining orders of the trading day, then starts the new day.
     pub(crate) fn roll_step(&mut self, at: i64, sink: &mut impl Sink) {
         let state = &self.state;
         let Some(roll) = &mut self.work.roll else {
@@ -249,7 +249,7 @@ impl Core {
         self.emit(at, &OrderEvent::Day(DayEvent::Day { date, key }), sink);
     }
 
-    /// Closes an order at the end of its day. One that the venue may still have stays known.
+    /// Closes an order at the end of its trading day. An order that the venue may still have open lapses.
     pub(crate) fn expire(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let orders = self.state().orders();
         let is_its = |order: &&Order| order.state.is_open() && order.state != OrderState::Lapsed;
@@ -262,7 +262,7 @@ impl Core {
         }
         let ends_here = order.state.is_unsent() || order.is_external();
         let request = orders.request_of(order);
-        // The venue answers a request that was sent.
+        // The venue will answer a request that was sent.
         let request = request.filter(|it| ends_here || it.state == OrderState::Queued);
         if let Some(request) = request.map(|request| request.number) {
             self.decline(at, request, crate::Why::TooLate, b"", sink);

@@ -1,4 +1,4 @@
-//! Sends orders and requests, queues them, or rejects them; cancels of the OMS.
+//! Sends orders and requests, queues them, or rejects them; sends the OMS's own cancels.
 
 use fixwire_protocol::Tag;
 
@@ -17,7 +17,7 @@ use crate::values::rules::StatusRule;
 use crate::values::value::{End, Number, RequestKind};
 
 impl Core {
-    /// Keeps the sequence numbers of a line that speaks TMP.
+    /// Records the sequence numbers of a line that speaks TMP.
     pub(crate) fn set_link_numbers(
         &mut self,
         at: i64,
@@ -68,7 +68,7 @@ impl Core {
         }
     }
 
-    /// Sends an order on a session, with a pool number if it has a pool.
+    /// Sends an order on a session, with a number of its pool if it has a pool.
     pub(crate) fn send_on(
         &mut self,
         at: i64,
@@ -93,8 +93,9 @@ impl Core {
         );
     }
 
-    /// The field that an order or a request carries and that the line refuses: the settings were other ones when it came in,
-    /// or values of `map` make the message too long.
+    /// The tag of a carried field of an order or a request that the line refuses; `None` when the line accepts all. A
+    /// field may be refused because the settings have changed since the request came in, or because values of `map`
+    /// make the message too long.
     #[cold]
     pub(crate) fn refused_by(&self, line: SessionNo, number: Number) -> Option<Tag> {
         let group = self.lines.line(line).map(|line| line.group);
@@ -124,7 +125,7 @@ impl Core {
         fields.find(is_refused).map(|field| field.tag)
     }
 
-    /// Sends a request on a session, or declines it.
+    /// Sends a replace or cancel on a session, or declines it.
     pub(crate) fn send_request_on(
         &mut self,
         at: i64,
@@ -143,7 +144,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Sends a request on the session of its order, or queues it.
+    /// Sends a replace or cancel on the session of its order, or queues it.
     pub(crate) fn send_request(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let Some((request, order)) = self.state.orders().request(number) else {
             return;
@@ -177,7 +178,8 @@ impl Core {
         }
     }
 
-    /// Sends queued messages that can go now and rejects queued messages that timed out; cancels first.
+    /// The next queued message that can be sent or has timed out, cancels first. With the session on which it is sent;
+    /// `None` if it timed out.
     #[inline]
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<SessionNo>)> {
         if self.lines.waits() {
@@ -275,7 +277,8 @@ impl Core {
         if !self.state().is_line_ready(order) {
             return;
         }
-        // A cancel that is under way is enough. Over any other request the order is cancelled: it may never be answered.
+        // A cancel that is in flight is enough. Any other request may never be answered, so the order is cancelled
+        // although the request is in flight.
         if let Some(request) = orders.request_of(order) {
             if !self.gives_way(request, order, true) {
                 return;
@@ -292,8 +295,8 @@ impl Core {
         self.send_request(at, request, sink);
     }
 
-    /// Whether a request gives way to a cancel of its client, or of the OMS: the kill switch does not wait for the venue's
-    /// answer to a client.
+    /// Whether the OMS may send a cancel although this request is pending: a cancel of the client, or of the OMS. The
+    /// kill switch does not wait for the venue's answer to a client's request.
     pub(crate) fn gives_way(&self, request: &Request, order: &Order, to_oms: bool) -> bool {
         let is_own_cancel = request.kind == RequestKind::Cancel && request.id.bytes().is_empty();
         let may = match request.state {
@@ -304,7 +307,7 @@ impl Core {
         may && self.state.is_line_ready(order)
     }
 
-    /// Answers the pending request of an order, over which another cancel is sent.
+    /// Declines the pending request of an order, because another cancel is sent.
     #[cold]
     #[inline]
     pub(crate) fn give_way(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
@@ -320,7 +323,8 @@ impl Core {
         }
     }
 
-    /// Asks the venue of an order for its status, when its line group passes requests of clients on; whether it does.
+    /// Requests the status of an order from its venue, if its line group passes status requests of clients on. Returns
+    /// whether it does.
     pub(crate) fn pass_on_status(&mut self, number: Number) -> bool {
         let Some(order) = self.state.orders().get(number) else {
             return false;

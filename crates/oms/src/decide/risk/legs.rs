@@ -1,4 +1,4 @@
-//! Controls of the legs of a spread.
+//! Controls for the legs of a spread.
 
 use super::{checked, limited};
 use crate::state::OmsState;
@@ -11,11 +11,11 @@ use crate::values::scope::Scope;
 use crate::values::value::{Market, Trading};
 use crate::values::waived::Waived;
 
-/// Checks a leg of a spread with what the order adds to it, without waived controls.
+/// Checks a leg of a spread with what the order adds to the leg's usage; ignores waived controls.
 ///
 /// # Errors
 ///
-/// As [`check`], of the controls that depend on the position and the market of the leg.
+/// As [`check`], for the controls that depend on the position and the market of the leg.
 #[cold]
 pub(crate) fn check_leg(
     state: &OmsState,
@@ -28,7 +28,7 @@ pub(crate) fn check_leg(
     checked(state, rule, order, &new, limits, !waived.market)
 }
 
-/// Checks the legs of a queued order of a spread again before it is sent.
+/// Why a queued order of a spread may no longer be sent, because of one of its legs; `None` when it still passes.
 #[cold]
 pub(super) fn stops_leg(state: &OmsState, order: &Order) -> Option<Why> {
     let legs = state.spreads.legs(order.instrument)?;

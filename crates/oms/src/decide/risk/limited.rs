@@ -12,7 +12,7 @@ const ORDER: [RiskControl; 18] = [
     RiskControl::Repeated,
     RiskControl::OrderQuantity,
     RiskControl::Value,
-    // Lot and tick come before the collar.
+    // Lot and tick are checked before the collar.
     RiskControl::Collar,
     RiskControl::ValueSecond,
     RiskControl::ValueMinute,
@@ -30,16 +30,17 @@ const ORDER: [RiskControl; 18] = [
     RiskControl::Short,
 ];
 
-/// All controls.
+/// A bit for each control.
 pub(super) const ALL: u32 = before(ORDER.len());
 
-/// Controls that a triggered order passes again. Controls that count messages counted the order when it was accepted.
+/// Controls that a triggered order must pass a second time. Not the controls that count messages: they counted the
+/// order when it was accepted.
 pub(super) const AGAIN: u32 = REQUIRED;
 
-/// Controls of the position, which a spread does not have.
+/// Controls of a position: a spread itself has no position, only its legs have.
 pub(super) const POSITION: u32 = RiskControl::Long.bit() | RiskControl::Short.bit();
 
-/// Controls that count messages within a time.
+/// Controls that count messages, values or quantities within an interval.
 const FLOW: u32 = RiskControl::ValueSecond.bit()
     | RiskControl::ValueMinute.bit()
     | RiskControl::ValueDay.bit()
@@ -49,7 +50,7 @@ const FLOW: u32 = RiskControl::ValueSecond.bit()
     | RiskControl::Rate.bit()
     | RiskControl::Ratio.bit();
 
-/// Controls that an order passes only with a limit at one of its scopes.
+/// Controls that reject an order when none of its scopes has a limit for them.
 const REQUIRED: u32 = {
     let (mut bits, mut at) = (0, 0);
     while at < ORDER.len() {
@@ -61,7 +62,7 @@ const REQUIRED: u32 = {
     bits
 };
 
-/// A bit for each of the first controls.
+/// A bit for each of the first `place` controls.
 const fn before(place: usize) -> u32 {
     let (mut bits, mut at) = (0, 0);
     while at < place {
@@ -80,10 +81,10 @@ const fn earlier(control: RiskControl) -> u32 {
     before(at)
 }
 
-/// The first control that refuses so far.
+/// The first control, in the order of the table, that has refused so far.
 struct First {
     reason: Option<Reason>,
-    /// A bit for each control that could still refuse before it.
+    /// A bit for each control that comes before that control in the table and may still refuse.
     left: u32,
 }
 
@@ -98,20 +99,20 @@ impl First {
 /// Values that are the same at each scope.
 struct Values {
     repeated: i128,
-    /// `None` without a reference price.
+    /// The largest distance from the reference price; `None` without a reference price.
     collar: Option<i128>,
-    /// Quantities, in 10^-8: of the order, and of the position with all open orders.
+    /// Quantities in 10^-8: of the order, then of the long and short position with all open orders.
     order: i128,
     long: i128,
     short: i128,
-    /// The value and the quantity that the order adds to the values and quantities of a time.
+    /// The value and the quantity that the order adds to the sums of each interval.
     value: i128,
     quantity: i128,
 }
 
 impl Checking<'_> {
-    /// Compares the values of these controls with their limits, scope by scope. The first control of [`ORDER`] that
-    /// refuses decides, at the widest scope.
+    /// Compares the values of the given controls with their limits, scope by scope. The first control of [`ORDER`] that
+    /// refuses decides; at the widest scope if it refuses at several.
     #[inline(always)]
     pub(super) fn limited(&self, controls: u32) -> Result<(), Reason> {
         let mut first = First {
@@ -127,7 +128,7 @@ impl Checking<'_> {
         if missing != 0
             && let Some(control) = ORDER.iter().find(|it| missing & it.bit() != 0)
         {
-            // Which control it is.
+            // The value says which control lacks a limit.
             let value = control.index().into();
             let why = Reason::of(Why::NoLimit);
             first.refuse(*control, Reason { value, ..why });
@@ -153,7 +154,7 @@ impl Checking<'_> {
         }
     }
 
-    /// The controls that apply to such an order.
+    /// A bit for each control that applies to this order.
     fn asked(&self) -> u32 {
         let is_replace = self.order.replaces > 0;
         let not = [
@@ -164,14 +165,14 @@ impl Checking<'_> {
             (!is_replace, RiskControl::Replaces.bit()),
             (self.order.side.is_buy(), RiskControl::Short.bit()),
             (!self.order.side.is_buy(), RiskControl::Long.bit()),
-            // A spread has no position: its legs have.
+            // A spread has no position itself: its legs have.
             (self.rule.legs.is_some(), POSITION),
         ];
         not.iter()
             .fold(ALL, |all, (is, bits)| if *is { all & !bits } else { all })
     }
 
-    /// A quantity of the order's instrument in the unit of limits.
+    /// Converts a quantity of the order's instrument to the unit of limits, 10^-8.
     #[inline]
     fn in_limits(&self, quantity: i128) -> i128 {
         in_limits(quantity, self.rule.quantity_scale)
