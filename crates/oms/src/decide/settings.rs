@@ -1,4 +1,4 @@
-//! Settings by the numbers of the state: of a session, an instrument, a line.
+//! Finds settings by the numbers of the state: of a session, an instrument, a line.
 
 use alloc::string::String;
 
@@ -28,7 +28,8 @@ impl Core {
         user.ok_or(Reason::of(Why::NotAllowed))
     }
 
-    /// Whether a session has a right for all orders of an account, or for all its orders.
+    /// Whether a session has a right for all orders of an account and its sub-accounts; `account` is `None` for all
+    /// orders of the session.
     pub(crate) fn may_with_all(
         &self,
         session: SessionNo,
@@ -60,12 +61,12 @@ impl Core {
         let order = state.used(session, id);
         match order.and_then(|order| state.orders().get(order)) {
             Some(order) => user.may(state.accounts().name(order.account), |it| it.status),
-            // An unknown order reveals nothing about an account.
+            // Any right to status requests is enough for an unknown order, which reveals nothing about an account.
             None => user.rights.iter().any(|it| it.status),
         }
     }
 
-    /// Whether a session leads to a venue.
+    /// Whether a session is a session to a venue.
     #[must_use]
     pub fn is_line(&self, session: SessionNo) -> bool {
         self.lines.has(session)
@@ -109,7 +110,7 @@ impl Core {
         group.is_some_and(|it| it.mass_status && !it.over_tmp && it.status != StatusRule::Never)
     }
 
-    /// Orders of a line that is up whose state is unknown, and about which its venue is not asked.
+    /// Number of orders of a line that is up whose state is unknown, and whose status the OMS does not request.
     pub(crate) fn not_asked(&self, line: SessionNo) -> usize {
         if self.answers_status(line) {
             return 0;
@@ -119,7 +120,7 @@ impl Core {
         unknown.count()
     }
 
-    /// Looks up the settings by the numbers of the state.
+    /// Finds the settings that belong to the numbers of the state.
     pub(crate) fn index(&mut self) {
         let group_of = self.index_rules();
         self.lines = Lines::new(&self.state, &self.rules.groups, group_of);
@@ -127,17 +128,18 @@ impl Core {
         self.prices.rebuild(&self.state);
     }
 
-    /// Looks up what is derived from settings and numbers alone; returns the line group of each instrument.
+    /// Updates what follows from the settings and the numbers of the state alone; returns the line groups of each
+    /// instrument.
     pub(crate) fn index_rules(&mut self) -> Table<InstrumentNo, SymbolRoute> {
         let (state, rules) = (&self.state, &self.rules);
         self.instruments = Table::of(None, state.instruments().len());
         for rule in &rules.instruments {
             if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
-                // In the units of the state, which may have more digits.
+                // Prices and quantities in the units of the state, which may have more decimals than the settings.
                 let scale = state.scale(index);
                 let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
                 let parts = state.scales(index).quantity;
-                // Fewer only where the quantities of the state would be out of range.
+                // The state has fewer decimals only if its quantities would be out of range otherwise.
                 let one = |more: u8| 10_u64.pow(more.into());
                 let lot = rule
                     .lot
@@ -194,7 +196,7 @@ impl Core {
             let scale = |(index, symbol): (InstrumentNo, &[u8])| {
                 let mut rules = rules.instruments.iter();
                 let rule = rules.find(|rule| rule.symbol.as_bytes() == symbol);
-                // One that the file no longer has can still have orders.
+                // An instrument that the file no longer has may still have orders.
                 rule.map_or(state.scale(index), tick_scale)
             };
             state
@@ -238,8 +240,7 @@ impl Core {
         }
     }
 
-    /// Looks up the settings by the numbers of the state, after they have changed; queues, counts of messages and known
-    /// prices stay.
+    /// Finds the settings again after they have changed. Queues, counts of sent messages, and prices stay.
     pub(crate) fn index_again(&mut self, scales: &Table<InstrumentNo, u8>) {
         let group_of = self.index_rules();
         self.lines.follow(&self.state, &self.rules.groups, group_of);

@@ -1,4 +1,4 @@
-//! Decides on spreads: whether their legs may trade.
+//! Decisions about spreads: whether an order may trade the legs of its spread.
 
 use crate::decide::core::Core;
 use crate::decide::risk;
@@ -15,9 +15,10 @@ use crate::values::value::{Number, Price, Quantity, Side};
 use crate::values::waived::Waived;
 
 /// Checks the legs of a spread as the order would trade them: restricted lists, kill switches, positions, markets.
-/// `known` is the order that a replace is of. Nothing for other instruments.
+/// `known` is the order that is to be replaced, `None` for a new order. Accepts orders of other instruments.
 ///
 /// # Errors
+/// The first control that refuses the first leg, else the first control that refuses the second leg.
 ///
 /// The first control that refuses the first leg, or the second one.
 #[cold]
@@ -28,7 +29,7 @@ pub(crate) fn check_legs(
     waived: &Waived,
 ) -> Result<(), Reason> {
     let Some(legs) = core.state.spreads.legs(order.instrument).copied() else {
-        // Another spread has them, or one of them was a spread.
+        // Another spread has these legs, or one of the legs was a spread before.
         return match core.rule(order.instrument)?.legs {
             Some(_) => Err(Reason::of(Why::SpreadLegs)),
             None => Ok(()),
@@ -45,7 +46,7 @@ pub(crate) fn check_legs(
     let most = most.max(order.held.saturating_sub(order.filled));
     let counted = known.and_then(|it| state.spreads.get(it.number));
     let counted = counted.map_or([0, 0], |of| of.exposed);
-    // What its parent releases counts for the legs too.
+    // The quantity that a child takes over from its parent counts for the legs too.
     let released = quantity(&order.counted).saturating_sub(own);
     let new = match known {
         Some(known) => state.exposure(known, &legs, most),
@@ -82,7 +83,7 @@ fn check_leg(
     }
     risk::check_leg(&core.state, rule, &leg_order, tally(new), waived).map_err(|reason| {
         match reason.why {
-            // The limit may be that of a wider scope: this says which leg it is.
+            // The limit may belong to a wider scope: this scope says which leg exceeds it.
             Why::Long | Why::Short => Reason {
                 scope: Scope::Holding(order.account, leg.instrument),
                 ..reason
@@ -92,7 +93,8 @@ fn check_leg(
     })
 }
 
-/// The least price at which a spread is reserved: a set of its legs at their reference prices and a fifth.
+/// The lowest price at which the value of a spread's order is reserved: the value of one set of its legs, each at its
+/// reference price plus a fifth.
 pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     const MOST: i128 = crate::values::units::MOST as i128;
     let Some(legs) = core.state.spreads.legs(instrument) else {
@@ -109,7 +111,7 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     let Some(known) = core.state.instruments.get(instrument) else {
         return 0;
     };
-    // Worth 10^-9 is what price 10^-scale is times 10^(3 - scale) times worth 10^-6.
+    // A worth of 10^-9 equals a price of 10^-scale times 10^(3 - scale) times a worth of 10^-6.
     let parts = 10_i128.pow(known.scale.into());
     let one = i128::from(known.worth.max(1)) * 1_000;
     let least = worth.and_then(|worth| worth.checked_mul(parts));
@@ -117,7 +119,8 @@ pub(crate) fn least_hold(core: &Core, instrument: InstrumentNo) -> Price {
     i64::try_from(least.min(MOST)).unwrap_or(i64::MAX)
 }
 
-/// The price of a spread that follows from the reference prices of its legs, and the sum of what they amount to.
+/// The price of a spread that follows from the reference prices of its legs, and the sum of the absolute prices of its
+/// legs.
 pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price, Price)> {
     let legs = core.state.spreads.legs(instrument)?;
     legs.iter().try_fold((0_i64, 0_i64), |(sum, total), leg| {
@@ -129,7 +132,7 @@ pub(crate) fn leg_prices(core: &Core, instrument: InstrumentNo) -> Option<(Price
     })
 }
 
-/// The leg that a report of an order is of, by its symbol.
+/// The leg to which a report of an order belongs, found by the report's symbol; with its place in the spread.
 pub(crate) fn leg_of(state: &OmsState, order: Number, symbol: &[u8]) -> Option<(u8, SpreadLeg)> {
     let order = state.orders().get(order)?;
     let legs = state.spreads.legs(order.instrument)?;
@@ -139,7 +142,7 @@ pub(crate) fn leg_of(state: &OmsState, order: Number, symbol: &[u8]) -> Option<(
     Some((at as u8, legs[at]))
 }
 
-/// The leg of its order that a report is of, on the side that the leg has.
+/// The instrument and side of the leg to which a report of an order belongs.
 pub(crate) fn instrument_of_leg(
     state: &OmsState,
     order: Number,

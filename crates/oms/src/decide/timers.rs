@@ -1,4 +1,4 @@
-//! What the OMS does when a time is reached: one table.
+//! What the OMS does when a time is reached, in one table.
 
 use fixwire_protocol::Nanos;
 
@@ -8,15 +8,15 @@ use crate::values::value::Number;
 /// Later than any time.
 const NEVER: Nanos = Nanos(u64::MAX);
 
-/// From now until then; nothing for a time that has passed.
+/// Time from now until `when`; 0 for a time that has passed.
 #[inline(always)]
 fn until(at: i64, when: Option<i64>) -> Option<Nanos> {
     when.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()))
 }
 
 impl Core {
-    /// Does what is due: each row at most one step, from the first to the last. Orders that have waited for missing fills too
-    /// long are passed to `overdue`. Returns when the next step is due.
+    /// Does what is due: at most one step of each row, from the first row to the last. Passes orders that have waited
+    /// too long for missing fills to `overdue`. Returns the time until the next step is due.
     pub fn due(
         &mut self,
         at: i64,
@@ -26,11 +26,11 @@ impl Core {
         let steps = [
             // Cancels of a mass cancel that wait for the answer to another request of their order.
             self.due_cancels(at),
-            // Ends of orders whose fills are missing.
+            // Final states that wait for missing fills.
             self.due_ends(at, overdue),
             // Requests that the venue has not answered.
             self.due_unanswered(at, sink),
-            // Orders of former days whose line is up again.
+            // Orders of earlier trading days whose line is up again.
             self.due_lapsed(at, sink),
             // Breaks that become alarms.
             self.due_alarms(at, sink),

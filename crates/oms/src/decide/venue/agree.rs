@@ -1,5 +1,5 @@
-//! Compares each report of a venue with the order: CumQty(14), LeavesQty(151), OrdStatus(39), OrderQty(38), Price(44)
-//! and AvgPx(6). What does not agree is a break: see [`VenueBreaks`](crate::state::orders::breaks::VenueBreaks).
+//! Compares each report of a venue with its order: CumQty(14), LeavesQty(151), OrdStatus(39), OrderQty(38), Price(44)
+//! and AvgPx(6). Each difference is a break: see [`VenueBreaks`](crate::state::orders::breaks::VenueBreaks).
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -17,10 +17,10 @@ use crate::values::show::{Parts, average, price};
 use crate::values::units::{Scales, half_even, scaled, units};
 use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, RequestKind};
 
-/// How long a venue may take to answer before a break is an alarm, in nanoseconds.
+/// How long a venue may take to answer a status request before a break becomes an alarm, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// A break that a report shows, besides the order and the line.
+/// A break that a report shows, without its order and line.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub kind: BreakKind,
@@ -70,7 +70,7 @@ impl Core {
         })
     }
 
-    /// CumQty(14) of an order, as its venue last said it.
+    /// CumQty(14) of an order according to the venue's last report.
     pub(crate) fn venue_filled(&self, number: Number) -> Quantity {
         let state = self.state();
         let filled = state.orders().get(number).map_or(0, |order| order.filled);
@@ -83,7 +83,7 @@ impl Core {
         said.map_or(filled, |said| said.max(filled))
     }
 
-    /// Whether a fill is a break: another fill has its ExecID(17), or CumQty(14) does not count it.
+    /// Whether a fill is a break: because another fill has its ExecID(17), or because CumQty(14) does not include it.
     pub(crate) fn fill_broken(
         &mut self,
         at: i64,
@@ -136,7 +136,7 @@ impl Core {
         Some(ReportOutcome::Broken)
     }
 
-    /// Compares a report that was applied with its order, and closes breaks that it settles.
+    /// Compares a report that was applied with its order; closes the breaks that the report settles.
     pub(crate) fn agree(
         &mut self,
         at: i64,
@@ -146,27 +146,27 @@ impl Core {
     ) {
         let is_status = matches!(report.kind, ReportKind::Status(_));
         let is_news = match report.kind {
-            // It does not know the order, or says again that it has rejected it.
+            // The venue does not have the order, or repeats that it has rejected the order.
             ReportKind::Status(b'8') => {
                 let order = self.state().orders().get(report.id.order);
                 order.is_some_and(|it| it.state == OrderState::Ended(End::Rejected))
             }
-            // A cancel goes out of what it has open.
+            // The status may show a closed order as open at the venue: a cancel of that is in flight.
             ReportKind::Status(_) => !self.has_stray_cancel(report.id.order),
             ReportKind::Rejected | ReportKind::Other => false,
-            // Over TMP its fill comes next.
+            // Over TMP the fill of such an order is reported next.
             ReportKind::New => {
                 let has_fill = report.last_quantity.is_some_and(|it| it.mantissa > 0);
                 heard == ReportOutcome::Taken && !(has_fill && self.speaks_tmp(report.line))
             }
-            // Over TMP nobody has asked for it.
+            // Over TMP the exchange may replace an order without a request.
             ReportKind::Replaced => heard == ReportOutcome::Taken || report.id.request == 0,
             ReportKind::Fill
             | ReportKind::End(_)
             | ReportKind::Renewed
             | ReportKind::Bust
             | ReportKind::Correct => heard == ReportOutcome::Taken,
-            // Nothing of it is applied.
+            // No value of the report was applied.
             ReportKind::Restated => true,
         };
         if !is_news {
@@ -177,7 +177,7 @@ impl Core {
         }
         self.agree_on_fills(at, report, is_status, sink);
         let order = self.state().orders().get(report.id.order);
-        // Canceled under the id of a replace came before it.
+        // Canceled under the id of a replace arrived before this report.
         let is_cancelled = |it: &Order| it.state == OrderState::Ended(End::Cancelled);
         let is_remade = report.kind == ReportKind::Replaced && order.is_some_and(is_cancelled);
         let is_external = order.is_some_and(Order::is_external);
@@ -189,7 +189,7 @@ impl Core {
         }
     }
 
-    /// Whether everything agrees, and nothing did not before: the usual case, in one look.
+    /// Whether all values agree and no break is open: the usual case, found quickly.
     fn all_agrees(&self, report: &VenueReport<'_>) -> bool {
         let state = self.state();
         if state.breaks.open() > 0 {
@@ -246,7 +246,7 @@ impl Core {
     ) {
         let number = report.id.order;
         let Some(cum) = self.cum_qty(report) else {
-            // One that was entered by hand.
+            // The report was entered by hand and has no CumQty(14).
             let filled = self.state().orders().get(number).map(|it| it.filled);
             if filled.is_some_and(|filled| self.venue_filled(number) <= filled) {
                 self.agreed(at, number, BreakKind::FillsMissing, sink);
@@ -264,9 +264,9 @@ impl Core {
             return;
         };
         let is_end = matches!(report.kind, ReportKind::End(_));
-        // Fills may come in any order; these say how it stands now.
+        // Fills may arrive in any order; these kinds of reports give the present values.
         let is_now = is_status || matches!(report.kind, ReportKind::Bust | ReportKind::Correct);
-        // An end that waits for fills has a time of its own.
+        // A final state that waits for missing fills has its own timer.
         let is_missing = cum > filled && !(is_end && waits);
         let is_surplus = cum < filled && (is_status || is_end);
         let parts = self.state().scales(instrument).quantity;
@@ -291,7 +291,7 @@ impl Core {
             return;
         }
         if report.kind == ReportKind::Fill && cum < filled {
-            // Late, or a bust was lost: the answer tells.
+            // Either a fill is late, or a bust was lost: the status request decides.
             self.work.ask_once(number);
         }
         if self.venue_filled(number) <= filled || (is_now && cum <= filled) {
@@ -302,14 +302,14 @@ impl Core {
         }
     }
 
-    /// The answer of a venue says whether it counts the fills that CumQty(14) did not.
+    /// The venue's answer to a status request decides whether the venue counts fills that were not in CumQty(14).
     fn count_doubtful(&mut self, at: i64, number: Number, cum: Quantity, sink: &mut impl Sink) {
         let is_doubtful =
             |kind: BreakKind| matches!(kind, BreakKind::NotCounted | BreakKind::ReusedExec);
         loop {
             let state = self.state();
             let filled = state.orders().get(number).map_or(0, |order| order.filled);
-            // The first report first.
+            // The oldest break is settled first.
             let of = state
                 .breaks
                 .of(number)
@@ -351,7 +351,7 @@ impl Core {
         let is_open = order.state.is_open();
         let is_spread = self.state().spreads.legs(order.instrument).is_some();
         if let Some(said) = self.state().units(instrument, report.quantity) {
-            // A venue that was late with its word on a replace says it later.
+            // A report with the terms of a pending replace is no break: the venue reports the replace later.
             if said == quantity || of_request.is_some_and(|it| it.0 == said) {
                 self.agreed(at, number, BreakKind::Quantity, sink);
             } else {
@@ -385,7 +385,7 @@ impl Core {
         }
     }
 
-    /// LeavesQty(151) and OrdStatus(39) of a report that has the fills of the order.
+    /// Compares LeavesQty(151) and OrdStatus(39) of a report that includes all fills of the order.
     fn agree_on_leaves(
         &mut self,
         at: i64,
@@ -399,7 +399,7 @@ impl Core {
             return;
         };
         let instrument = order.instrument;
-        // Over TMP only ExecType says it.
+        // Over TMP only ExecType(150) says that the order has ended.
         let is_end = match report.status {
             0 => matches!(report.kind, ReportKind::End(_)),
             status => matches!(status, b'3' | b'4' | b'8' | b'C'),
@@ -432,7 +432,7 @@ impl Core {
         let left = |of: Quantity| if is_end { 0 } else { of.saturating_sub(cum) };
         let leaves = self.state().units(instrument, report.leaves);
         if let Some(leaves) = leaves {
-            // That OrderQty(38) differs is a break of its own.
+            // A different OrderQty(38) is a separate break.
             let of_others = [asked, self.state().units(instrument, report.quantity)];
             let fits = |it: &Option<Quantity>| it.is_some_and(|it| left(it) == leaves);
             if leaves == left(quantity) || of_others.iter().any(fits) {
@@ -451,11 +451,11 @@ impl Core {
         let is_wrong = match report.status {
             b'2' => cum < quantity.min(asked.unwrap_or(quantity)),
             b'0' | b'1' => leaves.is_none() && cum >= quantity.max(asked.unwrap_or(0)),
-            // Its own report ends an order.
+            // Only a report of the end, or a status, may say that an open order has ended.
             b'4' | b'8' | b'C' => !is_answered && is_open,
             b'3' => is_working && !is_answered && !is_of_fill(report.kind),
             b'B' => is_working && cum < quantity,
-            // Pending, and nothing is in flight.
+            // A pending status, although no request is in flight.
             b'6' | b'E' => is_working && !in_flight,
             _ => false,
         };
@@ -499,7 +499,7 @@ impl Core {
         }
     }
 
-    /// Raises a break, or stores the venue's new values in a known break; asks the venue.
+    /// Raises a break, or updates the venue's values in an open break; requests the status from the venue.
     pub(crate) fn raise(
         &mut self,
         at: i64,
@@ -510,7 +510,7 @@ impl Core {
         self.raise_on(at, Some(report.line), report, found, sink);
     }
 
-    /// Raises a break for a report on a line, or for an order without a line.
+    /// Raises a break. `line` is the line of the report, `None` for an order without a line.
     pub(crate) fn raise_on(
         &mut self,
         at: i64,
@@ -569,7 +569,7 @@ impl Core {
         }
     }
 
-    /// CumQty(14) times AvgPx(6) of a report, in units of the order.
+    /// The total amount that a report implies, CumQty(14) times AvgPx(6), in units of the order.
     fn paid_by(&self, report: &VenueReport<'_>) -> Option<Amount> {
         let order = self.state().orders().get(report.id.order)?;
         let scale = self.state().scale(order.instrument);
@@ -583,7 +583,7 @@ impl Core {
         }
     }
 
-    /// Closes the order's break of this kind, if there is one: OMS and venue agree again.
+    /// Closes the order's break of this kind, if it has one: the OMS and the venue agree again.
     fn agreed(&mut self, at: i64, order: Number, kind: BreakKind, sink: &mut impl Sink) {
         if self.state().breaks.is_empty() {
             return;
@@ -604,7 +604,7 @@ impl Core {
     }
 }
 
-/// Whether an OrdStatus(39) says that an order is open.
+/// Whether a value of OrdStatus(39) means that an order is open.
 pub(crate) fn is_open_status(status: u8) -> bool {
     matches!(
         status,
@@ -619,12 +619,13 @@ fn is_of_fill(kind: ReportKind) -> bool {
     )
 }
 
-/// Cuts a text to what an event holds.
+/// Cuts a text to the length that an event can hold.
 fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(crate::Text::MAX)]
 }
 
-/// Whether an AvgPx(6) equals the order's AvgPx, cut or rounded to the decimals of the given AvgPx or of the tick.
+/// Whether an AvgPx(6) of the venue equals the order's AvgPx, truncated or rounded to the decimals of the venue's value
+/// or of the tick.
 fn is_about(order: &Order, said: Decimal, scale: u8, tick: u8) -> bool {
     let digits = said.scale.max(tick);
     let shift = |value: i128, from: u8, to: u8| {
@@ -639,7 +640,7 @@ fn is_about(order: &Order, said: Decimal, scale: u8, tick: u8) -> bool {
     let unit = 10_i128.checked_pow((most - digits).into());
     match (ours, theirs, unit) {
         (Some(ours), Some(theirs), Some(unit)) => (ours - theirs).abs() < unit * filled,
-        // Too large to compare.
+        // The values are too large to compare.
         _ => true,
     }
 }

@@ -1,4 +1,4 @@
-//! Breaks that a venue did not settle in time, or that its answer leaves, become alarms.
+//! Breaks become alarms when the venue does not settle them in time, or when its answer leaves them open.
 
 use fixwire_protocol::Nanos;
 
@@ -9,7 +9,7 @@ use crate::state::orders::Order;
 use crate::values::value::Number;
 
 impl Core {
-    /// The venue has answered and the breaks of the order stay: they are alarms now.
+    /// The venue has answered the status request and the breaks of the order are still open: they become alarms.
     pub(crate) fn alarm_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
         let next = |core: &Self| {
             let mut of = core.state().breaks.of(order);
@@ -24,13 +24,13 @@ impl Core {
         }
     }
 
-    /// Whether the venue of an order can be asked about it.
+    /// Whether the OMS can request the status of an order from its venue.
     pub(crate) fn can_ask(&self, order: &Order) -> bool {
         let line = order.line().filter(|_| !order.is_external());
         line.is_some_and(|line| self.state().is_ready(line) && self.answers_status(line))
     }
 
-    /// Raises the alarm of breaks that the venue did not answer in time; returns when the next is due.
+    /// Raises the alarm for breaks that the venue did not answer in time; returns the time until the next alarm is due.
     pub(crate) fn due_alarms(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number)) = self.work.next_alarm() {
             let state = self.state();
@@ -56,25 +56,25 @@ impl Core {
 }
 
 impl Work {
-    /// A break with a venue is new: the OMS asks the venue, which has until then to answer.
+    /// Requests the status of an order with a new break from its venue, which has until `until` to answer.
     pub(crate) fn ask_about_break(&mut self, until: i64, number: u64, order: Number) {
         self.alarms.push_back((until, number));
         self.ask_once(order);
     }
 
-    /// Requests the status of an order, unless a request for it is pending.
+    /// Requests the status of an order, unless a status request for the order is pending.
     pub(crate) fn ask_once(&mut self, order: Number) {
         if !self.asking.contains(&order) {
             self.asking.push_back(order);
         }
     }
 
-    /// The break that becomes an alarm next, and when.
+    /// The next alarm: its time, and the number of its break.
     pub(crate) fn next_alarm(&self) -> Option<(i64, u64)> {
         self.alarms.front().copied()
     }
 
-    /// Removes the next alarm: it was raised, or its break was settled.
+    /// Removes the next alarm, because it was raised or its break was settled.
     pub(crate) fn drop_alarm(&mut self) {
         self.alarms.pop_front();
     }

@@ -1,4 +1,4 @@
-//! Breaks between the word of a venue and its orders, as operators list and settle them.
+//! Breaks between reports of a venue and orders of the OMS, as operators list and settle them.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,7 +18,7 @@ use crate::values::value::{Amount, BreakKind, End, Number, Price, Quantity, Text
 use crate::values::verbs::By;
 use crate::values::words::Words;
 
-/// Correction of an order.
+/// What settling a break changes in an order.
 enum Correction {
     Fill(u64, Quantity, Price),
     Fills(Quantity, Amount, bool),
@@ -27,7 +27,8 @@ enum Correction {
 }
 
 impl Core {
-    /// Settles a break, as an operator says: `break=57 venue`, or `ours`.
+    /// Settles a break on an operator's command: `break=57 venue` takes the venue's values, `break=57 ours` keeps the
+    /// OMS's values.
     pub(crate) fn settle_break(
         &mut self,
         at: i64,
@@ -99,8 +100,8 @@ impl Core {
         Ok(format!("break {number}: settled with {which} value"))
     }
 
-    /// Closes breaks about an order's fills that the settling of another break has resolved: two reports may show the
-    /// same difference.
+    /// Closes other breaks about fills of the order that the settling of one break has resolved: two reports may show
+    /// the same difference.
     fn close_equal(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let next = |core: &Self| {
             let state = core.state();
@@ -153,7 +154,7 @@ impl Core {
         })
     }
 
-    /// Whether this command settles the break: with `arming = "two people"` another operator must have given the same
+    /// Whether this command settles the break. With `arming = "two people"`, another operator must have given the same
     /// command before.
     fn is_second_settle(
         &self,
@@ -174,7 +175,7 @@ impl Core {
         }
     }
 
-    /// The correction that gives the order the venue's values; `None` when it has them already.
+    /// The correction that gives the order the values of the venue; `None` when the order already has them.
     fn correction(&self, number: u64, found: &VenueBreak) -> Result<Option<Correction>, String> {
         let order = self.state.orders().get(found.order);
         let order = order.ok_or_else(|| format!("no order {} in memory", found.order))?;
@@ -194,16 +195,17 @@ impl Core {
             }
             BreakKind::Bust | BreakKind::FillsSurplus => {
                 let (filled, paid) = less(order, found)?;
-                // Only a fill of the whole quantity ended it: fewer fills open no cancelled order.
+                // Only an order that ended by its fills opens again when it has fewer fills: a cancelled order stays
+                // closed.
                 Correction::Fills(filled, paid, is_live && may_trade)
             }
             BreakKind::Quantity => Correction::Terms(found.quantity, order.price),
             BreakKind::LimitPrice => Correction::Terms(order.quantity, found.price),
-            // Nothing is left of a closed order.
+            // A closed order has no LeavesQty(151) to correct.
             BreakKind::Leaves if !may_trade => return Ok(None),
             BreakKind::Leaves => Correction::Terms(found.total, order.price),
             BreakKind::Status => match End::of(found.status) {
-                // Of a smaller quantity, which is filled.
+                // The venue has filled a smaller quantity: the order gets this quantity, and is filled.
                 Some(End::Filled) if is_open && order.filled > 0 => {
                     Correction::Terms(order.filled, order.price)
                 }
@@ -257,7 +259,7 @@ impl Core {
         }
     }
 
-    /// A fill that the venue counts after all, or that an operator settled.
+    /// Applies a fill that the venue counts after all, or that an operator settled.
     pub(crate) fn fill_settled(
         &mut self,
         at: i64,
@@ -285,7 +287,7 @@ impl Core {
         self.guard_order(at, order, sink);
     }
 
-    /// The open breaks with venues, a line each.
+    /// Adds one line for each open break with a venue.
     pub(crate) fn list_breaks(&self, list: &mut String) {
         let state = self.state();
         for (number, found) in state.breaks.iter() {
@@ -308,7 +310,7 @@ impl Core {
         }
     }
 
-    /// The open breaks.
+    /// The table of the open breaks.
     pub(crate) fn breaks(&self) -> String {
         let mut list = String::from(
             "break\twhat\torder\tsession\taccount\tsymbol\there\tvenue says\tvenue's ids",
@@ -359,7 +361,7 @@ impl Core {
     }
 }
 
-/// Refuses quantities that an order cannot have.
+/// Refuses a correction with quantities that an order cannot have.
 fn in_range(correction: Option<Correction>, scale: u8) -> Result<Option<Correction>, String> {
     match correction {
         Some(Correction::Fills(quantity, ..) | Correction::Terms(quantity, _))
@@ -375,8 +377,8 @@ fn in_range(correction: Option<Correction>, scale: u8) -> Result<Option<Correcti
     }
 }
 
-/// The fill that makes the order's quantity the venue's CumQty(14), at the price that follows from AvgPx(6), or without
-/// AvgPx at the given price.
+/// The fill that brings the order to the CumQty(14) of the venue. Its price follows from AvgPx(6), or without AvgPx is
+/// the given price.
 fn missing_fill(
     number: u64,
     order: &Order,
@@ -399,7 +401,7 @@ fn missing_fill(
     Ok(Correction::Fill(mixed(number ^ 1 << 63), missing, price))
 }
 
-/// CumQty(14) and what was paid for it, without what a bust takes back.
+/// CumQty(14) of an order, and the amount paid for it, after the bust of a break is taken back.
 fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String> {
     let by = found.opposite;
     let left = order.filled.checked_sub(by).filter(|_| by > 0);
@@ -417,7 +419,7 @@ fn less(order: &Order, found: &VenueBreak) -> Result<(Quantity, Amount), String>
     Ok((left, order.paid.saturating_sub(worth)))
 }
 
-/// Values of the venue that do not agree with an order; empty when all agree.
+/// The values of the venue that differ from an order; empty when none differs.
 pub(crate) fn venue_says(state: &crate::OmsState, order: Number) -> String {
     let said = state.breaks.of(order);
     let said = said.map(|(number, it)| {

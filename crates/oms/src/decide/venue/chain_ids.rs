@@ -1,5 +1,5 @@
-//! Which order a message means: of a client's request by any ClOrdID(11) of its chain, of a venue's report without one of
-//! ours by OrigClOrdID(41) or OrderID(37).
+//! Finds the order to which a message belongs. A client's request names it by any ClOrdID(11) of its chain. A venue's
+//! report without a ClOrdID of the OMS names it by OrigClOrdID(41) or OrderID(37).
 
 use crate::decide::core::{Change, Core, Sink};
 use crate::decide::venue::{VenueId, VenueReport, short};
@@ -12,14 +12,15 @@ use crate::values::reason::Why;
 use crate::values::value::{Number, RequestKind};
 
 impl Core {
-    /// The order of an OrigClOrdID(41), which must be the current ClOrdID(11) of the order.
+    /// The order whose current ClOrdID(11) equals this OrigClOrdID(41).
     pub(crate) fn find(&self, session: SessionNo, original: &[u8]) -> Option<&Order> {
         let number = self.state.used(session, original)?;
         let order = self.state.orders().get(number)?;
         (order.id.bytes() == original).then_some(order)
     }
 
-    /// The order of a request: by any ClOrdID(11) of its chain, also the ClOrdID of a request, else by OrderID(37).
+    /// The order of a client's request: found by any ClOrdID(11) of its chain, that of a pending request included, else
+    /// by OrderID(37).
     #[inline]
     pub(crate) fn named(&self, change: &Change<'_>) -> Option<&Order> {
         let orders = self.state.orders();
@@ -33,7 +34,7 @@ impl Core {
         }
     }
 
-    /// Why the order is missing: closed and removed from memory, or unknown.
+    /// Why no order was found: closed and removed from memory, or unknown to the OMS.
     pub(crate) fn lost(&self, change: &Change<'_>) -> Why {
         match self.state.used(change.session, change.original) {
             Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
@@ -41,7 +42,7 @@ impl Core {
         }
     }
 
-    /// The order of a report, by its ClOrdID(11) or otherwise.
+    /// The order of a venue's report: found by ClOrdID(11), else by OrigClOrdID(41) or OrderID(37).
     pub(crate) fn reported_order(&self, report: &VenueReport<'_>) -> Option<Number> {
         let order = self.state().orders().get(report.id.order);
         let number = order.map(|order| order.number);
@@ -57,14 +58,14 @@ impl Core {
             let is_of_order = id.request == id.order || id.request <= order.current;
             return is_of_order.then_some(id);
         }
-        // An id of ours that is not in memory is that of another order.
+        // A ClOrdID(11) of the OMS that is not in memory belongs to another order.
         if report.id.order > 0 || matches!(report.venue_id, b"" | b"NONE") {
             return None;
         }
         self.order_of_venue_id(report)
     }
 
-    /// Makes the index by OrderID(37) if a report needs it.
+    /// Builds the index by OrderID(37) when the first report needs it.
     #[cold]
     pub(crate) fn index_venue_ids(&mut self, report: &VenueReport<'_>) {
         if report.id.order == 0 && !matches!(report.venue_id, b"" | b"NONE") {
@@ -73,7 +74,7 @@ impl Core {
         }
     }
 
-    /// The only open order with the OrderID(37) of a report that fits it.
+    /// The open order with the OrderID(37), line, symbol and side of a report, if there is exactly one.
     fn order_of_venue_id(&self, report: &VenueReport<'_>) -> Option<VenueId> {
         let orders = self.state.orders();
         let fits = |number: Number| {
@@ -92,7 +93,7 @@ impl Core {
         })
     }
 
-    /// A replace may give an order another OrderID(37), which the order has from then on.
+    /// Records another OrderID(37) that a replace gives to an order.
     pub(crate) fn take_venue_id(
         &mut self,
         at: i64,
@@ -112,7 +113,7 @@ impl Core {
         }
     }
 
-    /// Whether a report has the line, symbol and side of an order.
+    /// Whether a report has the same line, symbol and side as an order.
     fn fits(&self, report: &VenueReport<'_>, order: &Order) -> bool {
         let symbol = self.state().instruments().name(order.instrument);
         report.symbol == symbol
@@ -121,8 +122,9 @@ impl Core {
             && !order.is_external()
     }
 
-    /// The request that an OrderCancelReject(9) rejects: the request of its ClOrdID(11); when that is no request, the
-    /// request in flight of the order that ClOrdID(11) or OrigClOrdID(41) names, of the kind of CxlRejResponseTo(434).
+    /// The request that an OrderCancelReject(9) rejects: the request with its ClOrdID(11). If the ClOrdID belongs to no
+    /// request, the order is found by ClOrdID(11) or OrigClOrdID(41), and its request in flight must have the kind of
+    /// CxlRejResponseTo(434).
     pub(crate) fn rejected_request(
         &self,
         id: Option<VenueId>,
@@ -136,7 +138,7 @@ impl Core {
         }
         let order = |id: VenueId| orders.get(id.order);
         let named = match id.and_then(order) {
-            // An answer that came before.
+            // Another answer to the request arrived before.
             Some(order) if !is_order_id(order, id) => return id,
             Some(order) => Some(order),
             None => original.and_then(order),
@@ -160,7 +162,7 @@ impl Core {
     }
 }
 
-/// Whether an id belongs to the order itself, not to a request that was answered.
+/// Whether an id belongs to the order itself, and not to an answered request.
 fn is_order_id(order: &Order, id: Option<VenueId>) -> bool {
     let number: Option<Number> = id.map(|id| id.request);
     number == Some(order.number) || number == Some(order.current)

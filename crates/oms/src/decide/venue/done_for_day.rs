@@ -1,4 +1,4 @@
-//! Orders that are done for the day and good till a later date: not in the market until the next trading day.
+//! Orders that are good until a later date and done for the day: not in the market until the next trading day.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -7,10 +7,10 @@ use crate::values::units::{scaled, units};
 use crate::values::value::{End, Number};
 
 impl Core {
-    /// The venue filled an order, or reported it as working.
+    /// Handles a report of a fill, or of an order that works: an order that was done for the day works again.
     pub(crate) fn works(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let order = self.state().orders().get(report.id.order);
-        // Fills from before it was done for the day may still arrive.
+        // Fills from before the order was done for the day may still arrive.
         let waits = order.is_none_or(|order| order.pended.is_some());
         if !waits && report.status != End::DoneForDay.byte() {
             self.renew(at, report.id.order, true, sink);

@@ -1,5 +1,5 @@
-//! What a venue says that changes nothing here, and may still not agree with the order: reports without news, reports that
-//! contradict themselves, rejects of what the venue has done. Each is a break.
+//! Reports of a venue that change nothing here but may still differ from the order: reports without news, reports that
+//! contradict themselves, rejects of what the venue has already done. Each difference is a break.
 
 use alloc::string::ToString;
 
@@ -14,8 +14,8 @@ use crate::values::rules::RejectCode;
 use crate::values::value::{BreakKind, End, Number};
 
 impl VenueReport<'_> {
-    /// Whether ExecType(150) and OrdStatus(39) say the opposite: it has ended, and it is open; or it is new, and has ended.
-    /// By precedence a pending request hides the end.
+    /// Whether ExecType(150) and OrdStatus(39) contradict each other: one says that the order has ended, the other that
+    /// it is open or new. A pending OrdStatus has precedence over the end, so it contradicts nothing.
     #[inline]
     pub(crate) fn contradicts_itself(&self) -> bool {
         match self.kind {
@@ -36,7 +36,7 @@ impl VenueReport<'_> {
         }
     }
 
-    /// A report with the status of the order that a reject gives.
+    /// A report that has only the OrdStatus(39) of a reject.
     fn of_reject(line: SessionNo, id: VenueId, status: u8) -> Self {
         Self {
             line,
@@ -67,8 +67,8 @@ impl VenueReport<'_> {
 }
 
 impl Core {
-    /// A report that contradicts itself: nothing of it is applied, and the venue is asked. One of a request has the
-    /// OrdStatus(39) of the order.
+    /// Handles a report that contradicts itself: nothing is applied, and the OMS requests the status from the venue. In
+    /// a report of a request, OrdStatus(39) is the status of the order.
     #[cold]
     pub(crate) fn contradicted(
         &mut self,
@@ -115,8 +115,8 @@ impl Core {
         status.map_or_else(Default::default, |it| char::from(it).to_string())
     }
 
-    /// Whether the word of a venue under this id is compared with the order: it is at a venue that speaks FIX, and no replace
-    /// as Canceled and New is under way.
+    /// Whether a report with this request id is compared with the order: the order must be at a venue that speaks FIX,
+    /// and no replace that the venue does as Canceled and New may be under way.
     fn is_compared(&self, order: &Order, line: Option<SessionNo>, request: Number) -> bool {
         !order.is_external()
             && !order.state.is_unsent()
@@ -125,8 +125,8 @@ impl Core {
             && self.state().remade.get(order.number).is_none()
     }
 
-    /// Compares a report that changed nothing with its order: CumQty(14) of each report, and the terms of reports that
-    /// have them.
+    /// Compares a report that changed nothing with its order: CumQty(14) of every report, and the terms if the report
+    /// has them.
     pub(crate) fn agree_beside(
         &mut self,
         at: i64,
@@ -176,7 +176,7 @@ impl Core {
         }
         let has_terms = match report.kind {
             ReportKind::New | ReportKind::Other | ReportKind::Renewed => is_its,
-            // Of a request that nobody waits for.
+            // The report of a replace that no longer waits for an answer.
             ReportKind::Replaced => is_its || (heard == ReportOutcome::Unreadable && is_later),
             _ => false,
         };
@@ -185,7 +185,8 @@ impl Core {
         }
     }
 
-    /// Compares OrdStatus(39) of a reject with the order; so too a reject of what the venue has done.
+    /// Compares OrdStatus(39) of a reject with the order; also finds rejects of requests that the venue has carried
+    /// out.
     pub(crate) fn reject_agrees(
         &mut self,
         at: i64,
@@ -246,7 +247,7 @@ impl Core {
         self.raise_on(at, line, &report, found, sink);
     }
 
-    /// The venue rejects an order that it has acknowledged, by Reject(3) or BusinessMessageReject(j).
+    /// Handles a Reject(3) or BusinessMessageReject(j) for an order that the venue has already acknowledged.
     #[cold]
     pub(crate) fn refused_late(&mut self, at: i64, id: VenueId, sink: &mut impl Sink) {
         let Some(order) = self.state().orders().get(id.order) else {

@@ -1,5 +1,5 @@
-//! Quantities and prices of fills. Prices are kept as venues say them: an instrument gets more decimals when a fill needs
-//! them.
+//! Quantities and prices of fills. Prices are kept exactly: an instrument gets more decimals when the price of a fill
+//! needs them.
 
 use fixwire_protocol::Decimal;
 
@@ -10,12 +10,12 @@ use crate::values::ids::{InstrumentNo, Table};
 use crate::values::units::{MOST, decimals, rounded};
 use crate::values::value::{Price, Quantity};
 
-/// Prices may grow by this factor before they are too large.
+/// Prices must be able to grow by this factor before they are out of range.
 const ROOM: u64 = 16;
 
 impl Core {
-    /// Gives an instrument the decimals of the price of a fill, as far as its prices still have room to grow; at most 9.
-    /// What is beyond is rounded, halves to the even digit.
+    /// Gives an instrument the decimals that the price of a fill needs, at most 9, and only as many as its prices have
+    /// room for. Further digits are rounded, halves to the even digit.
     pub(crate) fn widen(
         &mut self,
         at: i64,
@@ -61,7 +61,7 @@ impl Core {
         self.index_again(&scales);
     }
 
-    /// The decimals that a price needs, or fewer when prices of the instrument would be too large.
+    /// The number of decimals that a price needs, or fewer when prices of the instrument would be out of range.
     fn room_for(&self, instrument: InstrumentNo, price: Decimal) -> Option<u8> {
         let price = price.normalized();
         let orders = self.state.orders().iter();

@@ -1,4 +1,5 @@
-//! Reports of a line about an order that another venue has: nothing of them is applied, and an event says so.
+//! Reports of a line about an order that is at another venue: nothing of such a report is applied, and an event reports
+//! it.
 
 use core::fmt::Write as _;
 
@@ -11,19 +12,21 @@ use crate::values::show::Sentence;
 use crate::values::value::Number;
 
 impl Core {
-    /// Whether a session may report on an order: the line that has it, one of its group, or one of a group that helps.
+    /// Whether a session may report on an order: it is the order's line, a line of the same group, or a line of a
+    /// helper group.
     #[inline]
     pub(crate) fn may_report(&self, session: SessionNo, order: &Order) -> bool {
         order.line() == Some(session) || self.lines.reaches(&self.state, session, order)
     }
 
-    /// Whether a reject of a line may belong to this order; true if the order is not in memory.
+    /// Whether a line may reject this order; also true if the order is not in memory.
     pub(crate) fn may_reject(&self, session: SessionNo, order: Number) -> bool {
         let order = self.state().orders().get(order);
         order.is_none_or(|order| self.may_report(session, order))
     }
 
-    /// A report of a line that does not have the order. A fill is in no position: an operator has to find out whose it is.
+    /// Handles a report of a line that does not have the order. Its fill is in no position: an operator has to find the
+    /// account.
     #[cold]
     pub(crate) fn foreign(
         &mut self,
@@ -44,7 +47,7 @@ impl Core {
             ReportKind::Status(_) => "status",
             ReportKind::Other => "report",
         };
-        // Every text has room.
+        // The text always has room.
         let _ = text.write_str(what);
         if report.status > 0 {
             let _ = write!(text, ", OrdStatus(39) {}", char::from(report.status));
@@ -64,7 +67,7 @@ impl Core {
         self.foreign_message(at, report.line, report.id.order, text.bytes(), sink)
     }
 
-    /// Raises the event about a message other than a report, from a line that does not have the order.
+    /// Raises the event for a message other than an ExecutionReport(8) from a line that does not have the order.
     #[cold]
     pub(crate) fn foreign_message(
         &mut self,

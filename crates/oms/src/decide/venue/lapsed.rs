@@ -21,7 +21,7 @@ use crate::state::orders::lapsed::may_be_cancelled;
 use crate::values::value::Number;
 
 impl Core {
-    /// The venue answers about an order that lapsed: what it has open is cancelled.
+    /// Handles the venue's answer about an order that lapsed: what is still open at the venue is cancelled.
     #[cold]
     pub(crate) fn lapsed_reported(
         &mut self,
@@ -36,13 +36,13 @@ impl Core {
         if self.work.lapsed.asked.remove(&number).is_none() {
             return;
         }
-        // Filled there: its fills come. Pending cancel: its end comes.
+        // If the order is filled there, its fills follow. If a cancel is pending, its end follows.
         if !matches!(status, b'2' | b'6') {
             self.cancel_lapsed(at, number, sink);
         }
     }
 
-    /// Cancels lapsed orders that the venue did not answer about in time; returns when the next is due.
+    /// Cancels lapsed orders about which the venue did not answer in time; returns the time until the next one is due.
     pub(crate) fn due_lapsed(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number)) = self.work.lapsed.waiting.front().copied() {
             let is_asked = self.work.lapsed.asked.contains_key(&number);

@@ -1,4 +1,4 @@
-//! Reports of replaces, also late and out of order.
+//! Reports of replaces, including late reports and reports out of order.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -11,8 +11,8 @@ use crate::values::units::scaled;
 use crate::values::value::{Number, Price, Quantity, RequestKind};
 
 impl Core {
-    /// A venue reports that it has replaced an order of which a replace was given up; `None` when the replace is
-    /// neither pending nor known.
+    /// Handles a report that the venue has carried out a replace which the OMS may have given up; `None` when the
+    /// replace is neither pending nor among the given up replaces of the order.
     #[cold]
     pub(crate) fn replaced_late(
         &mut self,
@@ -36,18 +36,18 @@ impl Core {
         let scale = state.scale(instrument);
         let mut quantity = state.units(instrument, report.quantity);
         let mut price = report.price.and_then(|it| scaled(it, scale).ok());
-        // Over TMP a field that is missing did not change; over FIX the venue only did not repeat it.
+        // Over TMP a missing field did not change; over FIX the venue just did not repeat it.
         if let Some(asked) = pending.filter(|_| !self.speaks_tmp(report.line)) {
             quantity = quantity.or(Some(asked.0));
             price = price.or(Some(asked.1));
         }
-        // After Canceled it is the last that the venue has done.
+        // When the order was reported as Canceled before, this replace is the last thing that the venue did.
         let has_time = report.at > 0 || state.remade.is_held(number);
         if pending.is_none() && (!has_time || quantity.or(price.map(|_| 0)).is_none()) {
-            // When it was, or what it set, is not known: a person has to ask.
+            // The time of the replace or its terms are unknown: a person has to ask the venue.
             return Some(ReportOutcome::Unreadable);
         }
-        // At the same time the one counts that was sent later.
+        // If two replaces have the same time, the one that was sent later counts.
         let is_later = request > order.current;
         let is_last =
             |set_at: i64| report.at == 0 || report.at > set_at || (report.at == set_at && is_later);
@@ -84,7 +84,7 @@ impl Core {
         Some(ReportOutcome::Taken)
     }
 
-    /// A drop copy reports that an order placed elsewhere has these terms now.
+    /// Handles a drop copy with the present terms of an order placed elsewhere.
     pub(crate) fn terms_of_external(
         &mut self,
         at: i64,
@@ -110,7 +110,7 @@ impl Core {
         let is_same = (quantity, price) == (known.quantity, known.price);
         let is_news = venue_at > terms.quantity_at.max(terms.price_at);
         let event = match venue_at {
-            // An older report must not count after one that changes nothing either.
+            // A later report with the same terms is recorded too, so that an older report does not count after it.
             _ if is_same && !is_news => return ReportOutcome::Known,
             _ if newer == (None, None) => return ReportOutcome::Known,
             0 => OrderEvent::Copy(CopyEvent::Restated {
@@ -149,7 +149,7 @@ impl Core {
             return heard;
         }
         let Some((request, order)) = self.state().orders().request(report.id.request) else {
-            // It is a duplicate, or unsolicited, or the client's request was already rejected.
+            // The report is a duplicate, or unsolicited, or the OMS has already rejected the client's request.
             let order = self.state().orders().get(report.id.order);
             let holds = order.is_some_and(|order| report.id.request <= order.current);
             return if report.id.order == report.id.request || !holds {
@@ -165,7 +165,7 @@ impl Core {
         let scale = self.state().scale(instrument);
         let quantity = self.state().units(instrument, report.quantity);
         let price = report.price.and_then(|it| scaled(it, scale).ok());
-        // Other terms than those that were asked for are a break; over TMP the exchange sets them.
+        // Terms other than the requested terms are a break; over TMP the exchange may set them.
         let is_set = self.speaks_tmp(report.line);
         let cum = self.state().units(instrument, report.filled);
         let is_amended =

@@ -1,4 +1,4 @@
-//! Reports that an operator enters by hand: a venue reports by telephone, or its line is lost.
+//! Reports that an operator enters by hand, because a venue reports by telephone or its line is down.
 //!
 //! A report is `order=17 type=fill quantity=10 price=12.50 exec=E1`; other types are accepted, rejected, cancelled,
 //! expired and done, which need only the order, and leg1 and leg2, fills of a leg of a spread. A fill counts once by its ExecID(17), whoever reports it.
@@ -24,13 +24,13 @@ use crate::values::value::{End, Number, Quantity, RequestKind};
 use crate::values::verbs::By;
 use crate::values::words::Words;
 
-/// The words of a report.
+/// The keys of a report.
 const KEYS: [&str; 5] = ["order", "type", "quantity", "price", "exec"];
 
-/// Maximum number of reports of one file.
+/// Maximum number of reports in one file.
 const MOST: usize = 200;
 
-/// A report, as far as it can be read without the state.
+/// A report whose words were read without looking at the state.
 #[derive(Clone, Copy, Debug)]
 struct Entry<'a> {
     order: Number,
@@ -42,10 +42,10 @@ struct Entry<'a> {
     leg: Option<usize>,
 }
 
-/// Changes of the earlier reports in the file.
+/// What the earlier reports of the same file change.
 #[derive(Debug, Default)]
 struct Before<'a> {
-    /// By order, and leg.
+    /// Filled quantity, by order and leg.
     filled: BTreeMap<(Number, Option<usize>), Quantity>,
     accepted: BTreeSet<Number>,
     ended: BTreeSet<Number>,
@@ -114,14 +114,15 @@ impl<'a> Entry<'a> {
         Ok(entry)
     }
 
-    /// Hash of the ExecID(17), the same as for a report of the venue.
+    /// Hash of the ExecID(17): the same hash as for a report of the venue.
     fn exec_hash(&self) -> u64 {
         SipHasher13::new().hash(self.exec.as_bytes())
     }
 }
 
 impl Core {
-    /// Checks reports that are separated by `;`: for each wrong one its place, from 1, and what is wrong.
+    /// Checks reports that are separated by `;`. The answer has the place of each wrong report, from 1, and what is
+    /// wrong with it.
     pub(crate) fn check_reports(&self, text: &str) -> Result<String, String> {
         let mut wrong = String::new();
         let mut before = Before::default();
@@ -229,7 +230,7 @@ impl Core {
         Ok(())
     }
 
-    /// Applies a report of an operator.
+    /// Applies a report that an operator entered.
     pub(crate) fn report_by_hand(
         &mut self,
         at: i64,
@@ -259,10 +260,10 @@ impl Core {
             return;
         };
         let pending = self.state.orders().request_of(order);
-        // An order that expires or is done for the day was not cancelled: its pending cancel comes too late.
+        // An order that expires or is done for the day was not cancelled: its pending cancel is too late.
         let is_cancelled = entry.kind == ReportKind::End(End::Cancelled);
         let cancel = pending.filter(|request| is_cancelled && request.kind == RequestKind::Cancel);
-        // A fill does not make it work again.
+        // A fill does not make an order work again that is done for the day.
         let is_done = order.state == OrderState::DoneForDay;
         let leg = entry.leg.zip(self.state.legs(order.instrument));
         let leg = leg.map(|(at, legs)| self.state.instruments().name(legs[at].instrument));
@@ -298,7 +299,7 @@ impl Core {
         if entry.leg.is_none() {
             self.report(at, &report, sink);
         } else {
-            // It counts beside those of the venue, however that reports them.
+            // The fill counts in addition to the venue's fills, whichever way the venue reports legs.
             let of = self.state.spreads.get(report.id.order);
             let in_fill = of.is_some_and(|of| of.source == LegSource::Fills);
             self.report_of_leg(at, &report, in_fill, sink);

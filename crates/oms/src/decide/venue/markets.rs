@@ -1,4 +1,4 @@
-//! The state of a market, as its venue reports it.
+//! The state of markets, as venues report it.
 
 use alloc::collections::BTreeSet;
 use alloc::{format, vec};
@@ -9,8 +9,8 @@ use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::Market;
 
 impl Core {
-    /// A venue reports the state of the market of a symbol, or of all symbols of the line's group when it is empty;
-    /// how many it changes.
+    /// Handles the state of the market of a symbol; an empty symbol means all symbols of the line's group. Returns the
+    /// number of symbols whose state changed.
     pub(crate) fn venue_market(
         &mut self,
         at: i64,
@@ -29,7 +29,8 @@ impl Core {
         self.set_markets(at, line, state, why, is_its, sink)
     }
 
-    /// A venue reports the state of the markets of some symbols of the line's group; how many it changes.
+    /// Sets the state of the markets of some symbols of the line's group; returns the number of symbols whose state
+    /// changed.
     fn set_markets(
         &mut self,
         at: i64,
@@ -65,7 +66,7 @@ impl Core {
         count
     }
 
-    /// A venue reports the state of trading of a flow group over TMP; how many symbols it changes.
+    /// Handles the state of trading of a flow group over TMP; returns the number of symbols whose state changed.
     pub(crate) fn flow_group_market(
         &mut self,
         at: i64,
@@ -104,7 +105,7 @@ impl Core {
             .collect()
     }
 
-    /// The state of all markets together: the state of the most open market. `None` without markets.
+    /// One state for all markets: the state of the market that is open the most; `None` when there are no instruments.
     pub(crate) fn overall_market(&self) -> Option<Market> {
         let all = self.instruments.numbered();
         let states = all.filter_map(|(index, rule)| {

@@ -1,5 +1,5 @@
-//! All that a venue has open of a line that is up again: OrderMassStatusRequest(AF), where the settings say that it has
-//! one.
+//! OrderMassStatusRequest(AF), where the settings say that the venue supports it: when a line is up again, the OMS
+//! requests the status of all orders that the venue has open for the line.
 //!
 //! ```text
 //!   line up > AF --- a status of each order it has, 912 = Y, or 911 of them ---+
@@ -25,10 +25,11 @@ use crate::state::mass_status::{MassQuestion, MassReport};
 use crate::values::ids::SessionNo;
 use crate::values::value::{MassEnd, Number};
 
-/// How long a venue may be silent, in nanoseconds.
+/// How long a venue may be silent during its answer, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// What the answer of a venue has to have: all that may be open on a line, and what it has not said of closed orders.
+/// The orders that the answer of a venue should list: all that may be open on the line, and closed orders with a
+/// request whose state is unknown.
 fn expected(state: &OmsState, line: SessionNo) -> Vec<Number> {
     let mut orders = open(state, |order| {
         order.line() == Some(line) && !order.state.is_unsent() && !order.is_external()
@@ -39,7 +40,7 @@ fn expected(state: &OmsState, line: SessionNo) -> Vec<Number> {
 }
 
 impl Core {
-    /// Whether a venue is answering.
+    /// Whether the answer of a venue is awaited.
     #[inline]
     pub(crate) fn is_asked_for_all(&self) -> bool {
         !self.work.mass.asked.is_empty()
@@ -56,14 +57,14 @@ impl Core {
         self.lines.room(at, line, true).err()
     }
 
-    /// Asks the venue of a line for everything.
+    /// Requests the status of all orders of a line from its venue.
     pub(crate) fn ask_for_all(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.work.mass.waiting.pop_front();
         if !self.state().is_ready(line) {
             return;
         }
         let expected = expected(self.state(), line);
-        // What the answer lists of former days is cancelled.
+        // Orders of earlier trading days that the answer lists are cancelled.
         self.work.lapsed.line_up(&self.state, &expected);
         self.work.mass.asked.push(MassQuestion {
             line,
@@ -81,7 +82,8 @@ impl Core {
         );
     }
 
-    /// A report of a venue that is answering; whether it is the answer that nothing is open, which is of no order.
+    /// Handles a report of a venue that may belong to its answer. Returns whether the report says that the venue has no
+    /// open order; such a report names no order.
     #[cold]
     pub(crate) fn mass_reported(
         &mut self,
@@ -119,7 +121,7 @@ impl Core {
         is_none
     }
 
-    /// A venue rejects the request.
+    /// Handles a venue's reject of the mass status request.
     #[cold]
     pub(crate) fn mass_refused(
         &mut self,
@@ -136,7 +138,7 @@ impl Core {
         }
     }
 
-    /// Ends answers of venues that have been silent for too long; returns when the next one has been.
+    /// Ends the answers of venues that have been silent for too long; returns the time until the next answer ends.
     pub(crate) fn due_mass(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let next = self.work.mass.asked.iter().min_by_key(|it| it.due)?;
         if next.due > at {
@@ -145,7 +147,7 @@ impl Core {
         let how = match (next.count, next.total) {
             (0, _) => MassEnd::Silent,
             (_, Some(_)) => MassEnd::Incomplete,
-            // FIX 4.3 does not say how many there are.
+            // FIX 4.3 does not give the number of reports.
             (_, None) => MassEnd::Complete,
         };
         let line = next.line;

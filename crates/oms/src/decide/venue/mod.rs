@@ -1,4 +1,4 @@
-//! Venue reports: in any order, duplicated or late; each becomes events or is ignored.
+//! Reports of venues, in any order, duplicated or late: each report becomes events or is ignored.
 
 pub(crate) mod agree;
 pub(crate) mod alarms;
@@ -39,13 +39,13 @@ pub use crate::values::venue_id::VenueId;
 /// An ExecutionReport(8) of a venue.
 #[derive(Clone, Copy, Debug)]
 pub struct VenueReport<'a> {
-    /// The session, by its number in events.
+    /// The session to the venue, by its number in the state.
     pub line: SessionNo,
-    /// Our ClOrdID(11): the order and the request.
+    /// ClOrdID(11) of the OMS: the numbers of the order and of the request.
     pub id: VenueId,
     /// OrigClOrdID(41).
     pub original: Option<VenueId>,
-    /// ClOrdID(11) as received.
+    /// ClOrdID(11) as the venue sent it.
     pub text_id: &'a [u8],
     /// Kind of report.
     pub kind: ReportKind,
@@ -96,7 +96,7 @@ impl<'a> VenueReport<'a> {
     }
 }
 
-/// When and in which words a venue says that an order has ended.
+/// The time and the text with which a venue reports the end of an order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndNote<'a> {
     /// TransactTime(60), in nanoseconds since 1970; 0 for none.
@@ -118,7 +118,7 @@ pub enum ReportKind {
     Rejected,
     /// Cancelled, expired, done for the day.
     End(End),
-    /// ExecType(150) = D: an order that is valid for longer is restated unchanged.
+    /// ExecType(150) = D: an order that is good for more than a day is restated unchanged on a new day.
     Renewed,
     /// A trade is cancelled: ExecType(150) = H, ExecTransType(20) = 1.
     Bust,
@@ -126,7 +126,7 @@ pub enum ReportKind {
     Correct,
     /// Any other restatement: ExecType(150) = D.
     Restated,
-    /// ExecType(150) = I: the answer to our status request, with OrdStatus(39).
+    /// ExecType(150) = I: the answer to a status request of the OMS, with its OrdStatus(39).
     Status(u8),
     /// Pending, or another report without effect.
     Other,
@@ -137,22 +137,22 @@ pub enum ReportKind {
 pub enum ReportOutcome {
     /// The state changed.
     Taken,
-    /// A duplicate, or without news.
+    /// The report is a duplicate, or has no news.
     Known,
-    /// The report does not agree with its order, and nothing of it was applied: there is a break.
+    /// The report differs from its order, so nothing was applied: there is a break.
     Broken,
-    /// CumQty(14) of the venue exceeds the fills received.
+    /// The venue's CumQty(14) exceeds the fills that the OMS has received.
     FillsMissing(Number),
-    /// The venue does not have an order that is open here.
+    /// The venue does not have an order that is open in the OMS.
     NotAtVenue(Number),
-    /// The report is for an unknown order, and not a fill.
+    /// The report is for an order that the OMS does not have, and is not a fill.
     Unknown,
     /// The values of the report are unreadable or inconsistent.
     Unreadable,
 }
 
 impl Core {
-    /// Applies a report of a venue.
+    /// Applies a venue's report; then removes closed orders from memory.
     pub fn report(
         &mut self,
         at: i64,
@@ -164,7 +164,7 @@ impl Core {
         heard
     }
 
-    /// As [`report`](Self::report); no order is removed from memory.
+    /// Applies a venue's report as [`report`](Self::report) does, but removes no order from memory.
     #[inline]
     pub(crate) fn hear(
         &mut self,
@@ -192,7 +192,7 @@ impl Core {
         if order.is_past(report.id.request) {
             return self.report_of_past(at, report, sink);
         }
-        // It was never sent.
+        // The order was never sent to the venue.
         if order.state.is_unsent() {
             return self.report_of_none(at, report, sink);
         }
@@ -221,7 +221,7 @@ impl Core {
         if !self.work.lapsed.is_empty() {
             self.lapsed_reported(at, report, sink);
         }
-        // A rejected request is settled: a cancel by the OMS is tried again later.
+        // A rejected request is settled; a cancel of the OMS is tried again later.
         if report.kind != ReportKind::Rejected {
             self.work.look_again(&self.state, number);
         }
@@ -246,7 +246,7 @@ impl Core {
         if let Some(heard) = self.fill_broken(at, report, quantity, price, sink) {
             return heard;
         }
-        // The venue's acknowledgement comes later, or never.
+        // The venue's acknowledgement arrives later, or never.
         self.accepted(at, report, sink);
         self.works(at, report, sink);
         let event = OrderEvent::Order(LifecycleEvent::Filled {
@@ -267,7 +267,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Holds a final state until the missing fills have arrived.
+    /// Holds back a final state until the missing fills have arrived.
     pub(crate) fn ended(
         &mut self,
         at: i64,
@@ -294,7 +294,7 @@ impl Core {
         let request = request
             .filter(|(request, of)| request.kind == RequestKind::Cancel && of.number == number);
         let request = request.map(|(request, _)| request);
-        // A cancel that is under way is done, whichever id of the order the venue gives.
+        // A cancel in flight is carried out by this end, whichever ClOrdID of the order the venue gives.
         let pending = orders.request_of(order).filter(|it| {
             let is_sent = matches!(it.state, OrderState::Sent | OrderState::Unknown);
             how == End::Cancelled && it.kind == RequestKind::Cancel && is_sent
@@ -334,7 +334,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Handles the answer to our status request.
+    /// Handles the venue's answer to a status request of the OMS.
     fn status(
         &mut self,
         at: i64,
@@ -370,9 +370,9 @@ impl Core {
                 let heard = self.replace_not_there(at, report, sink);
                 heard.unwrap_or_else(|| self.not_there(at, report, sink))
             }
-            // The venue answers this status request that it does not have the order.
+            // The venue answers that it does not have the order.
             b'8' => self.not_there(at, report, sink),
-            // It has no request of it.
+            // Pending New: the venue has no replace or cancel of the order.
             b'A' => self
                 .working(at, report, false, sink)
                 .unwrap_or(ReportOutcome::Known),
@@ -380,8 +380,9 @@ impl Core {
         }
     }
 
-    /// The venue reports an order as open. A request in flight during a disconnect was resent before the status
-    /// request, or never will be: unless it is pending there, the venue did not receive it.
+    /// Handles a status that reports the order as open. A request that was in flight at a disconnect was resent before
+    /// the status request, or will never be resent: unless the status shows it as pending, the venue did not receive
+    /// it.
     fn working(
         &mut self,
         at: i64,
@@ -404,7 +405,7 @@ impl Core {
             return is_missing.then_some(ReportOutcome::FillsMissing(number));
         }
         match lost.map(|request| (request.number, request.kind)) {
-            // The venue uses the ClOrdID of the replace, whose report is still in flight.
+            // The venue uses the ClOrdID of the replace; the report of the replace is still in flight.
             Some((request, RequestKind::Replace)) if request == report.id.request => {
                 self.replaced(at, report, instrument, sink);
             }
@@ -416,7 +417,7 @@ impl Core {
         is_missing.then_some(ReportOutcome::FillsMissing(number))
     }
 
-    /// Handles a report for a number that the venue had rejected.
+    /// Handles a report for an order number that the venue has rejected before.
     fn report_of_past(
         &mut self,
         at: i64,
@@ -425,7 +426,7 @@ impl Core {
     ) -> ReportOutcome {
         let number = report.id.order;
         match report.kind {
-            // A duplicate, or a synonym.
+            // The report is a duplicate, or repeats that the order is not open.
             ReportKind::Rejected
             | ReportKind::Other
             | ReportKind::End(_)
@@ -442,7 +443,7 @@ impl Core {
             effect: Some(order.effect),
         };
         if order.state == OrderState::Queued {
-            // It may be open there: it must not be sent again.
+            // The order may be open at the venue, so it must not be sent again.
             self.reject_unsent(at, number, Why::Contradicted, sink);
         }
         match report.kind {
@@ -451,7 +452,7 @@ impl Core {
         }
     }
 
-    /// A report whose ClOrdID(11) names no order in memory.
+    /// Handles a report whose ClOrdID(11) belongs to no order in memory.
     #[cold]
     pub(crate) fn report_by_other_id(
         &mut self,
@@ -466,7 +467,7 @@ impl Core {
         }
     }
 
-    /// Closes an order whose trading day is over: OrdStatus(39) of a report says that it has ended.
+    /// Closes an order whose trading day is over, when OrdStatus(39) of a report says that it has ended.
     pub(crate) fn reported_at_end(
         &mut self,
         at: i64,
@@ -486,8 +487,8 @@ impl Core {
 }
 
 impl Core {
-    /// The reports that a venue's report causes have its ExecID(17), where the settings say so and no other report can
-    /// have it. An answer to a status request has none of its own.
+    /// Lets the reports that follow from a venue's report have its ExecID(17), where the settings say so and no other
+    /// report can have this ExecID. An answer to a status request has no ExecID of an execution.
     #[cold]
     pub(crate) fn pass_exec_id(
         &mut self,
@@ -516,12 +517,12 @@ impl Core {
     }
 }
 
-/// Cuts an id to what a note can hold.
+/// Cuts an id to the length that a note can hold.
 pub(crate) fn short(id: &[u8]) -> &[u8] {
     &id[..id.len().min(crate::Text::MAX)]
 }
 
-/// Cuts a Text(58) of a venue to what a note can hold.
+/// Cuts Text(58) of a venue to the length that a note can hold.
 pub(crate) fn cut(text: &[u8]) -> &[u8] {
     const MOST: usize = 200;
     &text[..text.len().min(MOST)]

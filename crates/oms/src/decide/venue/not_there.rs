@@ -9,9 +9,10 @@ use crate::values::reason::Why;
 use crate::values::value::End;
 
 impl Core {
-    /// The venue answers a status request that it does not have the order. One that it never acknowledged is rejected. One
-    /// whose trading day is over has expired, over TMP also one of an earlier day. Any other is unknown until the venue says more, and an event says so: its
-    /// reservation stays, and it can be cancelled.
+    /// Handles the venue's answer that it does not have an order. An order that the venue never acknowledged is
+    /// rejected. An order whose trading day is over has expired; over TMP this also goes for an order of an earlier
+    /// day. The state of any other order becomes unknown until the venue reports more, and an event says so: its value
+    /// stays reserved, and it can be cancelled.
     pub(crate) fn not_there(
         &mut self,
         at: i64,

@@ -1,4 +1,4 @@
-//! Handles rejects from a venue: of new orders, which may be sent again, and of requests.
+//! Rejects of a venue: of new orders, which may be sent again, and of requests.
 
 use fixwire_protocol::tag;
 
@@ -16,23 +16,23 @@ use crate::values::value::{End, Number};
 /// A reject from a venue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VenueReject<'a> {
-    /// The reject code, in the field of its message type.
+    /// The reject code, with the kind of message that had it.
     pub code: Option<RejectCode>,
-    /// OrdStatus(39); 0 without one.
+    /// OrdStatus(39); 0 when the reject has none.
     pub status: u8,
     /// Text(58).
     pub text: &'a [u8],
 }
 
 impl VenueReject<'_> {
-    /// Whether an order with this ClOrdID(11) may be open at the venue despite the reject.
+    /// Whether an order may be open at the venue with this ClOrdID(11), in spite of the reject.
     pub(crate) fn may_live(&self) -> bool {
         self.code == Some(RejectCode::DUPLICATE)
     }
 }
 
 impl Reason {
-    /// The reason of a venue's reject: its code is the value, and the tag of the code the limit; 0 without a code.
+    /// The reason for a venue's reject: `value` is the code, `limit` is the tag of the code; both are 0 without a code.
     fn of_venue(code: Option<RejectCode>) -> Self {
         let (tag, code) = match code {
             Some(RejectCode::Order(code)) => (tag::ORD_REJ_REASON, code),
@@ -61,7 +61,7 @@ impl Core {
             text: report.text,
         };
         if !self.is_sent_as(report.id) {
-            // OrdStatus(39) is that of the request.
+            // OrdStatus(39) belongs to the request, not to the order.
             let reject = VenueReject {
                 status: 0,
                 ..reject
@@ -96,7 +96,7 @@ impl Core {
         }
     }
 
-    /// A rejected order ends in the state that the settings give it.
+    /// Closes a rejected order, in the final state that the settings give.
     fn end_rejected(
         &mut self,
         at: i64,
@@ -116,7 +116,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Whether a status request had this id, which is the id of its order.
+    /// Whether a status request had this id, which equals the id of its order.
     pub(crate) fn was_asked(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
         order.is_some_and(|order| order.asked > 0 && order.current == id.request)
@@ -160,7 +160,7 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
-    /// Rejects an order or request that its line could not carry.
+    /// Rejects an order or request that its line could not send.
     pub(crate) fn not_sendable(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         let state = self.state().orders().get(number).map(|order| order.state);
         match state {
@@ -180,7 +180,7 @@ impl Core {
         order.is_some_and(|order| order.state.is_open())
     }
 
-    /// The venue rejected a request, with OrderCancelReject(9) or otherwise.
+    /// Handles a venue's reject of a request, by OrderCancelReject(9) or another message.
     pub fn declined(
         &mut self,
         at: i64,
@@ -205,8 +205,8 @@ impl Core {
         heard
     }
 
-    /// Over TMP the status of a reject may say that the exchange no longer has the order. When the order is open in the
-    /// OMS, the OMS asks the exchange for its status.
+    /// Requests the status of an order that is open in the OMS, when the status of a TMP reject may mean that the
+    /// exchange no longer has the order.
     fn ask_if_gone(&mut self, number: Number, reject: &VenueReject<'_>) {
         let is_gone = matches!(reject.code, Some(RejectCode::Tmp(40_005..=40_007 | 40_010)));
         let order = self.state().orders().get(number).filter(|_| is_gone);
@@ -215,7 +215,7 @@ impl Core {
         }
     }
 
-    /// The venue rejected a message at session or business level: a new order or a request.
+    /// Handles a reject of a new order or a request at session level or business level.
     pub fn refused(
         &mut self,
         at: i64,
@@ -243,7 +243,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Closes an order whose trading day is over: a reject of the venue says that it does not have it any more.
+    /// Closes an order whose trading day is over, when a reject of the venue says that the venue no longer has it.
     pub(crate) fn rejected_at_end(
         &mut self,
         at: i64,
@@ -251,7 +251,7 @@ impl Core {
         reject: &VenueReject<'_>,
         sink: &mut impl Sink,
     ) {
-        // Too late, unknown order; over TMP no such order, cancelled, not in the book.
+        // Too late, or unknown order; over TMP: no such order, already cancelled, or not in the book.
         let is_gone = matches!(
             reject.code,
             Some(RejectCode::Cancel(0 | 1) | RejectCode::Tmp(40_005 | 40_007 | 40_010))
