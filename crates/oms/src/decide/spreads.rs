@@ -18,9 +18,8 @@ use crate::values::waived::Waived;
 /// `known` is the order that is to be replaced, `None` for a new order. Accepts orders of other instruments.
 ///
 /// # Errors
-/// The first control that refuses the first leg, else the first control that refuses the second leg.
 ///
-/// The first control that refuses the first leg, or the second one.
+/// The first control that refuses the first leg, else the first control that refuses the second leg.
 #[cold]
 pub(crate) fn check_legs(
     core: &Core,

@@ -1,4 +1,4 @@
-//! Tasks between inputs, in the order of [`Task`]: done in steps, restarted after a crash.
+//! Work that the OMS does between inputs, in the order of [`Task`], in small steps; it is found again after a crash.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -28,39 +28,39 @@ use crate::values::scope::Scope;
 use crate::values::value::{Number, Presence, RequestKind, Trading};
 use crate::values::verbs::By;
 
-/// Maximum wait of a final state for missing fills before a status request, in nanoseconds.
+/// How long a final state waits for missing fills before the OMS requests the order's status, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// Time that a client has to log on again after a start, before its orders are cancelled, when its settings give none,
+/// How long after a start a client has to log on again before its orders are cancelled, if its settings give no time,
 /// in nanoseconds.
 const RETURN: i64 = 10_000_000_000;
 
-/// Pending work; derived from the state.
+/// Pending work; derived from the state of the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     /// Orders that need a status request.
     pub asking: VecDeque<Number>,
     /// Orders to be cancelled.
     pub(crate) cancelling: VecDeque<Number>,
-    /// The trading day by the clock, when it is too far ahead to start without an operator.
+    /// The trading day according to the clock, if it is too far ahead to start without an operator.
     pub(crate) far_day: Option<u32>,
     /// Orders that expire with the day.
     pub(crate) expiring: VecDeque<Number>,
     /// Orders that are done for the day and work again on the next day.
     pub(crate) renewing: VecDeque<Number>,
-    /// The new trading day that starts.
+    /// The new trading day that is about to start.
     pub(crate) roll: Option<Roll>,
-    /// When final states began to wait for fills.
+    /// Orders whose final state waits for fills, and since when.
     pub(crate) pended: VecDeque<(i64, Number)>,
-    /// When breaks with a venue become alarms, and their numbers.
+    /// Numbers of breaks with a venue, and when each becomes an alarm.
     pub alarms: VecDeque<(i64, u64)>,
-    /// Orders whose cancel the venue rejected, and when.
+    /// Orders whose cancel the venue rejected, and the time of the reject: the OMS tries again later.
     pub(crate) later: VecDeque<(i64, Number)>,
     /// Disconnected clients, and when their orders are cancelled.
     pub(crate) gone: Vec<(i64, SessionNo)>,
     /// Venue sessions that are logging out.
     pub(crate) leaving: Vec<SessionNo>,
-    /// Venue sessions whose sequence numbers were reset since they were ready.
+    /// Sessions to venues whose sequence numbers were reset since the last logon.
     pub(crate) reset: Vec<SessionNo>,
     /// Orders to be sent again.
     pub retries: Retries,
@@ -72,16 +72,17 @@ pub(crate) struct Work {
     pub mass: MassQuestions,
     /// Orders of former trading days whose status the OMS requests.
     pub lapsed: LapsedOrders,
-    /// The journal runs on its reserve: nothing new is accepted, so that what ends risk lasts.
+    /// Whether the journal uses its reserved disk space: new orders are rejected, so that the space lasts for cancels
+    /// and reports.
     pub(crate) on_reserve: bool,
 }
 
-/// Work between inputs, the most urgent first: one step of the OMS does one task.
+/// Tasks between inputs, the most urgent first: each step of the OMS does one task.
 #[derive(Debug)]
 enum Task {
-    /// A child of a parent was closed: the parent ends when nothing keeps it open.
+    /// A child of a parent was closed: the parent ends when it may not stay open.
     Settle(Number),
-    /// An order that must go is cancelled.
+    /// The OMS cancels an order.
     Cancel(Number),
     /// An order expires with the trading day that is being closed.
     Expire(Number),
@@ -91,7 +92,7 @@ enum Task {
     Trigger,
     /// An order that a venue rejected is sent again.
     SendAgain(Again),
-    /// A queued order or request is sent on a session, or rejected without one: it timed out.
+    /// A queued order or request is sent on a session. Without a session it has timed out, and is rejected.
     SendQueued(Number, Option<SessionNo>),
     /// The OMS requests the status of all open orders of a line.
     AskForAll(SessionNo),
@@ -103,7 +104,7 @@ enum Task {
     Forget,
 }
 
-/// Open orders that match, by number.
+/// Numbers of the open orders for which `is` is true.
 pub(crate) fn open(state: &OmsState, is: impl Fn(&Order) -> bool) -> Vec<Number> {
     let orders = state.orders().iter();
     let open = orders.filter(|order| order.state.is_open() && is(order));
@@ -125,7 +126,7 @@ fn is_killed_at_scope(state: &OmsState, order: &Order) -> bool {
     is_killed || (!state.spreads.is_empty() && is_leg_killed(state, order))
 }
 
-/// Whether a leg of a spread is killed.
+/// Whether the kill switch is active for a leg of a spread.
 #[cold]
 fn is_leg_killed(state: &OmsState, order: &Order) -> bool {
     let legs = state.spreads.legs(order.instrument).into_iter().flatten();
@@ -138,12 +139,12 @@ fn is_leg_killed(state: &OmsState, order: &Order) -> bool {
     scopes.any(|scope| state.trading(scope) == Trading::Killed)
 }
 
-/// Whether it must be cancelled.
+/// Whether an order must be cancelled, because it was withdrawn or killed.
 pub(crate) fn must_go(state: &OmsState, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
-/// Whether it is to be cancelled: it must go, or ends with the trading day that is being closed.
+/// Whether an order is to be cancelled: it was withdrawn or killed, or ends with the trading day that is being closed.
 fn is_going(state: &OmsState, order: &Order) -> bool {
     must_go(state, order) || ends_with_day(state, order)
 }
@@ -155,7 +156,7 @@ pub(crate) fn is_unknown(state: &OmsState, order: &Order) -> bool {
     order.state == OrderState::Unknown || is_lost
 }
 
-/// The earlier of two times, if there are two.
+/// The earlier of two times; if only one time is given, that time.
 pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),
@@ -164,7 +165,7 @@ pub(crate) fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 }
 
 impl Work {
-    /// Called after an event was applied.
+    /// Updates the pending work after an event was applied.
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         match *event {
             OrderEvent::Limit(LimitEvent::Trading {
@@ -229,7 +230,7 @@ impl Work {
             }
             LifecycleEvent::Retried { order, due, .. } => self.retries.add(due, order),
             LifecycleEvent::Pended { order, .. } => {
-                // It may have waited before and worked again meanwhile.
+                // The order may have waited for fills before, and worked again in the meantime.
                 self.pended.retain(|(_, waits)| *waits != order);
                 self.pended.push_back((state.time(), order));
                 self.rest(order);
@@ -257,12 +258,13 @@ impl Work {
         }
     }
 
-    /// A line is up: the OMS requests the status of orders in doubt, and cancels orders that must go.
+    /// Handles a line that is up: the OMS requests the status of orders in doubt, and cancels orders that were
+    /// withdrawn or killed.
     fn is_up(&mut self, state: &OmsState, line: SessionNo) {
         self.leaving.retain(|leaving| *leaving != line);
         let all = self.reset.contains(&line);
         self.reset.retain(|reset| *reset != line);
-        // Where the venue has a mass status, its answer comes first.
+        // If the venue supports a mass status request, its answer comes first.
         if !self.mass.waits(line) {
             let is_asked = |order: &Order| {
                 let is_doubtful = || state.breaks.of(order.number).next().is_some();
@@ -280,7 +282,7 @@ impl Work {
         self.retries.look_again();
     }
 
-    /// The venue reported on an order: if it must be cancelled, try it now.
+    /// Handles a report of an order: if the order must be cancelled, the OMS tries that now.
     #[inline]
     pub(crate) fn look_again(&mut self, state: &OmsState, number: Number) {
         let order = state.orders().get(number);
@@ -290,12 +292,12 @@ impl Work {
         }
     }
 
-    /// The venue rejected a cancel: it is tried again later.
+    /// Handles a venue's reject of a cancel: the OMS tries again later.
     pub(crate) fn look_later(&mut self, at: i64, number: Number) {
         self.later.push_back((at, number));
     }
 
-    /// A line is up, and the OMS requests the status of its orders one by one.
+    /// Requests the status of the orders of a line that is up, one by one.
     pub(crate) fn ask_each(&mut self, state: &OmsState, orders: Vec<Number>) {
         self.unanswered.line_up(state, &orders);
         self.lapsed.line_up(state, &orders);
@@ -307,25 +309,25 @@ impl Work {
         self.asking.push_back(order);
     }
 
-    /// A child of a parent was closed.
+    /// Handles a closed child: its parent may have to end.
     #[inline]
     pub(crate) fn settle(&mut self, parent: Number) {
         self.settling.push_back(parent);
     }
 
-    /// Cancels the open children of a parent; false without one.
+    /// Cancels the open children of a parent; returns false when the parent has no open child.
     pub(crate) fn cancel_children(&mut self, state: &OmsState, parent: Number) -> bool {
         let before = self.cancelling.len();
         self.cancelling.extend(state.open_children(parent));
         self.cancelling.len() > before
     }
 
-    /// Whether the journal runs on its reserve.
+    /// Whether the journal uses its reserved disk space.
     pub(crate) fn is_on_reserve(&self) -> bool {
         self.on_reserve
     }
 
-    /// Why no order is accepted at the moment, whosever it is.
+    /// Why the OMS accepts no order of any client at the moment; `None` when it accepts orders.
     pub(crate) fn closed(&self) -> Option<Why> {
         if self.ends_day() {
             return Some(Why::DayEnds);
@@ -333,7 +335,7 @@ impl Work {
         self.on_reserve.then_some(Why::DiskFull)
     }
 
-    /// Whether a venue session accepts no new orders.
+    /// Whether a session to a venue is logging out, so that it gets no new orders.
     pub(crate) fn is_leaving(&self, line: SessionNo) -> bool {
         self.leaving.contains(&line)
     }
@@ -343,10 +345,10 @@ impl Work {
         self.cancelling.extend(orders);
     }
 
-    /// Collects work that a killed process left.
+    /// Finds the work that a killed process left undone.
     pub(crate) fn resume(&mut self, state: &OmsState) {
         let some_killed = state.is_somewhere_killed();
-        // Without a kill switch no other orders are checked.
+        // If no kill switch is active, only withdrawn orders must be cancelled.
         let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
         self.cancelling.extend(open(state, goes));
         let pended = open(state, |order| order.pended.is_some());
@@ -371,7 +373,7 @@ impl Core {
         self.next_task(at).is_some()
     }
 
-    /// The next task.
+    /// The next task to do.
     #[inline]
     fn next_task(&mut self, at: i64) -> Option<Task> {
         if let Some(parent) = self.work.settling.front() {
@@ -407,7 +409,7 @@ impl Core {
         self.forgettable().map(|_| Task::Forget)
     }
 
-    /// Does one step: a few events.
+    /// Does one task: a few events.
     pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
         match self.next_task(at) {
             Some(Task::Settle(parent)) => {
@@ -447,7 +449,7 @@ impl Core {
         !self.work.asking.is_empty()
     }
 
-    /// Sends the next status request, when the session may send.
+    /// The next order whose status is requested, when its session may send.
     #[inline]
     fn next_asked(&self, at: i64) -> Option<Number> {
         let number = *self.work.asking.front()?;
@@ -484,7 +486,7 @@ impl Core {
         }
     }
 
-    /// Restores the limit before an expired temporary one.
+    /// Restores the limits that temporary limits replaced, when those expire.
     pub(super) fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let next = self.state.expiries.iter().min_by_key(|it| it.until)?;
         if next.until > at {
@@ -499,8 +501,8 @@ impl Core {
         Some(Nanos(0))
     }
 
-    /// A client session logged on or disconnected; `None` at startup before its logon. Its orders are cancelled later
-    /// if so configured.
+    /// Records whether a client session is logged on; `None` at startup, before its logon. If so configured, its orders
+    /// are cancelled some time after it disconnects.
     pub fn client(
         &mut self,
         at: i64,
@@ -517,10 +519,10 @@ impl Core {
             return;
         }
         let was = self.state.client(session);
-        // The client could not stay while the OMS was stopped.
+        // The client could not stay logged on while the OMS was stopped.
         let must_return = is.is_none() && was != Presence::LoggedOut;
         let is = is.unwrap_or(match was {
-            // It was logged on when the process was killed.
+            // The client was logged on when the process was killed.
             Presence::Connected => Presence::Lost,
             gone => gone,
         });
@@ -559,7 +561,7 @@ impl Core {
             };
             self.withdraw(at, filter, by, sink);
         }
-        // Now there are cancels to send, or another session.
+        // Now cancels are to be sent, or another client's time is next.
         Some(Nanos(0))
     }
 
@@ -595,7 +597,7 @@ impl Core {
         None
     }
 
-    /// A venue session logged on.
+    /// Handles the logon of a session to a venue.
     pub fn line_up(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.copy_session(at, line, true);
         if !self.state().is_ready(line) {
@@ -606,7 +608,7 @@ impl Core {
         }
     }
 
-    /// A venue session disconnected.
+    /// Handles the disconnect of a session to a venue.
     pub fn line_down(&mut self, at: i64, line: SessionNo, sink: &mut impl Sink) {
         self.copy_session(at, line, false);
         if self.state().is_ready(line) {
@@ -614,7 +616,7 @@ impl Core {
         }
     }
 
-    /// Orders and requests on a session that the venue has not answered.
+    /// Number of orders and requests on a session that the venue has not answered.
     #[must_use]
     pub fn in_flight(&self, line: SessionNo) -> usize {
         let orders = self.state.orders();
@@ -627,7 +629,7 @@ impl Core {
         orders.iter().filter(unanswered).count()
     }
 
-    /// A venue session logs out: no new orders until it logs on again.
+    /// Sets whether a session to a venue is logging out: it gets no new orders until it logs on again.
     pub fn set_leaving(&mut self, line: SessionNo, is: bool) {
         self.work.leaving.retain(|leaving| *leaving != line);
         if is {
@@ -635,25 +637,26 @@ impl Core {
         }
     }
 
-    /// The disk of the journal is full, or has room again. No part of the state: each order that is rejected for it is.
+    /// Sets whether the disk of the journal is full. This is not part of the state: each order that is rejected for it
+    /// is.
     pub fn set_on_reserve(&mut self, is: bool) {
         self.work.on_reserve = is;
     }
 
-    /// The sequence numbers of a venue session were reset: sent messages may be lost.
+    /// Records that the sequence numbers of a session to a venue were reset: sent messages may be lost.
     pub fn set_reset(&mut self, line: SessionNo) {
         if !self.work.reset.contains(&line) {
             self.work.reset.push(line);
         }
     }
 
-    /// Whether a missed new order or replace may be resent: it is not being cancelled.
+    /// Whether a new order or replace that the venue missed may be resent: not while its order is being cancelled.
     #[must_use]
     pub fn may_resend(&self, id: VenueId) -> bool {
         let order = self.state.orders().get(id.order);
         let is_asked = self.state.orders().request(id.request).is_some();
         order.is_some_and(|order| {
-            // An order rejected under another number no longer has it.
+            // The venue no longer has the order if it rejected it under another ClOrdID.
             let is_known = id.request == order.attempt() || is_asked;
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
@@ -665,7 +668,7 @@ impl Core {
         })
     }
 
-    /// Sends a queued order or request on a session; without one it is rejected: it timed out.
+    /// Sends a queued order or request on a session. Without a session it has timed out, and is rejected.
     fn send_queued(
         &mut self,
         at: i64,
@@ -688,7 +691,7 @@ impl Core {
             None => orders.get(number),
         };
         if let Some(why) = order.and_then(|order| risk::stops(&self.state, order)) {
-            // Since it was taken.
+            // The limits may have changed since the order was accepted.
             if is_order {
                 self.reject_unsent(at, number, why, sink);
             } else {

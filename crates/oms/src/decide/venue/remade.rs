@@ -1,4 +1,4 @@
-//! Replaces that a venue does as Canceled and New, in either order, or confirms with ExecType(150) = 0.
+//! Venues that carry out a replace as Canceled and New, in either order, or confirm it with ExecType(150) = 0.
 //!
 //! New, or an OrdStatus(39) = 0 or 1, under the ClOrdID(11) of a replace in flight is its acceptance. Canceled while a
 //! replace is in flight is held: the answer to the replace decides, and a venue that gives none is asked for the order
@@ -17,22 +17,22 @@ use crate::values::ids::InstrumentNo;
 use crate::values::reason::Why;
 use crate::values::value::{End, Number, Quantity, RequestKind};
 
-/// Time within which Canceled of the former order follows its New, in nanoseconds; after a later Canceled the OMS asks
-/// for the status.
+/// Maximum time between New of the replaced order and Canceled of the former order, in nanoseconds; after a later
+/// Canceled, the OMS requests the status.
 const TOGETHER: i64 = 5_000_000_000;
 
 fn is_in_flight(request: &Request) -> bool {
     matches!(request.state, OrderState::Sent | OrderState::Unknown)
 }
 
-/// The replace of an order that the venue has, or may have.
+/// The pending replace of an order, if the venue has it or may have it.
 fn replace_of<'s>(state: &'s OmsState, order: &Order) -> Option<&'s Request> {
     let request = state.orders().request_of(order);
     request.filter(|it| it.kind == RequestKind::Replace && is_in_flight(it))
 }
 
 impl OmsState {
-    /// The replace whose answer decides whether an order is cancelled, if there is one.
+    /// The replace whose answer decides whether an order is cancelled; `None` when no replace decides.
     #[cold]
     pub(crate) fn deciding(&self, order: &Order) -> Option<Number> {
         let is_held = self.remade.is_held(order.number);
@@ -42,7 +42,7 @@ impl OmsState {
 }
 
 impl Core {
-    /// ExecType(150) = 0: of the order, or of a replace that the venue does or confirms so.
+    /// Handles ExecType(150) = 0: of the order, or of a replace that the venue carries out or confirms in this way.
     #[inline(always)]
     pub(crate) fn new_reported(
         &mut self,
@@ -60,7 +60,8 @@ impl Core {
         }
     }
 
-    /// A venue reports an order as open under the id of a request; `None` when that is the order's own.
+    /// Handles a report that an order is open under the id of a request; `None` when the id is the id of the order
+    /// itself.
     #[cold]
     pub(crate) fn confirmed(
         &mut self,
@@ -84,9 +85,9 @@ impl Core {
                 return Some(self.live_after_end(at, report, sink));
             }
             None if terms.is_some_and(|it| it.known.contains(&request)) => {}
-            // The first word on the order, under the id of a request.
+            // The venue's first report of the order has the id of a request.
             _ if order.state.after(Transition::Accept).is_some() => return None,
-            // Again, of what it was before.
+            // The report repeats an earlier state of the order.
             None if request < order.current => return Some(ReportOutcome::Known),
             _ => return Some(ReportOutcome::Unreadable),
         }
@@ -110,7 +111,8 @@ impl Core {
         Some(heard)
     }
 
-    /// Whether a status under the id of a request belongs to a replace, in flight or of an order that is closed here.
+    /// Whether a status under the id of a request belongs to a replace: a replace in flight, or a replace of an order
+    /// that is closed in the OMS.
     #[cold]
     pub(crate) fn is_open_as_replace(&self, id: VenueId) -> bool {
         let orders = self.state().orders();
@@ -124,7 +126,8 @@ impl Core {
         }
     }
 
-    /// Whether a venue reports a replace of an order that is closed here, of which it was not pending.
+    /// Whether an order is closed in the OMS and this id belongs to a later replace of the order that is no longer
+    /// pending.
     #[inline(always)]
     pub(crate) fn is_replaced_after_end(&self, id: VenueId) -> bool {
         let order = self.state().orders().get(id.order);
@@ -132,7 +135,7 @@ impl Core {
             && self.state().orders().request(id.request).is_none()
     }
 
-    /// The venue reports as Canceled an order that it has entered again under the id of a replace.
+    /// Handles Canceled for an order that the venue has entered again under the id of a replace.
     #[cold]
     pub(crate) fn former_cancelled(
         &mut self,
@@ -163,13 +166,14 @@ impl Core {
             sink,
         );
         if at.saturating_sub(since) > TOGETHER {
-            // It may be the cancel of an order that a venue only confirmed with New.
+            // Canceled may belong to an order whose replace the venue only confirmed with New.
             self.work.ask_once(number);
         }
         Some(ReportOutcome::Known)
     }
 
-    /// Canceled while a replace is in flight: its answer decides. `None` when nothing has to be decided.
+    /// Holds back Canceled while a replace is in flight: the answer to the replace decides. `None` when no replace is
+    /// in flight.
     #[cold]
     pub(crate) fn hold_cancel(
         &mut self,
@@ -188,10 +192,10 @@ impl Core {
         let is_of_replace = report.id.request == request;
         if state.remade.is_held(number) {
             let is_answer = matches!(report.kind, ReportKind::Status(_)) && is_of_replace;
-            // Another word on the order that is cancelled is no news.
+            // A further report of the cancelled order has no news.
             return (!is_answer).then_some(ReportOutcome::Known);
         }
-        // An operator who enters it has asked the venue; so has the OMS.
+        // An operator who enters the report has asked the venue, and the OMS has requested the status.
         let is_by_hand = report.text_id.is_empty();
         let is_told = matches!(report.kind, ReportKind::End(_)) && !is_by_hand;
         if !is_told || self.speaks_tmp(report.line) {
@@ -207,7 +211,7 @@ impl Core {
         Some(ReportOutcome::Taken)
     }
 
-    /// A fill under the id of the replace: the order stays open.
+    /// Handles a fill under the id of the replace: the order stays open.
     #[cold]
     pub(crate) fn fill_of_replace(
         &mut self,
@@ -223,7 +227,7 @@ impl Core {
         }
     }
 
-    /// The venue says that it has an order open of which it said Canceled.
+    /// Handles a report that an order is open which the venue has reported as Canceled.
     #[cold]
     pub(crate) fn open_after_cancel(
         &mut self,
@@ -241,7 +245,8 @@ impl Core {
         }
     }
 
-    /// The venue does not have an order that it cancelled, under the id of its replace: it received none.
+    /// Handles the venue's answer that it does not have, under the id of the replace, an order that it has cancelled:
+    /// it never received the replace.
     #[cold]
     pub(crate) fn replace_not_there(
         &mut self,
@@ -256,7 +261,7 @@ impl Core {
         Some(ReportOutcome::Taken)
     }
 
-    /// Closes an order that the venue has cancelled, once no request is in flight that could say otherwise.
+    /// Closes an order that the venue has cancelled, once no request in flight can change that.
     #[inline]
     pub(crate) fn settle_cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
         if self.state().remade.is_empty() {
@@ -273,7 +278,7 @@ impl Core {
         }
     }
 
-    /// Closes an order at the venue's word, or waits for its fills.
+    /// Closes an order because the venue has cancelled it, or waits for its missing fills.
     #[cold]
     fn cancelled(
         &mut self,
@@ -339,7 +344,8 @@ impl Core {
         heard
     }
 
-    /// The venue has open under the id of a replace what is closed here: a cancel of that goes out, and an event says so.
+    /// Handles an order that is closed in the OMS but open at the venue under the id of a replace: sends a cancel, and
+    /// raises an event.
     #[cold]
     pub(crate) fn live_after_end(
         &mut self,
@@ -366,13 +372,13 @@ impl Core {
         ReportOutcome::Known
     }
 
-    /// Whether a cancel was sent for what the venue has open of an order that is closed here.
+    /// Whether the OMS has sent a cancel for an order that is closed in the OMS and open at the venue.
     pub(crate) fn has_stray_cancel(&self, order: Number) -> bool {
         matches!(self.state().remade.get(order), Some(RemadeStep::Stray(_)))
     }
 }
 
-/// Whether no report can open an order again.
+/// Whether an order is closed so that no report can open it again.
 pub(crate) fn is_closed(order: &Order) -> bool {
     !matches!(order.state, OrderState::Ended(End::Filled)) && !order.state.is_open()
 }

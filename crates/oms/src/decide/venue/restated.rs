@@ -1,12 +1,12 @@
-//! Restatements: ExecType(150) = D, by which a venue sets other terms than the client requested.
+//! Restatements: ExecType(150) = D, by which a venue sets terms that the client did not request.
 //!
 //! ```text
 //!   38, 44, 151 agree with each other and with CumQty(14) --> the order has them; its client gets Restated
 //!   they do not, or a replace is in flight ----------------> a break: the venue is asked, limits count the larger
 //! ```
 //!
-//! ExecRestatementReason(378) says why, such as 3, Repricing of order, or 5, Partial decline of OrderQty; it changes nothing of
-//! this. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
+//! ExecRestatementReason(378) gives the reason, such as 3, Repricing of order, or 5, Partial decline of OrderQty; the
+//! reason makes no difference here. FIX 4.4 Volume 4: a restatement is the state of the order from then on.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};
@@ -27,7 +27,7 @@ enum NewTerms {
 }
 
 impl Core {
-    /// The venue restates an order: with other terms, or for another reason than 1.
+    /// Handles a restatement with other terms, or for a reason other than 1, GT renewal.
     #[cold]
     pub(crate) fn terms_restated(
         &mut self,
@@ -62,11 +62,11 @@ impl Core {
             self.decline_filled(at, number, None, sink);
             self.guard_order(at, number, sink);
         }
-        // What is unclear is compared, and a break.
+        // Unclear terms are compared with the order, which raises a break.
         ReportOutcome::Taken
     }
 
-    /// Whether an order may have another quantity in its state.
+    /// Whether an order in its present state may get another quantity.
     fn may_become(&self, number: Number, quantity: Quantity) -> bool {
         let order = self.state().orders().get(number);
         order.is_some_and(|order| {

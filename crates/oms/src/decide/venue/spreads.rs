@@ -1,4 +1,4 @@
-//! What venues report of the legs of spreads: their fills, and trades that a venue cancels or corrects.
+//! Reports of venues about the legs of spreads: fills of legs, and trades that a venue cancels or corrects.
 //!
 //! ```text
 //!   report of order 17, Symbol(55) = JUN-MAR   > a fill of the spread, in sets
@@ -9,8 +9,8 @@
 //!   legs in reports of their own:     bust of the spread > its fill;  bust of a leg (442 = 2) > that leg
 //! ```
 //!
-//! A correction of a spread has the legs as they are now, as its fill had them; one without them, and one that names no
-//! fill of a leg, is a break.
+//! A correction of a spread has the corrected legs, as its fill had the legs. A correction without legs, or one that
+//! refers to no fill of a leg, is a break.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -28,13 +28,13 @@ use crate::values::canary::{self, OmsPlantedFault};
 use crate::values::ids::{InstrumentNo, Party};
 use crate::values::value::{BreakKind, Number, Price, Quantity, Side};
 
-/// How long the fills of legs may differ from the fills of the spread, in nanoseconds.
+/// How long the fills of the legs may differ from the fills of the spread, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// A leg of a fill, as the report of the fill says it.
+/// A leg in the report of a spread's fill.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FillOfLeg<'a> {
-    /// Symbol of the leg; empty: the symbol of the spread's leg in this place.
+    /// Symbol of the leg; empty for the symbol that the spread has for this leg.
     pub symbol: &'a [u8],
     /// Side of the leg, if the report has it.
     pub side: Option<Side>,
@@ -44,16 +44,16 @@ pub(crate) struct FillOfLeg<'a> {
     pub quantity: Option<Decimal>,
 }
 
-/// A fill of a leg, its hash, and what it becomes.
+/// The number of a leg's fill, the fill, and the quantity and price that it becomes.
 type Undone = (u64, LegFill, (Quantity, Price));
 
 impl Core {
-    /// How the venue reports the legs of an order.
+    /// How the venue reports the legs of an order: in the reports of its fills, or in reports of their own.
     fn leg_source(&self, order: Number) -> Option<LegSource> {
         self.state.spreads.get(order).map(|of| of.source)
     }
 
-    /// A fill of a spread was cancelled: so were the fills of its legs that came with it.
+    /// Busts the fills of the legs that came with a fill of a spread, when the venue busts that fill.
     #[cold]
     pub(crate) fn bust_legs(&mut self, at: i64, report: &VenueReport<'_>, sink: &mut impl Sink) {
         let number = report.id.order;
@@ -75,7 +75,7 @@ impl Core {
         }
     }
 
-    /// A correction of a spread, with its legs as they are now.
+    /// Handles a correction of a spread's fill, with the corrected legs.
     #[cold]
     pub(crate) fn correct_with_legs(
         &mut self,
@@ -113,7 +113,7 @@ impl Core {
         heard
     }
 
-    /// The fill of a leg is cancelled or corrected.
+    /// Handles a bust or correction of a leg's fill.
     #[cold]
     pub(crate) fn undo_leg(
         &mut self,
@@ -156,7 +156,8 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// The fill of a leg that a report is of, and what it becomes; `None` when that is done, why when it fits none.
+    /// The leg's fill to which a report refers, and what the fill becomes; `None` when that is done already. An error
+    /// says why the report fits no fill.
     fn leg_undo_of(
         &self,
         report: &VenueReport<'_>,
@@ -172,7 +173,7 @@ impl Core {
             return Ok(None);
         }
         if fill.undone != 0 {
-            // With the spread.
+            // The fill of the leg was busted with the fill of the spread.
             let is_done = self.leg_source(number) == Some(LegSource::Fills);
             return match is_done {
                 true => Ok(None),
@@ -195,7 +196,8 @@ impl Core {
         Ok(Some((exec, *fill, now)))
     }
 
-    /// A bust or correction that fits no fill of a leg: only somebody who knows the legs can settle it.
+    /// Raises the break for a bust or correction that fits no fill of a leg: only a person who knows the legs can
+    /// settle it.
     fn leg_broken(&mut self, at: i64, report: &VenueReport<'_>, ours: &str, sink: &mut impl Sink) {
         let what = match report.kind {
             ReportKind::Correct => "correction",
@@ -219,8 +221,8 @@ impl Core {
         self.raise(at, report, found, sink);
     }
 
-    /// Handles a report whose symbol is not its order's symbol: a report of a leg, or `None`. No order is removed from
-    /// memory.
+    /// Handles a report whose symbol is not the symbol of its order; `None` when it is no report of a leg. Removes no
+    /// order from memory.
     #[cold]
     pub(crate) fn report_of_leg(
         &mut self,
@@ -234,7 +236,7 @@ impl Core {
         match report.kind {
             ReportKind::Fill | ReportKind::Bust | ReportKind::Correct => {}
             ReportKind::Restated => return Some(ReportOutcome::Unreadable),
-            // The order is what the reports of the spread say.
+            // The state of the order follows from the reports of the spread.
             _ => return Some(ReportOutcome::Known),
         }
         let order = self.state.orders().get(number)?;
@@ -252,7 +254,7 @@ impl Core {
             return Some(heard);
         }
         if is_other || order.is_past(report.id.request) || order.state.is_unsent() {
-            // The position is what the venue says.
+            // The fill goes to the account of the venue's report, or without one to the account of the order.
             let account = self.state.accounts().name(order.account).to_vec();
             let account = match report.account {
                 b"" => account.as_slice(),
@@ -289,7 +291,7 @@ impl Core {
         if is_other_way || (is_known && !canary::is(OmsPlantedFault::LegTwice)) {
             return ReportOutcome::Known;
         }
-        // The venue has filled the order, whichever report comes first.
+        // The venue has filled the order, no matter which report arrives first.
         self.accepted(at, report, sink);
         let event = OrderEvent::Spread(SpreadEvent::LegFilled {
             order,
@@ -311,7 +313,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Applies the report of a fill of a spread, which has its legs.
+    /// Applies the report of a spread's fill that includes the legs.
     #[cold]
     pub(crate) fn report_with_legs(
         &mut self,
@@ -356,7 +358,7 @@ impl Core {
             };
             let next = match self.report_of_leg(at, &of_leg, true, sink) {
                 Some(heard) => heard,
-                // Of an order that is not in memory.
+                // The fill belongs to an order that is not in memory.
                 None => self.report_of_none(at, &of_leg, sink),
             };
             if heard == ReportOutcome::Known {
@@ -366,7 +368,7 @@ impl Core {
         heard
     }
 
-    /// Symbol and quantity of a leg in the report of a fill.
+    /// Symbol and quantity of a leg in the report of a spread's fill.
     pub(crate) fn leg_said(
         &self,
         report: &VenueReport<'_>,
@@ -400,7 +402,8 @@ impl Core {
         Some((symbol.to_vec(), quantity))
     }
 
-    /// Raises the event of the next order whose legs have differed from its fills for too long; returns when one has.
+    /// Raises the event for the next order whose legs have differed from its fills for too long; returns the time until
+    /// the next event is due.
     pub(crate) fn due_legs(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         let (since, order) = self.state.spreads.oldest()?;
         let left = since.saturating_add(PATIENCE).saturating_sub(at);

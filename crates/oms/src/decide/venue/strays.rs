@@ -1,4 +1,5 @@
-//! Fills of orders that are not known here: applied, settled, cancelled by the venue, confirmed by a drop copy, listed.
+//! Strays, the fills of orders that the OMS does not have: applied, settled, cancelled by the venue, confirmed by a
+//! drop copy, listed.
 
 use alloc::string::String;
 use core::fmt::Write as _;
@@ -11,18 +12,18 @@ use crate::values::ids::{AccountNo, InstrumentNo, Party};
 use crate::values::show::{price, text};
 use crate::values::value::{Effect, Side};
 
-/// What a fill of an unknown order traded, and for whom.
+/// What a fill of an unknown order traded, and for which account.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StrayTrade {
     pub account: AccountNo,
     pub instrument: InstrumentNo,
     pub side: Side,
-    /// `None` when the report lacks it: the fill nets.
+    /// `None` when the report has no PositionEffect(77): the fill closes the opposite position first.
     pub effect: Option<Effect>,
 }
 
 impl Core {
-    /// A venue cancels a fill of an order that is not known here.
+    /// Handles a venue's bust of a fill whose order the OMS does not have.
     pub(crate) fn stray_busted(
         &mut self,
         at: i64,
@@ -33,7 +34,7 @@ impl Core {
         let Some(reference) = report.reference else {
             return ReportOutcome::Unknown;
         };
-        // A fill of a symbol that is a leg of a spread has its hash with the symbol.
+        // The hash of a leg's fill is made from the ExecID and the symbol of the leg.
         let is_its =
             |exec, instrument| exec == reference || exec == leg_exec(reference, instrument);
         let found = strays.find(|it| it.line == report.line && is_its(it.exec, it.instrument));
@@ -50,7 +51,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// A drop copy of the venue has a fill too.
+    /// Handles a drop copy of the venue that confirms such a fill.
     pub(crate) fn stray_confirmed(
         &mut self,
         at: i64,
@@ -72,7 +73,7 @@ impl Core {
         }
     }
 
-    /// The lines of `oms breaks` for them.
+    /// Adds the lines for such fills to the answer of `oms breaks`.
     pub(crate) fn list_strays(&self, list: &mut String) {
         let state = self.state();
         for (number, stray) in state.strays.iter() {
@@ -91,7 +92,7 @@ impl Core {
         }
     }
 
-    /// Applies a fill of an unknown order: fills are never dropped.
+    /// Applies a fill whose order the OMS does not have: a fill is never dropped.
     pub(crate) fn report_of_none(
         &mut self,
         at: i64,
@@ -146,18 +147,18 @@ impl Core {
         let mut exec = report.exec;
         if !self.state().spreads.is_empty() {
             if self.state().spreads.legs(instrument).is_some() {
-                // It has no position: the reports of its legs have.
+                // A spread has no position: the reports of its legs change the positions.
                 return ReportOutcome::Unknown;
             }
             if self.state().spreads.is_leg(instrument) {
                 exec = leg_exec(exec, instrument);
             }
         }
-        // Over FIX an ExecID of yesterday may be that of another fill today.
+        // Over FIX an ExecID of the day before may be used for another fill today.
         let speaks_tmp = self.speaks_tmp(report.line);
         let had = |exec| speaks_tmp && self.state().had_stray(exec);
         let is_known = |exec| had(exec) || self.state().has_stray(exec);
-        // It was an order of the leg alone, or of the spread.
+        // The fill was already reported, for an order of the leg alone or for an order of the spread.
         if is_known(report.exec) || is_known(exec) {
             return ReportOutcome::Known;
         }

@@ -24,39 +24,39 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::value::Number;
 
-/// How long a venue may take for an answer, in nanoseconds.
+/// How long a venue may take to answer a request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
-/// How long New may come after Canceled of a replace before the OMS asks the venue, in nanoseconds.
+/// How long after Canceled the OMS waits for New of a replace before it requests the status, in nanoseconds.
 const TOGETHER: i64 = 2_000_000_000;
 
-/// How long the venue may take for that answer, in nanoseconds.
+/// How long the venue may take to answer that status request, in nanoseconds.
 const DECISION: i64 = 3_000_000_000;
 
-/// Next step for a request.
+/// The next step for a request without an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Step {
-    /// The OMS asks the venue.
+    /// The OMS requests the status of the order.
     Ask,
     /// An event reports that the venue does not answer.
     Tell,
 }
 
-/// Requests that wait for an answer on lines that are up; derived from the state.
+/// Requests that wait for an answer on lines that are up; derived from the state of the OMS.
 #[derive(Debug, Default)]
 pub(crate) struct Unanswered {
-    /// When something is due, in this order.
+    /// When the next step of each request is due, sorted by time.
     pub(crate) waiting: VecDeque<(i64, Number, Step)>,
 }
 
 impl Unanswered {
-    /// A request was sent.
+    /// Registers a request that was sent.
     pub(crate) fn sent(&mut self, at: i64, request: Number) {
         let due = at.saturating_add(PATIENCE);
         self.waiting.push_back((due, request, Step::Ask));
     }
 
-    /// A line is up again, and the OMS asks the venue about these orders.
+    /// Registers the requests of these orders: their line is up again, and the OMS requests the status of the orders.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let requests = orders.filter_map(|order| state.orders().request_of(order));
@@ -65,20 +65,21 @@ impl Unanswered {
         }
     }
 
-    /// The OMS asks the venue about a request.
+    /// Registers a request about which the OMS has asked the venue.
     fn asked(&mut self, at: i64, request: Number) {
         let due = at.saturating_add(PATIENCE);
         self.waiting.push_back((due, request, Step::Tell));
     }
 
-    /// The venue cancelled an order with this replace in flight: the OMS asks for the status of the replace soon.
+    /// Registers a replace that was in flight when the venue cancelled its order: the OMS soon requests the status of
+    /// the replace.
     #[cold]
     pub(crate) fn decides(&mut self, at: i64, request: Number) {
         self.is_pending(request);
         self.wait(at, TOGETHER, (request, Step::Ask));
     }
 
-    /// Something is due earlier than what waits longer.
+    /// Inserts a step that may be due earlier than steps that are already registered.
     #[cold]
     fn wait(&mut self, at: i64, time: i64, (request, step): (Number, Step)) {
         let due = at.saturating_add(time);
@@ -86,13 +87,13 @@ impl Unanswered {
         self.waiting.insert(place, (due, request, step));
     }
 
-    /// The venue says that it has the request, and answers later.
+    /// Removes a request that the venue reports as pending: its answer follows.
     pub(crate) fn is_pending(&mut self, request: Number) {
         self.waiting.retain(|(_, waits, _)| *waits != request);
     }
 }
 
-/// Closed orders of a line with a request that is unknown.
+/// The closed orders of a line that have a request whose state is unknown.
 pub(crate) fn lost_of_closed(state: &OmsState, line: SessionNo) -> impl Iterator<Item = Number> {
     let orders = state.orders().iter();
     let closed = orders.filter(move |order| order.line() == Some(line) && !order.state.is_open());
@@ -103,7 +104,7 @@ pub(crate) fn lost_of_closed(state: &OmsState, line: SessionNo) -> impl Iterator
     lost.map(|order| order.number)
 }
 
-/// A request that waits for its answer on a line that is up.
+/// A request that waits for its answer on a line that is up, with its order; `None` if it does not wait.
 fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
     let (request, order) = state.orders().request(number)?;
     let is_sent = matches!(request.state, OrderState::Sent | OrderState::Unknown);
@@ -111,8 +112,8 @@ fn waits(state: &OmsState, number: Number) -> Option<(&Request, &Order)> {
 }
 
 impl Core {
-    /// Asks the venue about requests that were not answered in time, and raises events for requests that stay
-    /// unanswered; returns when the next request is due.
+    /// Requests the status of orders whose requests were not answered in time, and raises events for requests that stay
+    /// unanswered; returns the time until the next step is due.
     pub(crate) fn due_unanswered(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
         while let Some((due, number, step)) = self.work.unanswered.waiting.front().copied() {
             let left = due.saturating_sub(at);
@@ -123,7 +124,7 @@ impl Core {
             self.work.unanswered.waiting.pop_front();
             if waits {
                 self.is_unanswered(at, number, step, sink);
-                // Now there is a question to send, or a cancel.
+                // Now a status request or a cancel is to be sent.
                 return Some(Nanos(0));
             }
         }
@@ -164,7 +165,8 @@ impl Core {
         }
     }
 
-    /// The venue answers neither a request nor the status request, or is not to be asked.
+    /// Handles a request for which the venue answers neither the request nor the status request, or for which the OMS
+    /// may not request the status.
     fn no_answer(&mut self, at: i64, order: Number, request: Number, sink: &mut impl Sink) {
         self.emit(
             at,
@@ -175,7 +177,7 @@ impl Core {
         let is_ours = known.is_some_and(|(request, _)| request.id.bytes().is_empty());
         let is_open = self.state.is_open(order) && !self.state.remade.is_held(order);
         if is_ours || !is_open {
-            // The OMS tries again; what is closed cannot change any more.
+            // The OMS sends its own cancel again; a closed order cannot change any more.
             self.decline(at, request, Why::NotReceived, b"", sink);
             self.settle_cancel(at, order, sink);
         }

@@ -11,11 +11,11 @@ use crate::state::orders::Fill;
 use crate::values::units::{scaled, units};
 use crate::values::value::{BreakKind, Number, Price, Quantity};
 
-/// Fill and terms of an order after a bust or a correction.
+/// A fill of an order before a bust or correction, and the quantity and price that it becomes.
 type Undone = (Fill, (Quantity, Price));
 
 impl Core {
-    /// Takes back or corrects the fill that ExecRefID(19) names. One that fits no fill is a break.
+    /// Handles a bust or a correction of the fill that ExecRefID(19) names. A report that fits no fill is a break.
     pub(crate) fn undone(
         &mut self,
         at: i64,
@@ -71,7 +71,7 @@ impl Core {
         ReportOutcome::Taken
     }
 
-    /// Whether the same report came before: its fill is undone by it, or its break is known.
+    /// Whether the same report arrived before: it has already changed its fill, or its break exists already.
     fn is_repeated(&self, number: Number, report: &VenueReport<'_>) -> bool {
         let orders = self.state().orders();
         let of = report.reference.and_then(|it| orders.fill_now(number, it));
@@ -81,7 +81,8 @@ impl Core {
         is_done || orders.has_fill(number, report.exec) || is_broken.is_some()
     }
 
-    /// The fill and what it becomes; why it fits none.
+    /// The fill to which a report refers, and the quantity and price that it becomes. An error says why the report fits
+    /// no fill.
     fn undo_of(
         &self,
         number: Number,
@@ -123,7 +124,7 @@ impl Core {
         }
     }
 
-    /// A bust or correction that fits no fill.
+    /// Raises the break for a bust or correction that fits no fill.
     pub(crate) fn bust_broken(
         &mut self,
         at: i64,
