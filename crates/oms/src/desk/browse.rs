@@ -15,7 +15,7 @@ use crate::values::scope::Scope;
 use crate::values::show::{Parts, average, figure, price};
 use crate::values::value::Market;
 
-/// A name as text, without line breaks and tabs.
+/// A name as text, with its line breaks and tabs replaced.
 fn shown(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = name.chars();
@@ -24,7 +24,7 @@ fn shown(name: &[u8]) -> String {
         .collect()
 }
 
-/// Accounts with open quantity, reservations and today's trades, their children's included.
+/// The table of accounts: open quantity, reserved value and today's trades, each with the sub-accounts included.
 pub(crate) fn accounts(state: &OmsState) -> String {
     let money = LimitUnit::Money.digits();
     let mut list = String::from("account\tparent\topen\treserved\ttraded\ttrading");
@@ -47,7 +47,7 @@ pub(crate) fn accounts(state: &OmsState) -> String {
     list
 }
 
-/// How many markets are not open: `2 halted, 7 closed`, or `open`.
+/// Number of markets in each state other than open, such as `2 halted, 7 closed`; `open` if all markets are open.
 pub(crate) fn markets(state: &OmsState) -> String {
     let mut text = String::new();
     for is in [Market::Auction, Market::Halted, Market::Closed] {
@@ -61,7 +61,8 @@ pub(crate) fn markets(state: &OmsState) -> String {
     if text.is_empty() { "open".into() } else { text }
 }
 
-/// Which fields of requests contracts have dropped: `user CLIENT 58: 12, 453: 3; line_group XLON 376: 1`.
+/// Number of fields that each contract has dropped from requests, by tag: `user CLIENT 58: 12, 453: 3; line_group XLON
+/// 376: 1`.
 pub(crate) fn dropped(core: &Core, dropped: &DroppedFields) -> String {
     let mut text = String::new();
     let mut last = None;
@@ -81,7 +82,7 @@ pub(crate) fn dropped(core: &Core, dropped: &DroppedFields) -> String {
     text
 }
 
-/// Symbols with their settings; symbols that the file no longer has have no tick.
+/// The table of symbols and their settings; a symbol that the file no longer has is listed without a tick.
 pub(crate) fn symbols(core: &Core) -> String {
     let state = core.state();
     let mut list =

@@ -1,4 +1,4 @@
-//! Operator commands: a verb of [`COMMANDS`] and its words.
+//! Operator commands: a verb of [`COMMANDS`], followed by its arguments.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,7 +23,7 @@ use crate::values::value::{Price, PriceField, Text, Trading};
 use crate::values::verbs::{By, COMMANDS, CommandVerb, OperatorVerb};
 use crate::values::words::{MARKETS, Words, cut, limit_value};
 
-/// Executes a command; returns what was done.
+/// Carries out a command; returns a text that says what was done.
 ///
 /// # Errors
 ///
@@ -80,7 +80,7 @@ pub fn carry_out(
         CommandVerb::Accept => return core.accept_break(at, words.get("break"), by, sink),
         CommandVerb::Settle => return core.settle_break(at, &words, by, sink),
         CommandVerb::Roll => return core.roll(at, &words, by, sink),
-        // The application has the lines and the new settings.
+        // The application carries out these commands: it has the lines and the new settings.
         CommandVerb::Bulletin | CommandVerb::Reload => {
             return Err(format!(
                 "{} is a command of the application, not of the OMS",
@@ -127,7 +127,7 @@ fn scope_of(core: &Core, words: &Words<'_>) -> Result<Scope, String> {
     scope.ok_or_else(|| format!("unknown {}", words.scope_text()))
 }
 
-/// The arguments of a command `bulletin`, or why it may not be given; `None` for another command.
+/// The arguments of a command `bulletin`, or why the operator may not give it; `None` if it is another command.
 #[cold]
 pub(crate) fn bulletin<'a>(
     core: &Core,
@@ -144,13 +144,13 @@ pub(crate) fn bulletin<'a>(
     Some(may.map(|()| words.rest))
 }
 
-/// The right that a command requires; `None` for an unknown command.
+/// The right that a command requires; `None` for a command that does not exist.
 pub(crate) fn right(command: &[u8]) -> Option<OperatorRight> {
     let words = Words::parse(core::str::from_utf8(command).ok()?).ok()?;
     OperatorVerb::named(&COMMANDS, words.verb).map(|it| it.right)
 }
 
-/// Maximum number of limits in one command.
+/// Maximum number of limits that one command sets.
 const MOST: usize = 6;
 
 fn market(
@@ -171,7 +171,7 @@ fn market(
     Ok(format!("{}: {name}", scope_name(core.state(), scope)))
 }
 
-/// Prices of a market, which trigger the conditional orders that they meet.
+/// Sets prices of a market; they trigger the conditional orders whose condition they meet.
 fn price(
     core: &mut Core,
     at: i64,
@@ -222,7 +222,8 @@ fn prices(
     Ok((instrument, prices))
 }
 
-/// The mistakes of `price` commands, separated by `;`: a line for each, with its place and the error.
+/// Checks `price` commands that are separated by `;`: one line for each mistake, with the place of the command and the
+/// error.
 pub(crate) fn check_prices(core: &Core, commands: &str) -> String {
     let mut wrong = String::new();
     for (place, text) in (1..).zip(commands.split(';')) {
@@ -298,7 +299,7 @@ fn limit(
     }
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
-        // For a temporary limit the one before it counts.
+        // While a temporary limit applies, the limit before it is the one to restore.
         let mut expiries = core.state().expiries.iter();
         let expiry = expiries.find(|it| (it.scope, it.control) == (scope, control));
         let before = expiry.map_or(old, |expiry| expiry.before);
@@ -319,7 +320,7 @@ fn limit(
     Ok(done.trim_end().into())
 }
 
-/// What two operators must have in common who set limits together.
+/// Hash of a request to set limits: two operators who set limits together must give requests with the same hash.
 fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) -> u64 {
     let mut limits: Vec<String> = limits
         .iter()
@@ -331,7 +332,8 @@ fn limit_hash(scope: &str, limits: &[(RiskControl, Option<i128>)], until: &str) 
 }
 
 impl Core {
-    /// Checks the right to a command. Without operators in the settings the engine has checked who asks.
+    /// Checks the right of an operator to a command. When the settings name no operators, the engine has checked the
+    /// user already.
     pub(crate) fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
         let Some(OperatorVerb { right, .. }) = OperatorVerb::named(&COMMANDS, verb) else {
             return Ok(());
@@ -348,7 +350,7 @@ impl Core {
         }
     }
 
-    /// What the settings say about a user and a right.
+    /// Whether the settings give a user a right.
     pub(crate) fn permission(&self, who: &str, right: OperatorRight) -> Permission {
         let operators = self.rules.operators.iter();
         let rights = operators.map(|one| {
@@ -358,8 +360,8 @@ impl Core {
         Permission::of(who, rights)
     }
 
-    /// Whether this request arms the scope. When two operators must arm it, the first request is recorded and returns
-    /// false.
+    /// Whether this request arms the scope now. When two operators must arm it, the first request is recorded, and this
+    /// returns false.
     fn arms(
         &mut self,
         at: i64,

@@ -27,15 +27,15 @@ use crate::values::value::{Amount, Number, Price, Quantity, RequestKind};
 /// A table of a trading day.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DayTable {
-    /// Orders that were open or changed on the day, as they stood when it ended.
+    /// Orders that were open or changed on the trading day, in their state at the end of the day.
     Orders,
     /// Requests that the OMS rejected, new orders included.
     Rejected,
     /// Fills, busts and corrections.
     Fills,
-    /// Positions when the day ended.
+    /// Positions at the end of the trading day.
     Positions,
-    /// Limits when the day ended, and how much of them was used.
+    /// Limits at the end of the trading day, and how much of each limit was used.
     Limits,
 }
 
@@ -49,7 +49,7 @@ impl DayTable {
         Self::Limits,
     ];
 
-    /// The name of its file, without an ending.
+    /// The name of the table's file, without an extension.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl DayTable {
         }
     }
 
-    /// The names of its columns.
+    /// The names of the table's columns.
     #[must_use]
     pub fn columns(self) -> &'static [&'static str] {
         match self {
@@ -116,12 +116,12 @@ impl DayTable {
     }
 }
 
-/// A value of a row.
+/// A value in a row of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum DayValue {
-    /// A text or a number; empty for none.
+    /// A text or a number; empty for no value.
     Text(String),
-    /// A time, in nanoseconds since 1970; `None` when it is not known.
+    /// A time, in nanoseconds since 1970; `None` when the time is unknown.
     Time(Option<i64>),
 }
 
@@ -141,7 +141,7 @@ pub type DayRow = Vec<DayValue>;
 /// The trading days of a journal, and their first notes.
 #[derive(Clone, Debug, Default)]
 pub struct DayNotes {
-    /// Date, and number of its first note.
+    /// The date of each trading day, and the number of its first note.
     days: Vec<(u32, u64)>,
 }
 
@@ -153,7 +153,7 @@ impl DayNotes {
         };
         match event {
             DayEvent::Day { date, .. } => self.days.push((date, number)),
-            // A day that was begun too early has no orders: the day before it goes on.
+            // A trading day that was started too early has no orders: the day before it continues.
             DayEvent::DayBack { date, .. } => {
                 while self.days.last().is_some_and(|(day, _)| *day > date) {
                     self.days.pop();
@@ -179,7 +179,7 @@ impl DayNotes {
         self.days.iter().map(|(date, _)| *date)
     }
 
-    /// The notes of a day; `None` when the journal has no such day.
+    /// The range of note numbers of a trading day; `None` when the journal has no such day.
     #[must_use]
     pub fn notes_of(&self, date: u32) -> Option<core::ops::Range<u64>> {
         let at = self.days.iter().position(|(day, _)| *day == date)?;
@@ -188,14 +188,14 @@ impl DayNotes {
     }
 }
 
-/// An order of the day.
+/// An order of the trading day.
 #[derive(Debug, Default)]
 struct DayOrder {
     entered: Option<i64>,
     closed: Option<i64>,
     reason: String,
     fields: String,
-    /// Its row, when it is no longer in memory.
+    /// The finished row of the order, once the order is no longer in memory.
     row: Option<DayRow>,
 }
 
@@ -206,7 +206,7 @@ pub struct DayReport {
     /// A note of the day was read.
     has_begun: bool,
     orders: BTreeMap<Number, DayOrder>,
-    /// The row of the last rejected request: the event after it may have the terms of the order.
+    /// The row of the last rejected request: the next event may add the terms of the order.
     rejected: Option<DayRow>,
 }
 
@@ -222,12 +222,12 @@ impl DayReport {
         }
     }
 
-    /// Reads a note of a day before.
+    /// Reads a note of an earlier trading day.
     pub fn pass(&mut self, note: &[u8]) {
         self.state.apply_note(note);
     }
 
-    /// Reads a note of the day; its rows go to `give`.
+    /// Reads a note of the trading day; passes the finished rows to `give`.
     pub fn take(&mut self, note: &[u8], give: &mut impl FnMut(DayTable, &DayRow)) {
         let Some((at, event)) = timed_event(note) else {
             return self.pass(note);
@@ -267,7 +267,7 @@ impl DayReport {
         }
     }
 
-    /// The rows of what the day ends with.
+    /// Passes the rows of orders, positions and limits at the end of the trading day to `give`.
     pub fn finish(mut self, give: &mut impl FnMut(DayTable, &DayRow)) {
         self.give_rejected(give);
         self.keep_all();
@@ -290,7 +290,7 @@ impl DayReport {
         }
     }
 
-    /// Keeps the rows of all orders of the day that are in memory.
+    /// Finishes the rows of all orders of the day that are in memory.
     fn keep_all(&mut self) {
         let state = &self.state;
         let orders = state.orders().iter();
@@ -303,7 +303,7 @@ impl DayReport {
         }
     }
 
-    /// Keeps the row of an order of the day, as it stands.
+    /// Finishes the row of an order of the day, in the present state of the order.
     fn keep(&mut self, number: Number) {
         let Some(order) = self.state.orders().get(number) else {
             return;
@@ -521,7 +521,8 @@ impl DayReport {
         }
     }
 
-    /// The fill of an event, if it has one. Fills of children count for their parents, which have no rows of their own.
+    /// The fill of an event; `None` if the event is no fill. Fills of children count for their parents, which have no
+    /// rows of their own.
     fn fill(&self, event: &OrderEvent<'_>, before: &Before) -> Option<DayFill> {
         match event {
             OrderEvent::Order(event) => {
@@ -791,7 +792,7 @@ impl DayReport {
     }
 }
 
-/// What an event is about to change.
+/// The values that an event is about to change.
 #[derive(Debug)]
 enum Before {
     Nothing,
@@ -813,7 +814,7 @@ struct DayFill {
     leg: Option<u8>,
     quantity: Quantity,
     price: Price,
-    /// TransactTime(60); 0 when the venue named none.
+    /// TransactTime(60), in nanoseconds since 1970; 0 when the venue sent none.
     at: i64,
     text: String,
 }

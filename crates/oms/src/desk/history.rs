@@ -25,9 +25,9 @@ mod requests;
 #[derive(Debug)]
 pub struct History {
     order: Number,
-    /// Numbers of its requests.
+    /// Numbers of the order's requests.
     requests: Vec<Number>,
-    /// Used for names only.
+    /// The state of the OMS before the order; used only to find names.
     state: OmsState,
     instrument: Option<InstrumentNo>,
     /// Session of the order, and the bid of its quote.
@@ -42,7 +42,7 @@ pub struct History {
 /// An event of an order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct HistoryStep {
-    /// When, in nanoseconds since 1970.
+    /// The time of the event, in nanoseconds since 1970.
     pub at: i64,
     /// The name of the event.
     pub event: &'static str,
@@ -51,8 +51,8 @@ pub struct HistoryStep {
 }
 
 impl History {
-    /// History of this order. `state` is the state before the first note or the oldest remaining one: it supplies
-    /// names, and the order in case its first note was removed.
+    /// The history of an order. `state` is the state before the first note, or the oldest state that the journal still
+    /// has. It supplies names, and the order itself if its first note was removed.
     #[must_use]
     pub fn new(order: Number, state: OmsState) -> Self {
         let known = state.orders().get(order);
@@ -71,7 +71,7 @@ impl History {
         }
     }
 
-    /// Reads the next note; returns the step if it is about the order.
+    /// Reads the next note; returns a step of the history if the note is about the order.
     pub fn take(&mut self, note: &[u8]) -> Option<HistoryStep> {
         let (at, event) = timed_event(note)?;
         self.set_up(at, &event);
@@ -131,7 +131,7 @@ impl History {
         }
     }
 
-    /// Describes what became of it.
+    /// Describes an event in the life of the order.
     fn of_life(&mut self, event: &LifecycleEvent<'_>) -> Option<String> {
         Some(match *event {
             LifecycleEvent::Replaced { request, .. }
@@ -336,7 +336,7 @@ impl History {
         (order == self.order).then(|| said.into())
     }
 
-    /// Describes what became of its quote.
+    /// Describes an event of the order's quote.
     fn quoted(&mut self, event: &QuoteEvent<'_>) -> Option<String> {
         match *event {
             QuoteEvent::Quoted { order, id } => {
@@ -379,7 +379,7 @@ impl History {
         }
     }
 
-    /// Names its number in a pool.
+    /// Describes the order's number from a pool.
     fn numbered(&self, event: &PoolEvent<'_>) -> Option<String> {
         match *event {
             PoolEvent::Numbered {
@@ -395,7 +395,7 @@ impl History {
         }
     }
 
-    /// Describes what it waits for.
+    /// Describes the condition or the time that the order waits for.
     fn condition(&self, event: &ConditionEvent<'_>) -> Option<String> {
         match *event {
             ConditionEvent::Held { order, .. } | ConditionEvent::Triggered { order }
@@ -417,7 +417,7 @@ impl History {
         }
     }
 
-    /// Describes what happened to the order elsewhere, and what drop copies report on it.
+    /// Describes reports of drop copies about the order, and events of an order placed elsewhere.
     fn copied(&self, event: &CopyEvent<'_>) -> Option<String> {
         match *event {
             CopyEvent::External { order, .. }
@@ -455,7 +455,7 @@ impl History {
         }
     }
 
-    /// Describes the order that it resubmits.
+    /// Describes the rerun of a rejected order, if this order is the rerun.
     fn rerun(&self, event: &RejectedEvent<'_>) -> Option<String> {
         match *event {
             RejectedEvent::Rerun {
@@ -478,7 +478,7 @@ impl History {
         }
     }
 
-    /// Describes what its line does while it works there.
+    /// Describes events of the order's line while the order is at the venue.
     fn of_line(&self, event: &LineEvent) -> Option<String> {
         match *event {
             LineEvent::LineDown { line } | LineEvent::MassAsked { line, .. }
@@ -500,7 +500,7 @@ impl History {
         }
     }
 
-    /// Symbol of a leg, and a price of it.
+    /// The symbol of a leg, and a price of the leg as text.
     fn leg(&self, leg: u8, last: Price) -> Option<(String, String)> {
         let legs = self.instrument.and_then(|it| self.state.legs(it));
         let leg = legs.and_then(|legs| legs.get(usize::from(leg)))?;
@@ -512,7 +512,7 @@ impl History {
         ))
     }
 
-    /// Describes the fills of its legs.
+    /// Describes fills of the legs of the order's spread.
     fn of_legs(&self, event: &SpreadEvent<'_>) -> Option<String> {
         match *event {
             SpreadEvent::LegFilled { order, .. }
@@ -556,7 +556,7 @@ impl History {
         }
     }
 
-    /// Describes it as a parent or a child.
+    /// Describes the order as a parent or as a child.
     fn family(&mut self, event: &ParentEvent) -> Option<String> {
         match *event {
             ParentEvent::ParentAccepted { order } if order == self.order => {
@@ -585,7 +585,7 @@ impl History {
         }
     }
 
-    /// Names the order or one of its requests.
+    /// The order or one of its requests, as words of a sentence; `None` for the number of another order.
     fn what(&self, number: Number) -> Option<String> {
         match number {
             _ if number == self.order => Some("order".into()),
@@ -598,7 +598,7 @@ impl History {
         name(self.state.sessions().name(index), "session", index)
     }
 
-    /// Decimals of its prices and quantities.
+    /// Decimals of the order's prices and quantities.
     fn scales(&self) -> Scales {
         let scales = self.instrument.map(|it| self.state.scales(it));
         scales.unwrap_or_default()
@@ -608,7 +608,7 @@ impl History {
         format!("{}", price(at, self.scales().price))
     }
 
-    /// `10 at 12.5`.
+    /// Quantity and price as text, such as `10 at 12.5`.
     fn terms(&self, quantity: Quantity, price: Price) -> String {
         format!("{} at {}", self.quantity(quantity), self.price(price))
     }
@@ -636,7 +636,7 @@ fn ended(how: End) -> &'static str {
     }
 }
 
-/// A name, or the number of an unknown name.
+/// A name, or its number when the name is unknown.
 fn name(known: &[u8], what: &str, index: impl core::fmt::Display) -> String {
     match known {
         b"" => format!("{what} {index}"),

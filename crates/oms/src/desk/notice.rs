@@ -9,7 +9,7 @@ use fixwire_tmp::{LinkEnd, LinkWarning, TmpStatus};
 use crate::values::rules::RateRule;
 use crate::values::value::{BreakKind, Market, MassEnd};
 
-/// Bytes of a bulletin that its event has; the journal has all of them.
+/// Maximum number of bytes of a bulletin in its event; the journal has the whole bulletin.
 const BULLETIN_SHOWN: usize = 500;
 
 /// An event for operators.
@@ -29,42 +29,43 @@ pub enum OmsEvent<'a> {
     StrayFill {
         /// The number of the break.
         number: u64,
-        /// ClOrdID(11) at the venue.
+        /// ClOrdID(11) of the fill at the venue.
         id: &'a [u8],
-        /// PositionEffect(77), which its symbol needs, is missing: the opposite position is closed first.
+        /// Whether PositionEffect(77), which the symbol needs, is missing: the fill closes the opposite position first.
         nets: bool,
     },
-    /// A report that is unreadable, or for an unknown order and account; it is ignored.
+    /// A report that cannot be read, or that belongs to no order and no account of the OMS; the OMS ignores it.
     StrayReport {
         /// ClOrdID(11) at the venue.
         id: &'a [u8],
-        /// The report cannot be read.
+        /// Whether the report cannot be read.
         unreadable: bool,
     },
-    /// A venue restates an order, and somebody has to ask it why; nothing of it is applied.
+    /// A venue restates an order in a way that the OMS cannot apply: a person has to ask the venue.
     Restatement {
         /// ClOrdID(11) at the venue.
         id: &'a [u8],
         /// ExecRestatementReason(378); empty when missing.
         reason: &'a [u8],
     },
-    /// A report that changes nothing here: its order is suspended, stopped or calculated, or its trade in a clearing hold.
+    /// A report that the OMS does not use: its order is suspended, stopped or calculated, or its trade is in a clearing
+    /// hold.
     NotFollowed {
         /// The order.
         order: u64,
-        /// ExecType(150); of FIX 4.0 and of answers OrdStatus(39).
+        /// ExecType(150); OrdStatus(39) in FIX 4.0 and in answers to status requests.
         exec_type: &'a [u8],
         /// OrdStatus(39); 0 for none.
         status: u8,
     },
-    /// A message of a venue that the OMS makes no use of. Reported for the first of its MsgType(35) on a line, the tenth, the
-    /// hundredth and so on.
+    /// A message of a venue that the OMS does not use. The event is raised for the first message of a MsgType(35) on a
+    /// line, the tenth, the hundredth and so on.
     NotUsed {
         /// The line.
         line: &'a [u8],
         /// MsgType(35).
         msg_type: &'a [u8],
-        /// How many have come since the start.
+        /// Number of such messages since the start.
         count: u64,
     },
     /// A Reject(3) or BusinessMessageReject(j) of a venue that refers to no order or request of ours; it is ignored.
@@ -80,7 +81,7 @@ pub enum OmsEvent<'a> {
     Killed {
         /// The scope.
         scope: &'a str,
-        /// The limit, with value and maximum.
+        /// The limit, with the value that exceeds it and the maximum.
         why: &'a [u8],
     },
     /// A client is logged out: too many requests above its rate limit were rejected.
@@ -92,16 +93,17 @@ pub enum OmsEvent<'a> {
     },
     /// A session to a venue disconnected with orders in flight.
     Unknown {
-        /// How many.
+        /// Number of orders in flight.
         orders: usize,
-        /// The OMS requests their status when the session logs on again.
+        /// Whether the OMS requests their status when the session logs on again.
         asks: bool,
     },
-    /// A session to a venue that is not to be asked is back, with orders whose state is unknown.
+    /// A session to a venue logged on again, with orders whose state is unknown, and the settings forbid status
+    /// requests to this venue.
     NotAsked {
         /// The line.
         line: &'a [u8],
-        /// How many.
+        /// Number of orders whose state is unknown.
         orders: usize,
     },
     /// A venue did not list orders that may be open, or did not answer for all of its orders.
@@ -110,72 +112,72 @@ pub enum OmsEvent<'a> {
         line: &'a [u8],
         /// How the venue's answer ended.
         how: MassEnd,
-        /// Orders whose status is requested one by one.
+        /// Number of orders whose status the OMS requests one by one.
         orders: u64,
     },
-    /// A final state has waited too long for missing fills: the order status is requested.
+    /// A final state has waited too long for missing fills: the OMS requests the status of the order.
     FillsMissing {
         /// The order.
         order: u64,
-        /// The order status is requested.
+        /// Whether the OMS requests the status of the order.
         asks: bool,
     },
-    /// The fills of the legs of an order differ from the fills of the spread for too long.
+    /// The fills of an order's legs have differed from the fills of its spread for too long.
     LegsMissing {
         /// The order.
         order: u64,
     },
-    /// The venue reports that it does not have an order that is open here.
+    /// The venue reports that it does not have an order that is open in the OMS.
     NotAtVenue {
         /// The order.
         order: u64,
     },
-    /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
+    /// An order that is closed in the OMS is open at the venue under the id of a replace: the OMS sent a cancel.
     LiveAfterEnd {
         /// The order.
         order: u64,
-        /// Number of the order at the venue.
+        /// Number that the order had at the venue before.
         former: u64,
     },
-    /// A line is up on which the venue may still have an order of a former trading day: a cancel of it was sent.
+    /// A line is up whose venue may still have an order of an earlier trading day: the OMS sent a cancel.
     LapseCancelled {
         /// The line.
         line: &'a [u8],
         /// The order.
         order: u64,
     },
-    /// A line reports on an order that another venue has: nothing of it is applied.
+    /// A line reports on an order that is at another venue: nothing of the report is applied.
     ForeignReport {
         /// The line.
         line: &'a [u8],
-        /// The order, which its ClOrdID(11) names.
+        /// The order that the report's ClOrdID(11) names.
         order: u64,
         /// Values of the report.
         text: &'a [u8],
     },
-    /// The venue answers neither a request nor the status request for its order.
+    /// The venue has answered neither a request nor the status request for its order.
     NoAnswer {
         /// The order.
         order: u64,
         /// The request, by its number at the venue.
         request: u64,
-        /// The request is a cancel; otherwise a replace.
+        /// Whether the request is a cancel; otherwise it is a replace.
         is_cancel: bool,
-        /// The order status was requested.
+        /// Whether the status of the order was requested.
         was_asked: bool,
     },
     /// The login of a line that speaks TMP is complete.
     LinkReady {
         /// The line.
         line: &'a str,
-        /// Messages that the exchange takes within a second.
+        /// Number of messages that the exchange accepts within a second.
         limit: u16,
     },
     /// The link of a line was closed.
     LinkClosed {
         /// The line.
         line: &'a str,
-        /// Why.
+        /// The reason.
         why: LinkEnd,
     },
     /// A line raised a warning.
@@ -189,26 +191,26 @@ pub enum OmsEvent<'a> {
     FlowWarned {
         /// The line.
         line: &'a str,
-        /// 248 or 249.
+        /// The status of the warning: 248 or 249.
         status: TmpStatus,
     },
-    /// The exchange takes fewer messages of a line than the flow of its line group lets go.
+    /// The exchange accepts fewer messages of a line per second than the `flow` of its line group allows.
     FlowAbove {
         /// The line.
         line: &'a str,
         /// The line group.
         group: &'a str,
-        /// Messages that the exchange takes within a second.
+        /// Number of messages that the exchange accepts within a second.
         limit: u16,
     },
-    /// The link of a line was closed by the OMS.
+    /// The OMS closed the link of a line.
     LinkStopped {
         /// The line.
         line: &'a str,
-        /// Why.
+        /// The reason.
         why: &'static str,
     },
-    /// A request has values that its line cannot carry; nothing was sent, and it is rejected.
+    /// A request has values that its line cannot carry: it was not sent, and is rejected.
     NotSendable {
         /// The line.
         line: &'a [u8],
@@ -219,7 +221,7 @@ pub enum OmsEvent<'a> {
     NumbersLow {
         /// The pool.
         pool: &'a [u8],
-        /// How many.
+        /// Number of order numbers that are left.
         left: u64,
     },
     /// A venue reports the state of a market.
@@ -228,10 +230,10 @@ pub enum OmsEvent<'a> {
         line: &'a [u8],
         /// The state.
         state: Market,
-        /// Symbols whose state changes.
+        /// Number of symbols whose state changed.
         symbols: usize,
     },
-    /// A line and a drop copy of its venue differ.
+    /// A report of a line and a drop copy of its venue differ.
     CopyBreak {
         /// The number of the break.
         number: u64,
@@ -239,10 +241,10 @@ pub enum OmsEvent<'a> {
         kind: BreakKind,
         /// The order; 0 for none.
         order: u64,
-        /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
+        /// OrderID(37) and ExecID(17) of the venue, if known.
         text: &'a [u8],
     },
-    /// A report of a venue does not agree with an order, and the venue has not settled it.
+    /// A report of a venue differs from an order, and the venue has not settled the difference.
     VenueBreak {
         /// The number of the break.
         number: u64,
@@ -250,9 +252,9 @@ pub enum OmsEvent<'a> {
         kind: BreakKind,
         /// The order.
         order: u64,
-        /// Value of the OMS.
+        /// The value of the OMS.
         ours: &'a [u8],
-        /// Value of the venue.
+        /// The value of the venue.
         venue: &'a [u8],
     },
     /// A bulletin of an exchange, or the answer to a request for bulletins.
@@ -270,10 +272,10 @@ pub enum OmsEvent<'a> {
     SubscriptionRefused {
         /// The line.
         line: &'a str,
-        /// Why.
+        /// The status that gives the reason.
         status: TmpStatus,
     },
-    /// Reports could not be sent again.
+    /// Reports that a client requested again could not be read from the journal.
     NoReports {
         /// Why the journal cannot be read.
         why: &'a str,
@@ -282,12 +284,12 @@ pub enum OmsEvent<'a> {
     Reloaded {
         /// The operator who reloaded the settings.
         who: &'a [u8],
-        /// The settings from before the last reload apply again.
+        /// Whether the settings from before the last reload are in force again.
         back: bool,
     },
-    /// A reload or other limits were requested; another operator must give the same request.
+    /// An operator requested a reload or other limits; another operator must give the same request.
     ReloadAsked {
-        /// Who did it.
+        /// The operator.
         who: &'a [u8],
     },
     /// Settings were not reloaded; the old settings stay in force.
@@ -305,33 +307,33 @@ pub enum OmsEvent<'a> {
         day: u32,
         /// The operator who requested the roll.
         who: &'a [u8],
-        /// Open orders at each venue.
+        /// Number of open orders at each venue, as text.
         open: &'a str,
     },
     /// A new trading day started.
     DayStarted {
         /// The new trading day.
         day: u32,
-        /// Orders of days before that venues may still have, by line; empty without one.
+        /// Orders of earlier trading days that venues may still have, by line; empty when there are no such orders.
         unconfirmed: &'a str,
     },
     /// An operator went back to an earlier trading day.
     DayBack {
         /// The earlier trading day.
         day: u32,
-        /// Who did it.
+        /// The operator.
         who: &'a [u8],
     },
-    /// The clock is too far ahead of the trading day.
+    /// The clock is too many days ahead of the trading day, so no new trading day starts.
     DayFar {
-        /// The trading day.
+        /// The present trading day.
         day: u32,
-        /// Trading day by the clock.
+        /// The trading day according to the clock.
         clock: u32,
     },
-    /// Notes of the journal could not be read: new orders are rejected.
+    /// Notes of the journal could not be read at the start: new orders are rejected.
     Incomplete {
-        /// How many.
+        /// Number of unreadable notes.
         notes: u64,
     },
 }
@@ -469,7 +471,7 @@ impl OmsEvent<'_> {
         }
     }
 
-    /// Writes what happens to the trading day, and to the journal.
+    /// Writes the text of events about the trading day and the journal.
     fn write_day(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DayAsked {
@@ -507,7 +509,7 @@ impl OmsEvent<'_> {
         }
     }
 
-    /// Writes venue reports that do not belong to orders of the lines.
+    /// Writes the text of events about venue reports that belong to no order.
     fn write_market(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MarketStatus {
@@ -586,7 +588,7 @@ impl OmsEvent<'_> {
     }
 }
 
-/// Task of an operator after a login that the exchange refused.
+/// What an operator has to do after the exchange refused a login.
 fn what_to_do(why: &LinkEnd) -> &'static str {
     match why {
         LinkEnd::Refused { status, .. } if *status == TmpStatus::LOCKED => {
@@ -599,7 +601,7 @@ fn what_to_do(why: &LinkEnd) -> &'static str {
     }
 }
 
-/// Whether a login was refused that will be refused again.
+/// Whether the exchange refused a login that it would refuse again.
 pub(crate) fn is_wrong_login(why: &LinkEnd) -> bool {
     matches!(why, LinkEnd::Refused { status, .. }
         if (TmpStatus::APPEND_NO.0..=TmpStatus::SYSTEM_TYPE.0).contains(&status.0))

@@ -1,4 +1,4 @@
-//! Operator queries: a verb of [`QUERIES`] in, a table of columns out.
+//! Operator queries: each is a verb of [`QUERIES`] with its arguments, and is answered with a table.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -25,10 +25,10 @@ use crate::values::value::{Market, Number, Trading};
 use crate::values::verbs::{OperatorVerb, QUERIES, QueryVerb};
 use crate::values::words::Words;
 
-/// The right that a query requires; `None` for an unknown query.
+/// The right that a query requires; `None` for a query that does not exist.
 pub(crate) fn right(query: &[u8]) -> Option<OperatorRight> {
     if query == RELOAD {
-        // What it would change.
+        // The query shows what a reload would change.
         return Some(OperatorRight::Read);
     }
     let words = Words::parse(core::str::from_utf8(query).ok()?).ok()?;
@@ -50,7 +50,7 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         return Err(format!("unknown query {verb}: the queries are {queries}"));
     };
     match known.verb {
-        // As `fixwire status` asks.
+        // The query that `fixwire status` sends.
         QueryVerb::Counts => Ok(counts(state)),
         QueryVerb::Figures => Ok(figures(state)),
         QueryVerb::Status => Ok(status(core, &DroppedFields::default())),
@@ -78,9 +78,9 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         QueryVerb::Breaks => Ok(core.breaks()),
         QueryVerb::Accounts => Ok(browse::accounts(state)),
         QueryVerb::Symbols => Ok(browse::symbols(core)),
-        // Before `report` commands; the answer lists what is wrong.
+        // Sent before `report` commands: the answer lists the mistakes in the reports.
         QueryVerb::CheckReports => core.check_reports(words.rest),
-        // Before `price` commands, in the same way.
+        // Sent before `price` commands: the answer lists the mistakes in the prices.
         QueryVerb::CheckPrices => Ok(check_prices(core, words.rest)),
     }
 }
@@ -96,7 +96,7 @@ fn counts(state: &OmsState) -> String {
     )
 }
 
-/// The counts of [`counts`], each with its name.
+/// The values of [`counts`], each on a line with its name.
 fn figures(state: &OmsState) -> String {
     let open = state.orders().iter().filter(|it| it.state.is_open());
     format!(
@@ -108,7 +108,7 @@ fn figures(state: &OmsState) -> String {
     )
 }
 
-/// The state, and which fields were dropped.
+/// The state of the OMS, and the number of fields that contracts dropped.
 pub(crate) fn status(core: &Core, dropped: &DroppedFields) -> String {
     let state = core.state();
     let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
@@ -141,7 +141,7 @@ pub(crate) fn side_name(side: crate::Side) -> &'static str {
     }
 }
 
-/// The columns of orders; what they carry, when an order in memory carries fields.
+/// The column names of the table of orders; `fields` only if an order in memory carries fields.
 fn order_columns(state: &OmsState) -> String {
     let fields = if state.carried.is_empty() {
         ""
@@ -188,8 +188,8 @@ fn order_line(state: &OmsState, order: &Order) -> String {
     )
 }
 
-/// Maximum number of orders in an answer: those with the greatest numbers below `before`. The desk asks for the others in
-/// further answers.
+/// Maximum number of orders in one answer: those with the highest numbers below `before`. The desk requests further
+/// orders by further queries.
 const LISTED: usize = 1000;
 
 fn orders(state: &OmsState, words: &Words<'_>) -> Result<String, String> {
@@ -274,7 +274,7 @@ fn pools(core: &Core) -> String {
     list
 }
 
-/// The oldest conditional orders that are held.
+/// The table of held conditional orders, the oldest first.
 fn held(state: &OmsState) -> String {
     let mut list = String::from("order\tClOrdID\taccount\tsymbol\tcondition");
     for (number, condition) in state.conditions.held().take(LISTED) {
@@ -296,7 +296,7 @@ fn held(state: &OmsState) -> String {
     list
 }
 
-/// The orders that a control rejected today, and what has become of them.
+/// The table of orders that a control rejected today, and of their reruns.
 fn rejected(state: &OmsState) -> String {
     let mut list = String::from(
         "reject\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\trun again as\twhy",

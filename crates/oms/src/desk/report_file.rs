@@ -9,7 +9,8 @@ use core::fmt::Write as _;
 use crate::load::table;
 use fixwire_text::Diagnostic;
 
-/// Reads `order,type,quantity,price,exec` into lines and the words of a command, `order=17 type=cancelled`.
+/// Reads a CSV file with `order,type,quantity,price,exec`: for each row its line number and the arguments of a command,
+/// such as `order=17 type=cancelled`.
 ///
 /// # Errors
 ///
@@ -40,8 +41,8 @@ pub fn report_rows(file: &str, text: &str) -> Result<Vec<(usize, String)>, Vec<D
     }
 }
 
-/// Reads the `order` column of a venue's list of expired orders into lines and the words of a command,
-/// `order=17 type=expired`.
+/// Reads the `order` column of a venue's list of expired orders: for each row its line number and the arguments of a
+/// command, such as `order=17 type=expired`.
 ///
 /// # Errors
 ///

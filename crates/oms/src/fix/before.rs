@@ -1,10 +1,11 @@
-//! Data of an order and its request that the report of an event needs, and the event removes.
+//! Data of an order and its request that the report of an event needs, and that applying the event removes from the
+//! state.
 
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent};
 use crate::values::value::{Number, RequestKind, Text};
 
-/// Data that a report needs and the event removes from the state.
+/// Data that a report needs and that applying the event removes from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
     /// ClOrdID(11) of the order.
@@ -13,7 +14,7 @@ pub(crate) struct Before {
     pub(super) request: Option<(RequestKind, Text)>,
     /// The order.
     pub(super) order: Number,
-    /// An order that the venue accepts was acknowledged before.
+    /// Whether an order that the venue now accepts was acknowledged to the client before.
     pub(super) is_known: bool,
 }
 
@@ -61,13 +62,13 @@ impl Before {
         }
     }
 
-    /// The ClOrdID(11) that the order had, when a client's request is answered.
+    /// The ClOrdID(11) that the order had before, when the event answers a client's request.
     pub(super) fn original(&self) -> Option<&Text> {
         let id = self.request.as_ref().map(|(_, id)| id);
         id.filter(|id| !id.bytes().is_empty()).map(|_| &self.id)
     }
 
-    /// The order of the request of the last event that has one.
+    /// The order of the last event that was about a request.
     pub(crate) fn order(&self) -> Option<Number> {
         self.request.as_ref().map(|_| self.order)
     }

@@ -1,4 +1,4 @@
-//! Writes what requests carry, as the contract of the line group has it.
+//! Writes the fields that requests carry, as the contract of the line group says.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,27 +10,28 @@ use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::field_table::WHOSE;
 
-/// The requests that carry fields.
+/// MsgType(35) of the requests that carry fields.
 const REQUESTS: [&[u8]; 3] = [b"D", b"G", b"F"];
 
-/// The contract of a line's group, for messages on the line.
+/// The contract of a line's group, for messages that are sent on the line.
 #[derive(Debug)]
 pub(crate) struct LineContract {
     contract: Contract,
     sets: Vec<SetField>,
 }
 
-/// A field that messages have whatever the client sends.
+/// A field with a fixed value, which messages have whatever the client sends.
 #[derive(Debug)]
 pub(crate) struct SetField {
     pub tag: Tag,
     pub value: Box<[u8]>,
     pub is_header: bool,
-    /// Which of [`REQUESTS`] have it.
+    /// For each of [`REQUESTS`], whether it has the field.
     pub has: [bool; REQUESTS.len()],
 }
 
-/// The fields of `set` of a contract, in the messages to which a dictionary gives them, or in all when it has none of them.
+/// The fields that `set` of a contract adds. Each is added to the requests that have it in the dictionary; if none has
+/// it, to all requests.
 pub(crate) fn set_fields(contract: &Contract, dictionary: &Dictionary) -> Vec<SetField> {
     let sets = contract.sets().map(|(tag, value)| {
         let is_header = dictionary.header().member(tag).is_some();
@@ -56,7 +57,7 @@ pub(crate) fn is_set_in(field: &SetField, msg_type: &[u8]) -> bool {
 }
 
 impl LineContract {
-    /// The contract of a line; `None` for a contract that names no field.
+    /// The contract of a line; `None` if the contract names no field.
     pub(crate) fn new(contract: &Contract, dictionary: &Dictionary) -> Option<Self> {
         (!contract.is_empty()).then(|| Self {
             sets: set_fields(contract, dictionary),
@@ -65,7 +66,8 @@ impl LineContract {
     }
 }
 
-/// The fields of its order that a request of the OMS has on a line: fields that the line's dictionary gives to both.
+/// The fields of the order that a request of the OMS repeats on a line: those that the line's dictionary has both in
+/// the order and in the request.
 pub(crate) fn whose(dictionary: &Dictionary, request: &[u8]) -> Vec<Tag> {
     let mut tags = Vec::new();
     let [order, request] = [b"D", request].map(|it| dictionary.message(it));
@@ -88,14 +90,14 @@ fn add_tags(member: &Member, to: &mut Vec<Tag>) {
     members.for_each(|it| add_tags(it, to));
 }
 
-/// What a message carries, and how.
+/// The fields that a message carries, and how they are written.
 #[derive(Clone, Copy)]
 pub(crate) struct CarriedPart<'a> {
     pub msg_type: &'a [u8],
     pub fields: CarriedFields<'a>,
-    /// Only these of the fields; `None` for all.
+    /// Writes only the fields with these tags; `None` for all fields.
     pub only: Option<&'a [Tag]>,
-    /// `None` where the line's group names no field.
+    /// `None` if the contract of the line's group names no field.
     pub contract: Option<&'a LineContract>,
 }
 
@@ -132,7 +134,8 @@ impl CarriedPart<'_> {
         }
         let sets = self.contract.iter().flat_map(|it| &it.sets);
         for set in sets.filter(|set| set.is_header == is_header && is_set_in(set, self.msg_type)) {
-            // The client's dictionary may have it in the other part.
+            // The client's dictionary may have the field in the body, the line's dictionary in the header, or the other
+            // way round.
             let CarriedFields { header, body, .. } = self.fields;
             let mut all = each_field(header).chain(each_field(body));
             if !all.any(|field| field.tag == set.tag && is_wanted(set.tag)) {

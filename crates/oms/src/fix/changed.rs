@@ -1,4 +1,4 @@
-//! Reports of what a venue or an operator changed in an order: its terms, its fills.
+//! Reports to clients after a venue or an operator changed the terms or the fills of an order.
 
 use fixwire_protocol::Outbox;
 
@@ -8,7 +8,7 @@ use crate::state::OmsState;
 use crate::state::event::{BreakEvent, UndoEvent};
 use crate::values::value::Number;
 
-/// An operator set an order to what its venue says, or the venue restated it.
+/// Reports an order that an operator set to the values of its venue, or that the venue restated.
 #[cold]
 pub(super) fn settled(
     state: &OmsState,
@@ -38,7 +38,7 @@ pub(super) fn settled(
     }
 }
 
-/// The venue has set the terms of an order: by a pending replace, by a replace that was given up, or elsewhere.
+/// Reports an order whose terms the venue has set: by a pending replace, by a replace that was given up, or elsewhere.
 #[cold]
 pub(super) fn terms_set(
     state: &OmsState,
@@ -61,7 +61,7 @@ pub(super) fn terms_set(
     plain(state, number, (b'D', text, extra), client, outbox);
 }
 
-/// A trade was cancelled or corrected: the client has its fill by the ExecID(17) that it got.
+/// Reports a bust or correction of a trade; ExecRefID(19) is the ExecID(17) that the client got for the fill.
 #[cold]
 pub(super) fn undone(state: &OmsState, event: &UndoEvent<'_>, client: Client, outbox: &mut Outbox) {
     let report_of = |order, exec| match state.exec_ids.of(order, exec) {

@@ -25,9 +25,9 @@ use crate::values::show::{average, digits, price};
 use crate::values::units::Scales;
 use crate::values::value::{End, Number, RequestKind, Text};
 
-/// ExecRestatementReason(378): market (exchange) option.
+/// ExecRestatementReason(378) = 8, market (exchange) option.
 const MARKET_OPTION: u64 = 8;
-/// Broker option: FIX 4.2 has no other.
+/// ExecRestatementReason(378) = 4, broker option, for FIX 4.2, which does not have 8.
 const BROKER_OPTION: u64 = 4;
 
 /// Receiver of a report, and its FIX version.
@@ -35,14 +35,14 @@ const BROKER_OPTION: u64 = 4;
 pub(crate) struct Client {
     pub session: SessionId,
     pub version: Version,
-    /// The session gets copies of the reports to others (drop copy).
+    /// Whether the session gets copies of the reports to other sessions (drop copy).
     pub is_copy: bool,
-    /// The session's reports are numbered.
+    /// How reports to the session are numbered; `None` if they are not.
     pub numbers: Option<ReportNumbers>,
 }
 
 impl Client {
-    /// Writes the number of the report of an event; 0 for a message that reports none.
+    /// Writes the report number of an event; 0 for a message that reports no event.
     pub(super) fn put_number(self, event: u64, report: &mut Body<'_>) {
         if let Some(numbers) = self.numbers.filter(|_| event > 0) {
             numbers.put(event, report);
@@ -53,7 +53,7 @@ impl Client {
         self.version <= Version::Fix42
     }
 
-    /// ExecRestatementReason(378) of an order that its venue changed.
+    /// ExecRestatementReason(378) for an order that its venue has changed without giving a reason.
     pub(super) fn restated(self) -> u64 {
         if self.is_old() {
             BROKER_OPTION
@@ -62,7 +62,8 @@ impl Client {
         }
     }
 
-    /// The reason of a venue, as far as the version has it.
+    /// The venue's ExecRestatementReason(378) if the client's FIX version has this value, else the value for a change
+    /// without a reason.
     pub(super) fn restated_for(self, reason: u64) -> u64 {
         let has = match self.version {
             Version::Fix40 | Version::Fix41 | Version::Fix42 => reason <= 5,
@@ -74,7 +75,7 @@ impl Client {
     }
 }
 
-/// Writes the report of what became of an order or of a request for it, if it has one.
+/// Writes the report of an event in the life of an order or of its request, if clients get one.
 pub(super) fn report(
     state: &OmsState,
     event: &LifecycleEvent<'_>,
@@ -84,7 +85,7 @@ pub(super) fn report(
 ) {
     let orders = state.orders();
     match *event {
-        // The venue has it after all: the client knows it as accepted.
+        // The venue has the order after all: the client already knows the order as accepted.
         LifecycleEvent::Accepted { .. } if before.is_known => {}
         LifecycleEvent::Accepted { order, .. } => {
             plain(state, order, (b'0', b"", None), client, outbox);
@@ -133,7 +134,7 @@ pub(super) fn report(
             plain(state, order, (b'3', text, None), client, outbox);
         }
         LifecycleEvent::Renewed { order, .. } => {
-            // GT renewal.
+            // ExecRestatementReason(378) = 1, GT renewal.
             let extra = Some(Extra::Restated(1));
             plain(state, order, (b'D', b"", extra), client, outbox);
         }
@@ -156,7 +157,7 @@ pub(super) fn report(
     }
 }
 
-/// An order, or a child of it, was filled.
+/// Reports a fill of an order, or of a child of the order.
 fn filled(state: &OmsState, order: Number, fill: Extra<'_>, client: Client, outbox: &mut Outbox) {
     if let Some(order) = state.orders().get(order) {
         let kind = match client.is_old() {
@@ -168,7 +169,7 @@ fn filled(state: &OmsState, order: Number, fill: Extra<'_>, client: Client, outb
     }
 }
 
-/// A parent was accepted, or a fill of a child counts for it.
+/// Reports that a parent was accepted, or that a fill of a child counts for it.
 pub(super) fn parent(state: &OmsState, event: &ParentEvent, client: Client, outbox: &mut Outbox) {
     match *event {
         ParentEvent::ParentAccepted { order } => {
@@ -184,7 +185,7 @@ pub(super) fn parent(state: &OmsState, event: &ParentEvent, client: Client, outb
     }
 }
 
-/// A venue reports an order that was placed elsewhere, or its replace.
+/// Reports an order that was placed elsewhere, or a replace of it.
 pub(super) fn copied(state: &OmsState, event: &CopyEvent<'_>, client: Client, outbox: &mut Outbox) {
     match *event {
         CopyEvent::External { order, .. } => {
@@ -201,7 +202,7 @@ pub(super) fn copied(state: &OmsState, event: &CopyEvent<'_>, client: Client, ou
     }
 }
 
-/// A conditional order is held, or was triggered.
+/// Reports that a conditional order is held, or was triggered.
 pub(super) fn condition(
     state: &OmsState,
     event: &ConditionEvent<'_>,
@@ -219,7 +220,7 @@ pub(super) fn condition(
 }
 
 fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
-    // Triggered or Activated by System is of FIX 5.0.
+    // ExecType(150) = L, Triggered or Activated by System, exists from FIX 5.0 on.
     let (kind, text): (u8, &[u8]) = match order.triggered {
         false => (b'A', b"held: waiting for its condition"),
         true if client.version >= Version::Fix50 => (b'L', b"triggered: its condition is met"),
@@ -228,7 +229,7 @@ fn held(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     execution(state, order, (kind, text), None, client, outbox);
 }
 
-/// A rejected order was placed again: its client learns of an order that it did not send.
+/// Reports a rerun of a rejected order: its client learns of an order that it did not send.
 #[cold]
 pub(super) fn rerun(
     state: &OmsState,
@@ -253,7 +254,7 @@ pub(super) fn rerun(
     }
 }
 
-/// Rejects a replace or cancel.
+/// Writes the reject of a replace or cancel.
 fn declined(
     state: &OmsState,
     reason: &Reason,
@@ -385,19 +386,19 @@ pub(crate) fn session_of(
     state.orders().get(order).map(|order| order.session)
 }
 
-/// The ExecID(17) by which a client has a fill.
+/// The ExecID(17) under which a client has a fill.
 #[derive(Clone, Copy)]
 pub(super) enum ExecRef<'a> {
-    /// Of the OMS, by its event.
+    /// The OMS's ExecID, by the number of its event.
     Own(u64),
-    /// Of the venue.
+    /// The venue's ExecID.
     Venue(&'a [u8]),
 }
 
 pub(super) enum Extra<'a> {
     /// LastQty(32) and LastPx(31).
     Fill(u64, i64),
-    /// ExecRefID(19), and the right LastQty(32) and LastPx(31); 0 when the trade was cancelled.
+    /// ExecRefID(19), then the corrected LastQty(32) and LastPx(31); both are 0 when the trade was cancelled.
     Undone(ExecRef<'a>, (u64, i64)),
     /// OrigClOrdID(41).
     Original(&'a Text),
@@ -405,7 +406,7 @@ pub(super) enum Extra<'a> {
     Reject(Reason),
     /// ExecRestatementReason(378).
     Restated(u64),
-    /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
+    /// MassStatusReqID(584), TotNumReports(911), and whether the report is the last one.
     Listed {
         id: &'a [u8],
         total: u64,
@@ -413,7 +414,7 @@ pub(super) enum Extra<'a> {
     },
 }
 
-/// SecondaryOrderID(198): the pool number of the order at its venue.
+/// Writes SecondaryOrderID(198): the number from a pool that the order has at its venue.
 pub(super) fn put_pool_number(order: &Order, report: &mut Body<'_>) {
     if order.pool.is_some() {
         report.field(tag::SECONDARY_ORDER_ID, order.pool_number.bytes());
@@ -433,7 +434,7 @@ pub(super) fn plain(
     }
 }
 
-/// ExecType(150), and up to FIX 4.2 ExecTransType(20).
+/// Writes ExecType(150), and up to FIX 4.2 ExecTransType(20).
 fn put_exec_type(kind: u8, status: u8, client: Client, report: &mut Body<'_>) {
     if !client.is_old() {
         report.char(tag::EXEC_TYPE, kind);
@@ -446,11 +447,11 @@ fn put_exec_type(kind: u8, status: u8, client: Client, report: &mut Body<'_>) {
         _ => b'0',
     };
     report.char(tag::EXEC_TRANS_TYPE, trans);
-    // ExecType(150) has no G, H and I there: it is that of the order.
+    // In these versions ExecType(150) does not have the values G, H and I: it is the status of the order.
     report.char(tag::EXEC_TYPE, if trans == b'0' { kind } else { status });
 }
 
-/// Writes an ExecutionReport(8); its ExecID(17) is the event number.
+/// Writes an ExecutionReport(8), with the event number as ExecID(17).
 pub(super) fn execution(
     state: &OmsState,
     order: &Order,
@@ -528,7 +529,7 @@ pub(super) fn execution(
             .quantity(tag::LAST_QTY, quantity, parts)
             .decimal(tag::LAST_PX, price(at, scale));
     } else if client.is_old() {
-        // Required there.
+        // FIX up to 4.2 requires both fields.
         report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
     }
     report
@@ -547,7 +548,7 @@ pub(super) fn execution(
         spreads::put_spread(state, order, client.version, &mut report);
     }
     client.put_number(exec, &mut report);
-    // There is room: it was checked before the first event.
+    // The outbox has room: that was checked before the first event.
     let _ = report.finish();
     if order.quote_side != QuoteSide::None && !client.is_copy {
         let last = match extra {
@@ -563,7 +564,7 @@ struct CancelReject<'a> {
     id: &'a [u8],
     original: &'a [u8],
     reason: &'a Reason,
-    /// The venue's.
+    /// The venue's Text(58).
     text: &'a [u8],
 }
 
@@ -689,7 +690,7 @@ pub(crate) fn refused_new(
         tag::ORD_TYPE,
         tag::PRICE,
     ] {
-        // An unknown account need not be returned.
+        // A value that is too long for the OMS need not be returned.
         if let Some(value) = new.get(tag).filter(|value| value.len() <= Text::MAX) {
             report.field(tag, value);
         }

@@ -1,4 +1,4 @@
-//! Lines about what a venue took back, and about what does not agree with it.
+//! History of an order: busts and corrections of its fills, and breaks with its venue.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use super::{History, text};
 use crate::state::event::{BreakEvent, UndoEvent};
 
 impl History {
-    /// Describes what the venue took back.
+    /// Describes a bust or correction of a fill.
     pub(super) fn undone(&self, event: &UndoEvent<'_>) -> Option<String> {
         match *event {
             UndoEvent::Busted { order, .. }
@@ -44,7 +44,7 @@ impl History {
         }
     }
 
-    /// Describes what the venue says and does not agree with it, and what an operator decided.
+    /// Describes a break with the venue, and what an operator decided about it.
     pub(super) fn broken(&self, event: &BreakEvent<'_>) -> Option<String> {
         match *event {
             BreakEvent::VenueBroken { order, .. }

@@ -1,4 +1,4 @@
-//! The texts of what a venue leaves in doubt.
+//! The texts of events about reports of a venue that leave something in doubt.
 
 use alloc::string::String;
 use core::fmt;
@@ -7,7 +7,7 @@ use super::OmsEvent;
 use crate::values::value::MassEnd;
 
 impl OmsEvent<'_> {
-    /// Writes what a venue leaves in doubt.
+    /// Writes the text of an event about a doubtful report of a venue.
     pub(super) fn write_doubt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAtVenue { order } => write!(
@@ -99,7 +99,7 @@ impl OmsEvent<'_> {
         }
     }
 
-    /// Writes what a venue is asked, or not.
+    /// Writes the text of an event about a status request to a venue.
     fn write_question(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown { orders, asks } => write!(
