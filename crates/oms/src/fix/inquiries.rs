@@ -1,5 +1,5 @@
-//! QuoteRequest(R) of a client, on to a venue, and the venue's answer: QuoteStatusReport(AI) or QuoteRequestReject(AG)
-//! for the client, in FIX 4.2 QuoteAcknowledgement(b).
+//! Price inquiries in messages: a client's QuoteRequest(R) goes on to a venue, and the venue's answer goes to the
+//! client as QuoteStatusReport(AI) or QuoteRequestReject(AG), in FIX 4.2 as QuoteAcknowledgement(b).
 
 use fixwire_protocol::{
     Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Timestamp, tag, value,
@@ -19,14 +19,14 @@ use crate::values::reason::{Reason, Why};
 use crate::values::units::Scales;
 use crate::values::value::{Number, Side, Text};
 
-/// QuoteRequestRejectReason(658): other.
+/// QuoteRequestRejectReason(658) = 99, Other.
 pub(crate) const OTHER: u64 = 99;
 
 /// Reads a QuoteRequest(R).
 ///
 /// # Errors
 ///
-/// A field is missing, not a number, or too long.
+/// A field is missing, is not a number, or is too long.
 pub(crate) fn inquiry<'a>(
     session: SessionNo,
     message: &Message<'a>,
@@ -78,22 +78,22 @@ pub(crate) fn send(
         let scale = state.scales(inquiry.instrument).quantity;
         out.quantity(tag::ORDER_QTY, inquiry.quantity, scale);
     }
-    // There is room: it was checked before the event.
+    // The outbox has room: that was checked before the event.
     let _ = out.finish();
 }
 
-/// Answer of a venue to an inquiry.
+/// A venue's answer to a price inquiry.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct InquiryAnswer<'a> {
     pub inquiry: Number,
-    /// QuoteRequestRejectReason(658) of a refused inquiry.
+    /// QuoteRequestRejectReason(658) if the venue refused the inquiry; `None` if it accepted it.
     pub refused: Option<u64>,
     /// Text(58).
     pub text: &'a [u8],
 }
 
 impl InquiryAnswer<'_> {
-    /// Why it is refused.
+    /// Why the inquiry was refused; `None` if it was accepted.
     pub(crate) fn reason(&self) -> Option<Reason> {
         self.refused.map(|code| Reason {
             value: code.into(),
@@ -102,7 +102,7 @@ impl InquiryAnswer<'_> {
     }
 }
 
-/// Reads an answer over FIX; `None` for a message that answers no inquiry.
+/// Reads a venue's answer over FIX; `None` for a message that answers no inquiry.
 pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
     let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());
     let (of, refused) = match message.msg_type() {
@@ -110,20 +110,20 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
             tag::QUOTE_REQ_ID,
             Some(number(tag::QUOTE_REQUEST_REJECT_REASON).unwrap_or(OTHER)),
         ),
-        // A quote answers the request that it names.
+        // A Quote(S) answers the QuoteReqID(131) that it names.
         b"S" => (tag::QUOTE_REQ_ID, None),
         b"AI" | b"b" => {
             let refused = match number(tag::QUOTE_STATUS)? {
-                // Accepted, active.
+                // QuoteStatus(297): Accepted, or Active.
                 0 | 16 => None,
-                // Rejected, expired, not found, pass.
+                // QuoteStatus(297): Rejected, Expired, Quote Not Found, or Pass.
                 5 | 7 | 9 | 11 => Some(match number(tag::QUOTE_REJECT_REASON) {
                     Some(reason @ 1..=4) => reason,
                     Some(8) => 5,
                     Some(9) => 6,
                     _ => OTHER,
                 }),
-                // Pending, or another that is no answer.
+                // QuoteStatus(297): Pending, or another value that is no answer.
                 _ => return None,
             };
             (tag::QUOTE_REQ_ID, refused)
@@ -137,7 +137,7 @@ pub(crate) fn answer<'a>(message: &Message<'a>) -> Option<InquiryAnswer<'a>> {
     })
 }
 
-/// Answers a client: the OMS refused its inquiry.
+/// Tells a client that the OMS refused its inquiry.
 #[cold]
 pub(crate) fn report_refused(
     state: &OmsState,
@@ -155,7 +155,7 @@ pub(crate) fn report_refused(
     refused(state, of, said, client, outbox);
 }
 
-/// Answers a client: its venue took or refused its inquiry, or did not answer.
+/// Tells a client that its venue accepted or refused its inquiry, or did not answer.
 #[cold]
 pub(crate) fn report(
     state: &OmsState,
@@ -214,7 +214,7 @@ fn refused(
         answer
             .field(tag::QUOTE_REQ_ID, id)
             .uint(tag::QUOTE_STATUS, 5);
-        // QuoteRejectReason(300), which has no value for other reasons there.
+        // QuoteRejectReason(300), which has no value for other reasons in FIX 4.2.
         let code = match code {
             1..=4 => Some(code),
             5 => Some(8),
@@ -234,7 +234,7 @@ fn refused(
         .uint(tag::NO_RELATED_SYM, 1)
         .field(tag::SYMBOL, symbol)
         .field(tag::TEXT, text);
-    // There is room: it was checked before the event.
+    // The outbox has room: that was checked before the event.
     let _ = answer.finish();
 }
 
@@ -243,11 +243,11 @@ fn finish(state: &OmsState, client: Client, mut answer: Body<'_>) {
         let now = Timestamp(state.time());
         answer.time(tag::TRANSACT_TIME, now, Precision::Millis);
     }
-    // There is room: it was checked before the event.
+    // The outbox has room: that was checked before the event.
     let _ = answer.finish();
 }
 
-/// QuoteRequestRejectReason(658).
+/// QuoteRequestRejectReason(658) for a reason of the OMS.
 fn reject_reason(reason: &Reason) -> u64 {
     match reason.why {
         Why::Symbol | Why::NoRoute | Why::TmpSymbol => 1,

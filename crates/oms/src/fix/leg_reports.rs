@@ -1,4 +1,4 @@
-//! Reports of legs of spreads to clients.
+//! Reports to clients about the legs of spreads.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Outbox, Precision, Timestamp, tag};
@@ -11,7 +11,8 @@ use crate::state::event::SpreadEvent;
 use crate::values::show::{average, price};
 use crate::values::units::Scales;
 
-/// Writes the ExecutionReport(8) of a fill of a leg, or of its bust or correction, in quantities of the leg.
+/// Writes the ExecutionReport(8) for a fill of a leg, or for a bust or correction of such a fill. Quantities are those
+/// of the leg.
 #[cold]
 pub(super) fn report(
     state: &OmsState,
@@ -37,7 +38,7 @@ pub(super) fn report(
         } => (order, leg, (quantity, price), Some(exec)),
         SpreadEvent::SpreadLegs { .. } | SpreadEvent::LegsMissing { .. } => return,
     };
-    // The client has the fill by the ExecID that it got.
+    // The client has the fill under the ExecID(17) of an earlier report.
     let undone = exec.and_then(|exec| state.spreads.fills.get(order, exec));
     let Some(order) = state.orders().get(order) else {
         return;
@@ -111,6 +112,6 @@ pub(super) fn report(
         )
         .char(tag::MULTI_LEG_REPORTING_TYPE, OF_LEG);
     client.put_number(state.events(), &mut report);
-    // There is room: it was checked before the first event.
+    // The outbox has room: that was checked before the first event.
     let _ = report.finish();
 }

@@ -1,4 +1,4 @@
-//! Sessions to venues: sends orders and requests, receives reports.
+//! Messages on sessions to venues: writes orders and requests, reads reports.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ use crate::values::show::{Digits, digits, price, two_numbers};
 use crate::values::units::Scales;
 use crate::values::value::{Effect, End, Number, RequestKind, Side};
 
-/// ClOrdID(11) at the venue.
+/// The ClOrdID(11) that an order or request has at the venue.
 fn venue_id(order: Number, request: Number) -> Digits {
     if order == request {
         digits(order)
@@ -33,14 +33,14 @@ fn venue_id(order: Number, request: Number) -> Digits {
     }
 }
 
-/// A line, as messages to its venue need it.
+/// What is needed of a line to write messages to its venue.
 #[derive(Clone, Copy)]
 pub(crate) struct VenueLine<'a> {
     pub session: SessionId,
     pub version: Version,
-    /// `None` where its group names no field.
+    /// The contract of the line's group; `None` if it names no field.
     pub contract: Option<&'a LineContract>,
-    /// The fields of its order that a cancel, and that a status request of the OMS has.
+    /// Tags of the order's fields that a cancel (first) and a status request of the OMS (second) repeat.
     pub whose: &'a [Vec<Tag>; 2],
 }
 
@@ -108,7 +108,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
     if carries {
         carried().put_header(&mut out);
     }
-    // It was rejected under its own number.
+    // An order that is sent again has a ClOrdID(11) other than its number.
     if order.current == order.number {
         out.uint(tag::CL_ORD_ID, order.number);
     } else {
@@ -156,7 +156,7 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
     }
 }
 
-/// The pool number, in the tag of the pool.
+/// Writes the number from a pool, in the tag of the pool.
 fn put_pool_number(state: &OmsState, order: &Order, out: &mut Body<'_>) {
     if let Some(pool) = order.pool.and_then(|pool| state.pools.get(pool)) {
         out.field(pool.tag, order.pool_number.bytes());
@@ -241,7 +241,7 @@ fn change(
     let _ = out.finish();
 }
 
-/// Cancels what the venue has open of an order that is closed here.
+/// Writes a cancel of an order that is closed in the OMS and open at the venue.
 #[cold]
 fn cancel_stray(
     state: &OmsState,
@@ -286,7 +286,7 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     let _ = out.finish();
 }
 
-/// OrderMassStatusRequest(AF) for all orders.
+/// Writes an OrderMassStatusRequest(AF) for all orders of a line.
 #[cold]
 fn ask_for_all(at: i64, line: SessionId, outbox: &mut Outbox) {
     let mut out = outbox.begin(line, b"AF");
@@ -305,7 +305,7 @@ pub(crate) fn report<'a>(
     report_with(line, message, version, text_id)
 }
 
-/// Reads a copy of one, which may have no ClOrdID(11); `None` when it has no ExecType(150).
+/// Reads a drop copy of an ExecutionReport(8), which may have no ClOrdID(11); `None` when it has no ExecType(150).
 #[cold]
 pub(crate) fn copy<'a>(
     line: SessionNo,
@@ -316,8 +316,8 @@ pub(crate) fn copy<'a>(
     report_with(line, message, version, text_id)
 }
 
-/// The state of the order by OrdStatus(39) of an answer: up to FIX 4.3 an open order that was replaced may have 5,
-/// Replaced.
+/// The OrdStatus(39) of an answer to a status request, without 5, Replaced: up to FIX 4.3 an open order that was
+/// replaced may have this value.
 fn standing(status: u8, filled: Option<Decimal>) -> u8 {
     match status {
         b'5' if filled.is_some_and(|filled| filled.mantissa > 0) => b'1',
@@ -347,7 +347,7 @@ fn report_with<'a>(
     let is_status = trans == Some(b'3');
     let status = byte(tag::ORD_STATUS).unwrap_or_default();
     let filled = decimal(tag::CUM_QTY);
-    // FIX 4.0 has no ExecType(150), and a bust may have any.
+    // FIX 4.0 has no ExecType(150), and the report of a bust may have any ExecType.
     let is_undo = matches!(trans, Some(b'1' | b'2'));
     let has_type = version > Version::Fix40 && !is_undo;
     let exec_type = byte(tag::EXEC_TYPE).or((!has_type).then_some(status))?;
@@ -366,7 +366,7 @@ fn report_with<'a>(
         b'1' | b'2' if traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
-        // An order that is good till cancel or till a date continues.
+        // An order that is good till cancel or till a date continues on the new day.
         b'D' if message.get(tag::EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
         b'D' => ReportKind::Restated,
         b'G' => ReportKind::Correct,

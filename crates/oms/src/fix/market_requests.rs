@@ -1,5 +1,5 @@
-//! SecurityStatusRequest(e) and TradingSessionStatusRequest(g) of a client, SecurityStatus(f) and TradingSessionStatus(h)
-//! for it. To a venue the OMS sends g.
+//! Requests of clients for the state of a market: SecurityStatusRequest(e) is answered by SecurityStatus(f),
+//! TradingSessionStatusRequest(g) by TradingSessionStatus(h). The OMS itself sends g to venues.
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag};
 
@@ -9,35 +9,35 @@ use crate::state::OmsState;
 use crate::values::ids::InstrumentNo;
 use crate::values::value::{Market, Text};
 
-/// SubscriptionRequestType(263).
+/// SubscriptionRequestType(263): what the client wants.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Subscription {
-    /// 0: the state now.
+    /// 0: the present state.
     State,
-    /// 1: the state now, and each change.
+    /// 1: the present state, and each later change.
     Updates,
-    /// SubscriptionRequestType(263) = 2: no more updates.
+    /// 2: no further updates.
     Nothing,
 }
 
-/// A request of a client.
+/// A client's request for the state of a market.
 #[derive(Clone, Debug)]
 pub(crate) struct MarketRequest {
     /// MsgType(35): e or g.
     pub kind: u8,
     /// SecurityStatusReqID(324) or TradSesReqID(335).
     pub id: Text,
-    /// The instrument of an e; `None` when it is unknown, and in a g, which is of all.
+    /// The instrument of an e; `None` when the OMS does not have the symbol, and in a g, which is for all markets.
     pub instrument: Option<InstrumentNo>,
     /// Symbol(55) of an e, TradingSessionID(336) of a g.
     pub(crate) name: Text,
 }
 
-/// Reads one.
+/// Reads a request.
 ///
 /// # Errors
 ///
-/// A field is missing, too long, or has no value that is supported.
+/// A field is missing, is too long, or has a value that is not supported.
 pub(crate) fn read(
     state: &OmsState,
     message: &Message<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn read(
     };
     let name = match kind {
         b'e' => required(message, name_tag)?,
-        // FIX 4.4 requires it in h, and not in g: 1 is the day session.
+        // FIX 4.4 requires TradingSessionID(336) in h, but not in g: 1 is the day session.
         _ => message.get(name_tag).unwrap_or(b"1"),
     };
     if name.len() > Text::MAX {
@@ -84,7 +84,7 @@ impl MarketRequest {
     }
 }
 
-/// Writes the state of a market; without one it is unknown.
+/// Writes the answer with the state of a market; `None` is written as an unknown state.
 pub(crate) fn write(
     request: &MarketRequest,
     market: Option<Market>,
@@ -107,11 +107,11 @@ pub(crate) fn write(
             answer.field(tag::TEXT, b"unknown symbol");
         }
     }
-    // There is room: it was checked.
+    // The outbox has room: that was checked before.
     let _ = answer.finish();
 }
 
-/// SecurityTradingStatus(326).
+/// SecurityTradingStatus(326) for the state of a market.
 fn trading_status(market: Option<Market>) -> u64 {
     match market {
         // Ready to trade.
@@ -127,7 +127,7 @@ fn trading_status(market: Option<Market>) -> u64 {
     }
 }
 
-/// TradSesStatus(340).
+/// TradSesStatus(340) for the state of a market.
 fn session_status(market: Option<Market>) -> u64 {
     match market {
         Some(Market::Open) => 2,
@@ -139,12 +139,12 @@ fn session_status(market: Option<Market>) -> u64 {
     }
 }
 
-/// Asks a venue for the state of trading, now and when it changes.
+/// Writes a request to a venue for the state of trading, now and whenever it changes.
 pub(crate) fn ask(line: SessionId, outbox: &mut Outbox) {
     let mut out = outbox.begin(line, b"g");
     out.field(tag::TRAD_SES_REQ_ID, b"1")
         .field(tag::TRADING_SESSION_ID, b"1")
         .char(tag::SUBSCRIPTION_REQUEST_TYPE, b'1');
-    // Without room the line keeps the state that it had.
+    // If the outbox has no room, the markets of the line keep their state.
     let _ = out.finish();
 }

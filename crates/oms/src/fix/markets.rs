@@ -1,4 +1,4 @@
-//! The state of a market in SecurityStatus(f) and TradingSessionStatus(h) of a venue.
+//! Reads the state of a market from SecurityStatus(f) and TradingSessionStatus(h) of a venue.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,17 +7,18 @@ use fixwire_protocol::{Message, tag, value};
 
 use crate::values::value::Market;
 
-/// State of a market in a message.
+/// The state of a market that a message reports.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct MarketReport<'a> {
     /// Symbol(55); empty for all symbols.
     pub symbol: &'a [u8],
     pub state: Market,
-    /// The field with the state.
+    /// The field that gives the state, as text.
     pub why: String,
 }
 
-/// Reads a market state; `None` when the message's status is no state of a market, for example an unknown value.
+/// Reads the state of a market; `None` when the message gives none, for example because the OMS does not use the value
+/// of its status.
 pub(crate) fn market<'a>(message: &Message<'a>) -> Option<MarketReport<'a>> {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let number = |tag| message.get(tag).and_then(|it| value::uint(it).ok());
@@ -35,13 +36,14 @@ pub(crate) fn market<'a>(message: &Message<'a>) -> Option<MarketReport<'a>> {
         ),
     };
     let state = match (of, status) {
-        // Ready to trade, resume, fast market; open.
+        // SecurityTradingStatus(326): Ready to trade, Resume, Fast Market; TradSesStatus(340): Open.
         (tag::SECURITY_TRADING_STATUS, 3 | 17 | 23) | (tag::TRAD_SES_STATUS, 2) => Market::Open,
-        // Pre-open, opening rotation.
+        // SecurityTradingStatus(326): Pre-open, Opening Rotation; TradSesStatus(340): Pre-Open.
         (tag::SECURITY_TRADING_STATUS, 21 | 22) | (tag::TRAD_SES_STATUS, 4) => Market::Auction,
-        // Opening delay, trading halt; halted.
+        // SecurityTradingStatus(326): Opening Delay, Trading Halt; TradSesStatus(340): Halted.
         (tag::SECURITY_TRADING_STATUS, 1 | 2) | (tag::TRAD_SES_STATUS, 1) => Market::Halted,
-        // Not available for trading, not traded on this market, post-close; closed.
+        // SecurityTradingStatus(326): Not available for trading, Not traded on this market, Post-close;
+        // TradSesStatus(340): Closed.
         (tag::SECURITY_TRADING_STATUS, 18 | 19 | 26) | (tag::TRAD_SES_STATUS, 3) => Market::Closed,
         _ => return None,
     };

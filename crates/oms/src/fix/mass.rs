@@ -1,5 +1,5 @@
-//! OrderMassCancelRequest(q) and OrderMassStatusRequest(AF) in, OrderMassCancelReport(r) and reports of each
-//! order out.
+//! Mass requests of clients: OrderMassCancelRequest(q), answered by OrderMassCancelReport(r), and
+//! OrderMassStatusRequest(AF), answered by a report for each order.
 
 use alloc::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use crate::values::value::{Number, Side, Text};
 ///
 /// # Errors
 ///
-/// A field that is missing.
+/// A required field is missing.
 pub(crate) fn mass_cancel<'a>(
     session: SessionNo,
     message: &Message<'a>,
@@ -43,7 +43,7 @@ pub(crate) fn mass_cancel<'a>(
     })
 }
 
-/// OrderMassCancelReport(r): how many orders are being cancelled, or why none is.
+/// Writes an OrderMassCancelReport(r): how many orders are being cancelled, or why no order is.
 pub(crate) fn report(
     state: &OmsState,
     id: &[u8],
@@ -96,7 +96,7 @@ pub(crate) fn report(
         );
     }
     client.put_number(state.events(), &mut report);
-    // There is room: it was checked before the event.
+    // The outbox has room: that was checked before the event.
     let _ = report.finish();
 }
 
@@ -107,17 +107,17 @@ pub(crate) struct Listing {
     pub(crate) id: Text,
     pub(crate) total: u64,
     pub(crate) left: VecDeque<Number>,
-    /// No report was written yet.
+    /// Whether no report was written yet.
     pub(crate) is_new: bool,
-    /// Why no order is listed.
+    /// Why no order is listed; `None` if orders are listed.
     pub(crate) why: Option<Why>,
 }
 
-/// Reads an OrderMassStatusRequest(AF): which orders are to be listed.
+/// Reads an OrderMassStatusRequest(AF): which orders the client wants listed.
 ///
 /// # Errors
 ///
-/// A field that is missing.
+/// A required field is missing.
 pub(crate) fn listing(
     state: &OmsState,
     session: SessionNo,
@@ -170,7 +170,7 @@ impl Listing {
         self.client.session
     }
 
-    /// Reports the next order; false when no order is left.
+    /// Writes the report of the next order; returns false when no order is left.
     pub(crate) fn step(&mut self, state: &OmsState, outbox: &mut Outbox) -> bool {
         let Some(number) = self.left.pop_front() else {
             if self.is_new {
@@ -189,14 +189,14 @@ impl Listing {
                 };
                 execution(state, order, (b'I', b""), Some(listed), self.client, outbox);
             }
-            // It was closed and removed from memory meanwhile.
+            // The order was closed and removed from memory in the meantime.
             None if is_last => self.report_none(state, outbox),
             None => {}
         }
         !is_last
     }
 
-    /// OrdStatus(39) = 8: no matching order, or no order left.
+    /// Writes a report with OrdStatus(39) = 8: no order matches, or no matching order is left.
     fn report_none(&self, state: &OmsState, outbox: &mut Outbox) {
         let mut report = outbox.begin(self.client.session, b"8");
         report
@@ -207,7 +207,7 @@ impl Listing {
             .field(tag::EXEC_ID, b"0")
             .char(tag::EXEC_TYPE, b'I')
             .char(tag::ORD_STATUS, b'8')
-            // Required there; there is no order that has them.
+            // The report must have these fields, but there is no order from which to take them.
             .field(tag::SYMBOL, b"[N/A]")
             .char(tag::SIDE, b'1')
             .uint(tag::LEAVES_QTY, 0)

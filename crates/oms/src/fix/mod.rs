@@ -1,4 +1,5 @@
-//! FIX on both sides: client requests become inputs; events become reports to clients and orders to venues.
+//! FIX on both sides: requests of clients become inputs of the core; its events become reports to clients and orders to
+//! venues.
 
 pub(crate) mod before;
 pub(crate) mod carried;

@@ -4,24 +4,24 @@ use fixwire_protocol::{Decimal, Message, Tag, tag};
 
 use crate::values::value::PriceField;
 
-/// One entry of NoMDEntries(268).
+/// An entry of NoMDEntries(268).
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry<'a> {
     kind: Option<PriceField>,
-    /// The entry has MDEntryType(269), with any value.
+    /// Whether the entry has MDEntryType(269), with any value.
     has_type: bool,
     symbol: Option<&'a [u8]>,
     price: Option<Decimal>,
-    /// MDUpdateAction(279) = 2, or 3 or 4, which delete further levels too.
+    /// MDUpdateAction(279) is 2, Delete, or 3 or 4, which also delete further price levels.
     is_deleted: bool,
-    /// The price is not of the best level.
+    /// Whether the price belongs to another level than the best.
     is_deep: bool,
 }
 
-/// Gets a symbol, which price, and the price; `None` for a price that is no longer known.
+/// A function that gets a symbol, the kind of price, and the price; `None` for a price that is no longer known.
 type Found<'a> = dyn FnMut(&[u8], PriceField, Option<Decimal>) + 'a;
 
-/// Passes each price to `found`.
+/// Passes each price of a message to `found`.
 pub(crate) fn each(message: &Message<'_>, found: &mut Found<'_>) {
     if message.msg_type() == b"W" {
         snapshot(message, found);
@@ -30,7 +30,7 @@ pub(crate) fn each(message: &Message<'_>, found: &mut Found<'_>) {
     }
 }
 
-/// The whole market of a symbol: bid and offer that are not in it are not known. A last trade that is not in it stays.
+/// Reads all prices of a symbol. A bid or offer that is missing is no longer known; a last price that is missing stays.
 fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
     let (mut bid, mut offer, mut last) = (None, None, None);
@@ -52,7 +52,7 @@ fn snapshot(message: &Message<'_>, found: &mut Found<'_>) {
     found(symbol, PriceField::Offer, offer);
 }
 
-/// Changes; an entry without Symbol(55) has the Symbol of the entry before.
+/// Reads changes of prices. An entry without Symbol(55) has the Symbol of the entry before it.
 fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     let mut symbol = None;
     entries(message, tag::MD_UPDATE_ACTION, |entry| {
@@ -61,7 +61,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
             return;
         };
         if !entry.has_type {
-            // It names an entry by MDEntryID(278) or MDEntryRefID(280), and these are not kept.
+            // The entry is named by MDEntryID(278) or MDEntryRefID(280), which the OMS does not keep.
             found(symbol, PriceField::Bid, None);
             found(symbol, PriceField::Offer, None);
             return;
@@ -71,7 +71,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
         };
         match (kind, entry.price) {
             _ if entry.is_deep => {}
-            // A trade is not undone.
+            // Deleting the entry of a trade does not change the last price.
             (PriceField::Last, _) if entry.is_deleted => {}
             (kind, _) if entry.is_deleted => found(symbol, kind, None),
             (kind, Some(price)) => found(symbol, kind, Some(price)),
@@ -80,7 +80,7 @@ fn increments(message: &Message<'_>, found: &mut Found<'_>) {
     });
 }
 
-/// The entries; each begins with the tag `first`.
+/// Passes the entries of a message to `each`; each entry begins with the tag `first`.
 fn entries<'a>(message: &Message<'a>, first: Tag, mut each: impl FnMut(&Entry<'a>)) {
     let fields = message.fields().iter();
     let mut fields = fields.skip_while(|field| field.tag != tag::NO_MD_ENTRIES);

@@ -1,4 +1,5 @@
-//! Quote(S) and QuoteCancel(Z) in, QuoteStatusReport(AI) out, in FIX 4.2 QuoteAcknowledgement(b).
+//! Quotes in messages: a client's Quote(S) and QuoteCancel(Z) are answered by QuoteStatusReport(AI), in FIX 4.2 by
+//! QuoteAcknowledgement(b).
 
 use core::fmt::Write as _;
 
@@ -21,7 +22,7 @@ use crate::values::reason::Why;
 use crate::values::show::{Sentence, price};
 use crate::values::value::{End, Number, Text, TimeInForce};
 
-/// QuoteStatus(297), QuoteAckStatus(297) in FIX 4.2.
+/// QuoteStatus(297), called QuoteAckStatus in FIX 4.2.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum QuoteStatus {
     Accepted = 0,
@@ -35,7 +36,7 @@ enum QuoteStatus {
     Canceled = 17,
 }
 
-/// QuoteID(117), of a length that the orders of a quote can keep.
+/// QuoteID(117), if it is short enough for the ClOrdIDs of the two orders.
 fn quote_id<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
     let id = required(message, tag::QUOTE_ID)?;
     if id.len() > NewQuote::ID_MOST {
@@ -56,7 +57,7 @@ fn number(message: &Indexed<'_, '_>, tag: Tag) -> Result<Decimal, Refusal> {
 ///
 /// # Errors
 ///
-/// A field is missing or not a number.
+/// A field is missing, or is not a number.
 pub(crate) fn quote<'a>(
     session: SessionNo,
     message: &Indexed<'_, 'a>,
@@ -74,7 +75,7 @@ pub(crate) fn quote<'a>(
             number(message, tag::OFFER_PX)?,
             number(message, tag::OFFER_SIZE)?,
         ),
-        // The FIX dictionaries give S no TimeInForce(59); a dictionary of one's own may.
+        // The FIX dictionaries have no TimeInForce(59) in S, but a custom dictionary may have it.
         tif: match message.get(tag::TIME_IN_FORCE) {
             None => Some(TimeInForce::Day),
             Some(_) => byte(message, tag::TIME_IN_FORCE)
@@ -107,7 +108,7 @@ pub(crate) fn cancel<'a>(
     required(message, tag::QUOTE_CANCEL_TYPE)?;
     let kind = byte(message, tag::QUOTE_CANCEL_TYPE).unwrap_or_default();
     let id = match (kind, message.get(tag::QUOTE_ID)) {
-        // FIX 5.0 SP2 does not require it.
+        // FIX 5.0 SP2 does not require QuoteID(117) here.
         (b'1' | b'4', None) => &b"NONE"[..],
         _ => quote_id(message)?,
     };
@@ -120,7 +121,7 @@ pub(crate) fn cancel<'a>(
     })
 }
 
-/// Answers a request of a quote: taken, refused, or being cancelled.
+/// Answers a quote or a cancel of quotes: accepted, refused, or orders being cancelled.
 pub(crate) fn report(
     state: &OmsState,
     event: &QuoteEvent<'_>,
@@ -166,7 +167,7 @@ pub(crate) fn report(
                 _ => QuoteStatus::Canceled,
             };
             let mut sentence = Sentence::new();
-            // There is room for any number.
+            // The sentence has room for any number.
             let _ = write!(sentence, "orders being cancelled: {orders}");
             let answer = begin((id, named), status, client, outbox);
             finish(state, sentence.bytes(), client, answer);
@@ -178,7 +179,8 @@ pub(crate) fn report(
 }
 
 impl Client {
-    /// QuoteStatusReport(AI) has QuoteRejectReason(300) from FIX 5.0 SP1 on; QuoteAcknowledgement(b) has it.
+    /// Whether the answer has QuoteRejectReason(300): QuoteStatusReport(AI) has it from FIX 5.0 SP1 on,
+    /// QuoteAcknowledgement(b) always.
     fn has_reject_reason(self) -> bool {
         self.is_old() || self.version >= Version::Fix50Sp1
     }
@@ -210,7 +212,7 @@ fn begin<'o>(
     let mut answer = outbox.begin(client.session, kind);
     answer.field(tag::QUOTE_ID, id);
     if !client.is_old() {
-        // Required in FIX 4.4, also where no symbol is meant.
+        // FIX 4.4 requires Symbol(55) also if the answer is not about one symbol.
         answer.field(tag::SYMBOL, symbol.unwrap_or(b"[N/A]"));
     }
     answer.uint(tag::QUOTE_STATUS, status as u64);
@@ -225,11 +227,11 @@ fn finish(state: &OmsState, text: &[u8], client: Client, mut answer: Body<'_>) {
     if !text.is_empty() {
         answer.field(tag::TEXT, text);
     }
-    // There is room: it was checked before the event.
+    // The outbox has room: that was checked before the event.
     let _ = answer.finish();
 }
 
-/// Writes the status of a quote, with both sides as they are.
+/// Writes the status of a quote, with the present state of both sides.
 fn status(
     state: &OmsState,
     bid: Number,
@@ -260,7 +262,8 @@ fn status(
     finish(state, text, client, answer);
 }
 
-/// A report of a side was written: the status of its quote, when that has changed. `last` is the quantity of a fill.
+/// Writes the status of a quote if it has changed, after a report of one of its sides. `last` is the quantity of the
+/// fill.
 #[cold]
 pub(super) fn side_changed(
     state: &OmsState,
@@ -276,7 +279,7 @@ pub(super) fn side_changed(
     let other = state.orders().get(other).map(|other| other.state);
     let ended = End::Cancelled;
     let other = match other.unwrap_or(OrderState::Ended(ended)) {
-        // Its client knows it so.
+        // The client knows a lapsed order as expired.
         OrderState::Lapsed => OrderState::Ended(End::Expired),
         other => other,
     };
@@ -284,7 +287,7 @@ pub(super) fn side_changed(
     let is_last_fill = order.state == OrderState::Ended(End::Filled)
         && order.filled.saturating_sub(last) < order.quantity;
     let (is, text): (QuoteStatus, &[u8]) = match kind {
-        // Accepted, and the other side is accepted, or rejected, already.
+        // This side is accepted, and the other side was already accepted or rejected.
         b'0' if other == rejected => (QuoteStatus::Accepted, b"the other side was rejected"),
         b'0' if other.is_answered() => (QuoteStatus::Accepted, b""),
         b'8' if other == rejected => (QuoteStatus::Rejected, b"both sides were rejected"),
@@ -298,7 +301,7 @@ pub(super) fn side_changed(
         }
         _ => return,
     };
-    // FIX 4.2 has no value for a quote that has left the market.
+    // FIX 4.2 has no status for a quote that was removed from the market.
     let is_known = matches!(is, QuoteStatus::Accepted | QuoteStatus::Rejected);
     if is_known || !client.is_old() {
         status(state, bid, (is, text), client, outbox);

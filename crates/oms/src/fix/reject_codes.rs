@@ -1,26 +1,26 @@
-//! OrdRejReason(103) and CxlRejReason(102) for a client: the venue's code where the client's version has it, else Other (99),
-//! which FIX 4.2 does not have: there it is the broker's or the exchange's option.
+//! OrdRejReason(103) and CxlRejReason(102) for a client: the venue's code if the client's FIX version has it, else 99,
+//! Other. FIX 4.2 does not have 99: there the code is the broker's or the exchange's option.
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::tag;
 
 use crate::values::reason::{Reason, Why};
 
-/// Other.
+/// 99, Other, in both fields.
 const OTHER: u64 = 99;
 
-/// The tag of a venue's code, and the code.
+/// The tag of the venue's code, and the code; `None` if the reason has no code of a venue.
 fn venue_code(reason: &Reason) -> Option<(u32, u64)> {
     let tag = u32::try_from(reason.limit).ok().filter(|tag| *tag > 0)?;
     let is_venue = reason.why == Why::Venue;
     is_venue.then_some((tag, u64::try_from(reason.value).ok()?))
 }
 
-/// OrdRejReason(103).
+/// OrdRejReason(103) for a reason, in a client's FIX version.
 pub(super) fn ord_rej_reason(reason: &Reason, version: Version) -> u64 {
     let code = match venue_code(reason) {
         Some((tag::ORD_REJ_REASON, code)) => code,
-        // Unknown security: unknown symbol.
+        // BusinessRejectReason(380) = 2, Unknown Security, becomes 1, Unknown symbol.
         Some((tag::BUSINESS_REJECT_REASON, 2)) => 1,
         Some(_) => OTHER,
         None => reason.why.ord_rej_reason(),
@@ -38,11 +38,12 @@ pub(super) fn ord_rej_reason(reason: &Reason, version: Version) -> u64 {
     }
 }
 
-/// CxlRejReason(102).
+/// CxlRejReason(102) for a reason, in a client's FIX version.
 pub(super) fn cxl_rej_reason(reason: &Reason, version: Version) -> u64 {
     let code = match (venue_code(reason), reason.why) {
         (Some((tag::CXL_REJ_REASON, code)), _) => code,
-        // An ExecutionReport(8) rejects the request: too late to enter, unknown order, duplicate.
+        // The venue rejected the request by an ExecutionReport(8) with OrdRejReason(103): too late to enter, unknown
+        // order, duplicate.
         (Some((tag::ORD_REJ_REASON, 4)), _) => 0,
         (Some((tag::ORD_REJ_REASON, 5) | (tag::BUSINESS_REJECT_REASON, 1)), _) => 1,
         (Some((tag::ORD_REJ_REASON, 6)), _) => 6,

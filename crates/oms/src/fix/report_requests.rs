@@ -1,4 +1,5 @@
-//! ApplicationMessageRequest(BW) in, ApplicationMessageRequestAck(BX) and ApplicationMessageReport(BY) out.
+//! Requests of clients for earlier reports: ApplicationMessageRequest(BW) is answered by
+//! ApplicationMessageRequestAck(BX), and after the reports by ApplicationMessageReport(BY).
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, Tag, tag, value};
 
@@ -9,11 +10,11 @@ use crate::values::show::two_numbers;
 /// ApplReqType(1347).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ReportRequestKind {
-    /// 0: reports are sent again.
+    /// 0: send the reports of a range again.
     Resend,
-    /// 2: the last number.
+    /// 2: give the number of the last report.
     Last,
-    /// 5: a request is given up.
+    /// 5: give up an earlier request.
     Stop,
 }
 
@@ -38,9 +39,9 @@ pub(crate) struct ReportsAsked<'a> {
     pub appl_id: &'a [u8],
     /// ApplBegSeqNum(1182).
     pub first: u64,
-    /// ApplEndSeqNum(1183); 0 for all.
+    /// ApplEndSeqNum(1183); 0 for no end.
     pub last: u64,
-    /// Filter of the reports.
+    /// Which reports of the range are wanted.
     pub filter: ReportFilter,
 }
 
@@ -48,7 +49,7 @@ pub(crate) struct ReportsAsked<'a> {
 ///
 /// # Errors
 ///
-/// A field that is missing, or whose value is not supported.
+/// A field is missing, or has a value that is not supported.
 pub(crate) fn asked<'a>(
     message: &Message<'a>,
     report_filter: Tag,
@@ -68,7 +69,7 @@ pub(crate) fn asked<'a>(
         b"5" => ReportRequestKind::Stop,
         _ => return Err(Refusal::ValueOutOfRange(tag::APPL_REQ_TYPE)),
     };
-    // There is one application.
+    // A request can name only one application.
     if message
         .get(tag::NO_APPL_IDS)
         .is_some_and(|count| count != b"1")
@@ -98,11 +99,11 @@ pub(crate) fn asked<'a>(
 /// Why reports are not sent again: ApplResponseType(1348) and ApplResponseError(1354).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum NoReports {
-    /// The request has another ApplID.
+    /// The request has an ApplID other than the one of the settings.
     UnknownApplication,
-    /// The range is empty, or the journal has it no longer.
+    /// The range is empty, or the journal no longer has it.
     NotAvailable,
-    /// The session has not the right to request reports.
+    /// The session does not have the right to request reports.
     NotAuthorized,
 }
 
@@ -116,12 +117,12 @@ impl NoReports {
     }
 }
 
-/// A request for reports as its answers name it.
+/// The values of a request for reports that its answers repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReportAnswer<'a> {
-    /// The client.
+    /// The session of the client.
     pub to: SessionId,
-    /// Number of the request.
+    /// Number that the OMS has given to the request.
     pub number: u64,
     /// ApplReqID(1346).
     pub id: &'a [u8],
@@ -136,7 +137,7 @@ pub(crate) struct ReportAnswer<'a> {
 }
 
 impl ReportAnswer<'_> {
-    /// Writes an ApplicationMessageRequestAck(BX): the request is carried out, or why not, with a text.
+    /// Writes an ApplicationMessageRequestAck(BX): accepted, or refused for the reason `why`, with a text.
     pub(crate) fn acknowledge(&self, why: Option<(NoReports, &[u8])>, outbox: &mut Outbox) {
         let codes = why.map(|(why, _)| why.codes());
         let mut ack = outbox.begin(self.to, b"BX");
@@ -163,11 +164,11 @@ impl ReportAnswer<'_> {
         if let Some((_, text)) = why.filter(|(_, text)| !text.is_empty()) {
             ack.field(tag::TEXT, text);
         }
-        // There is room: it was checked before.
+        // The outbox has room: that was checked before.
         let _ = ack.finish();
     }
 
-    /// Writes an ApplicationMessageReport(BY): all reports of the request were sent.
+    /// Writes an ApplicationMessageReport(BY), which says that all reports of the request were sent.
     pub(crate) fn complete(&self, outbox: &mut Outbox) {
         let mut report = outbox.begin(self.to, b"BY");
         report
@@ -184,25 +185,25 @@ impl ReportAnswer<'_> {
     }
 }
 
-/// Filter of the reports of a range. A report must match all that is set.
+/// Selects reports of a range. A report must fulfil each condition that is true.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportFilter {
-    /// `last`: the last report of each order.
+    /// `last`: only the last report of each order.
     pub(crate) last: bool,
-    /// `working`: reports of orders that are open at the end of the range.
+    /// `working`: only reports of orders that are open at the end of the range.
     pub(crate) working: bool,
-    /// `fills`: fills.
+    /// `fills`: only fills.
     pub(crate) fills: bool,
-    /// `with-fills`: reports of orders with a fill.
+    /// `with-fills`: only reports of orders that have a fill.
     pub(crate) with_fills: bool,
-    /// `no-pending`: nothing of an order that waits.
+    /// `no-pending`: no reports about an order or request that is still pending.
     pub(crate) no_pending: bool,
-    /// `no-external`: nothing of an order placed elsewhere.
+    /// `no-external`: no reports about an order placed elsewhere.
     pub(crate) no_external: bool,
 }
 
 impl ReportFilter {
-    /// Reads names, separated by blanks; `None` for an unknown name.
+    /// Reads the names of conditions, separated by blanks; `None` when a name does not exist.
     pub(crate) fn of(names: &[u8]) -> Option<Self> {
         let mut filter = Self::default();
         for name in names.split(|byte| *byte == b' ') {

@@ -1,4 +1,4 @@
-//! The report of an event for the client that receives it.
+//! Chooses and writes the report of an event for the client that receives it.
 
 use fixwire_protocol::{Message, Outbox};
 
@@ -8,8 +8,8 @@ use super::{changed, inquiries, leg_reports, mass, quotes};
 use crate::state::OmsState;
 use crate::state::event::{OrderEvent, QuoteEvent, RequestEvent};
 
-/// Writes the report of an event, live or again. `message` is the client message that caused the event; the report of
-/// a rejected new order repeats fields of it.
+/// Writes the report of an event, for the first time or again. `message` is the client message that caused the event;
+/// the report of a rejected new order repeats fields of it.
 pub(crate) fn report(
     state: &OmsState,
     event: &OrderEvent<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn report(
     }
 }
 
-/// A request was queued, refused, or cancels many orders.
+/// Reports a request that was queued, that was refused, or that cancels many orders.
 fn of_request(
     state: &OmsState,
     event: &RequestEvent<'_>,
@@ -56,7 +56,7 @@ fn of_request(
     outbox: &mut Outbox,
 ) {
     match *event {
-        // A request is not reported before it was sent.
+        // A queued replace or cancel is reported only once it is sent.
         RequestEvent::Queued { number } => {
             let text = b"queued: waiting for a session to the venue";
             plain(state, number, (b'A', text, None), client, outbox);

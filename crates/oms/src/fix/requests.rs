@@ -13,7 +13,7 @@ pub(super) fn required<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
 }
 
-/// ClOrdID(11) or OrigClOrdID(41), of a length that orders keep.
+/// ClOrdID(11) or OrigClOrdID(41), if it is short enough for an order.
 pub(super) fn id<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let id = required(message, tag)?;
     if id.len() > Text::MAX {
@@ -30,7 +30,7 @@ fn optional(message: &Indexed<'_, '_>, tag: Tag) -> Result<Option<Decimal>, Refu
     }
 }
 
-/// Account(1). One without a value is refused: the default account is for a request without the field.
+/// Account(1). A field without a value is refused: the default account is only for a request without the field.
 fn account<'a>(message: &Indexed<'_, 'a>) -> Result<&'a [u8], Refusal> {
     match message.get(tag::ACCOUNT) {
         Some(b"") => Err(Refusal::ValueOutOfRange(tag::ACCOUNT)),
@@ -45,7 +45,7 @@ pub(super) fn byte(message: &Indexed<'_, '_>, tag: Tag) -> Option<u8> {
     }
 }
 
-/// HandlInst(21); 0 for one of several bytes.
+/// HandlInst(21) as one byte; 0 for a value of several bytes.
 pub(super) fn handling(message: &Indexed<'_, '_>) -> Option<u8> {
     match message.get(tag::HANDL_INST)? {
         [byte] => Some(*byte),
@@ -53,17 +53,17 @@ pub(super) fn handling(message: &Indexed<'_, '_>) -> Option<u8> {
     }
 }
 
-/// Whether the OMS handles an order as HandlInst(21) asks: automatically.
+/// Whether the OMS can handle an order as HandlInst(21) says: only automatically.
 #[inline]
 pub(crate) fn is_automatic(message: &Indexed<'_, '_>) -> bool {
     matches!(handling(message), None | Some(b'1' | b'2'))
 }
 
-/// The locate of a NewOrderSingle(D) for a short sale.
+/// Reads the locate of a NewOrderSingle(D) for a short sale.
 ///
 /// # Errors
 ///
-/// A value is too long, or no character.
+/// A value is too long, or is not a single character.
 #[inline]
 pub(crate) fn locate<'a>(message: &Indexed<'_, 'a>) -> Result<Locate<'a>, Refusal> {
     let reqd = match message.get(tag::LOCATE_REQD) {
@@ -82,7 +82,7 @@ pub(crate) fn locate<'a>(message: &Indexed<'_, 'a>) -> Result<Locate<'a>, Refusa
 ///
 /// # Errors
 ///
-/// A field is missing or not a number.
+/// A field is missing, or is not a number.
 pub(crate) fn new_order<'a>(
     session: SessionNo,
     message: &Indexed<'_, 'a>,

@@ -9,9 +9,9 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::value::Side;
 
-/// 442 of an individual leg.
+/// MultiLegReportingType(442) = 2, individual leg of a multi-leg security.
 pub(super) const OF_LEG: u8 = b'2';
-/// 442 of a spread.
+/// MultiLegReportingType(442) = 3, multi-leg security.
 const OF_SPREAD: u8 = b'3';
 
 /// Writes SecurityType(167) of a spread; FIX 4.2 has no value for it.
@@ -27,7 +27,7 @@ pub(super) fn put_security_type(
     }
 }
 
-/// Writes in a report of a spread that it is one.
+/// Writes into a report that it is about a spread.
 #[cold]
 pub(super) fn put_spread(state: &OmsState, order: &Order, version: Version, report: &mut Body<'_>) {
     if state.spreads.legs(order.instrument).is_some() {
@@ -36,12 +36,12 @@ pub(super) fn put_spread(state: &OmsState, order: &Order, version: Version, repo
     }
 }
 
-/// Whether a report of a venue is of a leg.
+/// Whether a venue's report is about a leg of a spread.
 pub(crate) fn is_of_leg(message: &Message<'_>) -> bool {
     message.get(tag::MULTI_LEG_REPORTING_TYPE) == Some(&[OF_LEG])
 }
 
-/// Reads the legs with a price in the report of a spread's fill; returns their number.
+/// Reads the legs that have a price in the report of a spread's fill; returns them and their number.
 #[cold]
 pub(crate) fn legs<'a>(message: &Message<'a>) -> ([FillOfLeg<'a>; 2], usize) {
     let (mut legs, mut count) = ([FillOfLeg::default(); 2], 0_usize);
@@ -71,7 +71,7 @@ pub(crate) fn legs<'a>(message: &Message<'a>) -> ([FillOfLeg<'a>; 2], usize) {
             _ => {}
         }
     }
-    // Without prices the legs only say what the spread is.
+    // Legs without prices only say which legs the spread has.
     let is_told = count == 2 && legs.iter().all(|leg| leg.price.is_some());
     (legs, if is_told { 2 } else { 0 })
 }

@@ -9,7 +9,7 @@ use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
-/// Says how an order stands.
+/// Writes a report of the present state of an order.
 pub(crate) fn answer(state: &OmsState, order: &Order, client: Client, outbox: &mut Outbox) {
     execution(state, order, (b'I', b""), None, client, outbox);
 }

@@ -9,7 +9,7 @@ use crate::state::parents::FamilyRole;
 use crate::values::own_tags::{OwnTags, get};
 use crate::values::value::PriceField;
 
-/// The longest validity: a day.
+/// Maximum validity: a day, in milliseconds.
 const MOST_MS: u64 = 86_400_000;
 
 /// Reads the validity of an OrderCancelReplaceRequest(G).
@@ -27,11 +27,11 @@ pub(crate) fn validity(message: &Message<'_>, own: &OwnTags) -> Result<Option<i6
     }
 }
 
-/// Reads the terms of an order that are not in its usual fields.
+/// Reads the terms of a new order that are not in its usual fields.
 ///
 /// # Errors
 ///
-/// A value is not supported: the order must not go out without its condition.
+/// A value is not supported: the order must not be sent without its condition.
 #[cold]
 pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refusal> {
     let valid_for = match get(message, own.validity).map(value::uint) {
@@ -60,12 +60,12 @@ pub(crate) fn terms(message: &Message<'_>, own: &OwnTags) -> Result<Terms, Refus
     })
 }
 
-/// Reads what only a client with parent orders says: HandlInst(21) = 3 makes a parent, RefOrderID(1080) names that of
-/// a child.
+/// Reads the fields that only a client with parent orders may use: HandlInst(21) = 3 makes an order a parent,
+/// RefOrderID(1080) names the parent of a child.
 ///
 /// # Errors
 ///
-/// An order is a parent and a child, or names two parents; RefOrderIDSource(1081) is not 1, OrderID(37).
+/// The order is a parent and also a child, or names two parents, or RefOrderIDSource(1081) is not 1, OrderID(37).
 #[cold]
 pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refusal> {
     if let Some(text) = message.get(tag::REF_ORDER_ID) {
@@ -93,7 +93,7 @@ pub(crate) fn role(message: &Message<'_>, terms: &mut Terms) -> Result<(), Refus
     Ok(())
 }
 
-/// What a replace takes away from the quantity of its order.
+/// Reads the quantity by which a replace reduces its order.
 ///
 /// # Errors
 ///
@@ -109,7 +109,8 @@ pub(crate) fn reduce_by(message: &Message<'_>, tag: Tag) -> Result<Option<Decima
     Ok(Some(by))
 }
 
-/// TriggeringInstruction: the order is activated when a price of its own symbol reaches or passes the trigger price.
+/// Reads the TriggeringInstruction: the order is activated when a price of its own symbol reaches or passes the trigger
+/// price.
 fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
     let trigger = tag::TRIGGER_TYPE..=tag::TRIGGER_TRADING_SESSION_SUB_ID;
     let mut fields = message.fields().iter().map(|field| field.tag);
@@ -133,7 +134,7 @@ fn trigger(message: &Message<'_>) -> Result<Option<PriceCondition>, Refusal> {
         Some(_) => Err(Refusal::ValueOutOfRange(tag)),
         None => Err(Refusal::ConditionallyRequiredFieldMissing(tag)),
     };
-    // Price movement; activate.
+    // TriggerType(1100) = 4, Price Movement; TriggerAction(1101) = 1, Activate.
     is(tag::TRIGGER_TYPE, b"4")?;
     is(tag::TRIGGER_ACTION, b"1")?;
     if message.has(tag::TRIGGER_SYMBOL) {

@@ -1,7 +1,7 @@
-//! Fields of a venue's report that its client and its drop copies get as the venue sent them.
+//! Fields of a venue's report that the client and drop copies get unchanged.
 //!
-//! They are taken from the venue's message when the report is written: live, and when it is made again from the journal,
-//! which keeps each message with its notes.
+//! The OMS takes these fields from the venue's message whenever it writes the report. When it makes the report again,
+//! it takes them from the journal, which keeps each message with its notes.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 use crate::values::venue_id::VenueId;
 
-/// Maximum length of these fields in a report.
+/// Maximum number of bytes of such fields in a report.
 const MOST: usize = 1 << 10;
 
 /// An ExecutionReport(8) of a venue that has such fields.
@@ -31,18 +31,19 @@ pub(crate) struct VenueFields<'a> {
     /// The dictionaries of all sessions, each once.
     dictionaries: &'a [Arc<Dictionary>],
     order: Number,
-    /// It is of a leg of the order's spread.
+    /// Whether the report is about a leg of the order's spread.
     is_leg: bool,
     /// ExecType(150).
     kind: Option<&'a [u8]>,
-    /// ExecID(17), for SecondaryExecID(527).
+    /// ExecID(17), which clients get as SecondaryExecID(527); `None` if they do not get it.
     exec_id: Option<&'a [u8]>,
-    /// The report has the venue's ExecID as its own.
+    /// Whether the report to the client has the venue's ExecID(17) as its own.
     is_passed: bool,
 }
 
 impl<'a> VenueFields<'a> {
-    /// The fields of a message, if it is a report of an order with our id; with the ExecID(17) of these lines.
+    /// The fields of a message, if it is an ExecutionReport(8) for an order of the OMS. `exec_id_lines` are the lines
+    /// whose ExecID(17) clients get.
     pub(crate) fn of(
         message: &'a Message<'a>,
         state: &OmsState,
@@ -79,13 +80,14 @@ impl<'a> VenueFields<'a> {
             is_leg,
             kind,
             exec_id,
-            // A venue may use it for the spread and its legs.
+            // A venue may use the same ExecID(17) for a spread and its legs.
             is_passed: !is_leg && passed.is_some_and(|(of, _)| kind == Some(&[of])),
         })
     }
 
-    /// Whether the report of an event tells what the message says. Another message than New may acknowledge an order too,
-    /// and end or reject others: its fields are in the report of what it is about, once.
+    /// Whether the report of an event gets the fields of the message. A message other than New may also imply that an
+    /// order was accepted, or end or reject other requests: its fields are only in the report that the message is
+    /// about.
     pub(crate) fn is_of(&self, event: &OrderEvent<'_>, before: &Before) -> bool {
         let is_said = match event {
             OrderEvent::Order(LifecycleEvent::Accepted { .. }) => self.kind == Some(b"0"),
@@ -123,7 +125,7 @@ impl<'a> VenueFields<'a> {
         is_new && matches!(self.kind, Some(b"F" | b"1" | b"2"))
     }
 
-    /// Whether the venue's group goes on behind its last field that a receiver knows.
+    /// Whether the venue's group continues after the last field of it that the receiver's dictionary has.
     fn goes_on(&self, count: Tag, end: usize) -> bool {
         let next = self.message.fields().get(end);
         let dictionaries = self.dictionaries.iter();
@@ -131,14 +133,14 @@ impl<'a> VenueFields<'a> {
         next.is_some_and(|next| groups.any(|group| has_member(group, next.tag)))
     }
 
-    /// Tags of the fields that could go to clients, members of groups too.
+    /// Tags of the fields that clients may get, members of groups included.
     pub(crate) fn tags(&self) -> impl Iterator<Item = Tag> {
         let fields = self.message.fields().iter().map(|field| field.tag);
         fields.filter(|tag| goes_to_client(*tag, report_bit(b"8")))
     }
 
-    /// Writes a report with these fields into `new`, as far as the receiver's dictionary has them; `left` gets the tags of
-    /// the others. `new` stays empty without such fields.
+    /// Writes a report with these fields into `new`, if the receiver's dictionary has them; passes the tags of the
+    /// other fields to `left`. `new` stays empty if there is no such field.
     pub(crate) fn write(
         &self,
         event: &OrderEvent<'_>,
@@ -147,7 +149,7 @@ impl<'a> VenueFields<'a> {
         new: &mut Vec<u8>,
         mut left: impl FnMut(Tag),
     ) {
-        // The child's report has it.
+        // The report of the child has the ExecID.
         let is_passed = self.is_passed && !matches!(event, OrderEvent::Parent(_));
         if let Some(id) = self.message.get(tag::EXEC_ID).filter(|_| is_passed) {
             for field in each_field(report) {
@@ -167,7 +169,7 @@ impl<'a> VenueFields<'a> {
         while let Some(field) = fields.get(at) {
             let start = at;
             at += 1;
-            // What the OMS says itself counts.
+            // A field that the OMS writes itself has precedence.
             if !goes_to_client(field.tag, bit) || self.is_said(report, field.tag) {
                 continue;
             }
@@ -220,7 +222,8 @@ impl<'a> VenueFields<'a> {
         }
     }
 
-    /// Whether a report has a field already, or a text of the OMS that this one would encode.
+    /// Whether a report already has a field, or has a Text(58) of the OMS of which this field would be the encoded
+    /// form.
     fn is_said(&self, report: &[u8], tag: Tag) -> bool {
         let is_encoded = matches!(tag, 354 | 355);
         let own =
@@ -231,7 +234,7 @@ impl<'a> VenueFields<'a> {
         })
     }
 
-    /// One field, or a length with its data; `None` for data of another length.
+    /// Number of fields of a single value: 1, or 2 for a length with its data; `None` if the data has another length.
     fn single_len(&self, at: usize) -> Option<usize> {
         let fields = self.message.fields();
         let tag = fields[at].tag;
@@ -244,7 +247,7 @@ impl<'a> VenueFields<'a> {
     }
 }
 
-/// Whether a body has a field.
+/// Whether a body has a field with this tag.
 fn has(body: &[u8], tag: Tag) -> bool {
     each_field(body).any(|field| field.tag == tag)
 }

@@ -1,4 +1,5 @@
-//! `carry`, `set`, `map`, `drop` and `refuse`: what becomes of fields of requests, for a user or a line group.
+//! The keys `carry`, `set`, `map`, `drop` and `refuse` of a user or a line group: what the OMS does with fields of
+//! requests.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -15,10 +16,10 @@ use crate::values::fields::carried::has_member;
 use crate::values::fields::contract::{Contract, ContractKey, FieldRule, MapTable};
 use crate::values::fields::field_table::{REQUESTS, why_not};
 
-/// The versions that clients speak.
+/// The FIX versions that clients use.
 const VERSIONS: [Version; 3] = [Version::Fix42, Version::Fix44, Version::Fix50Sp2];
 
-/// What a key says, for the differences of a reload.
+/// The value of a key as text, for the list of changes of a reload.
 pub(super) fn shown(contract: &Contract, key: ContractKey) -> String {
     let between = match key {
         ContractKey::Map => "; ",
@@ -33,7 +34,7 @@ impl Reader<'_> {
             .get_or_init(|| VERSIONS.map(Dictionary::built_in))
     }
 
-    /// Reads a key into a contract.
+    /// Reads the value of a key into a contract.
     pub(super) fn contract(
         &mut self,
         contract: &mut Contract,
@@ -60,7 +61,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `drop = [58, 453]`: the tags, and the tags of the groups that they count.
+    /// Reads `drop = [58, 453]`: the tags; for a NumInGroup tag, also the tags of its group.
     fn tags(
         &mut self,
         contract: &mut Contract,
@@ -85,17 +86,17 @@ impl Reader<'_> {
                 }
             }
         }
-        // A length and its data are one field.
+        // A length and its data count as one field.
         let partners = tags.iter().filter_map(|tag| partner(*tag));
         let members = members(self.dictionaries(), &tags, key);
         for member in members.into_iter().chain(partners) {
-            // What the settings say of the field itself counts.
+            // What the settings say about the field itself has precedence.
             let _ = contract.add(member, rule.clone(), true);
         }
         Ok(())
     }
 
-    /// A field of `set` or `map`, by its tag.
+    /// Reads a field of `set` or `map`, which is named by its tag.
     fn field(
         &mut self,
         contract: &mut Contract,
@@ -118,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds a tag to a contract, if the table of fields and the rest of the contract let it.
+    /// Adds a tag to a contract, if the table of fields and the rest of the contract allow it.
     fn name_tag(&mut self, contract: &mut Contract, at: usize, tag: Tag, rule: FieldRule) -> bool {
         let key = rule.key().name();
         if let Some(why) = why_not(rule.key(), tag) {
@@ -141,7 +142,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that no `set` names the tag of a pool, and that all of its fields fit into a message; when both are read.
+    /// Checks, after contracts and pools are read, that no `set` names the tag of a pool, and that all fields of a
+    /// `set` fit into a message.
     pub(super) fn check_sets(&mut self) {
         let rules = &self.rules;
         let users = rules.users.iter();
@@ -182,7 +184,7 @@ fn table<'d>(value: TomlValue<'d>, example: &str) -> Result<TomlTable<'d>, Diagn
     })
 }
 
-/// A value as a field may have it.
+/// Reads a value that a field may have.
 fn set_value<'d>(value: TomlValue<'d>) -> Result<&'d [u8], Diagnostic> {
     let text = value.text()?;
     if text.chars().any(char::is_control) {
@@ -192,7 +194,7 @@ fn set_value<'d>(value: TomlValue<'d>) -> Result<&'d [u8], Diagnostic> {
     Ok(text.as_bytes())
 }
 
-/// `{A = "P", B = "A"}`.
+/// Reads the table of a `map`, such as `{A = "P", B = "A"}`.
 fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
     let mut map = MapTable::default();
     for to in table(value, "map.47 = {A = \"P\"}")?.entries() {
@@ -210,7 +212,7 @@ fn map_table(value: TomlValue<'_>) -> Result<MapTable, Diagnostic> {
     Ok(map)
 }
 
-/// Why a field has no value that stands alone; `None` when it has one.
+/// Why a field cannot have a single value, for example because it is in a group; `None` if it can.
 fn why_not_single(dictionaries: &[Dictionary], tag: Tag, key: ContractKey) -> Option<&'static str> {
     let (mut is_alone, mut is_member) = (false, false);
     for dictionary in dictionaries {
@@ -236,7 +238,7 @@ fn why_not_single(dictionaries: &[Dictionary], tag: Tag, key: ContractKey) -> Op
     has_no_place.then_some("it is part of a group")
 }
 
-/// The data of a length, or the length of data.
+/// The tag of the data that belongs to the tag of a length, or the other way round.
 fn partner(tag: Tag) -> Option<Tag> {
     DATA_PAIRS.iter().find_map(|pair| match *pair {
         (length, data) if length == tag => Some(data),
@@ -245,7 +247,7 @@ fn partner(tag: Tag) -> Option<Tag> {
     })
 }
 
-/// The fields of the groups that these tags count, except fields that the key may not name.
+/// The tags of the groups that these NumInGroup tags count, except tags that the key may not name.
 fn members(dictionaries: &[Dictionary], counts: &[Tag], key: ContractKey) -> Vec<Tag> {
     fn add(group: &GroupDef, key: ContractKey, all: &mut Vec<Tag>) {
         for member in group.members() {

@@ -13,7 +13,7 @@ use super::Reader;
 use super::registry::{Read, TableRule};
 use crate::values::rules::{CopySourceRule, DropCopyRule, UserRule};
 
-/// Users who can receive the reports of orders placed elsewhere.
+/// Maximum number of users who get the reports of orders placed elsewhere.
 const MOST_WATCHERS: usize = 128;
 
 impl TableRule for DropCopyRule {
@@ -101,7 +101,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Sessions on which venues send copies of reports.
+    /// Reads the sessions on which venues send copies of reports.
     pub(super) fn copy_sources(&mut self, file: TomlTable<'_>) {
         for table in self.tables(file, CopySourceRule::TABLE) {
             let mut copy = CopySourceRule::default();
@@ -119,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The lines of a group whose copies come on a session.
+    /// The lines of a line group whose copies arrive on a session.
     fn copied_lines(
         &self,
         name: &str,
@@ -143,7 +143,8 @@ impl Reader<'_> {
         Ok(group.lines.clone())
     }
 
-    /// Each user with the right to reports gets the reports of orders placed elsewhere, at once.
+    /// Checks the number of users who have the right to reports: each gets the reports of orders placed elsewhere at
+    /// once.
     pub(super) fn check_watchers(&mut self, file: TomlTable<'_>) {
         let (false, Some(value)) = (self.rules.copy_sources.is_empty(), file.get("drop_copy_in"))
         else {
@@ -160,7 +161,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The session has no other role.
+    /// Checks that the session has no other role.
     fn check_source(&mut self, at: usize, session: &str) {
         let rules = &self.rules;
         let role = if rules.users.iter().any(|it| it.session == session) {

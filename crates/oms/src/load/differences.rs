@@ -1,4 +1,4 @@
-//! How two settings differ: what a reload changes, and what only a start can.
+//! Compares the settings in force with new settings: what a reload changes, and what needs a start.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -17,19 +17,19 @@ use crate::values::rules::{
 };
 use crate::values::show::figure;
 
-/// A change of a setting, as a row of a table.
+/// A changed setting, as a row of a table.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct SettingChange {
     what: &'static str,
     name: String,
     was: String,
     is: String,
-    /// The change is one of limits or users.
+    /// Whether the change is about limits or users, which two operators may have to confirm.
     pub is_guarded: bool,
 }
 
 impl SettingChange {
-    /// The change may add a symbol to a line, or the question for the state of trading.
+    /// Whether the change may add a symbol to a line, or may change whether the OMS requests the state of trading.
     pub(crate) fn is_about_markets(&self) -> bool {
         [InstrumentRule::WHAT, LineGroup::TABLE, Route::TABLE].contains(&self.what)
     }
@@ -48,7 +48,7 @@ impl fmt::Display for SettingChange {
     }
 }
 
-/// Stands for nothing.
+/// Shown for a setting without a value.
 const NOTHING: &str = "-";
 
 fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> String {
@@ -61,9 +61,9 @@ fn text_of<'f>(fields: impl Iterator<Item = &'f (&'static str, String)>) -> Stri
     if all.is_empty() { NOTHING.into() } else { all }
 }
 
-/// The differences, by name.
+/// Compares two lists of rules by the names of the rules; adds the differences.
 fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
-    // Mostly they are the same, but for a few in the middle.
+    // Most rules are equal at the beginning and the end of the lists.
     let front = old.iter().zip(new).take_while(|(one, other)| one == other);
     let front = front.count();
     let (old, new) = (&old[front..], &new[front..]);
@@ -114,7 +114,7 @@ fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
     }
 }
 
-/// Each change of settings; only changes that a reload can make are compared.
+/// All changed settings; compares only settings that a reload can change.
 pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec<SettingChange> {
     let mut all = Vec::new();
     compare(&old.instruments, &new.instruments, &mut all);
@@ -171,7 +171,7 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     all
 }
 
-/// Says how much of a new limit is in use, where that is above it.
+/// Adds to each changed limit how much of it is in use, if that is more than the limit.
 fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
     if limits.is_empty() {
         return;
@@ -211,7 +211,7 @@ fn in_use(state: &OmsState, new: &RiskRules, limits: &mut [SettingChange]) {
     }
 }
 
-/// Settings that differ and that only a start applies; a line for each.
+/// One line for each setting that differs and that only a start applies.
 pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
     let mut wrong: Vec<String> = at_start(old, new)
         .map(|key| format!("another [oms] {key}"))
@@ -240,10 +240,11 @@ pub(crate) fn needs_restart(old: &RiskRules, new: &RiskRules) -> Vec<String> {
         .collect()
 }
 
-/// Orders by symbol alone would go by another line group than the one that has them.
+/// Why settings cannot change: open orders, routed by symbol alone, would get another line group than the one that has
+/// sent them.
 pub(crate) const OTHER_GROUP: &str = "it cannot go by another line_group";
 
-/// Instruments whose settings change in a way that open orders of theirs prevent, and how they change.
+/// Instruments whose settings change in a way that is not possible while they have open orders, with the change.
 pub(crate) fn risky_instruments<'r>(
     old: &'r RiskRules,
     new: &RiskRules,

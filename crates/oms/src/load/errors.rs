@@ -1,4 +1,4 @@
-//! Handling of rejects from a venue: `[[line_group.error]]`.
+//! `[[line_group.error]]`: what the OMS does after a venue's reject.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,17 +12,17 @@ use super::registry::{Read, TableRule, or_none, time};
 use crate::values::rules::{ErrorRule, RejectCode, Remedy};
 use crate::values::value::End;
 
-/// The longest text for a client: the limit of a note.
+/// Maximum length of a text for a client, in bytes: the limit of a journal note.
 const LONGEST: usize = 200;
 /// Maximum number of retries of an order.
 const MOST: usize = 10;
-/// The longest time before an order is sent again, in nanoseconds.
+/// Maximum delay before an order is sent again, in nanoseconds.
 const LATEST: u64 = 60_000_000_000;
 
-/// Codes of TMP: 40,000 and a status.
+/// Codes that stand for a status of TMP: 40,000 plus the status.
 const TMP_CODES: core::ops::RangeInclusive<u64> = 40_001..=40_255;
 
-/// The keys that name a reject.
+/// The keys of which one names the reject.
 const CODES: [&str; 4] = [
     "ord_rej_reason",
     "cxl_rej_reason",
@@ -100,7 +100,7 @@ impl TableRule for ErrorRule {
     };
 }
 
-/// The code of the reject that an entry is about.
+/// Reads the code of the reject to which an entry applies.
 fn code(
     rule: &mut ErrorRule,
     value: TomlValue<'_>,
@@ -121,7 +121,7 @@ fn code_text(rule: &ErrorRule) -> String {
 }
 
 impl ErrorRule {
-    /// The entry as the differences of a reload have it.
+    /// The entry as text, for the list of changes of a reload.
     pub(super) fn text(&self) -> String {
         let code = or_none(self.code.map(|code| format!("{code:?} ")));
         let text = or_none(self.text.as_ref().map(|text| format!("\"{text}\" ")));
@@ -134,7 +134,7 @@ impl ErrorRule {
 }
 
 impl Reader<'_> {
-    /// The error entries of a line group.
+    /// Reads the error entries of a line group.
     pub(super) fn error_rules(&mut self, value: TomlValue<'_>) -> Vec<ErrorRule> {
         let lines = value.table.get("lines");
         let lines = lines.and_then(|it| it.texts(&mut Vec::new()).ok());

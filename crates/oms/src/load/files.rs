@@ -252,7 +252,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// TMP has whole quantities only.
+    /// Checks quantities: TMP has only whole quantities.
     pub(super) fn check_tmp_quantities(&mut self) {
         let rules = &self.rules;
         let group = |name: &String| rules.groups.iter().find(|it| it.name == *name);
@@ -423,7 +423,8 @@ impl Reader<'_> {
     }
 }
 
-/// Decimals of quantities, and the lot in their units. Without `quantity_decimals` they are those of the lot.
+/// The decimals of quantities, and the lot in units of these decimals. Without `quantity_decimals`, quantities have the
+/// decimals of the lot.
 fn lots(
     lot: Option<&str>,
     decimals: Option<&str>,

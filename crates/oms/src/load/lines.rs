@@ -13,7 +13,7 @@ use super::{Reader, count_in_time};
 use crate::values::fields::contract::ContractKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule, VenueExecId};
 
-/// The longest time that orders wait for a line, in nanoseconds.
+/// Maximum time that orders wait for a line, in nanoseconds.
 const MOST_QUEUE: u64 = 3_600_000_000_000;
 
 const EXEC_IDS: [(&str, VenueExecId); 2] = [("527", VenueExecId::Second), ("17", VenueExecId::Own)];
@@ -202,7 +202,7 @@ impl TableRule for LineGroup {
     };
 }
 
-/// Maximum number of messages that are kept for cancels.
+/// Maximum number of messages that `kept_for_cancels` can reserve.
 const KEPT_MAX: usize = 1_000_000;
 
 impl Reader<'_> {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A line of a group: it has no other role.
+    /// Checks that a session or link can be a line of a group: it has no other role.
     fn check_new_line(&mut self, at: usize, line: &String, before: &[String]) {
         self.check_line(at, line);
         let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
@@ -235,7 +235,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that one venue at most gives clients their ExecIDs: those of two may be equal.
+    /// Checks that at most one venue passes its ExecIDs on as ExecID(17): ExecIDs of two venues may be equal.
     pub(super) fn check_exec_ids(&mut self, file: TomlTable<'_>) {
         let groups = self.rules.groups.iter();
         let mut own = groups.filter(|group| group.venue_exec_id == Some(VenueExecId::Own));
@@ -276,7 +276,7 @@ impl Reader<'_> {
             let (Some(own), Some(helpers)) = (own, table.get("helpers")) else {
                 continue;
             };
-            // Its mistakes are noted already.
+            // Mistakes in the list were reported when the group was read.
             let helpers = helpers.texts(&mut Vec::new()).unwrap_or_default();
             for (at, helper) in &helpers {
                 let groups = &self.rules.groups;

@@ -42,8 +42,8 @@ pub use fixwire_text::Diagnostic;
 pub use registry::setting_tables;
 pub use restart::restart_needed;
 
-/// Reads the settings. `sessions` are the names of the sessions in the file; `open` returns the text of a file that
-/// it names.
+/// Reads the settings. `sessions` are the names of the sessions in the file; `open` returns the text of a CSV file that
+/// the settings name.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub fn load(
     }
 }
 
-/// Names of the links; whether each has one, who makes the links says.
+/// Names of the TMP links in the file. Whether each link has a name is checked where the links are read.
 fn link_names(file: TomlTable<'_>) -> Vec<String> {
     let links = tables(file.get("link"), "link", &mut Vec::new()).into_iter();
     links
@@ -106,35 +106,35 @@ pub(crate) struct Reader<'t> {
     text: &'t str,
     sessions: &'t [&'t str],
     open: &'t mut dyn FnMut(&str) -> Result<String, String>,
-    /// Names of the links in the file, which can be lines too.
+    /// Names of the TMP links in the file; a link may be a line.
     links: Vec<String>,
-    /// Hash of all files read.
+    /// Hash of all files that were read.
     hasher: SipHasher13,
     errors: Vec<Diagnostic>,
     rules: RiskRules,
     known: Known,
-    /// Those of the versions that clients speak, once they are needed.
+    /// Built-in dictionaries of the versions that clients use, made when they are needed first.
     dictionaries: OnceCell<[Dictionary; 3]>,
 }
 
-/// Index of the rules read so far.
+/// Indexes of the rules that were read so far.
 #[derive(Default)]
 struct Known {
-    /// Accounts, and their indices.
+    /// Accounts, and the index of each.
     accounts: BTreeMap<String, usize>,
     symbols: BTreeSet<String>,
-    /// Scopes and the numbers of controls.
+    /// Scopes and numbers of controls that have a limit.
     limits: BTreeSet<(ScopeName, u8)>,
-    /// Accounts and symbols.
+    /// Accounts and symbols that have an opening position.
     positions: BTreeSet<(String, String)>,
-    /// Languages and texts, and the lines of their translations.
+    /// For each language and text, the line number of its translation.
     texts: BTreeMap<(String, String), usize>,
     instruments_file: String,
-    /// Rates of currencies, and their times.
+    /// The rate of each currency, and its time.
     rates: BTreeMap<CurrencyCode, (Decimal, RateTime)>,
     /// Prices and ticks of each tick table, the lowest price first.
     tick_tables: BTreeMap<String, Vec<(Decimal, Decimal)>>,
-    /// Symbols whose quantities have decimals, with the line of their rows.
+    /// Symbols whose quantities have decimals, with the line number of their rows.
     with_parts: Vec<(String, usize)>,
 }
 
@@ -206,7 +206,7 @@ impl Reader<'_> {
         self.errors.push(Diagnostic::new(at, what, hint));
     }
 
-    /// The line number of a byte offset.
+    /// The line number of a byte offset in the settings file.
     fn line(&self, at: usize) -> usize {
         place(self.text, at).0
     }
@@ -252,7 +252,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Depth of the last account, including itself.
+    /// Number of accounts from the last account up to its top-level account, both included.
     fn depth(&self) -> usize {
         let find = |name: &String| self.rules.accounts.get(*self.known.accounts.get(name)?);
         let parent = |account: &&AccountRule| account.parent.as_ref().and_then(find);
@@ -286,7 +286,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A line is a session or a link.
+    /// Checks that a line is a session or a link.
     fn check_line(&mut self, at: usize, line: &str) {
         if !self.links.iter().any(|link| link == line) && !self.sessions.contains(&line) {
             let mut hint = format!("the sessions are {}", self.sessions.join(", "));
@@ -308,7 +308,7 @@ impl Reader<'_> {
     }
 }
 
-/// `500 in 1s`: a count, and a time in nanoseconds.
+/// Reads `500 in 1s`: a count, and a time in nanoseconds.
 fn count_in_time(text: &str) -> Option<(usize, i64)> {
     let (count, time) = text.split_once(" in ")?;
     let count = number(count).filter(|count| (1..=1_000_000).contains(count))?;
@@ -316,7 +316,7 @@ fn count_in_time(text: &str) -> Option<(usize, i64)> {
     Some((count as usize, time as i64))
 }
 
-/// Whether commands can contain the name.
+/// Whether operator commands can contain the name.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=')
 }

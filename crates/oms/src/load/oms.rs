@@ -16,13 +16,13 @@ use crate::values::rules::{DayBegins, ReferencePrice, RiskRules};
 
 const SECOND: u64 = 1_000_000_000;
 const HOUR: u64 = 3600 * SECOND;
-/// Maximum number of orders in memory.
+/// Maximum value of `orders` and `remembered`.
 const ORDERS_MAX: usize = 50_000_000;
 
 const ARMING: [(&str, bool); 2] = [("one person", false), ("two people", true)];
 const SELF_TRADE: [(&str, bool); 2] = [("allow", false), ("reject", true)];
 
-/// Keys that name CSV files, which refer to each other in this order.
+/// Keys that name CSV files. The files are read in this order, since later files refer to earlier ones.
 const FILES: [&str; 7] = [
     "rates",
     "tick_tables",
@@ -156,9 +156,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a CSV file.
+    /// Reads a CSV file of the settings.
     fn csv(&mut self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
-        // A name that is no text is a mistake that is noted already.
+        // If the name is not a text, the mistake was reported before.
         let Ok(file) = value.text() else {
             return Ok(());
         };
@@ -175,7 +175,7 @@ impl Reader<'_> {
     }
 }
 
-/// ApplID(1180) of numbered reports.
+/// Reads ApplID(1180) of numbered reports.
 fn appl_id(value: TomlValue<'_>) -> Result<String, Diagnostic> {
     const MOST: usize = ReportNumbers::LONGEST;
     let is_id = |name: &str| name.len() <= MOST && name.bytes().all(|it| it.is_ascii_graphic());
@@ -184,7 +184,7 @@ fn appl_id(value: TomlValue<'_>) -> Result<String, Diagnostic> {
     value.parsed(read, "is not an ApplID(1180)", &hint)
 }
 
-/// `17:05 America/New_York`: when trading days begin.
+/// Reads the time at which trading days begin, such as `17:05 America/New_York`.
 fn day_begins(value: TomlValue<'_>) -> Result<DayBegins, Diagnostic> {
     let text = value.text()?;
     let (time, zone) = text.split_once(' ').unwrap_or((text, ""));

@@ -1,4 +1,4 @@
-//! `[oms.own_tags]`: tags of fields that only this OMS knows.
+//! `[oms.own_tags]`: tags of user-defined fields of this OMS.
 
 use alloc::format;
 
@@ -30,7 +30,7 @@ impl TableRule for OwnTags {
     };
 }
 
-/// Sets the tag of the field that has the name of the key.
+/// Reads the tag of the field that a key stands for.
 fn own_tag(own: &mut OwnTags, value: TomlValue<'_>) -> Result<(), Diagnostic> {
     let name = value.key;
     let tag = value.whole().and_then(|tag| Tag::try_from(tag).ok());
@@ -54,7 +54,7 @@ fn own_tag(own: &mut OwnTags, value: TomlValue<'_>) -> Result<(), Diagnostic> {
 }
 
 impl Reader<'_> {
-    /// Checks that no pool and no contract has one of the own tags; when both are read.
+    /// Checks, after pools and contracts are read, that none of them has one of the own tags.
     pub(super) fn check_own_tags(&mut self) {
         let mut own = self.rules.own_tags;
         for name in OwnTags::NAMES {

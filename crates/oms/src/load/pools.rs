@@ -16,13 +16,13 @@ use crate::values::rules::PoolRule;
 
 /// Maximum number of pools.
 const MOST: usize = 1000;
-/// OrderID(37), SecondaryOrderID(198) and SecondaryClOrdID(526): not used otherwise in orders.
+/// OrderID(37), SecondaryOrderID(198) and SecondaryClOrdID(526): orders do not use these tags otherwise.
 const TAGS: [u32; 3] = [37, 198, 526];
 
 impl TableRule for PoolRule {
     const TABLE: &'static str = "number_pool";
     const NAME: &'static str = "name";
-    // The form of the numbers comes before their bounds.
+    // The keys for the form of the numbers come before the keys for the first and last number.
     const KEYS: &'static [SettingKey<Self, Read<Self>>] = keys! {
         /// name of the pool in users and line groups
         name: Text(name), REQUIRED, Applied;
@@ -93,7 +93,7 @@ impl TableRule for PoolRule {
     }
 }
 
-/// The form of the numbers; `None` when a key of it has a mistake that is noted already.
+/// The form of the numbers; `None` when one of its keys has a mistake that was reported already.
 fn form(table: TomlTable<'_>, width: usize) -> Result<Option<NumberForm>, Diagnostic> {
     let text = |key: &'static str, default| {
         table
@@ -113,9 +113,9 @@ fn form(table: TomlTable<'_>, width: usize) -> Result<Option<NumberForm>, Diagno
     })
 }
 
-/// First or last number, written without the prefix.
+/// Reads the first or last number of a pool, written without the prefix.
 fn bound(pool: &PoolRule, value: TomlValue<'_>) -> Result<u64, Diagnostic> {
-    // A form with a mistake has no numbers.
+    // If the form has a mistake, there are no numbers to check.
     if pool.form.width() == 0 {
         return Ok(0);
     }
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The pool named by a user or a line group.
+    /// Reads the name of the pool of a user or a line group.
     pub(super) fn number_pool(&mut self, value: TomlValue<'_>) -> Result<String, Diagnostic> {
         let name = value.text()?;
         if !self.rules.pools.iter().any(|pool| pool.name == name) {
@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 }
 
-/// `0-9A-Z` in full; `None` when it is not made of letters and digits.
+/// All digits of a text such as `0-9A-Z`; `None` when the text has something other than letters and digits.
 fn alphabet(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     let mut digits = Vec::new();
@@ -217,7 +217,7 @@ fn alphabet(text: &str) -> Option<Vec<u8>> {
     (digits.len() > 1 && !is_double).then_some(digits)
 }
 
-/// Whether two pools overlap or may overlap: formats of the same length with compatible prefixes.
+/// Whether numbers of two pools may be equal: they have the same length and compatible prefixes.
 fn meet(one: &PoolRule, other: &PoolRule) -> bool {
     if one.form == other.form {
         return one.first <= other.last && other.first <= one.last;

@@ -1,5 +1,5 @@
-//! The registry: each key of each table is declared once, and read, compared, checked at a reload and explained from
-//! there.
+//! The registry of settings: each key of each table is declared once. Reading, comparing, reload checks and help use
+//! this declaration.
 //!
 //! A new key is a field in `values/rules.rs` and an entry in the file of its table (`oms.rs`, `users.rs`, `lines.rs`, ...);
 //! `UPDATE=1 cargo test -p fixwire-oms --lib keys` then rewrites the table of `docs/reference/oms.md`. An entry says what a
@@ -20,25 +20,25 @@ use crate::values::rules::{
     RiskRules, Route, UserRule,
 };
 
-/// How the value of a key becomes part of a rule.
+/// Reads the value of a key into a rule.
 pub(crate) type Read<T> = fn(&mut Reader<'_>, &mut T, TomlValue<'_>) -> Result<(), Diagnostic>;
 
 /// A rule that a table of the file describes.
 pub(crate) trait TableRule: Default + PartialEq + 'static {
-    /// The table.
+    /// The name of the table.
     const TABLE: &'static str;
-    /// The key whose value tells rules apart.
+    /// The key whose value distinguishes the rules of the table.
     const NAME: &'static str;
-    /// All keys, in the order of the page and of differences.
+    /// All keys, in the order of the reference page and of lists of changes.
     const KEYS: &'static [SettingKey<Self, Read<Self>>];
 
-    /// Each key except its name with its value as text, for the differences of a reload.
+    /// Each key except the name, with its value as text, for the list of changes of a reload.
     fn shown(&self) -> Vec<(&'static str, String)> {
         let keys = Self::KEYS.iter().filter(|key| key.name != Self::NAME);
         keys.map(|key| (key.name, (key.show)(self))).collect()
     }
 
-    /// The mistake that a required key is missing.
+    /// The mistake that a required key is missing in a table.
     fn missing(table: TomlTable<'_>, key: &SettingKey<Self, Read<Self>>) -> Diagnostic {
         key.missing(table)
     }
@@ -66,17 +66,17 @@ pub fn setting_tables() -> [(&'static str, Vec<KeyInfo>); 11] {
 }
 
 impl Reader<'_> {
-    /// The value, or `None` after noting the mistake in it.
+    /// The value; if reading it failed, notes the mistake and returns `None`.
     pub(super) fn keep<T>(&mut self, read: Result<T, Diagnostic>) -> Option<T> {
         read.map_err(|mistake| self.errors.push(mistake)).ok()
     }
 
-    /// The tables of a list.
+    /// The tables of a list of tables.
     pub(super) fn tables<'d>(&mut self, root: TomlTable<'d>, name: &'d str) -> Vec<TomlTable<'d>> {
         tables(root.get(name), name, &mut self.errors)
     }
 
-    /// Reads the keys of a table into a rule, in the order of the registry; missing ones have their defaults.
+    /// Reads the keys of a table into a rule, in the order of the registry; a missing key keeps its default.
     pub(super) fn read<T: TableRule>(&mut self, rule: &mut T, table: TomlTable<'_>) {
         self.read_keys_or(T::KEYS, rule, table, |key| T::missing(table, key));
     }
@@ -88,19 +88,19 @@ impl TableReader for Reader<'_> {
     }
 }
 
-/// The value of the key that tells a rule apart.
+/// The value of the key that distinguishes a rule from others.
 pub(crate) fn name_of<T: TableRule>(rule: &T) -> String {
     let named = T::KEYS.iter().find(|key| key.name == T::NAME);
     named.map_or(String::new(), |key| (key.show)(rule))
 }
 
-/// Whether a second operator must confirm changes of such rules.
+/// Whether a second operator must confirm changes of rules of this kind.
 pub(crate) fn is_guarded<T: TableRule>() -> bool {
     let mut keys = T::KEYS.iter();
     keys.any(|key| key.reload == ReloadEffect::Confirmed)
 }
 
-/// The keys that differ and that only a start reads.
+/// The names of the keys that differ and that only a start applies.
 pub(crate) fn at_start<T: TableRule>(old: &T, new: &T) -> impl Iterator<Item = &'static str> {
     let keys = T::KEYS.iter();
     let keys = keys.filter(|key| key.reload == ReloadEffect::Restart);
@@ -109,12 +109,12 @@ pub(crate) fn at_start<T: TableRule>(old: &T, new: &T) -> impl Iterator<Item = &
     names.into_iter()
 }
 
-/// The text of a value, if there is one.
+/// The value as text; empty for `None`.
 pub(crate) fn or_none<T: ToString>(value: Option<T>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// A time as settings have it.
+/// A time in nanoseconds as text, in the form that settings use.
 pub(crate) fn time(nanoseconds: i64) -> String {
     time_text(Some(nanoseconds))
 }

@@ -7,7 +7,7 @@ use fixwire_text::{Diagnostic, ReloadEffect, TomlFile, TomlValue};
 
 use super::registry::setting_tables;
 
-/// The keys of a table of the OMS that only a start reads; `None` for a table of others.
+/// The keys of a table of the OMS that only a start applies; `None` if the table does not belong to the OMS.
 fn at_start(table: &str) -> Option<Vec<&'static str>> {
     let mut tables = setting_tables().into_iter();
     let (_, keys) = tables.find(|(name, _)| *name == table)?;
@@ -16,8 +16,8 @@ fn at_start(table: &str) -> Option<Vec<&'static str>> {
     Some(keys.map(|key| key.name).collect())
 }
 
-/// What differs in two texts of a settings file and needs a restart: sessions, lines, the store and the like. Each with
-/// its place in the new text.
+/// Differences between two texts of a settings file that need a restart, such as in sessions, lines or the store; each
+/// with its place in the new text.
 #[must_use]
 pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
     let (Ok(old), Ok(new)) = (TomlFile::parse(old), TomlFile::parse(new)) else {
@@ -27,7 +27,7 @@ pub fn restart_needed(old: &str, new: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for value in new.entries() {
         let keys = at_start(value.key);
-        // A reload reads all of it.
+        // A reload applies all keys of this table.
         if keys.as_ref().is_some_and(Vec::is_empty) {
             continue;
         }
@@ -46,7 +46,7 @@ fn error(at: usize, what: &str) -> Diagnostic {
     Diagnostic::new(at, what, "undo it, or restart the OMS")
 }
 
-/// Compares a table, or each of several; of some keys or of all.
+/// Compares a table, or each table of a list: the given keys, or all keys.
 fn tables(
     keys: Option<&[&str]>,
     before: Option<TomlValue<'_>>,
@@ -85,7 +85,7 @@ fn tables(
     }
 }
 
-/// The tables of a list, or the one table.
+/// The tables of a list of tables, or the single table.
 fn list(value: TomlValue<'_>) -> Vec<TomlValue<'_>> {
     match value.items() {
         Some(items) => items.collect(),

@@ -1,4 +1,4 @@
-//! The rows of CSV files as text, to show what a reload changes.
+//! Rows of CSV files as text, for the list of changes of a reload.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,23 +11,23 @@ use crate::values::rules::currency::{RateTime, SymbolCurrency};
 use crate::values::rules::{InstrumentRule, LegRule, LimitRule, RestrictedRule, ScopeName};
 use crate::values::show::{Parts, figure, price, text};
 
-/// Named values of a rule.
+/// The values of a rule, each with its name.
 pub(crate) type RuleFields = Vec<(&'static str, String)>;
 
-/// A rule with a name, by which the rules of two settings are matched.
+/// A rule with a name, by which rules of the old and the new settings are matched.
 pub(crate) trait NamedRule: PartialEq {
     const WHAT: &'static str;
 
-    /// A second operator must confirm changes, where the settings say so.
+    /// Whether a second operator must confirm changes, if the settings require two operators.
     fn is_guarded() -> bool;
 
-    /// Value that tells rules apart.
+    /// The value that distinguishes the rule from others.
     fn key(&self) -> String {
         self.name()
     }
 
     fn name(&self) -> String;
-    /// Other values of the rule.
+    /// The other values of the rule.
     fn fields(&self) -> RuleFields;
 }
 
@@ -95,7 +95,7 @@ impl NamedRule for InstrumentRule {
     }
 }
 
-/// `EUR as of 20261122-08:00:00`.
+/// A currency and the time of its rate as text, such as `EUR as of 20261122-08:00:00`.
 fn currency_text(of: SymbolCurrency) -> String {
     let code = of.code;
     match of.rate {

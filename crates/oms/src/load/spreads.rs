@@ -14,7 +14,7 @@ type Wrong = (String, &'static str);
 const FORM: &str = "write side, ratio and symbol of both legs: buy 1 JUN sell 1 MAR";
 
 impl Reader<'_> {
-    /// Reads the legs of a spread, with its decimals and whether it needs PositionEffect(77).
+    /// Reads the legs of a spread, with the decimals of the spread and whether it needs PositionEffect(77).
     pub(super) fn legs(
         &self,
         spread: &str,
@@ -29,7 +29,8 @@ impl Reader<'_> {
             self.leg((side, ratio, symbol), of)?,
             self.leg((other_side, other_ratio, other_symbol), of)?,
         ];
-        // TXFL6/A7: over TMP reports have the legs in the order of the symbol, without their names.
+        // For a symbol such as TXFL6/A7: reports over TMP list the legs in the order of the symbol, without their
+        // names.
         let first = spread.split(['/', ':']).next();
         if spread.contains(['/', ':']) && first == Some(other_symbol) {
             let what =

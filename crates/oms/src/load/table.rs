@@ -8,21 +8,21 @@ use csv_core::{ReadRecordResult, ReaderBuilder};
 
 use fixwire_text::Diagnostic;
 
-/// A row: its line in the file, and a cell for each column.
+/// A row: its line number in the file, and a cell for each column.
 pub(crate) struct Row<'t> {
     pub line: usize,
     pub cells: Vec<Option<&'t str>>,
 }
 
-/// All cells of a file in one buffer.
+/// All cells of a file, in one buffer.
 #[derive(Default)]
 pub(crate) struct Cells {
     text: String,
-    /// Line number of each record, and the ends of its cells.
+    /// Line number of each record, and the offsets at which its cells end.
     records: Vec<(usize, Vec<usize>)>,
 }
 
-/// Reads records; skips empty lines and lines starting with `#`.
+/// Reads the records of a CSV text; skips empty lines and lines that start with `#`.
 pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
     const VALUES: usize = 64;
     let mut reader = ReaderBuilder::new().comment(Some(b'#')).build();
@@ -50,7 +50,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
                 let base = cells.text.len();
                 cells.text.push_str(text);
                 let ends = ends[..values].iter().map(|end| base + end);
-                // The line that it ends in: values of ours have one line.
+                // The line in which the record ends: values in these files have no line breaks.
                 let line = reader.line() as usize - usize::from(is_ended);
                 cells.records.push((line, ends.collect()));
                 (written, values) = (0, 0);
@@ -63,7 +63,7 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Cells, Diagnostic> {
     }
 }
 
-/// Rows with the known columns: the required ones, then the optional ones.
+/// The rows with the cells of the known columns: first the required columns, then the optional ones.
 pub(crate) fn rows<'t>(
     file: &str,
     cells: &'t Cells,

@@ -10,16 +10,16 @@ use super::Reader;
 use crate::load::table::Row;
 use crate::values::texts::TextMistake;
 
-/// The longest text and translation, in bytes: the limits of Text(58) and EncodedText(355).
+/// Maximum length of a text and of a translation, in bytes: the limits of Text(58) and EncodedText(355).
 const LONGEST: [(&str, usize); 2] = [
     ("text", 240),
     ("translation", crate::values::texts::ENCODED_MOST),
 ];
-/// The longest name of a language.
+/// Maximum length of the name of a language, in bytes.
 const NAME: usize = 16;
 
 impl Reader<'_> {
-    /// A row of the file of texts.
+    /// Reads a row of the file of texts.
     pub(super) fn translation(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let cell = |at: usize| row.cells.get(at).copied().flatten().unwrap_or_default();
         let (language, text, translation) = (cell(0), cell(1), cell(2));
@@ -62,7 +62,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Checks that the texts of a user have translations.
+    /// Checks that the file has translations for the language of a user.
     pub(super) fn check_language(&self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
         let language = value.text()?;
         let known: Vec<&str> = self.rules.texts.languages().collect();

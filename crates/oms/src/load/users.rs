@@ -17,12 +17,12 @@ use crate::values::rules::{RateRule, Rights, UserRule};
 use crate::values::value::Effect;
 
 const SECOND: u64 = 1_000_000_000;
-/// The longest time that orders stay after their session disconnects, in nanoseconds.
+/// Maximum time that orders stay open after their session disconnects, in nanoseconds.
 const MOST_GRACE: u64 = 60 * SECOND;
-/// The longest time that orders may wait, in nanoseconds.
+/// Maximum value of `validity`, in nanoseconds.
 const MOST_VALIDITY: u64 = 86_400 * SECOND;
 
-/// Keys that each table of a session has for its own accounts; all others are of the whole session.
+/// Keys whose value applies only to the accounts of its table; all other keys apply to the whole session.
 const OF_TABLE: [&str; 3] = ["accounts", "may", "session"];
 
 /// A right of a client.
@@ -228,7 +228,7 @@ impl TableRule for UserRule {
     };
 }
 
-/// The rights of the table that is being read.
+/// The rights for the accounts of the table that is being read.
 fn rights_of(user: &mut UserRule) -> &mut Rights {
     if user.rights.is_empty() {
         user.rights.push(Rights::default());
@@ -244,12 +244,12 @@ fn rights_text(rights: &Rights) -> String {
     format!("{}: {all}", rights.accounts.join(" "))
 }
 
-/// A value of TMP as text.
+/// The value of a TMP field as text.
 fn mark_text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// A text of one such byte.
+/// Reads a text of one byte for which `is` is true; `None` for other texts.
 fn one_of(text: &str, is: fn(u8) -> bool) -> Option<u8> {
     match text.as_bytes() {
         [byte] if is(*byte) => Some(*byte),
@@ -257,7 +257,7 @@ fn one_of(text: &str, is: fn(u8) -> bool) -> Option<u8> {
     }
 }
 
-/// What a mark of orders over TMP stands for.
+/// Reads a value for orders over TMP.
 fn mark<T>(
     value: TomlValue<'_>,
     values: &str,
@@ -270,7 +270,7 @@ fn mark<T>(
     })
 }
 
-/// `cancel`, or `cancel after 5s`: how the orders of a disconnected session are handled.
+/// Reads `cancel`, or `cancel after 5s`: what happens to the orders of a disconnected session.
 fn cancel_after(value: TomlValue<'_>) -> Result<i64, Diagnostic> {
     let values = "cancel, or cancel after 5s (at most 60s)";
     mark(value, values, |text| {
@@ -282,7 +282,7 @@ fn cancel_after(value: TomlValue<'_>) -> Result<i64, Diagnostic> {
     })
 }
 
-/// `100 in 1s`, or `100 in 1s, logout after 10`.
+/// Reads `100 in 1s`, or `100 in 1s, logout after 10`.
 fn rate(text: &str) -> Option<RateRule> {
     let (rate, after) = match text.split_once(", logout after ") {
         Some((rate, after)) => (rate, Some(number(after)?)),
@@ -297,11 +297,11 @@ fn rate(text: &str) -> Option<RateRule> {
     })
 }
 
-/// A table that was read, for checks.
+/// A table that was read, kept for checks that compare tables.
 struct Known<'d> {
     session: String,
     table: TomlTable<'d>,
-    /// Accounts, with their byte offsets.
+    /// Names of the accounts, and their byte offsets in the file.
     patterns: Vec<(usize, String)>,
 }
 
@@ -333,7 +333,7 @@ impl Reader<'_> {
         self.check_defaults(&all);
     }
 
-    /// Checks that no other table of the session has the same accounts: one table decides for each account.
+    /// Checks that no other table of the session has the same accounts: only one table may decide about an account.
     fn check_alone(&mut self, one: &Known<'_>, all: &[Known<'_>]) {
         let session = &one.session;
         let is_its = |known: &&Known<'_>| known.session == *session;
@@ -375,7 +375,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks that a session may use its default account.
+    /// Checks that each session may use its default account.
     fn check_defaults(&mut self, all: &[Known<'_>]) {
         for known in all {
             let users = &self.rules.users;
