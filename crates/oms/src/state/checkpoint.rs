@@ -24,7 +24,7 @@ mod standing;
 use orders::LEAST_ORDER;
 
 const NAME: &str = "oms";
-/// Version of this form and of the events, which are the notes that it is built from.
+/// Version of this encoding and of the events, whose notes build the state.
 const VERSION: u32 = 1;
 
 /// The state as a fold of its events.
@@ -60,15 +60,15 @@ impl Ledger for OmsState {
         orders.sort_unstable_by_key(|order| order.number);
         state_hash(|to| {
             self.put(orders.into_iter(), to);
-            // The usage must equal that of the orders.
+            // The usage must equal the sum over the orders.
             self.all_standings().for_each(|it| it.tally.put(to));
         })
     }
 }
 
 impl OmsState {
-    /// Applies a journal note: the time of the OMS (not of the record) and the event. An unreadable note counts as a
-    /// violation.
+    /// Applies a journal note, which has the time of the OMS (not of the record) and the event. A note that cannot be
+    /// read counts as a violation.
     pub fn apply_note(&mut self, note: &[u8]) {
         match timed_event(note) {
             Some((at, event)) => {
@@ -86,8 +86,8 @@ impl OmsState {
             .chain(self.holdings.iter().map(|it| &it.standing))
     }
 
-    /// Writes all parts, with the orders in the sequence given: a checkpoint has them as in memory, and keeps that sequence for
-    /// the state that is read from it; a hash has them by number, so that it does not depend on memory.
+    /// Writes all parts, with the orders in the given sequence. A checkpoint has the orders as they are in memory, and
+    /// a state read from it keeps this sequence. A hash has the orders by number, so that it does not depend on memory.
     fn put<'s>(&'s self, orders: impl Iterator<Item = &'s Order>, to: &mut Pieces<'_>) {
         self.put_head(to);
         self.orders.len().put(to);
@@ -143,7 +143,7 @@ impl OmsState {
         self.holdings.put(to);
     }
 
-    /// Reads a state with capacity for this number of orders and ids, or for the existing ones.
+    /// Reads a state; allocates memory for this number of orders and ids, or for those it has if they are more.
     fn take(from: &mut &[u8], room: usize) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
@@ -181,7 +181,7 @@ impl OmsState {
             state.add_holding(holding)?;
         }
         let orders = usize::take(from)?;
-        // No more than there are bytes for.
+        // The bytes cannot hold more orders than this.
         state.orders.reserve(orders.min(from.len() / LEAST_ORDER));
         for _ in 0..orders {
             state.take_order(from)?;

@@ -7,11 +7,11 @@ use core::fmt;
 use crate::values::ids::{SessionNo, Table};
 use crate::values::rules::{RateRule, UserRule};
 
-/// Result for a request.
+/// What the rate limit decides about a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Passage {
     Taken,
-    /// Above the rate limit: rejected.
+    /// The request is above the rate limit, and is rejected.
     Rejected,
     /// The message is above the rate limit, and with this reject the client reaches the number of rejects at which the
     /// OMS logs it out.
@@ -42,7 +42,7 @@ impl ClientRate {
         }
     }
 
-    /// Takes over the counts of another rule.
+    /// Takes over the counts of the rate limiter for the settings before.
     fn follow(&mut self, before: Self) {
         if self.rule == before.rule {
             *self = before;
@@ -52,7 +52,7 @@ impl ClientRate {
         let times: Vec<i64> = older.iter().chain(newer).copied().collect();
         let count = self.taken.len();
         let spare = count.saturating_sub(times.len());
-        // The oldest first, from the place of the next one on.
+        // The times from the oldest on, which is at the place of the next entry.
         let last = &times[times.len().saturating_sub(count)..];
         self.taken[spare..].copy_from_slice(last);
         (self.rejected, self.is_leaving) = (before.rejected, before.is_leaving);
@@ -80,7 +80,7 @@ impl ClientRate {
 pub(crate) struct ClientRates(pub(crate) Table<SessionNo, Option<ClientRate>>);
 
 impl ClientRates {
-    /// Indexed by session number of the state.
+    /// Rate limiters by the session's number in the state.
     pub(crate) fn new(users: &Table<SessionNo, Option<UserRule>>) -> Self {
         let rates = users.iter().map(|user| user.as_ref()?.rate);
         if rates.clone().all(|rate| rate.is_none()) {
@@ -89,7 +89,7 @@ impl ClientRates {
         Self(rates.map(|rate| rate.map(ClientRate::new)).collect())
     }
 
-    /// Goes on with other settings: requests that were accepted still count.
+    /// Continues with other settings: requests that were accepted before still count.
     pub(crate) fn follow(&mut self, users: &Table<SessionNo, Option<UserRule>>) {
         let before = core::mem::replace(self, Self::new(users)).0;
         for (rate, before) in self.0.iter_mut().zip(before) {
@@ -99,7 +99,7 @@ impl ClientRates {
         }
     }
 
-    /// Counts a request of a client.
+    /// Counts a request of a client, and decides about it.
     #[inline]
     pub(crate) fn request(&mut self, client: SessionNo, at: i64) -> Passage {
         match self.0.get_mut(client) {
@@ -108,7 +108,7 @@ impl ClientRates {
         }
     }
 
-    /// A client logged on: earlier requests still count, earlier rejects do not.
+    /// Handles a logon of a client: earlier requests still count, earlier rejects do not.
     pub(crate) fn logged_on(&mut self, client: SessionNo) {
         if let Some(Some(rate)) = self.0.get_mut(client) {
             (rate.rejected, rate.is_leaving) = (0, false);

@@ -23,19 +23,20 @@ use crate::values::units::Rescale;
 use crate::values::value::{Number, Price, PriceField};
 use fixwire_ledger::{Put, Wire, bytes, record};
 
-/// Terms of a new order for the OMS, in addition to its usual fields.
+/// Terms of a new order that are not in its usual fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// The OMS must not send the order later than this number of nanoseconds after its receipt.
+    /// The OMS must not send the order later than this number of nanoseconds after it was received; `None` for no
+    /// limit.
     pub valid_for: Option<i64>,
-    /// The OMS holds the order until this condition is met.
+    /// The OMS holds the order until this condition is met; `None` for no condition.
     pub condition: Option<PriceCondition>,
-    /// The order is a parent or a child order.
+    /// Whether the order is a parent or a child order; `None` for neither.
     pub role: Option<FamilyRole>,
 }
 
 impl Terms {
-    /// No such terms.
+    /// None of these terms.
     pub const NONE: Self = Self {
         valid_for: None,
         condition: None,
@@ -43,19 +44,19 @@ impl Terms {
     };
 }
 
-/// A condition as the client writes it.
+/// A condition as a client sends it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PriceCondition {
-    /// The price to look at.
+    /// The market price that the condition is about.
     pub field: PriceField,
-    /// Whether it has to be at least this price; otherwise at most.
+    /// Whether the market price must be at least `price`; otherwise at most.
     pub rises: bool,
-    /// The price.
+    /// The limit for the market price.
     pub price: Decimal,
 }
 
 impl PriceCondition {
-    /// Reads `last>=101.5`: `last`, `bid` or `offer`, and `>=` or `<=`.
+    /// Reads a condition such as `last>=101.5`: `last`, `bid` or `offer`, then `>=` or `<=`, then a price.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let at = text.iter().position(|byte| matches!(byte, b'<' | b'>'))?;
@@ -81,15 +82,15 @@ impl PriceCondition {
 }
 
 bytes! {
-    /// How far a conditional order has come.
+    /// The stage that a conditional order has reached.
     Stage {
-        /// No price has met its condition.
+        /// No price has met the condition of the order yet.
         Waiting = 0,
-        /// A price met its condition.
+        /// A price has met the condition of the order.
         Touched = 1,
         /// The order was triggered.
         Triggered = 2,
-        /// The order was closed before it was triggered.
+        /// The order was closed before it could be triggered.
         Over = 3,
     }
 }
@@ -108,7 +109,7 @@ pub(crate) struct Condition {
 record! { Condition { session, instrument, field, rises, price, stage } }
 
 impl Condition {
-    /// Whether a price meets it.
+    /// Whether a price meets the condition.
     pub fn is_met(&self, price: Price) -> bool {
         if self.rises {
             price >= self.price
@@ -122,7 +123,8 @@ impl Condition {
     }
 }
 
-/// Instrument, price field, direction, distance from the price, order. The orders that are met first come first.
+/// Instrument, price field, direction, distance of the price, order. The order whose condition is met first comes
+/// first.
 type Waiting = (InstrumentNo, u8, bool, i64, Number);
 
 fn distance(rises: bool, price: Price) -> i64 {
@@ -161,17 +163,17 @@ impl Conditions {
         all.map(|(order, condition)| (*order, condition))
     }
 
-    /// How many orders of a session are held.
+    /// Number of held orders of a session.
     pub fn held_by(&self, session: SessionNo) -> usize {
         self.held.get(&session).copied().unwrap_or(0)
     }
 
-    /// Orders that a price has touched, the oldest first.
+    /// Orders whose condition was met by a price, the oldest first.
     pub fn touched(&self) -> &BTreeSet<Number> {
         &self.touched
     }
 
-    /// Whether a price meets a condition that waits.
+    /// Whether a price meets the condition of a held order.
     pub fn meets(&self, instrument: InstrumentNo, field: PriceField, price: Price) -> bool {
         self.met(instrument, field, price).next().is_some()
     }
@@ -199,7 +201,7 @@ impl Conditions {
         *self.held.entry(condition.session).or_default() += 1;
     }
 
-    /// An order is held no longer; `None` when it was not.
+    /// Sets the stage of an order that is no longer held; `None` if the order was not held.
     fn leave(&mut self, order: Number, stage: Stage) -> Option<()> {
         let condition = self.all.get_mut(&order).filter(|it| it.is_held())?;
         self.waiting.remove(&key(order, condition));
@@ -211,7 +213,7 @@ impl Conditions {
         Some(())
     }
 
-    /// An order was closed.
+    /// Handles a closed order.
     #[inline]
     pub fn has_ended(&mut self, order: Number) {
         if !self.is_empty() {
@@ -219,7 +221,7 @@ impl Conditions {
         }
     }
 
-    /// An order is removed from memory.
+    /// Removes the condition of an order that is removed from memory.
     #[inline]
     pub fn forget(&mut self, order: Number) {
         if !self.is_empty() {
@@ -228,7 +230,7 @@ impl Conditions {
         }
     }
 
-    /// Rescales the prices of an instrument.
+    /// Gives the prices of an instrument more decimals.
     pub fn rescale(&mut self, instrument: InstrumentNo, by: Rescale) {
         let conditions = self.all.iter_mut();
         for (order, condition) in conditions.filter(|(_, it)| it.instrument == instrument) {
@@ -245,13 +247,13 @@ impl Conditions {
         self.all.insert(order, condition);
     }
 
-    /// A touched order is triggered; `None` for another.
+    /// Triggers an order whose condition was met; `None` for another order.
     pub fn trigger(&mut self, order: Number) -> Option<()> {
         self.touched.get(&order)?;
         self.leave(order, Stage::Triggered)
     }
 
-    /// A price meets the conditions of orders.
+    /// Marks the orders whose condition a price meets.
     pub fn touch(&mut self, instrument: InstrumentNo, field: PriceField, price: Price) {
         let met: Vec<Waiting> = self.met(instrument, field, price).collect();
         for key in met {
@@ -263,7 +265,7 @@ impl Conditions {
         }
     }
 
-    /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit.
+    /// Marks the triggered orders of a checkpoint; `None` when orders and conditions do not fit each other.
     pub fn mark(&self, orders: &mut Orders) -> Option<()> {
         for (number, condition) in &self.all {
             let order = orders.get_mut(*number)?;

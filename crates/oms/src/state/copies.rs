@@ -1,4 +1,5 @@
-//! Fills and copies of them that a venue sends on a drop copy session, until both are here; and the breaks between them.
+//! Fills of lines and their copies from a venue's drop copy session, until both have arrived, and the breaks between
+//! them.
 //!
 //! ```text
 //!   Filled on a line > awaited: a fill of ours --- equal copy in time ---> settled
@@ -19,18 +20,18 @@ use fixwire_ledger::{Put, Wire, record};
 /// LastQty(32) and LastPx(31).
 pub(crate) type FillTerms = (Quantity, Price);
 
-/// An order and the hash of an ExecID(17); 0 for the end of the order.
+/// An order and the hash of an ExecID(17); the hash is 0 for the end of the order.
 pub(crate) type CopyKey = (Number, u64);
 
-/// Stands for the hash of an ExecID(17) in the key of the end of an order.
+/// Takes the place of the hash of an ExecID(17) in the key for the end of an order.
 pub(crate) const ENDED: u64 = 0;
 
-/// A fill, or the end of an order, that one side has reported.
+/// A fill, or the end of an order, that only one side has reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Awaited {
-    /// The line of the order; `None` for an order that is not known.
+    /// The line of the order; `None` for an order that the OMS does not have.
     pub line: Option<SessionNo>,
-    /// When it was reported, in nanoseconds since 1970.
+    /// Time of the report, in nanoseconds since 1970.
     pub since: i64,
     /// The fill as the line reported it.
     pub ours: Option<FillTerms>,
@@ -45,20 +46,20 @@ impl Awaited {
         self.ours.is_some() && self.ours == self.copy
     }
 
-    /// Whether both sides have reported the fill, with different values.
+    /// Whether both sides have reported the fill with different values.
     pub fn differs(&self) -> bool {
         self.ours.is_some() && self.copy.is_some() && self.ours != self.copy
     }
 }
 
-/// A difference that is not settled.
+/// A difference between a fill and its copy that is not settled.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CopyBreak {
     pub kind: BreakKind,
     /// The order and the hash of the ExecID(17).
     pub key: CopyKey,
     pub what: Awaited,
-    /// OrderID(37) and ExecID(17) of the venue, as far as they are known.
+    /// OrderID(37) and ExecID(17) of the venue, if known.
     pub text: Text,
 }
 
@@ -67,19 +68,19 @@ record! { CopyBreak { kind, key, what, text } }
 /// Fills that are compared with a venue's drop copy. Empty unless a drop copy is configured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    /// Lines whose fills a drop copy session has too, and the session.
+    /// The drop copy session of each line whose fills are copied.
     pub(crate) lines: BTreeMap<SessionNo, SessionNo>,
     pub(crate) awaited: BTreeMap<CopyKey, Awaited>,
     /// The awaited fills by line and time.
     pub(crate) times: BTreeSet<(Option<SessionNo>, i64, CopyKey)>,
-    /// By number, which is the number of their event.
+    /// Breaks by number, which is the number of the event that raised the break.
     pub(crate) breaks: BTreeMap<u64, CopyBreak>,
-    /// Numbers of the breaks about a fill or the end of an order.
+    /// The number of the open break of a fill or of the end of an order.
     pub(crate) broken: BTreeMap<CopyKey, u64>,
 }
 
 impl Copies {
-    /// Whether no drop copy is configured, and nothing is left of one.
+    /// Whether no drop copy is configured, and no fill or break of an earlier drop copy is left.
     pub fn is_off(&self) -> bool {
         self.lines.is_empty() && self.awaited.is_empty() && self.breaks.is_empty()
     }
@@ -89,7 +90,7 @@ impl Copies {
         self.lines.get(&line).copied()
     }
 
-    /// Whether a session is a session from which copies come.
+    /// Whether a session sends copies of fills.
     pub fn is_source(&self, session: SessionNo) -> bool {
         self.lines.values().any(|known| *known == session)
     }
@@ -100,7 +101,7 @@ impl Copies {
             return;
         }
         self.lines.remove(&line);
-        // Nothing comes any more; what is a break stays one.
+        // No further copies will arrive for this line; open breaks stay.
         self.awaited.retain(|_, it| it.line != Some(line));
         let awaited = &self.awaited;
         self.times.retain(|(.., key)| awaited.contains_key(key));
@@ -110,7 +111,7 @@ impl Copies {
         self.awaited.get(&key)
     }
 
-    /// The oldest that is awaited of each line.
+    /// The fill of each line that has been awaited the longest.
     pub fn oldest(&self) -> impl Iterator<Item = (CopyKey, &Awaited)> {
         let mut next = self.times.first().copied();
         core::iter::from_fn(move || {
@@ -132,7 +133,8 @@ impl Copies {
         Some((number, self.breaks.get(&number)?))
     }
 
-    /// One side has reported a fill. Fills equal on both sides are settled, unless they have an open break.
+    /// Handles a fill that one side has reported. A fill that is equal on both sides is settled, unless it has an open
+    /// break.
     pub fn hear(&mut self, key: CopyKey, new: Awaited) {
         let number = self.break_of(key).map(|(number, _)| number);
         if let Some(known) = number.and_then(|number| self.breaks.get_mut(&number)) {
@@ -152,7 +154,7 @@ impl Copies {
         }
     }
 
-    /// The fill is no longer awaited.
+    /// Removes a fill that is no longer awaited.
     pub fn settle(&mut self, key: CopyKey) -> Option<Awaited> {
         let known = self.awaited.remove(&key)?;
         self.times.remove(&(known.line, known.since, key));
@@ -174,7 +176,7 @@ impl Copies {
         Some(())
     }
 
-    /// Rescales the fills of orders.
+    /// Gives the fills of some orders more decimals.
     pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         let awaited = self.awaited.iter_mut().map(|(key, it)| (key.0, it));
         let breaks = self.breaks.values_mut();

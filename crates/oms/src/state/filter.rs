@@ -7,12 +7,12 @@ use crate::values::scope::Scope;
 use crate::values::value::Side;
 use fixwire_ledger::record;
 
-/// An order filter: every given criterion must match.
+/// An order filter: an order must match every criterion that is given.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OrderFilter {
     /// The client session.
     pub session: Option<SessionNo>,
-    /// The account, with its sub-accounts.
+    /// The account, including its sub-accounts.
     pub account: Option<AccountNo>,
     /// The instrument.
     pub instrument: Option<InstrumentNo>,
@@ -63,7 +63,8 @@ impl OrderFilter {
                 .is_none_or(|it| owners.into_iter().any(|of| of == it))
     }
 
-    /// A client names the symbol of its orders; an operator also means the spreads with that leg.
+    /// A client's symbol selects only orders in this symbol; an operator's symbol also selects orders in spreads with
+    /// this leg.
     fn has_instrument(&self, state: &OmsState, order: &Order, instrument: InstrumentNo) -> bool {
         instrument == order.instrument
             || (self.session.is_none() && state.spreads.has_leg(order.instrument, instrument))

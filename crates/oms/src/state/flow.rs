@@ -10,7 +10,7 @@ use crate::values::slab::mixed;
 use crate::values::value::Amount;
 use fixwire_ledger::{Put, Wire, record};
 
-/// The kind of flow that is counted.
+/// Counts of the flow of a scope.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Passed {
     /// New orders and replaces.
@@ -19,11 +19,11 @@ pub(crate) struct Passed {
     pub refused: u64,
     /// Cancels of clients.
     pub cancels: u64,
-    /// Executions.
+    /// Executions of orders.
     pub executions: u64,
-    /// OrderQty(38) of orders, and increases by replaces, in 10^-8: instruments have different decimals.
+    /// OrderQty(38) of new orders and increases by replaces, in 10^-8, since instruments have different decimals.
     pub quantity: i128,
-    /// Value of these orders and increases, in 10^-9.
+    /// Value of the same orders and increases, in 10^-9.
     pub value: Amount,
 }
 
@@ -58,7 +58,7 @@ impl Passed {
     }
 }
 
-/// A sliding window of `N` - 1 slots and the current one: flow counts for up to one slot longer.
+/// A sliding window of `N` slots, the current one included: flow counts for up to one slot longer than the window.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub(crate) struct Window<const N: usize> {
@@ -93,7 +93,7 @@ impl<const N: usize> Window<N> {
         usize::try_from(part.rem_euclid(N as i64)).unwrap_or(0)
     }
 
-    /// The slots that expire when `part` becomes the current one.
+    /// The slots that leave the window when `part` becomes the current slot.
     fn over(&self, part: i64) -> impl Iterator<Item = usize> + use<N> {
         let steps = part.saturating_sub(self.newest).clamp(0, N as i64);
         let newest = self.newest;
@@ -112,7 +112,7 @@ impl<const N: usize> Window<N> {
         self.sum.add(more);
     }
 
-    /// The sum of `value` over the window.
+    /// The sum of `value` over the slots of the window.
     #[inline]
     fn at<T>(&self, part: i64, value: impl FnOnce(&Passed) -> T) -> T {
         if part <= self.newest {
@@ -156,7 +156,8 @@ impl Flow {
         self.day.add(more);
     }
 
-    /// Reads a word of each cache line of its sums, and of the slots that expire.
+    /// Reads a word of each cache line with the sums and the slots that leave the window, so that the processor fetches
+    /// them early.
     #[inline]
     pub(crate) fn fetch(&self, at: i64) -> u64 {
         let second = |at: i64| self.second.parts[Window::<11>::place(at / TENTH)].messages;
@@ -177,7 +178,7 @@ impl Flow {
         }
     }
 
-    /// Counts within a second, a minute and today, up to now.
+    /// Counts of the last second, of the last minute, and of today.
     #[inline]
     pub(crate) fn sums(&self, at: i64) -> (Passed, Passed, &Passed) {
         let second = self.second.at(at / TENTH, Passed::clone);
@@ -194,12 +195,12 @@ fn is_over(at: i64, then: i64) -> bool {
     at.saturating_sub(then) >= SECOND
 }
 
-/// New orders by content, at least the orders of the last second, where identical orders are limited.
+/// New orders by content, where identical orders are limited: at least the orders of the last second.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
     pub is_on: bool,
     pub(crate) orders: VecDeque<RecentOrder>,
-    /// The number of the first of them; the next has the next number.
+    /// Number of the first order in the list; each following order has the next number.
     pub(crate) first: u64,
     pub(crate) contents: HashTable<Content>,
 }
@@ -209,27 +210,27 @@ pub(crate) struct RecentOrder {
     pub(crate) at: i64,
     /// Hash of the order's content.
     pub(crate) hash: u64,
-    /// The number of the identical order before it; of none for the first.
+    /// Number of the identical order before this one; the number of no order for the first.
     pub(crate) before: u64,
 }
 
-/// Values that identical orders have in common.
+/// The orders that have the same content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
     hash: u64,
-    /// The number of the last order with it.
+    /// The number of the last order with this content.
     last: u64,
-    /// How many of all known orders have it.
+    /// Number of orders in the list with this content.
     known: u64,
 }
 
 impl Recent {
-    /// Maximum number of orders that are forgotten with one message. After a burst there may be as many to forget as a
-    /// second had.
+    /// Maximum number of orders that are removed per message. After a burst, all orders of a second may have to be
+    /// removed.
     const FORGOTTEN: usize = 4;
 
-    /// Number of identical orders within the last second. When at most `enough` identical orders are known, older ones
-    /// among them may count too.
+    /// Number of identical orders within the last second. While the list has at most `enough` identical orders, older
+    /// ones among these may count too.
     pub(crate) fn count(&self, at: i64, hash: u64, enough: u64) -> u64 {
         let Some(content) = self.contents.find(mixed(hash), |it| it.hash == hash) else {
             return 0;
@@ -248,7 +249,7 @@ impl Recent {
         self.orders.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// Forgets some of the orders that are older than a second.
+    /// Removes some of the orders that are older than a second.
     pub(crate) fn forget(&mut self, at: i64) {
         for _ in 0..Self::FORGOTTEN {
             let Some(old) = self.orders.pop_front_if(|order| is_over(at, order.at)) else {

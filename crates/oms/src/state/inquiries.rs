@@ -14,24 +14,25 @@ pub(crate) struct Inquiry {
     pub instrument: InstrumentNo,
     /// The session to the venue.
     pub line: SessionNo,
-    /// When it was sent, in nanoseconds since 1970.
+    /// Time at which it was sent, in nanoseconds since 1970.
     pub at: i64,
     /// QuoteReqID(131) of the client.
     pub id: Text,
-    /// The order_no from a pool; empty without one.
+    /// The order_no from a pool; empty if it has none.
     pub order_no: Text,
 }
 
 record! { Inquiry { session, instrument, line, at, id, order_no } }
 
-/// A QuoteReqID(131) among the ids of a session: no ClOrdID(11) contains the byte before it.
+/// A QuoteReqID(131) in the form in which it is kept among the ids of a session: after a byte that no ClOrdID(11)
+/// contains.
 pub(crate) struct InquiryKey {
     bytes: [u8; Text::MAX],
     len: usize,
 }
 
 impl InquiryKey {
-    /// The longest QuoteReqID(131).
+    /// Maximum length of QuoteReqID(131), in bytes.
     pub(crate) const MOST: usize = Text::MAX - 2;
 
     pub(crate) fn new(id: &[u8]) -> Self {

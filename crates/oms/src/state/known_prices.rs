@@ -1,7 +1,7 @@
-//! Known prices of markets, and the times at which held orders expire.
+//! Market prices, and the times at which held orders expire.
 //!
-//! Prices are not state: they are unknown after a start and after the session that gives them has disconnected. Only
-//! what they trigger is an event.
+//! Prices are not part of the state: they are unknown after a start, and after the session that provides them
+//! disconnects. Only the events that they trigger are recorded.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -11,20 +11,20 @@ use crate::state::parents::FamilyRole;
 use crate::values::ids::{InstrumentNo, SessionNo, Table};
 use crate::values::value::{Number, Price, PriceField};
 
-/// Last, bid and offer of an instrument, as far as the prices are known.
+/// Last, bid and offer of an instrument; `None` for an unknown price.
 type Quote = [Option<Price>; 3];
 
-/// Terms of an accepted order, in units of the OMS.
+/// Additional terms of an accepted order, in units of the OMS.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AcceptedTerms {
-    /// Nanoseconds from its receipt on.
+    /// The validity of the order, in nanoseconds after it was received.
     pub valid_for: Option<i64>,
     pub condition: Option<(PriceField, bool, Price)>,
     pub role: Option<FamilyRole>,
 }
 
 impl AcceptedTerms {
-    /// Whether the order is not sent now.
+    /// Whether the order stays at the OMS for now.
     pub(crate) fn stays(&self) -> bool {
         self.condition.is_some() || self.is_parent()
     }
@@ -42,11 +42,11 @@ impl AcceptedTerms {
     }
 }
 
-/// Known prices, and when held orders expire. The second is derived from the state.
+/// Market prices, and the times at which held orders expire. The times are derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct Prices {
     pub quotes: Table<InstrumentNo, Quote>,
-    /// Prices that meet a condition, with the session that gave them.
+    /// Prices that meet a condition, each with the session that provided it.
     pub ticks: VecDeque<(InstrumentNo, PriceField, Price, Option<SessionNo>)>,
     pub deadlines: BTreeSet<(i64, Number)>,
 }
@@ -60,7 +60,7 @@ pub(crate) fn place(field: PriceField) -> usize {
 }
 
 impl Prices {
-    /// Rebuilds the values that are derived from the state; no price is known.
+    /// Rebuilds the values that are derived from the state; all prices become unknown.
     pub(crate) fn rebuild(&mut self, state: &OmsState) {
         *self = Self::default();
         self.quotes = Table::of([None; 3], state.instruments().len());
@@ -68,7 +68,7 @@ impl Prices {
         self.deadlines = held.filter_map(|it| deadline(state, it.0)).collect();
     }
 
-    /// Follows added instruments, and instruments that have more decimals than these before.
+    /// Adds new instruments, and rescales the prices of instruments that have more decimals than in `scales`.
     pub(crate) fn rescale(&mut self, state: &OmsState, scales: &Table<InstrumentNo, u8>) {
         self.quotes.resize(state.instruments().len(), [None; 3]);
         for (index, before) in scales.numbered() {
@@ -87,7 +87,7 @@ impl Prices {
         }
     }
 
-    /// Forgets all prices.
+    /// Makes all prices unknown.
     pub(crate) fn forget(&mut self) {
         self.quotes.fill([None; 3]);
     }

@@ -1,4 +1,4 @@
-//! Fills of legs of spreads, by order and ExecID(17): what a venue cancels or corrects later.
+//! Fills of the legs of spreads, by order and ExecID(17), so that a venue can cancel or correct them later.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -10,14 +10,14 @@ use fixwire_ledger::{Put, Wire, record};
 /// A fill of a leg.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct LegFill {
-    /// The leg, from 0.
+    /// The index of the leg, from 0.
     pub leg: u8,
     pub quantity: Quantity,
     /// Price in units of the leg.
     pub price: Price,
-    /// The number of its event: ExecID(17) of the report to the client.
+    /// The number of the fill's event, which is the ExecID(17) of the report to the client.
     pub report: u64,
-    /// Hash of the ExecID(17) that cancelled or corrected it; 0 while it counts.
+    /// Hash of the ExecID(17) that cancelled or corrected the fill; 0 while the fill counts.
     pub undone: u64,
 }
 
@@ -40,7 +40,7 @@ impl LegFills {
         self.0.get_mut(&(order, exec))
     }
 
-    /// An execution as it counts now: itself, or its last correction; and its hash.
+    /// The fill that counts now for an execution, itself or its last correction; with the hash of that fill.
     pub fn now(&self, order: Number, exec: u64) -> Option<(u64, &LegFill)> {
         let mut found = (exec, self.get(order, exec)?);
         while let Some(next) = self.get(order, found.1.undone) {
@@ -49,7 +49,7 @@ impl LegFills {
         Some(found)
     }
 
-    /// An order is removed from memory.
+    /// Removes the fills of an order that is removed from memory.
     pub fn forget(&mut self, order: Number) {
         let of = self.0.range((order, 0)..=(order, u64::MAX));
         let execs: Vec<u64> = of.map(|(key, _)| key.1).collect();

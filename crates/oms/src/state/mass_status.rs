@@ -1,4 +1,4 @@
-//! Requests for all orders of a line that venues are answering, and which part of an answer a report is.
+//! Requests for all orders of a line that venues are answering, and the part of an answer that a report is.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -13,15 +13,15 @@ use crate::values::value::Number;
 #[derive(Debug)]
 pub(crate) struct MassQuestion {
     pub line: SessionNo,
-    /// MassStatusReqID(584): when it was sent.
+    /// MassStatusReqID(584): the time at which it was sent.
     pub id: i64,
-    /// When the venue has been silent for too long.
+    /// Time until which the venue may be silent.
     pub due: i64,
-    /// Reports received.
+    /// Number of reports received.
     pub count: u64,
     /// TotNumReports(911).
     pub total: Option<u64>,
-    /// Orders that were open on the line, or have a request that is unknown.
+    /// Orders that were open on the line, or that have a request whose state is unknown.
     pub expected: Vec<Number>,
     pub listed: BTreeSet<Number>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct MassQuestion {
 /// The requests of all lines; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct MassQuestions {
-    /// Lines whose venue is to be asked.
+    /// Lines on which the request is to be sent.
     pub waiting: VecDeque<SessionNo>,
     pub asked: Vec<MassQuestion>,
 }
@@ -37,7 +37,7 @@ pub(crate) struct MassQuestions {
 /// The part of a mass status answer that a report gives.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MassReport {
-    /// MassStatusReqID(584) as a number; 0 when it is not one of ours.
+    /// MassStatusReqID(584) as a number; 0 when the id is not one of the OMS.
     pub id: Option<i64>,
     pub total: Option<u64>,
     pub is_last: bool,
@@ -55,19 +55,19 @@ impl MassReport {
 }
 
 impl MassQuestions {
-    /// A line will be up, and the OMS requests the status of all its orders.
+    /// Adds a line that is coming up: the OMS will request the status of all its orders.
     pub(crate) fn add(&mut self, line: SessionNo) {
         self.forget(line);
         self.waiting.push_back(line);
     }
 
-    /// A line is down.
+    /// Removes a line that is down.
     pub(crate) fn forget(&mut self, line: SessionNo) {
         self.waiting.retain(|waits| *waits != line);
         self.asked.retain(|asked| asked.line != line);
     }
 
-    /// Whether the OMS requests the status of all orders of a line.
+    /// Whether the OMS still has to request the status of all orders of a line.
     pub(crate) fn waits(&self, line: SessionNo) -> bool {
         self.waiting.contains(&line)
     }

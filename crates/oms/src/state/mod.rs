@@ -68,16 +68,16 @@ pub struct Standing {
     pub tally: Tally,
     /// The limits.
     pub limits: RiskLimits,
-    /// Flow counters, where flow is limited.
+    /// Flow counters; `None` where no limit needs them.
     pub(crate) flow: Option<Box<Flow>>,
 }
 
 impl Standing {
-    /// Reads a word of each cache line that the controls will read, so that the processor fetches them at once and
-    /// not one after the other.
+    /// Reads a word of each cache line that the controls will read, so that the processor fetches all lines at once and
+    /// not one after another.
     pub(crate) fn fetch(&self, at: i64) {
         let limits = self.limits.values().map_or(0, |(_, limits)| {
-            // Four to a line.
+            // A cache line holds four of them.
             limits.iter().step_by(4).fold(0, |all, limit| all ^ limit)
         });
         let flow = self.flow.as_ref().map_or(0, |flow| flow.fetch(at));
@@ -85,7 +85,7 @@ impl Standing {
     }
 }
 
-/// An account.
+/// An account of the firm.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Account {
     pub parent: Option<AccountNo>,
@@ -104,22 +104,22 @@ pub(crate) struct Instrument {
     pub standing: Standing,
 }
 
-/// An account in an instrument.
+/// The position of an account in an instrument.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Holding {
     pub account: AccountNo,
     pub instrument: InstrumentNo,
     pub position: Position,
-    /// The price of its last fill.
+    /// The price of the last fill.
     pub mark: Price,
-    /// Price at which yesterday's position is valued.
+    /// Price at which the position of the day before is valued.
     pub opened_at: Price,
     pub standing: Standing,
 }
 
 impl Holding {
-    /// Profit of today in units of price times quantity: sold minus bought, plus the change in value of the position
-    /// since yesterday.
+    /// Profit of today in units of price times quantity: the amount sold minus the amount bought, plus the change in
+    /// value of the position since the day before.
     pub fn gained(&self) -> Amount {
         let now = &self.position;
         let net = now.net();
@@ -129,10 +129,10 @@ impl Holding {
     }
 }
 
-/// Maximum number of scopes of an order; the settings refuse deeper account trees.
+/// Maximum number of scopes that an order can have; the settings refuse deeper account trees.
 pub(crate) const SCOPES: usize = 16;
 
-/// The standings that apply to an order, the widest scope first.
+/// Usage and limits of the scopes of an order, the widest scope first.
 #[derive(Clone, Copy)]
 pub(crate) struct Standings<'a> {
     all: [(Scope, &'a Standing); SCOPES],
@@ -141,7 +141,7 @@ pub(crate) struct Standings<'a> {
 }
 
 impl<'a> Standings<'a> {
-    /// The standings of an order, without any scope yet.
+    /// The standings of an order, with no scope added yet.
     #[inline(always)]
     pub fn new(state: &'a OmsState, party: Party) -> Self {
         Self {
@@ -163,7 +163,8 @@ impl<'a> Standings<'a> {
         &self.all[..self.count]
     }
 
-    /// Adds the standings of an order with limits or stopped trading; returns a bit for each limited control.
+    /// Adds the standings of the order's scopes that have limits or whose trading is stopped; returns a bit for each
+    /// control that has a limit.
     #[inline(always)]
     pub fn add_limited(&mut self, state: &'a OmsState, party: Party) -> u32 {
         let mut controls = 0;
@@ -182,11 +183,11 @@ impl<'a> Standings<'a> {
 /// A session: of a client or to a venue.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Session {
-    /// The session is one to a venue, and ready for orders.
+    /// Whether the session leads to a venue and is ready for orders.
     pub ready: bool,
-    /// The session is one of a client that is logged on.
+    /// Presence of the client, if the session is a client's.
     pub client: Presence,
-    /// The last MsgSeqNum received and sent over TMP.
+    /// The last MsgSeqNum received, and the last sent, over TMP.
     pub link: (u32, u32),
     /// Values in requests over TMP, of this client or on this line.
     pub marks: RequestMarks,
@@ -217,7 +218,7 @@ impl Default for Session {
     }
 }
 
-/// When a temporary limit expires.
+/// A temporary limit, and when it expires.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Expiry {
     pub scope: Scope,
@@ -241,9 +242,9 @@ pub struct OmsState {
     pub(crate) time: i64,
     /// Number of events, which is the number of the last event.
     pub(crate) events: u64,
-    /// The trading day, as 20261122; `None` before the first.
+    /// The trading day, as 20261122; `None` before the first trading day.
     pub(crate) day: Option<u32>,
-    /// The last order number: numbers continue from day to day, as orders may.
+    /// The last order number. Numbers continue from day to day, since orders may be good for several days.
     pub(crate) last: Number,
     /// The last order number at the start of the day.
     pub(crate) yesterday: Number,
@@ -272,28 +273,28 @@ pub struct OmsState {
     pub(crate) spreads: Spreads,
     /// Orders whose replaces may be reported out of order.
     pub(crate) late: LateReplaces,
-    /// Orders that the venue replaces by Canceled and New.
+    /// Orders for which the venue carries out a replace as Canceled and New.
     pub(crate) remade: RemadeOrders,
     /// Locates of orders.
     pub(crate) locates: Locates,
-    /// What orders and requests carry to their venues.
+    /// Fields that orders and requests carry to their venues.
     pub(crate) carried: Carried,
-    /// Line groups of orders for which a condition decided.
+    /// Line groups of orders whose route a condition decided.
     pub(crate) routed: Routed,
-    /// ExecIDs of venues that clients have.
+    /// ExecIDs of venues that clients have received.
     pub(crate) exec_ids: ExecIds,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
-    /// Fills that are compared with copies of venues.
+    /// Fills that are compared with drop copies of venues.
     pub(crate) copies: Copies,
-    /// Values of venues that do not agree with an order.
+    /// Differences between reports of venues and orders.
     pub(crate) breaks: VenueBreaks,
     pub(crate) strays: Strays,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Whether any scope counts flow.
     pub(crate) has_flow: bool,
-    /// The requested new trading day.
+    /// The new trading day that was requested; `None` if none was.
     pub(crate) next_day: Option<u32>,
     /// Temporary limits.
     pub(crate) expiries: Vec<Expiry>,
@@ -301,13 +302,13 @@ pub struct OmsState {
     pub(crate) stops: Vec<Stop>,
     /// The program that wrote the last events.
     pub(crate) build: Text,
-    /// The hash of its settings.
+    /// The hash of the settings of that program.
     pub(crate) settings: u64,
-    /// A reload that another operator must ask for too.
+    /// A reload that a second operator must request too.
     pub(crate) pending_reload: Option<PendingReload>,
     /// Events that could not be applied: 0 unless the journal was modified.
     pub(crate) violations: u64,
-    /// Fills received after the order was closed, or of unknown orders.
+    /// Number of fills that were received after the order was closed, or for unknown orders.
     pub(crate) late_fills: u64,
 }
 
@@ -407,13 +408,13 @@ impl OmsState {
         self.accounts.get(account)?.parent
     }
 
-    /// Events that could not be applied; not 0 means that the journal was modified.
+    /// Number of events that could not be applied; a number other than 0 means that the journal was modified.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.violations
     }
 
-    /// Fills received after the order was closed, or of unknown orders.
+    /// Number of fills that were received after the order was closed, or for unknown orders.
     #[must_use]
     pub fn late_fills(&self) -> u64 {
         self.late_fills
@@ -425,7 +426,7 @@ impl OmsState {
         self.sessions.get(line).is_some_and(|it| it.ready)
     }
 
-    /// Whether the session that an order was sent on is ready for orders.
+    /// Whether the session on which an order was sent is ready for orders.
     pub(crate) fn is_line_ready(&self, order: &Order) -> bool {
         order.line().is_some_and(|line| self.is_ready(line))
     }
@@ -436,14 +437,14 @@ impl OmsState {
         self.sessions.get(line).map_or((0, 0), |it| it.link)
     }
 
-    /// Presence of a client whose orders are cancelled with its session.
+    /// Presence of a client whose open orders are cancelled when its session ends.
     #[must_use]
     pub fn client(&self, session: SessionNo) -> Presence {
         let known = self.sessions.get(session);
         known.map_or(Presence::Connected, |session| session.client)
     }
 
-    /// The order of a ClOrdID used today, or 0 if it was rejected.
+    /// The order of a ClOrdID(11) that was used today; 0 if the order was rejected, `None` if the ClOrdID was not used.
     #[must_use]
     pub fn used(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
         self.ids.find(session, id)
@@ -509,7 +510,7 @@ impl OmsState {
         &mut self.holdings[place as usize]
     }
 
-    /// Usage and limits of a scope; `None` without any.
+    /// Usage and limits of a scope; `None` if the scope has neither.
     #[must_use]
     pub fn standing(&self, scope: Scope) -> Option<&Standing> {
         match scope {
@@ -537,8 +538,8 @@ impl OmsState {
         }
     }
 
-    /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing)
-    /// changes the same ones.
+    /// The scopes of an order, the widest first, with usage and limits. [`each_standing`](Self::each_standing) changes
+    /// the standings of the same scopes.
     pub(crate) fn standings(&self, party: Party) -> Standings<'_> {
         let mut all = Standings::new(self, party);
         self.find_standing(party, all.holding, |scope, standing| {
@@ -548,7 +549,8 @@ impl OmsState {
         all
     }
 
-    /// The first answer of the scopes of an order, the widest first; `holding` is that of its account in its instrument.
+    /// The first `Some` that the scopes of an order give, the widest scope first; `holding` is the scope of its account
+    /// in its instrument.
     #[inline(always)]
     pub(crate) fn find_standing<'a, T>(
         &'a self,
@@ -584,20 +586,20 @@ impl OmsState {
         found
     }
 
-    /// Fetches what the controls will read of an account from memory.
+    /// Fetches from memory what the controls will read of an account.
     pub(crate) fn fetch(&self, account: AccountNo, at: i64) {
         if let Some(known) = self.accounts.get(account) {
             known.standing.fetch(at.max(self.time));
         }
     }
 
-    /// The limit of a control at a scope.
+    /// The limit of a control at a scope; `None` if it has no limit.
     #[must_use]
     pub fn limit(&self, scope: Scope, control: RiskControl) -> Option<i128> {
         self.standing(scope)?.limits.get(control)
     }
 
-    /// The last limit of the file.
+    /// The last limit of a control at a scope that the file set.
     pub(crate) fn filed(&self, scope: Scope, control: RiskControl) -> Option<i128> {
         self.standing(scope)?.limits.filed(control)
     }
@@ -614,13 +616,13 @@ impl OmsState {
         scopes
     }
 
-    /// Whether trading is stopped at any scope, also where only reducing orders pass.
+    /// Whether trading is stopped at any scope, or restricted to orders that reduce the position.
     #[inline]
     pub(crate) fn is_somewhere_stopped(&self) -> bool {
         !self.stops.is_empty()
     }
 
-    /// Whether a kill switch is on at any scope.
+    /// Whether a kill switch is active at any scope.
     pub(crate) fn is_somewhere_killed(&self) -> bool {
         let sessions = self.sessions.iter().map(|it| &it.standing);
         let accounts = self.accounts.iter().map(|it| &it.standing);
@@ -645,7 +647,7 @@ impl OmsState {
         known.map_or(Market::Open, |known| known.market)
     }
 
-    /// The sum of `value` over the flow of a scope in a window until now; 0 where flow is not limited.
+    /// The sum of `value` over the flow of a scope in a window that ends now; 0 where no limit counts flow.
     #[inline]
     pub(crate) fn passed<T>(
         &self,

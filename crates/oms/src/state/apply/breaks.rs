@@ -1,4 +1,4 @@
-//! Applies events of breaks between the word of a venue and the orders.
+//! Applies events of breaks between reports of venues and orders.
 
 use crate::state::OmsState;
 use crate::state::event::BreakEvent;
@@ -100,7 +100,7 @@ impl OmsState {
         Some(())
     }
 
-    /// A break of an order is open no longer.
+    /// Handles that a break of an order is closed.
     fn unbroken(&mut self, order: Number) {
         if !self.is_open(order) && !self.breaks.has_open(order) {
             self.orders.may_go(order);
@@ -123,7 +123,7 @@ impl OmsState {
         let (order, kind) = (found.order, found.kind);
         self.change(order, |state, place| {
             if kind == BreakKind::FillsMissing && !venue {
-                // Its end waits for them no longer.
+                // The end of the order no longer waits for these fills.
                 let order = state.orders.at_mut(place)?;
                 let filled = order.filled;
                 if let Some(pended) = &mut order.pended {
@@ -176,7 +176,7 @@ impl OmsState {
             };
             let order = state.orders.at_mut(place)?;
             (order.filled, order.paid, order.state) = (filled, paid, next);
-            // Of a spread its legs were traded.
+            // For a spread, the legs were traded.
             if state.spreads.legs(instrument).is_some() {
                 return Some(());
             }
@@ -185,7 +185,8 @@ impl OmsState {
         })
     }
 
-    /// Somebody decided whether a fill of no order counts: unless the venue is right, the position gives it back.
+    /// Applies a decision whether a fill of an unknown order counts: unless the venue is right, the fill is taken out
+    /// of the position.
     pub(crate) fn stray_settled(&mut self, number: u64, venue: bool) -> Option<()> {
         let stray = self.strays.remove(number)?;
         if !venue {

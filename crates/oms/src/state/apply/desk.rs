@@ -1,4 +1,4 @@
-//! Applies events of the desk: rejected orders that are run again, copies of a venue, orders placed elsewhere.
+//! Applies events of the desk: reruns of rejected orders, drop copies of a venue, orders placed elsewhere.
 
 use crate::state::OmsState;
 use crate::state::copies::{Awaited, CopyBreak, FillTerms};
@@ -67,7 +67,7 @@ impl OmsState {
                 let order = state.orders.at_mut(place)?;
                 (order.quantity, order.price) = (quantity, price);
                 if order.kind.has_price() {
-                    // A spread is reserved with the prices of its legs.
+                    // The value of a spread's order is reserved at the prices of the legs.
                     let least = match state.spreads.legs(order.instrument) {
                         Some(_) => order.hold,
                         None => 0,
@@ -133,8 +133,8 @@ impl OmsState {
         }
     }
 
-    /// A fill on a line whose fills are copied is awaited there; a fill of an order placed elsewhere counts no second
-    /// time on a line.
+    /// Handles a fill on a line. If fills of the line are copied, its copy is awaited. If the order was placed
+    /// elsewhere, the fill does not count a second time.
     #[cold]
     pub(crate) fn fill_heard(&mut self, place: Place, exec: u64, fill: FillTerms) {
         let Some(order) = self.orders.at(place) else {

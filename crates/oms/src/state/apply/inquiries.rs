@@ -8,7 +8,7 @@ use crate::values::ids::SessionNo;
 use crate::values::value::Text;
 
 impl OmsState {
-    /// Price inquiries that no venue has answered yet.
+    /// Number of price inquiries that no venue has answered yet.
     #[must_use]
     pub fn open_inquiries(&self) -> usize {
         self.quotes.inquiries.len()

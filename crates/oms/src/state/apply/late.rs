@@ -1,4 +1,4 @@
-//! Sets the terms that a venue reports late.
+//! Applies the terms of orders that a venue reports late.
 
 use crate::state::OmsState;
 use crate::state::event::LifecycleEvent;
@@ -6,7 +6,7 @@ use crate::state::orders::transition::Transition;
 use crate::values::units::MOST;
 
 impl OmsState {
-    /// The venue has set the terms of an order, by a request that is pending or not.
+    /// Applies the terms that a venue has set for an order, by a pending request or without one.
     #[cold]
     pub(crate) fn set_terms(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         let LifecycleEvent::TermsSet {
@@ -44,7 +44,7 @@ impl OmsState {
             }
             let order = state.orders.at_mut(place)?;
             (order.quantity, order.price, order.current) = (quantity, price, current);
-            // A spread is reserved with the prices of its legs.
+            // The value of a spread's order is reserved at the prices of the legs.
             let of_legs = state.spreads.legs(order.instrument).map(|_| order.hold);
             match &closed {
                 Some(closed) => order.hold = price.saturating_abs().max(closed.hold),

@@ -1,4 +1,4 @@
-//! Applies events of operators and of limits that trigger a kill switch.
+//! Applies events of operators, and of limits that activate a kill switch.
 
 use crate::state::event::LimitEvent;
 use crate::state::{Expiry, OmsState, Stop};

@@ -1,4 +1,4 @@
-//! Applies events to the state: the same code runs live, at recovery, and for a checkpoint.
+//! Applies events to the state: the same code applies them live, at recovery, and for a checkpoint.
 
 pub(crate) mod breaks;
 pub(crate) mod conditions;
@@ -28,20 +28,20 @@ use crate::values::units::{MOST, Rescale, Scales};
 use crate::values::value::{Quantity, Side, Text};
 
 impl OmsState {
-    /// Whether a fill of an order that is not in memory was seen today.
+    /// Whether a fill with this hash, of an order that is not in memory, was reported today.
     #[must_use]
     pub fn has_stray(&self, exec: u64) -> bool {
         self.used_execs.has(exec)
     }
 
-    /// Whether one was seen the day before.
+    /// Whether such a fill was reported the day before.
     #[must_use]
     pub fn had_stray(&self, exec: u64) -> bool {
         self.used_execs.had(exec)
     }
 
-    /// Applies the next event. An invalid event, which our journals never contain, is counted and otherwise ignored;
-    /// returns false then.
+    /// Applies the next event. An event that does not fit the state, which journals of the OMS never contain, is
+    /// counted and otherwise ignored; returns false for such an event.
     pub fn apply(&mut self, at: i64, event: &OrderEvent<'_>) -> bool {
         self.time = self.time.max(at);
         self.events += 1;
@@ -95,7 +95,7 @@ impl OmsState {
         }
     }
 
-    /// Applies what stands before any order.
+    /// Applies events about sessions, accounts and instruments, which do not depend on orders.
     pub(crate) fn apply_setup(&mut self, event: &SetupEvent<'_>) -> Option<()> {
         match *event {
             SetupEvent::Position {
@@ -183,7 +183,8 @@ impl OmsState {
         Some(())
     }
 
-    /// Revalues open orders. Decimals only grow, and prices and quantities are rescaled with them.
+    /// Sets the decimals and the value of an instrument, and values its open orders again. Decimals never decrease;
+    /// prices and quantities are rescaled when they increase.
     fn set_instrument(&mut self, index: InstrumentNo, scales: Scales, worth: u64) -> Option<()> {
         self.instruments.get(index)?;
         let by = Rescale::between(self.scales(index), scales)?;
@@ -248,7 +249,7 @@ impl OmsState {
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
             self.count(Party::new(*session, *account, index), old, new);
         }
-        // The session that made this profit is unknown.
+        // It is unknown which session made this profit.
         let tally = |gained| Tally {
             gained,
             ..Tally::default()
@@ -264,7 +265,7 @@ impl OmsState {
         Some(())
     }
 
-    /// What orders of spreads may still trade of a leg: account, leg, side and quantity.
+    /// The quantities of a leg that orders of spreads may still trade: account, leg, side and quantity.
     fn exposed_legs(&self, index: InstrumentNo) -> Vec<(AccountNo, SpreadLeg, Side, Quantity)> {
         let orders = self.spreads.orders.iter().filter_map(|(number, of)| {
             let order = self.orders.get(*number)?;
@@ -303,7 +304,7 @@ impl OmsState {
             }))
     }
 
-    /// In flight on a disconnected session: only the venue knows its state.
+    /// Handles a disconnected session to a venue: only the venue knows the state of what was in flight.
     fn line_down(&mut self, line: SessionNo) -> Option<()> {
         self.sessions.get_mut(line)?.ready = false;
         self.orders.lose(line);

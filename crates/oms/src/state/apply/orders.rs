@@ -153,7 +153,7 @@ impl OmsState {
                 order, venue_id, ..
             } => self.change(order, |state, place| {
                 state.step(place, Transition::Accept)?;
-                // An operator who enters it gives none.
+                // A report that an operator enters has no OrderID(37).
                 if !venue_id.is_empty() {
                     state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
                 }
@@ -216,7 +216,8 @@ impl OmsState {
                 self.change(number, |state, _| {
                     let declined = state.orders.remove_request(request)?;
                     let is_given_up = matches!(reason.why, Why::NotReceived | Why::GaveWay);
-                    // The order has its fields when the venue carries it out after all.
+                    // The fields of the replace stay: the order gets them if the venue carries the replace out after
+                    // all.
                     let forgotten = match is_given_up && declined.kind == RequestKind::Replace {
                         true => state.late.give_up(number, request),
                         false => Some(request),
@@ -265,7 +266,7 @@ impl OmsState {
         }
     }
 
-    /// A venue does, or seems to do, a replace as Canceled and New.
+    /// Applies a replace that a venue carries out, or seems to carry out, as Canceled and New.
     pub(crate) fn apply_remade(&mut self, event: &RemadeEvent) -> Option<()> {
         match *event {
             RemadeEvent::CancelHeld {
@@ -324,13 +325,13 @@ impl OmsState {
         })
     }
 
-    /// A request has no effect.
+    /// Removes a request that is answered or has no effect.
     pub(crate) fn remove_request(&mut self, request: Number) -> Option<Request> {
         self.forget_carried(Some(request));
         self.orders.remove_request(request)
     }
 
-    /// What these orders and requests carry is needed no more.
+    /// Removes the carried fields of orders and requests that no longer need them.
     pub(crate) fn forget_carried(&mut self, numbers: impl IntoIterator<Item = Number>) {
         if !self.carried.is_empty() {
             let all = numbers.into_iter();
@@ -338,7 +339,7 @@ impl OmsState {
         }
     }
 
-    /// The fields that a replace carries belong to its order from now on.
+    /// Gives the fields that a replace carries to its order.
     pub(crate) fn carry_on(&mut self, place: Place, request: Number) {
         if !self.carried.is_empty()
             && let Some(order) = self.orders.at(place)
@@ -347,7 +348,7 @@ impl OmsState {
         }
     }
 
-    /// Remembers the fills of a removed order until the end of the next day.
+    /// Removes an order from memory; its fills are remembered until the end of the next day.
     fn forget(&mut self, order: Number) -> Option<()> {
         if self.is_open(order) {
             return None;
@@ -431,7 +432,7 @@ impl OmsState {
             passed.quantity = self.in_limits(instrument, quantity.saturating_sub(before));
             passed.value = counted.reserved - reserved;
             if self.families.parent_of(order).is_some() {
-                // The parent counted the quantity.
+                // The parent has already counted this quantity.
                 let released = above - self.reserved_above(order);
                 (passed.quantity, passed.value) = (0, (passed.value - released).max(0));
             }
@@ -470,7 +471,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Sets the values of an order over TMP when it is sent first: the values of its user, else of its line.
+    /// Sets the TMP values of an order when it is sent for the first time: the values of its user, else of its line.
     pub(crate) fn mark(&mut self, number: Number) -> Option<()> {
         let order = self.orders.get_mut(number)?;
         let of = |session: SessionNo| self.sessions.get(session).map(|it| it.marks);
@@ -480,7 +481,7 @@ impl OmsState {
         Some(())
     }
 
-    /// The final state of an order waits for missing fills.
+    /// Holds back the final state of an order that waits for missing fills.
     fn pended(&mut self, event: &LifecycleEvent<'_>) -> Option<()> {
         let LifecycleEvent::Pended {
             order,
@@ -506,7 +507,7 @@ impl OmsState {
         Some(())
     }
 
-    /// An order gets a new number for a retry, and is not sent yet.
+    /// Gives an order a new number for a retry; the order is not sent yet.
     fn retried(
         &mut self,
         order: Number,
@@ -572,7 +573,7 @@ impl OmsState {
             if !state.copies.is_off() {
                 state.fill_heard(place, exec, (quantity, price));
             }
-            // Of a spread its legs are traded.
+            // For a spread, the legs are traded.
             if state.spreads.is_empty() || state.spreads.legs(instrument).is_none() {
                 let trade = Trade {
                     party,
@@ -586,7 +587,7 @@ impl OmsState {
         })
     }
 
-    /// A fill of an unknown order.
+    /// Applies a fill of an unknown order.
     fn strayed(&mut self, event: &StrayEvent<'_>) -> Option<()> {
         let StrayEvent::StrayFill {
             line,
@@ -648,7 +649,7 @@ impl OmsState {
         self.carry_on(place, request);
         let request = self.remove_request(request)?;
         let order = self.orders.at_mut(place)?;
-        // The venue does not know an order that was not sent.
+        // The venue does not have an order that was not sent.
         if !is_unsent {
             order.current = request.number;
         }
@@ -658,12 +659,12 @@ impl OmsState {
             self.remade.forget(number);
         }
         let order = self.orders.at_mut(place)?;
-        // The venue's result may differ from the request.
+        // The terms that the venue sets may differ from the request.
         order.hold = request.hold.max(price.saturating_abs());
         self.take_id(place, &request.id)
     }
 
-    /// The ClOrdID of an accepted request becomes the order's ClOrdID.
+    /// Makes the ClOrdID(11) of an accepted request the ClOrdID of the order.
     fn take_id(&mut self, place: Place, id: &Text) -> Option<()> {
         if !id.bytes().is_empty() {
             self.orders.at_mut(place)?.id = id.clone();
@@ -671,7 +672,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Final state of an order; `None` while it is open or unknown.
+    /// Final state of an order; `None` while the order is open or if it is not in memory.
     #[must_use]
     pub fn end_of(&self, number: Number) -> Option<End> {
         match self.orders.get(number)?.state {
@@ -744,7 +745,7 @@ impl OmsState {
         let tally = self.counted(&new, None);
         if self.recent.is_on {
             let hash = self.sameness(account, instrument, side, kind, quantity, price);
-            // A child is not the same as its parent.
+            // A child does not count as identical to its parent.
             let is_child = self.families.parent_of(order).is_some();
             self.recent
                 .add(self.time, if is_child { !hash } else { hash });

@@ -8,7 +8,8 @@ use crate::state::orders::transition::{OrderState, Transition};
 use crate::state::tally::Tally;
 use crate::values::value::{Amount, End, Number, Quantity};
 
-/// Quantity that a child may still trade on its side. What a bust may take back is no part of what its parent has left.
+/// Quantity that a child may still trade on its side. Quantity that a bust may take back is not included: the parent
+/// does not count it as left.
 pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
     if buys { tally.buying } else { tally.selling }
 }
@@ -16,7 +17,7 @@ pub(crate) fn quantity_of(tally: &Tally, buys: bool) -> Quantity {
 /// Whether this event has closed the order.
 fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
     match *event {
-        // One that comes after the end closes nothing.
+        // A fill that arrives after the end closes nothing.
         LifecycleEvent::Filled {
             order: number,
             quantity,
@@ -51,7 +52,7 @@ fn is_closed_by(order: &Order, event: &LifecycleEvent<'_>) -> bool {
     }
 }
 
-/// The parent of the order that an event has closed.
+/// The parent of the order that an event has closed; `None` if it closed no child.
 #[cold]
 pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
     let is_closed = |order: &Order| match *event {
@@ -79,14 +80,14 @@ pub(crate) fn of_closed(state: &OmsState, event: &OrderEvent<'_>) -> Option<Numb
         | OrderEvent::Break(_)
         | OrderEvent::Undo(_) => false,
     };
-    // If it has closed an order, that is the last one.
+    // If the event has closed an order, it is the order that was closed last.
     let last = state.orders().last_ended();
     let last = last.and_then(|last| state.orders().get(last));
     let closed = last.filter(|last| is_closed(last))?;
     state.families.parent_of(closed.number)
 }
 
-/// What counts for the parent of an order after an event of the order: a fill, or that it was cancelled or corrected.
+/// The event for the parent that follows from an event of a child: a fill, or its bust or correction.
 #[cold]
 pub(crate) fn counts_for_parent(
     state: &OmsState,
@@ -163,7 +164,7 @@ fn undo_for_parent(
             let was = (was_quantity, was_price);
             (order, exec, was, (quantity, price), open, at)
         }
-        // It is that of the parent.
+        // This event is the event of the parent itself.
         UndoEvent::ParentCorrected { .. } => return None,
     };
     let order = state.families.parent_of(child)?;
@@ -171,7 +172,7 @@ fn undo_for_parent(
     let event = UndoEvent::ParentCorrected {
         order,
         child,
-        // The event of the parent came right after that of the child.
+        // The event of the parent came right after the event of the child.
         report: fill.map_or(0, |fill| fill.report + 1),
         was_quantity: was.0,
         was_price: was.1,
@@ -192,7 +193,7 @@ impl OmsState {
                 state.families.add(number, session);
                 Some(())
             }),
-            // It comes next.
+            // The order of the next event is the child.
             ParentEvent::ChildOf { order, parent } => {
                 let of = self.orders.get(parent)?;
                 if of.state != OrderState::Parent || order != self.last + 1 {
@@ -217,7 +218,8 @@ impl OmsState {
                     Some(())
                 })?;
                 if !self.is_open(number) {
-                    // A child was filled above its quantity: the others would go beyond that of the parent.
+                    // A child was filled above its quantity: with the other children, the parent would be filled above
+                    // its own.
                     self.withdraw_children(number);
                 }
                 Some(())
@@ -231,7 +233,7 @@ impl OmsState {
         children.filter(|child| self.is_open(*child))
     }
 
-    /// The open children of a parent must be cancelled.
+    /// Marks the open children of a parent, which must be cancelled.
     #[cold]
     pub(crate) fn withdraw_children(&mut self, parent: Number) {
         let children: alloc::vec::Vec<Number> = self.open_children(parent).collect();
@@ -242,7 +244,7 @@ impl OmsState {
         }
     }
 
-    /// The part of the usage of a parent that its children take over with so much more quantity.
+    /// The part of the usage of a parent that its children take over when they hold `more` quantity.
     pub(crate) fn released(&self, parent: &Order, more: Quantity) -> Tally {
         let now = self.counted(parent, self.orders.request_of(parent));
         let own = quantity_of(&now, parent.side.is_buy());
@@ -279,7 +281,7 @@ impl OmsState {
         let released = before - self.reserved_above(order);
         Passed {
             messages: 1,
-            // The parent counted the quantity.
+            // The parent has already counted the quantity.
             value: (tally.reserved - released).max(0),
             ..Passed::default()
         }

@@ -8,7 +8,7 @@ use crate::values::ids::PoolNo;
 use crate::values::value::{Number, Text};
 
 impl OmsState {
-    /// Whether an open order, or one of today, has this pool number.
+    /// Whether an open order, or an order of today, has this number from a pool.
     pub(crate) fn has_number(&self, text: &[u8]) -> bool {
         self.ids.find(IdOwner::Pools, text).is_some()
     }

@@ -64,7 +64,7 @@ impl OmsState {
         }
     }
 
-    /// The open sides of a quote, or of all quotes of a session that are the last of their account and instrument.
+    /// The open sides of one quote, or of the last quotes of a session for each account and instrument.
     pub(crate) fn open_sides(
         &self,
         session: SessionNo,
@@ -77,7 +77,7 @@ impl OmsState {
         }
     }
 
-    /// The open sides of quotes.
+    /// The open sides of these quotes.
     pub(crate) fn open_of(&self, quotes: impl IntoIterator<Item = Number>) -> Vec<Number> {
         let sides = quotes
             .into_iter()

@@ -1,4 +1,4 @@
-//! Applies new settings to the state: all that they change in it, or nothing.
+//! Applies new settings to the state: all changes, or none.
 
 use alloc::vec::Vec;
 
@@ -34,7 +34,7 @@ impl OmsState {
         }
     }
 
-    /// The part of the state that settings are compared with: names, values and limits, without orders.
+    /// The part of the state with which settings are compared: names, values and limits, without orders.
     pub(crate) fn outline(&self) -> Self {
         Self {
             time: self.time,
@@ -60,7 +60,7 @@ impl OmsState {
     }
 }
 
-/// Whether a reload may have this event within.
+/// Whether the event of a reload may hold this event.
 fn is_of_settings(event: &OrderEvent<'_>) -> bool {
     matches!(
         event,

@@ -10,7 +10,7 @@ use crate::state::orders::ids::Ids;
 use crate::state::pools::Pool;
 use crate::values::value::Number;
 
-/// The greatest number after which the numbers of a journal may begin: JSON numbers are exact up to here.
+/// The highest number after which the order numbers of a journal may begin: above it, JSON numbers are not exact.
 const LATEST: Number = 1 << 53;
 
 impl OmsState {
@@ -32,21 +32,22 @@ impl OmsState {
         }
     }
 
-    /// Day orders were expired by separate events before.
+    /// Starts a trading day. Earlier events have already expired the Day orders.
     pub(crate) fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
         if date == 0 || Some(date) <= self.day {
             return None;
         }
         (self.day, self.next_day) = (Some(date), None);
         let mut ids = Ids::new(key, self.ids.len());
-        // Open orders can still be referenced. An id of two orders belongs to the newer one, wherever they are in memory.
+        // Requests may still refer to open orders. If two orders have the same id, the id belongs to the newer order,
+        // wherever the orders are in memory.
         let open = self.orders.iter().filter(|order| order.state.is_open());
         let mut open: Vec<&Order> = open.collect();
         open.sort_unstable_by_key(|order| order.number);
         for order in open {
             ids.add(order.session, order.id.bytes(), order.number);
             let request = self.orders.request_of(order);
-            // Cancels by the OMS have none.
+            // Cancels of the OMS have no ClOrdID(11) of a client.
             if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }

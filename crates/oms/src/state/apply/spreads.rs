@@ -1,4 +1,4 @@
-//! Applies events of spreads: their legs, the fills of the legs, what the legs are exposed to.
+//! Applies events of spreads: their legs, fills of the legs, and the exposure of the legs.
 
 use alloc::vec::Vec;
 
@@ -34,8 +34,8 @@ impl OmsState {
         }
     }
 
-    /// The fills of the symbol's orders in memory count as fills of the legs, since reports of earlier legs do not
-    /// arrive.
+    /// Sets the legs of a spread. Earlier fills of its orders in memory count as fills of the legs, since no reports of
+    /// these legs will arrive.
     fn spread_set(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
         let SpreadEvent::SpreadLegs {
             index,
@@ -141,7 +141,7 @@ impl OmsState {
         Some(())
     }
 
-    /// A new order of a spread has legs.
+    /// Adds the legs of a new order of a spread.
     #[cold]
     pub(crate) fn spread_taken(&mut self, order: Number, instrument: InstrumentNo) {
         if self.spreads.legs(instrument).is_some() {
@@ -150,7 +150,7 @@ impl OmsState {
         }
     }
 
-    /// The legs of an order that is removed from memory are exposed to nothing.
+    /// Removes the exposure of the legs of an order that is removed from memory.
     #[cold]
     pub(crate) fn spread_forgotten(&mut self, number: Number) {
         let Some(of) = self.spreads.remove(number) else {
@@ -166,7 +166,8 @@ impl OmsState {
         }
     }
 
-    /// Counts what the legs of all orders are exposed to, of a state that was read; `None` when orders and legs do not fit.
+    /// Counts the exposure of the legs of all orders, after a state was read; `None` when orders and legs do not fit
+    /// each other.
     pub(crate) fn complete_spreads(&mut self) -> Option<()> {
         if self.spreads.is_empty() {
             return self.spreads.orders().next().is_none().then_some(());
@@ -184,7 +185,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Applies what becomes of a fill of a leg.
+    /// Applies a bust or correction of a leg's fill.
     pub(crate) fn leg_undone(&mut self, event: &SpreadEvent<'_>) -> Option<()> {
         let SpreadEvent::LegUndone {
             order: number,

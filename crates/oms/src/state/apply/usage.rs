@@ -1,4 +1,4 @@
-//! What else changes with an order: the usage of its scopes, its parent, the legs of its spread.
+//! What changes together with an order: the usage of its scopes, its parent, and the legs of its spread.
 
 use crate::state::apply::parents::quantity_of;
 use crate::state::copies::ENDED;
@@ -14,8 +14,8 @@ use crate::values::scope::Scope;
 use crate::values::value::{Number, Quantity, Side};
 
 impl OmsState {
-    /// Changes an order and its usage; `change` receives its index. The usage fits the order even when an event that no
-    /// OMS writes is refused half-way.
+    /// Changes an order and its usage; `change` receives the index of the order. The usage fits the order even if an
+    /// event that no OMS writes fails half-way.
     pub(crate) fn change(
         &mut self,
         number: Number,
@@ -74,7 +74,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Numbers are consecutive.
+    /// Takes the next order number; `None` if it is not the next one, since numbers are consecutive.
     pub(crate) fn number(&mut self, number: Number) -> Option<()> {
         if number != self.last + 1 {
             return None;
@@ -94,7 +94,7 @@ impl OmsState {
         });
     }
 
-    /// For every scope of an order.
+    /// Calls `change` for every scope of an order.
     pub(crate) fn each_standing(&mut self, party: Party, mut change: impl FnMut(&mut Standing)) {
         change(&mut self.firm);
         if let Some(session) = party.session.and_then(|it| self.sessions.get_mut(it)) {
@@ -126,7 +126,7 @@ impl OmsState {
         });
     }
 
-    /// Counts flow of a session that belongs to no account or symbol.
+    /// Counts flow of a session that belongs to no account and no symbol.
     pub(crate) fn pass_session(&mut self, session: SessionNo, passed: Passed) {
         let at = self.time;
         let session = self.sessions.get_mut(session);
@@ -147,7 +147,7 @@ impl OmsState {
         }
     }
 
-    /// The usage of an order changed: if it is a child, its parent reserves the rest.
+    /// Handles a changed usage of an order: if it is a child, its parent reserves the rest.
     #[cold]
     pub(crate) fn child_changed(&mut self, order: Number, old: &Tally, new: &Tally) {
         let Some(buys) = self.orders.get(order).map(|it| it.side.is_buy()) else {
@@ -174,7 +174,7 @@ impl OmsState {
         self.expose(parent);
     }
 
-    /// Counts what the legs of an order are exposed to, after a change of the order or its legs.
+    /// Counts the exposure of the legs of an order, after a change of the order or its legs.
     #[cold]
     pub(crate) fn expose(&mut self, number: Number) {
         let Some(order) = self.orders.get(number) else {
@@ -200,7 +200,7 @@ impl OmsState {
         }
     }
 
-    /// Quantity of each leg that an order may still trade, when it may still fill this number of sets.
+    /// Quantity of each leg that an order may still trade, if the order itself may fill `sets` more sets.
     pub(crate) fn exposure(
         &self,
         order: &Order,
@@ -208,7 +208,7 @@ impl OmsState {
         sets: Quantity,
     ) -> [Quantity; 2] {
         if self.families.is_parent(order.number) {
-            // The fills of its children are those of the legs.
+            // The fills of its children are the fills of the legs.
             return legs.map(|leg| leg.quantity(sets));
         }
         let filled = self.spreads.get(order.number).map(|of| of.filled);
@@ -255,7 +255,7 @@ impl OmsState {
         let before = holding.gained();
         holding.position.fill(buys, quantity, price, effect);
         if holding.mark == 0 && holding.opened_at == 0 {
-            // Its earlier value is unknown.
+            // The value of the position before is unknown.
             holding.opened_at = price;
         }
         holding.mark = price;
@@ -277,7 +277,7 @@ impl OmsState {
         self.pass(party, passed);
     }
 
-    /// Changes position, profit and value traded by a quantity and what was paid for it, each up or down.
+    /// Changes position, profit and value traded by a quantity and the amount paid for it; both may be negative.
     pub(crate) fn trade_worth(
         &mut self,
         party: Party,

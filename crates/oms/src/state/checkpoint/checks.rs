@@ -1,4 +1,4 @@
-//! Checks and completes a state that was read: its parts fit together.
+//! Checks and completes a state that was read from a checkpoint: its parts must fit each other.
 
 use crate::state::apply::parents::quantity_of;
 use crate::state::orders::Place;
@@ -10,7 +10,7 @@ use crate::values::units::MOST_DECIMALS;
 use crate::values::value::{MOST_QUANTITY_DECIMALS, Number};
 
 impl OmsState {
-    /// Checks that there are as many names as values that they name.
+    /// Checks that there are as many names as there are sessions, accounts and instruments.
     pub(super) fn check_names(&self) -> Option<()> {
         let mut instruments = self.instruments.iter();
         let scales = instruments
@@ -22,7 +22,7 @@ impl OmsState {
         (scales && fits).then_some(())
     }
 
-    /// An account in an instrument, which both are known and have no other holding.
+    /// Adds the holding of an account in an instrument; both must exist, and have no other holding together.
     pub(super) fn add_holding(&mut self, holding: Holding) -> Option<()> {
         let (account, instrument) = (holding.account, holding.instrument);
         self.accounts.get(account)?;
@@ -31,7 +31,7 @@ impl OmsState {
         is_new.then(|| *self.holding_mut(account, instrument) = holding)
     }
 
-    /// Accounts have no cycles.
+    /// Checks that no account is its own parent, directly or through others.
     pub(super) fn check_parents(&self) -> Option<()> {
         for account in self.account_names.numbers() {
             let mut above = self.parent(account);
@@ -63,7 +63,7 @@ impl OmsState {
         Some(())
     }
 
-    /// Fills of orders that are not known have a line, an account and an instrument.
+    /// Checks that each fill of an unknown order has an existing line, account and instrument.
     pub(super) fn check_strays(&self) -> Option<()> {
         let is_known = |it: &Stray| {
             self.sessions.get(it.line).is_some()
@@ -76,7 +76,7 @@ impl OmsState {
             .then_some(())
     }
 
-    /// Carried fields belong to an order, or to a request that is pending or may be reported late.
+    /// Checks that carried fields belong to an order, or to a request that is pending or may be reported late.
     pub(super) fn check_carried(&self) -> Option<()> {
         let is_known = |number: &Number| {
             self.orders.get(*number).is_some()
@@ -86,7 +86,7 @@ impl OmsState {
         self.carried.0.keys().all(is_known).then_some(())
     }
 
-    /// Orders and sessions of routes are known.
+    /// Checks that the orders and sessions of routes exist.
     pub(super) fn check_routed(&self) -> Option<()> {
         let mut routed = self.routed.0.iter();
         let is_known = |(order, line): (&Number, &SessionNo)| {
@@ -95,14 +95,14 @@ impl OmsState {
         routed.all(is_known).then_some(())
     }
 
-    /// ExecIDs of venues belong to orders.
+    /// Checks that ExecIDs of venues belong to orders.
     pub(super) fn check_exec_ids(&self) -> Option<()> {
         let mut orders = self.exec_ids.all.keys();
         let is_known = orders.all(|(order, _)| self.orders.get(*order).is_some());
         is_known.then_some(())
     }
 
-    /// Each closed order is listed once among the closed ones, and no number overflows.
+    /// Checks that each closed order is listed exactly once, and that no number overflows.
     pub(super) fn check_ended(&self) -> Option<()> {
         const MOST: u64 = 1 << 62;
         let mut ended = self.orders.ended();

@@ -1,4 +1,4 @@
-//! Limits, usage, positions and what has them as bytes.
+//! Encoding of limits, usage, positions, and the parts of the state that have them.
 
 use fixwire_ledger::{Put, Wire, record};
 

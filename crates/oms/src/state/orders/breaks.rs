@@ -17,14 +17,14 @@ use crate::values::units::Rescale;
 use crate::values::value::{Amount, BreakKind, Number, Price, Quantity, Text};
 use fixwire_ledger::{Put, Wire, record};
 
-/// A difference between the word of a venue and an order.
+/// A difference between a venue's report and an order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct VenueBreak {
     pub kind: BreakKind,
     pub order: Number,
-    /// The session of the report.
+    /// The session on which the report came; `None` for an order without a line.
     pub line: Option<SessionNo>,
-    /// Hash of the ExecID(17) that it is about; 0 for none.
+    /// Hash of the ExecID(17) of the fill that the break is about; 0 for no fill.
     pub exec: u64,
     /// CumQty(14) of the venue.
     pub filled: Option<Quantity>,
@@ -34,19 +34,20 @@ pub(crate) struct VenueBreak {
     pub price: Price,
     /// CumQty(14) times AvgPx(6) of the venue.
     pub paid: Option<Amount>,
-    /// OrdStatus(39) of the venue; 0 without one.
+    /// OrdStatus(39) of the venue; 0 if the report has none.
     pub status: u8,
     /// Total quantity that the order may fill according to the venue.
     pub total: Quantity,
-    /// Quantity that a bust may take back.
+    /// Quantity that a bust may take back from the order.
     pub opposite: Quantity,
     pub ours: Text,
     pub venue: Text,
-    /// When it was found, in nanoseconds since 1970.
+    /// Time at which the break was found, in nanoseconds since 1970.
     pub since: i64,
     pub is_alarmed: bool,
     pub is_settled: bool,
-    /// The operator who decided the break, and whether for the venue; a second operator must make the same decision.
+    /// The operator who has decided the break, and whether in favour of the venue; a second operator must make the same
+    /// decision.
     pub asked_by: Option<(Text, bool)>,
 }
 
@@ -58,8 +59,8 @@ record! {
 }
 
 impl VenueBreak {
-    /// CumQty(14) of a fill that it counts in part: more than there was here, and less than both together, as when
-    /// an operator has entered some of it before.
+    /// CumQty(14) of a fill that the venue counts only in part: more than the OMS had, but less than that plus the
+    /// fill. This happens when an operator has entered part of the fill before.
     pub fn counted_in_part(&self) -> Option<Quantity> {
         let before = self.total.saturating_sub(self.quantity);
         let is_doubtful = self.kind == BreakKind::NotCounted;
@@ -67,21 +68,21 @@ impl VenueBreak {
     }
 }
 
-/// Quantities that limits count for an order in addition to its own.
+/// Quantities of a break that limits count in addition to those of the order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Exposure {
     /// Total quantity that the order may fill.
     pub total: Quantity,
-    /// Quantity that the order may trade on the other side.
+    /// Quantity that the order may trade on the opposite side.
     pub opposite: Quantity,
-    /// The price to reserve for.
+    /// The price at which the order's value is reserved.
     pub hold: Price,
 }
 
 /// All breaks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VenueBreaks {
-    /// By number, which is the number of their event.
+    /// Breaks by number, which is the number of the event that raised the break.
     pub(crate) all: BTreeMap<u64, VenueBreak>,
     pub(crate) numbers: BTreeMap<(Number, u8, u64), u64>,
     /// Number of breaks that are not settled.
@@ -93,7 +94,7 @@ impl VenueBreaks {
         self.all.is_empty()
     }
 
-    /// How many are open.
+    /// Number of open breaks.
     pub fn open(&self) -> usize {
         self.open
     }
@@ -131,7 +132,7 @@ impl VenueBreaks {
         self.open > 0 && self.of(order).next().is_some()
     }
 
-    /// The quantities that limits count for an order with an open break.
+    /// The quantities that limits count in addition for an order with an open break.
     pub fn exposure(&self, order: Number) -> Option<Exposure> {
         let mut most = None;
         for (_, found) in self.of(order) {
@@ -145,7 +146,7 @@ impl VenueBreaks {
         most
     }
 
-    /// Adds a break, or the venue's new values to a known break.
+    /// Adds a break, or updates the values of the venue in an existing break.
     pub fn put_in(&mut self, number: u64, mut new: VenueBreak) {
         let key = (new.order, new.kind.byte(), new.exec);
         let number = *self.numbers.entry(key).or_insert(number);
@@ -173,7 +174,7 @@ impl VenueBreaks {
         Some(())
     }
 
-    /// An order is removed from memory.
+    /// Removes the breaks of an order that is removed from memory.
     pub fn forget(&mut self, order: Number) {
         let range = self
             .numbers

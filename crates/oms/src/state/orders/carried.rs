@@ -8,12 +8,12 @@ use fixwire_ledger::record;
 use crate::values::fields::carried::CarriedFields;
 use crate::values::value::Number;
 
-/// Fields of an order or a request.
+/// Fields that an order or a request carries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields {
     pub header: Box<[u8]>,
     pub body: Box<[u8]>,
-    /// Of a replace: fields of the body that it does not have itself and that its order keeps.
+    /// Only for a replace: body fields that the replace does not have, and that its order keeps.
     pub kept: Box<[u8]>,
 }
 
@@ -37,8 +37,8 @@ impl Fields {
     }
 }
 
-/// The fields by the number of their order, or of a request that is pending or that its venue may still carry out. Most have
-/// none.
+/// Carried fields by the number of their order or request. A request is pending, or its venue may still carry it out.
+/// Most orders and requests carry no fields.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carried(pub(crate) BTreeMap<Number, Fields>);
 
@@ -54,13 +54,14 @@ impl Carried {
         self.0.insert(number, Fields::of(fields));
     }
 
-    /// The fields of an order or a pending request.
+    /// The fields that an order or a pending request carries.
     #[cold]
     pub(crate) fn of(&self, number: Number) -> CarriedFields<'_> {
         self.0.get(&number).map_or(CarriedFields::NONE, Fields::get)
     }
 
-    /// A replace is done: the order has its fields from now on with those that it keeps, and no others.
+    /// Applies a replace that was carried out: from now on the order has the fields of the replace, those that it
+    /// keeps, and no others.
     #[cold]
     pub(crate) fn replace(&mut self, order: Number, request: Number) {
         match self.0.get(&request) {

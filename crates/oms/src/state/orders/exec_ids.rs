@@ -12,19 +12,20 @@ use fixwire_protocol::{Body, Tag};
 use crate::values::show::digits;
 use crate::values::value::{Number, Text};
 
-/// The ExecIDs of venues that clients have.
+/// The ExecIDs of venues that clients have received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExecIds {
-    /// The last event whose number may be the ExecID of a report; `None` while the settings pass none on.
+    /// The last event whose number may be the ExecID of a report; `None` while the settings pass on no ExecIDs of
+    /// venues.
     pub(crate) since: Option<u64>,
-    /// By order and hash, with the ExecType(150) of its report.
+    /// By order and hash of the ExecID, with the ExecType(150) of the report that has it.
     pub(crate) all: BTreeMap<(Number, u64), (u8, Text)>,
 }
 
 record! { ExecIds { since, all } }
 
 impl ExecIds {
-    /// How the OMS's own ExecIDs begin where others are of venues; before they are event numbers alone.
+    /// The prefix of the OMS's own ExecIDs once ExecIDs of venues are passed on; before, they are just event numbers.
     pub(crate) const OWN: &[u8] = b"OMS-";
 
     #[inline]
@@ -40,7 +41,7 @@ impl ExecIds {
         !id.is_empty() && id.len() <= Text::MAX && !is_event && !id.starts_with(Self::OWN)
     }
 
-    /// The ExecID that clients have of a venue's report of an order.
+    /// The ExecID under which clients have a venue's report of an order.
     #[cold]
     pub(crate) fn of(&self, order: Number, exec: u64) -> Option<(u8, &[u8])> {
         let found = self.all.get(&(order, exec));
