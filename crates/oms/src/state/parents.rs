@@ -18,12 +18,12 @@ use crate::values::units::Rescale;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire};
 
-/// The place of a new order in a family.
+/// Whether a new order is a parent or a child.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FamilyRole {
     /// A parent order.
     Parent,
-    /// A child order of this parent.
+    /// A child order of the parent with this number.
     Child(Number),
 }
 
@@ -32,7 +32,7 @@ pub enum FamilyRole {
 pub(crate) struct Parent {
     pub(crate) session: SessionNo,
     pub(crate) is_open: bool,
-    /// Quantity of its open children that is not filled.
+    /// Quantity that the open children have taken over and that is not filled.
     pub(crate) held: Quantity,
     /// Children of the parent in memory.
     pub(crate) children: BTreeSet<Number>,
@@ -49,7 +49,7 @@ impl Parent {
     }
 }
 
-/// The parents in memory and their children, by number.
+/// The parents in memory, by number, and their children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Families {
     pub(crate) parents: BTreeMap<Number, Parent>,
@@ -66,7 +66,7 @@ impl Families {
         self.parents.is_empty()
     }
 
-    /// The parent of a child.
+    /// The parent of an order; `None` if the order is no child.
     #[inline]
     pub fn parent_of(&self, order: Number) -> Option<Number> {
         if self.is_empty() {
@@ -84,7 +84,7 @@ impl Families {
         self.parents.keys().copied()
     }
 
-    /// Quantity that the open children of a parent hold.
+    /// Unfilled quantity that the open children of a parent have taken over.
     pub fn held(&self, parent: Number) -> Quantity {
         self.parents.get(&parent).map_or(0, |parent| parent.held)
     }
@@ -97,7 +97,7 @@ impl Families {
             .flat_map(|it| it.children.iter().copied())
     }
 
-    /// How many parents of a session are open.
+    /// Number of open parents of a session.
     pub fn open_of(&self, session: SessionNo) -> usize {
         self.open.get(&session).copied().unwrap_or(0)
     }
@@ -111,7 +111,7 @@ impl Families {
         *self.open.entry(session).or_default() += 1;
     }
 
-    /// Makes an order a child; `None` when the parent is unknown or it has one already.
+    /// Makes an order a child of a parent; `None` when the parent is not in memory or the order is a child already.
     pub fn link(&mut self, child: Number, parent: Number) -> Option<()> {
         let of = self.parents.get_mut(&parent)?;
         if child <= parent || self.parent_of.contains_key(&child) {
@@ -122,21 +122,21 @@ impl Families {
         Some(())
     }
 
-    /// The quantity that a child holds changes.
+    /// Changes the quantity that a child has taken over from `old` to `new`.
     pub fn hold(&mut self, parent: Number, old: Quantity, new: Quantity) {
         if let Some(parent) = self.parents.get_mut(&parent) {
             parent.held = parent.held.saturating_sub(old).saturating_add(new);
         }
     }
 
-    /// Gives what the children of some parents hold more decimals.
+    /// Gives the quantities that children of some parents have taken over more decimals.
     pub fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         for (_, parent) in self.parents.iter_mut().filter(|(order, _)| is_its(**order)) {
             by.quantity(&mut parent.held);
         }
     }
 
-    /// An order was closed.
+    /// Handles a closed order.
     pub fn has_ended(&mut self, order: Number) {
         if let Some(parent) = self.parents.get_mut(&order).filter(|it| it.is_open) {
             parent.is_open = false;
@@ -146,7 +146,7 @@ impl Families {
         }
     }
 
-    /// An order that was closed is open again.
+    /// Handles a closed order that is open again.
     pub fn is_open_again(&mut self, order: Number) {
         if let Some(parent) = self.parents.get_mut(&order).filter(|it| !it.is_open) {
             parent.is_open = true;
@@ -154,7 +154,7 @@ impl Families {
         }
     }
 
-    /// An order is removed from memory.
+    /// Removes an order that is removed from memory.
     pub fn forget(&mut self, order: Number) {
         if self.is_empty() {
             return;
@@ -172,8 +172,8 @@ impl Families {
         }
     }
 
-    /// Completes the families of a checkpoint; `None` when orders and families do not fit. `held` is the quantity that
-    /// an order may still fill.
+    /// Completes the families of a checkpoint; `None` when orders and families do not fit each other. `held` is the
+    /// quantity that an order may still fill.
     pub fn complete(&mut self, orders: &Orders, held: impl Fn(Number) -> Quantity) -> Option<()> {
         for (number, parent) in &mut self.parents {
             let order = orders.get(*number)?;

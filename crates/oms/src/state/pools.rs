@@ -1,4 +1,4 @@
-//! Pools of order numbers: how far each is used, and which orders take numbers from which pool.
+//! Pools of order numbers: how many numbers of each pool are used, and which orders get numbers from which pool.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -7,24 +7,24 @@ use crate::values::form::NumberForm;
 use crate::values::ids::{PoolNo, SessionNo, Table};
 use fixwire_ledger::record;
 
-/// A pool number: the pool and the index in it.
+/// A number from a pool: the pool, and the index of the number in the pool.
 pub(crate) type PoolNumber = (PoolNo, u64);
 
 /// Usage of a pool. All numbers before `next` are used.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Pool {
-    /// Hash of its number format.
+    /// Hash of the pool's number format.
     pub form: u64,
     /// The tag that carries the numbers to venues.
     pub tag: u32,
     pub first: u64,
     pub last: u64,
-    /// Whether it restarts each trading day.
+    /// Whether the pool starts again with each trading day.
     pub each_day: bool,
     pub next: u64,
     /// Numbers at or above `next` that clients chose.
     pub own: BTreeSet<u64>,
-    /// The event that few are left was raised.
+    /// Whether the event that few numbers are left was raised.
     pub is_low: bool,
 }
 
@@ -37,7 +37,7 @@ impl Pool {
         self.is_low = false;
     }
 
-    /// Sets its range of numbers.
+    /// Sets the first and the last index of the pool.
     pub(crate) fn bound(&mut self, first: u64, last: u64) {
         (self.first, self.last) = (first, last);
         self.next = self.next.max(first);
@@ -63,13 +63,13 @@ impl Pool {
         }
     }
 
-    /// Count of unused numbers.
+    /// Number of unused numbers.
     pub(crate) fn left(&self) -> u64 {
         let left = self.last.saturating_add(1).saturating_sub(self.next);
         left.saturating_sub(self.own.len() as u64)
     }
 
-    /// Whether a tenth or less is left.
+    /// Whether at most a tenth of the numbers is left.
     pub(crate) fn is_nearly_used(&self) -> bool {
         let all = self.last.saturating_sub(self.first).saturating_add(1);
         self.left() <= all / 10
@@ -88,7 +88,7 @@ pub(crate) struct Pools {
 }
 
 impl Pools {
-    /// No pools.
+    /// Whether the settings have no pool.
     pub(crate) fn is_empty(&self) -> bool {
         self.forms.is_empty()
     }

@@ -1,4 +1,4 @@
-//! An order as the controls see it.
+//! An order with the values that the controls check.
 
 use crate::state::tally::Tally;
 use crate::values::ids::{AccountNo, InstrumentNo, Party, SessionNo};
@@ -17,21 +17,21 @@ pub(crate) struct Proposal {
     /// OrderQty(38), including the filled quantity.
     pub quantity: Quantity,
     pub filled: Quantity,
-    /// Current usage of the order.
+    /// Usage of the order before the request; for a new order nothing.
     pub counted: Tally,
-    /// Current reservation price; 0 for a new order.
+    /// Price at which value is reserved before the request; 0 for a new order.
     pub held_at: Price,
-    /// Current OrderQty(38); 0 for a new order.
+    /// OrderQty(38) before the request; 0 for a new order.
     pub held: Quantity,
     /// TimeInForce(59).
     pub tif: TimeInForce,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// Number of replaces including this replace; 0 for a new order.
+    /// Number of replaces, the present one included; 0 for a new order.
     pub replaces: u16,
-    /// The market price that replaces the reference price of the symbol, while a market price is known.
+    /// The market price that is used instead of the symbol's reference price; `None` while it is unknown.
     pub market_price: Option<Price>,
-    /// Now, in nanoseconds since 1970.
+    /// The present time, in nanoseconds since 1970.
     pub at: i64,
 }
 

@@ -8,7 +8,7 @@ use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use crate::values::value::{Number, Text};
 use fixwire_ledger::{Put, Wire, record};
 
-/// The side of a quote that an order is.
+/// Which side of a quote an order is.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum QuoteSide {
     /// The order belongs to no quote.
@@ -21,7 +21,7 @@ pub enum QuoteSide {
 }
 
 impl Order {
-    /// The number of the bid of its quote, which stands for the quote.
+    /// The number of the bid of the order's quote, by which the quote is known; `None` if it belongs to no quote.
     #[must_use]
     pub fn quote(&self) -> Option<Number> {
         match self.quote_side {
@@ -31,7 +31,7 @@ impl Order {
         }
     }
 
-    /// The number of the other side of its quote.
+    /// The number of the other side of the order's quote.
     #[must_use]
     pub fn other_side(&self) -> Option<Number> {
         match self.quote_side {
@@ -50,7 +50,7 @@ pub(crate) struct KnownQuote {
     pub instrument: InstrumentNo,
     /// QuoteID(117).
     pub id: Text,
-    /// How many of its orders are in memory.
+    /// Number of its orders that are in memory.
     pub(crate) orders: u8,
 }
 
@@ -60,7 +60,7 @@ record! { KnownQuote { session, account, instrument, id; orders = 0 } }
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Quotes {
     pub(crate) all: BTreeMap<Number, KnownQuote>,
-    /// The last quote of each session, account and instrument, of the quotes in memory.
+    /// The last quote, among those in memory, of each session, account and instrument.
     pub(crate) current: BTreeMap<(SessionNo, AccountNo, InstrumentNo), Number>,
     /// Price inquiries that wait for their answer.
     pub(crate) inquiries: Inquiries,
@@ -85,7 +85,7 @@ impl Quotes {
         self.current.get(&(session, account, instrument)).copied()
     }
 
-    /// The last quotes of a session, of one instrument or all.
+    /// The last quotes of a session: for one instrument, or for all.
     pub(crate) fn of_session(
         &self,
         session: SessionNo,
@@ -98,7 +98,7 @@ impl Quotes {
         its.map(|(_, bid)| *bid)
     }
 
-    /// Links two orders; `None` when they are not the sides of one quote.
+    /// Links two orders as a quote; `None` when they cannot be the two sides of a quote.
     pub(crate) fn link(&mut self, orders: &mut Orders, bid: Number, id: &[u8]) -> Option<()> {
         let (first, second) = (orders.get(bid)?, orders.get(bid + 1)?);
         let of = |order: &Order| (order.session, order.account, order.instrument);
@@ -131,7 +131,7 @@ impl Quotes {
         self.all.insert(bid, quote);
     }
 
-    /// An order of a quote was removed from memory. The quote goes with its second one.
+    /// Handles an order of a quote that was removed from memory; the quote is removed with its second order.
     pub(crate) fn forget(&mut self, bid: Number) {
         let Some(quote) = self.all.get_mut(&bid) else {
             return;
@@ -145,7 +145,7 @@ impl Quotes {
         if self.current.get(&key) != Some(&bid) {
             return;
         }
-        // An earlier one whose sides are still open is the last one again, as it is when a checkpoint is read.
+        // An earlier quote whose sides are still open becomes the last one again, as when a checkpoint is read.
         let is_its = |quote: &KnownQuote| (quote.session, quote.account, quote.instrument) == key;
         let mut earlier = self.all.iter().rev();
         match earlier.find(|(_, quote)| is_its(quote)) {
@@ -159,7 +159,7 @@ impl Quotes {
         self.inquiries.put(to);
     }
 
-    /// Reads quotes of orders that were read before.
+    /// Reads the quotes of a checkpoint, after its orders.
     pub(crate) fn take(orders: &mut Orders, from: &mut &[u8]) -> Option<Self> {
         let mut quotes = Self::default();
         for (bid, quote) in BTreeMap::<Number, KnownQuote>::take(from)? {

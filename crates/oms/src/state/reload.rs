@@ -3,7 +3,7 @@
 use crate::values::value::Text;
 use fixwire_ledger::record;
 
-/// A reload, or other limits, that another operator must ask for too.
+/// A reload, or a change of limits, that a second operator must request too.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct PendingReload {
     pub by: Text,
@@ -13,7 +13,7 @@ pub(crate) struct PendingReload {
 
 record! { PendingReload { by, settings } }
 
-/// The part of a name that the state keeps.
+/// The name of an operator, cut to the length that the state keeps.
 pub(crate) fn short(who: &[u8]) -> Text {
     Text::new(&who[..who.len().min(Text::MAX)])
 }

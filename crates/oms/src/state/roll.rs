@@ -1,4 +1,4 @@
-//! The end of a trading day: which orders end with it, and what venues have not confirmed.
+//! The end of a trading day: which orders end with it, and whose end the venues have not confirmed.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -19,24 +19,24 @@ pub(crate) const DAY_OVER: &[u8] = b"end of the trading day";
 pub(crate) struct Roll {
     /// The date, as 20261122.
     pub day: u32,
-    /// The hash key of its ids.
+    /// The hash key for the ids of the new day.
     pub key: u128,
-    /// When it no longer waits for the venues, in nanoseconds since 1970.
+    /// Time until which the OMS waits for the venues, in nanoseconds since 1970.
     pub until: i64,
-    /// Orders whose end it waits for.
+    /// Orders whose end is awaited.
     pub awaited: Vec<Number>,
-    /// The OMS has just started: it also waits for the lines.
+    /// Whether the OMS has just started: then it also waits for the lines to log on.
     pub at_start: bool,
-    /// The orders that are left are being closed.
+    /// Whether the remaining orders are being closed.
     pub closing: bool,
 }
 
 /// Cause of a roll without an operator.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum RollCause {
-    /// `day_begins`.
+    /// The time of `day_begins` has come.
     Clock,
-    /// A start on a later trading day.
+    /// The OMS was started on a later trading day.
     Start,
 }
 
@@ -52,13 +52,13 @@ impl RollCause {
     }
 }
 
-/// Whether it is at a venue and ends with the trading day that is being closed.
+/// Whether an order is at a venue and ends with the trading day that is being closed.
 pub(crate) fn ends_with_day(state: &OmsState, order: &Order) -> bool {
     state.next_day.is_some_and(|day| is_live(order, day))
 }
 
-/// Whether the venue has, or may have, an order that ends before this day. One that was placed elsewhere is not ours to
-/// cancel, and of one with missing fills the venue has said that it has ended.
+/// Whether the venue has, or may have, an order that ends before this day. Not an order placed elsewhere, which the OMS
+/// may not cancel, and not an order with missing fills, which has ended according to the venue.
 pub(crate) fn is_live(order: &Order, day: u32) -> bool {
     order.ends_before(day)
         && !order.state.is_unsent()
@@ -66,12 +66,12 @@ pub(crate) fn is_live(order: &Order, day: u32) -> bool {
         && order.pended.is_none()
 }
 
-/// Whether the venue has still to say that an order of a closed trading day has ended.
+/// Whether the venue still has to confirm that an order of a closed trading day has ended.
 pub(crate) fn is_unconfirmed(state: &OmsState, order: &Order) -> bool {
     order.state == OrderState::Lapsed || ends_with_day(state, order)
 }
 
-/// Open orders at the venues: by line, the orders that end before a day, and the orders that stay.
+/// Text with the number of open orders at the venues: for each line, the orders that end before a day, and the others.
 pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
     let mut lines: BTreeMap<SessionNo, [usize; 3]> = BTreeMap::new();
     let orders = state.orders().iter();
@@ -106,7 +106,7 @@ pub(crate) fn open_at_venues(state: &OmsState, day: u32) -> String {
     }
 }
 
-/// The orders that lapsed and that the venue has not confirmed, by line; empty without one.
+/// Text with the lapsed orders that the venue has not confirmed, by line; empty when there are no such orders.
 pub(crate) fn unconfirmed_at_venues(state: &OmsState) -> String {
     let mut lines: BTreeMap<SessionNo, usize> = BTreeMap::new();
     let orders = state.orders().iter();

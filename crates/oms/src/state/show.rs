@@ -1,4 +1,4 @@
-//! How the state is written: scopes, reasons of rejects, states of orders.
+//! Parts of the state as text: scopes, reasons of rejects, states of orders.
 
 use alloc::string::String;
 use core::fmt::{self, Write as _};
@@ -32,11 +32,11 @@ pub fn scope_name(state: &OmsState, scope: Scope) -> String {
     }
 }
 
-/// Text(58) of a reject: control, reason, value and limit.
+/// Text(58) of a reject: the control, the reason, the value and the limit.
 pub(crate) fn reason_text(state: &OmsState, reason: &Reason, scales: Scales) -> Sentence {
     let mut text = Sentence::new();
     let why = reason.why;
-    // Text that does not fit is cut; no other error is possible.
+    // A text that is too long is cut; no other error is possible.
     let _ = write_reason(&mut text, state, reason, why, scales);
     text
 }
@@ -124,7 +124,7 @@ fn write_reason(
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
     match why {
-        // Found when it was read: what it would be in units of the instrument is not known.
+        // The price was refused when it was read: its value in units of the instrument is unknown.
         Why::Tick if reason.limit == 0 => {
             write!(text, " (more than {} decimals)", scales.price)
         }

@@ -5,8 +5,9 @@
 //!   leg JUN: filled 4, exposed to buy 6     leg MAR: filled 3, exposed to sell 7
 //! ```
 //!
-//! An order counts in sets. A leg is exposed to what the order may still fill and to what it has filled without a report of
-//! the leg, times its ratio: this counts for the positions that open orders may add.
+//! An order of a spread counts in sets. The exposure of a leg is the quantity that the order may still fill, and the
+//! quantity that it has filled without a report of the leg, times the ratio of the leg. The exposure counts as what
+//! open orders may add to the position.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,7 @@ pub struct SpreadLeg {
     pub instrument: InstrumentNo,
     /// Side of the leg when the spread is bought.
     pub side: Side,
-    /// Quantity of the leg in one spread.
+    /// Quantity of the leg in one set of the spread.
     pub ratio: u32,
 }
 
@@ -45,20 +46,21 @@ impl SpreadLeg {
         }
     }
 
-    /// Quantity of the leg in this number of spreads.
+    /// Quantity of the leg in this number of sets.
     pub(crate) fn quantity(&self, sets: Quantity) -> Quantity {
         sets.saturating_mul(self.ratio.into())
     }
 }
 
 bytes! {
-    /// How a venue reports the legs of an order; the first leg fill decides, so that a leg that is reported both ways counts once.
+    /// How a venue reports the legs of an order. The first fill of a leg decides, so that a leg that is reported in
+    /// both ways counts once.
     #[derive(Default)]
     LegSource {
         /// No fill of a leg was reported.
         #[default]
         Unknown = 0,
-        /// Each leg has its own reports.
+        /// Each leg is reported separately.
         Reports = 1,
         /// Legs are reported in the report of the spread's fill.
         Fills = 2,
@@ -70,14 +72,14 @@ bytes! {
 pub struct OrderLegs {
     /// Quantity that each leg has filled.
     pub filled: [Quantity; 2],
-    /// Σ price × quantity of the fills of each leg.
+    /// Sum of price times quantity of the fills of each leg.
     pub paid: [Amount; 2],
-    /// Quantity of each leg that counts as open.
+    /// Exposure of each leg: the quantity that counts as open.
     pub(crate) exposed: [Quantity; 2],
     pub(crate) source: LegSource,
     /// Time since which the fills of the legs differ from the fills of the spread; 0 when they do not differ.
     pub(crate) since: i64,
-    /// An event has reported the difference.
+    /// Whether an event has reported that they differ.
     pub(crate) is_reported: bool,
 }
 
@@ -89,13 +91,14 @@ pub(crate) struct Spreads {
     /// By instrument.
     pub(crate) legs: BTreeMap<InstrumentNo, [SpreadLeg; 2]>,
     pub(crate) orders: BTreeMap<Number, OrderLegs>,
-    /// Orders whose legs differ from their fills, and since when; derived from these.
+    /// Orders whose fills differ from the fills of their legs, and since when; derived from the fields above.
     pub(crate) waiting: BTreeSet<(i64, Number)>,
-    /// The fills of their legs.
+    /// The fills of the legs of these orders.
     pub(crate) fills: LegFills,
 }
 
-/// The number of a leg's execution among the fills of its order: a venue may use an ExecID(17) for the spread and its legs.
+/// The number of a leg's execution among the fills of its order, since a venue may use the same ExecID(17) for the
+/// spread and its legs.
 pub(crate) fn leg_exec(exec: u64, instrument: InstrumentNo) -> u64 {
     mixed(exec ^ mixed(u64::from(instrument.place()) + 1))
 }
@@ -106,12 +109,12 @@ impl Spreads {
         self.legs.is_empty()
     }
 
-    /// The legs of a spread; `None` for another instrument.
+    /// The legs of a spread; `None` for an instrument that is no spread.
     pub fn legs(&self, instrument: InstrumentNo) -> Option<&[SpreadLeg; 2]> {
         self.legs.get(&instrument)
     }
 
-    /// The legs of all spreads.
+    /// A copy that has the legs of all spreads, but no orders.
     pub fn without_orders(&self) -> Self {
         Self {
             legs: self.legs.clone(),
@@ -131,7 +134,7 @@ impl Spreads {
         legs.any(|leg| leg.instrument == instrument)
     }
 
-    /// Whether an instrument may be a spread of these legs.
+    /// Whether an instrument may become a spread of these legs.
     pub fn may_be(&self, index: InstrumentNo, legs: &[SpreadLeg; 2]) -> bool {
         let is_leg = |leg: &SpreadLeg| {
             leg.instrument != index
@@ -143,7 +146,7 @@ impl Spreads {
         differ && legs.iter().all(is_leg) && !self.is_leg(index)
     }
 
-    /// Sets the legs of a spread; `None` when they are no legs.
+    /// Sets the legs of a spread; `None` when these instruments cannot be its legs.
     pub fn set(&mut self, index: InstrumentNo, legs: [SpreadLeg; 2]) -> Option<()> {
         self.may_be(index, &legs).then_some(())?;
         self.legs.insert(index, legs);
@@ -169,7 +172,7 @@ impl Spreads {
         Some(legs)
     }
 
-    /// Compares the fills of the legs with the fills of the spread.
+    /// Records whether the fills of the legs differ from the fills of the spread.
     pub fn compare(&mut self, order: &Order, at: i64) {
         let (Some(legs), Some(of)) = (
             self.legs.get(&order.instrument),
@@ -190,7 +193,7 @@ impl Spreads {
         }
     }
 
-    /// An event has reported that the fills of an order's legs differ from the order's fills.
+    /// Records that an event has reported the difference between an order's fills and the fills of its legs.
     pub fn reported(&mut self, order: Number) -> Option<()> {
         let legs = self.orders.get_mut(&order)?;
         legs.is_reported = true;
@@ -198,12 +201,12 @@ impl Spreads {
         Some(())
     }
 
-    /// The order whose legs have differed the longest, and since when.
+    /// The order whose legs have differed from its fills for the longest time, and since when.
     pub fn oldest(&self) -> Option<(i64, Number)> {
         self.waiting.first().copied()
     }
 
-    /// Orders of a spread.
+    /// The orders of spreads in memory.
     pub fn orders(&self) -> impl Iterator<Item = Number> {
         self.orders.keys().copied()
     }

@@ -1,4 +1,4 @@
-//! How often fields were dropped, by tag.
+//! Number of fields that were dropped, by tag.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -13,35 +13,35 @@ use crate::values::ids::SessionNo;
 /// Number of high tags with a separate count; all other high tags share one count.
 const HIGH: usize = 256;
 
-/// Whose contract names a field.
+/// To whom the contract that names a field belongs.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum ContractOf {
     User(SessionNo),
-    /// A line group, by its place in the settings.
+    /// A line group, by its index in the settings.
     Group(usize),
 }
 
-/// Fields that were dropped since the start.
+/// Number of fields that were dropped since the start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DroppedFields {
-    /// Fields of requests that `drop` names, by the contract and the tag.
+    /// Fields of requests that `drop` names, by contract and tag.
     pub requests: BTreeMap<(ContractOf, Tag), u64>,
-    /// Fields of venues' reports that are not passed on.
+    /// Fields of venues' reports that clients do not get.
     pub reports: TagCounts,
 }
 
-/// Most MsgTypes and lines that are counted on their own.
+/// Maximum number of MsgTypes and lines with a separate count.
 const KINDS: usize = 256;
 
-/// Messages of venues that the OMS makes no use of, since the start.
+/// Number of messages of venues that the OMS does not use, since the start.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotUsed {
-    /// Line and MsgType(35); without a MsgType all that are above [`KINDS`].
+    /// Counts by line and MsgType(35); an empty MsgType counts all messages above [`KINDS`].
     pub(crate) counts: BTreeMap<(SessionNo, Vec<u8>), u64>,
 }
 
 impl NotUsed {
-    /// Counts a message; how many of its kind have come.
+    /// Counts a message; returns the number of such messages since the start.
     pub(crate) fn add(&mut self, line: SessionNo, msg_type: &[u8]) -> u64 {
         let mut kind = (line, msg_type.to_vec());
         if self.counts.len() >= KINDS && !self.counts.contains_key(&kind) {
@@ -90,7 +90,7 @@ impl TagCounts {
         }
     }
 
-    /// `58: 12, 851: 3`; empty for none.
+    /// The counts as text, such as `58: 12, 851: 3`; empty if nothing was counted.
     pub(crate) fn text(&self) -> String {
         let low = (0..).zip(self.low.iter().copied());
         let all = low.chain(self.high.iter().copied());

@@ -1,29 +1,29 @@
-//! Usage that counts against limits: open orders and their possible fills, for each scope.
+//! Usage that counts against limits: open orders and the quantities that they may still fill, for each scope.
 
 use crate::values::ids::Party;
 use crate::values::value::{Amount, Effect, Price, Quantity};
 
-/// Sums over the open orders of a scope, and over the trades of today.
+/// Sums over the open orders of a scope, and over today's trades of a scope.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Tally {
-    /// Open orders.
+    /// Number of open orders.
     pub orders: u64,
     /// Quantity that open orders may still buy.
     pub buying: Quantity,
     /// Quantity that open orders may still sell.
     pub selling: Quantity,
-    /// Value of both at their reservation prices, in 10^-9.
+    /// Value of both quantities at the prices at which they are reserved, in 10^-9.
     pub reserved: Amount,
     /// Value traded today, bought and sold, in 10^-9.
     pub traded: Amount,
-    /// Open orders that the venue has not acknowledged.
+    /// Number of open orders that the venue has not acknowledged.
     pub unanswered: u64,
     /// Profit or loss of today, in 10^-9: positions are valued at the price of their last fill.
     pub gained: Amount,
 }
 
 impl Tally {
-    /// Usage of a closed order.
+    /// Whether this is the usage of a closed order: no open order, no open quantity, no reserved value.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
@@ -72,7 +72,7 @@ impl Tally {
         }
     }
 
-    /// Replaces `old`, which was added before, by `new`, in sums of many orders.
+    /// Replaces the usage `old`, which was added before, by `new` in the sums.
     pub(crate) fn change(&mut self, old: &Self, new: &Self) {
         let count = |now: u64, old: u64, new: u64| now.saturating_sub(old).saturating_add(new);
         self.orders = count(self.orders, old.orders, new.orders);
@@ -86,17 +86,17 @@ impl Tally {
     }
 }
 
-/// Change of the tallies of the scopes of an event.
+/// The change of usage that an event makes at each scope of its order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference {
     unanswered: i64,
-    /// Whether any of the next four is not 0.
+    /// Whether any of the next four values is not 0.
     size: bool,
     orders: i64,
     buying: i64,
     selling: i64,
     reserved: Amount,
-    /// Whether any of the next two is not 0.
+    /// Whether any of the next two values is not 0.
     day: bool,
     traded: Amount,
     gained: Amount,
@@ -109,13 +109,13 @@ pub struct Position {
     pub long: Quantity,
     /// Short quantity.
     pub short: Quantity,
-    /// Bought today.
+    /// Quantity bought today.
     pub bought: Quantity,
-    /// Sold today.
+    /// Quantity sold today.
     pub sold: Quantity,
-    /// Σ price × quantity bought today.
+    /// Sum of price times quantity bought today.
     pub paid: Amount,
-    /// Σ price × quantity sold today.
+    /// Sum of price times quantity sold today.
     pub received: Amount,
 }
 
@@ -126,7 +126,7 @@ impl Position {
         i128::from(self.long) - i128::from(self.short)
     }
 
-    /// Applies a fill: closes the opposite position first, unless it opens.
+    /// Applies a fill: it closes the opposite position first, unless its effect is to open.
     pub(crate) fn fill(&mut self, buys: bool, quantity: Quantity, price: i64, effect: Effect) {
         let worth = i128::from(price) * i128::from(quantity);
         let (this, other) = if buys {
@@ -140,14 +140,14 @@ impl Position {
         };
         let closed = match effect.counted() {
             Effect::Open => 0,
-            // A quantity above the opposite position opens this side.
+            // The quantity above the opposite position opens a position on this side.
             _ => quantity.min(*other),
         };
         *other -= closed;
         *this = this.saturating_add(quantity - closed);
     }
 
-    /// Changes it by a quantity and what was paid for it, each up or down.
+    /// Changes the position by a quantity and the amount paid for it; both may be negative.
     pub(crate) fn adjust(&mut self, buys: bool, quantity: i128, worth: i128, effect: Effect) {
         let least = |quantity: i128| u64::try_from(quantity.unsigned_abs()).unwrap_or(u64::MAX);
         if quantity >= 0 {
@@ -163,7 +163,7 @@ impl Position {
         *amount = amount.saturating_add(worth);
     }
 
-    /// Takes a fill back. One of an earlier day is undone by the opposite trade of today.
+    /// Takes a fill back. A fill of an earlier day is undone by an opposite trade of today.
     pub(crate) fn undo(
         &mut self,
         buys: bool,

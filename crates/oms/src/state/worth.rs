@@ -1,4 +1,4 @@
-//! What quantities are worth, and what open orders count for limits.
+//! The value of quantities, and the usage of open orders that counts against limits.
 
 use fixwire_protocol::Decimal;
 
@@ -16,7 +16,8 @@ use crate::values::value::{Amount, Price, Quantity};
 const MOST: Amount = 10_i128.pow(30);
 
 impl OmsState {
-    /// A quantity of a message in units of an instrument; `None` without one, and for one that has no such units.
+    /// A quantity of a message in units of an instrument; `None` without a quantity, or if it is no multiple of the
+    /// unit.
     #[inline]
     pub(crate) fn units(
         &self,
@@ -26,7 +27,7 @@ impl OmsState {
         units(quantity?, self.scales(instrument).quantity).ok()
     }
 
-    /// A quantity of an instrument as messages and texts have it.
+    /// A quantity of an instrument in the form of messages and texts.
     pub(crate) fn shown(&self, instrument: InstrumentNo, quantity: Quantity) -> Parts {
         Parts(quantity, self.scales(instrument).quantity)
     }
@@ -50,7 +51,7 @@ impl OmsState {
         self.money(instrument, amount)
     }
 
-    /// Value of open or traded quantities; saturates at the largest amount.
+    /// Value of open or traded quantities; at most the largest amount.
     pub(crate) fn worth_at_most(
         &self,
         instrument: InstrumentNo,
@@ -67,7 +68,7 @@ impl OmsState {
         self.money(instrument, amount).unwrap_or(beyond)
     }
 
-    /// Value of price times quantity, rounded away from zero.
+    /// Value of `amount`, which is price times quantity, rounded away from zero; `None` when it is too large.
     pub(crate) fn money(&self, instrument: InstrumentNo, amount: Amount) -> Option<Amount> {
         const TENS: [u64; 15] = {
             let mut tens = [1; 15];
@@ -80,7 +81,7 @@ impl OmsState {
         };
         let known = self.instruments.get(instrument)?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
-        // 10^-scale of price and quantity, and 10^-6, become 10^-9.
+        // 10^-scale of price and of quantity, and 10^-6 of the value of a unit, become 10^-9.
         let scale = known.scale + known.quantity_scale;
         let amount = if scale <= 3 {
             amount.checked_mul(TENS[usize::from(3 - scale)].into())?
@@ -91,7 +92,7 @@ impl OmsState {
         (amount.abs() <= MOST).then_some(amount)
     }
 
-    /// Usage of an order with its pending request: the larger of before and after.
+    /// Usage of an order with its pending request: the larger of the usage before the request and after it.
     #[must_use]
     pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
         if !self.breaks.is_empty()
@@ -119,8 +120,8 @@ impl OmsState {
         }
     }
 
-    /// Counts that a replace of an order takes the place of: the larger of the order's own and the venue's. The
-    /// quantity that a bust may take back stays counted.
+    /// The usage that a replace of an order takes the place of: the larger of the order's own usage and the usage
+    /// according to the venue. Quantity that a bust may take back stays counted.
     pub(crate) fn counted_before(&self, order: &Order) -> (Tally, Quantity, Price) {
         if !self.breaks.is_empty()
             && let Some(more) = self.breaks.exposure(order.number)
@@ -135,7 +136,7 @@ impl OmsState {
         (self.counted(order, None), order.quantity, order.hold)
     }
 
-    /// Counts of an order that its venue sees differently: the larger of both.
+    /// Usage of an order with an open break: the larger of the order's own usage and the usage according to the venue.
     #[cold]
     fn counted_with(&self, order: &Order, request: Option<&Request>, more: Exposure) -> Tally {
         let request = request.filter(|it| it.kind == crate::RequestKind::Replace);

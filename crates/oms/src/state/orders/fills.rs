@@ -25,22 +25,22 @@ pub struct Fill {
     pub quantity: Quantity,
     /// LastPx(31).
     pub price: Price,
-    /// The number of its event: ExecID(17) of the report to the client.
+    /// The number of the fill's event, which is the ExecID(17) of the report to the client.
     pub report: u64,
-    /// Hash of the ExecID(17) that cancelled or corrected it; 0 while it counts.
+    /// Hash of the ExecID(17) that cancelled or corrected the fill; 0 while the fill counts.
     pub undone: u64,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     fill: Fill,
-    /// Index of its order.
+    /// Index of the order to which the fill belongs.
     order: Slot,
-    /// The fill of the order before it.
+    /// Index of the earlier fill of the same order; `None` for the first fill.
     before: Option<Slot>,
 }
 
-/// All fills.
+/// The fills of all orders in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fills {
     pub(crate) kept: Slab<Kept>,
@@ -69,7 +69,8 @@ impl Fills {
         Some(&mut self.kept.get_mut(place)?.fill)
     }
 
-    /// Adds a fill after the last fill of its order; its index, or `None` when the fill is known.
+    /// Adds a fill after the last fill of its order; returns its index, or `None` when the order already has a fill
+    /// with this ExecID.
     pub fn add(&mut self, order: Slot, before: Option<Slot>, fill: Fill) -> Option<Slot> {
         if self.place(order, fill.exec).is_some() {
             return None;
@@ -89,7 +90,7 @@ impl Fills {
         Some(place)
     }
 
-    /// From an order's last fill to its first.
+    /// The fills of an order, from the last to the first.
     pub fn back_from(&self, last: Option<Slot>) -> impl Iterator<Item = &Fill> {
         let mut next = last;
         core::iter::from_fn(move || {
@@ -99,7 +100,7 @@ impl Fills {
         })
     }
 
-    /// Removes all fills of an order, from its last fill on.
+    /// Removes all fills of an order; `last` is the last one.
     pub fn remove_all(&mut self, last: Option<Slot>) {
         let mut next = last;
         while let Some(place) = next

@@ -6,17 +6,17 @@ use siphasher::sip::SipHasher13;
 use crate::values::ids::SessionNo;
 use crate::values::value::{Number, Text};
 
-/// Owner of the ids.
+/// To whom ids belong: ids of different owners never count as equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdOwner {
-    /// The ids of a session.
+    /// The ids of a session's requests.
     Session(SessionNo),
-    /// Numbers of pools.
+    /// The numbers of all pools.
     Pools,
 }
 
 impl IdOwner {
-    /// Bytes that the owner adds to the bytes that are hashed.
+    /// The bytes of the owner, which are hashed together with the bytes of the id.
     fn bytes(self) -> [u8; 4] {
         match self {
             Self::Session(session) => session.place().to_le_bytes(),
@@ -31,14 +31,14 @@ impl From<SessionNo> for IdOwner {
     }
 }
 
-/// A ClOrdID used today, as a hash, and its order; 0 if the order was rejected.
+/// A ClOrdID(11) used today, as a hash, and its order; the order is 0 if it was rejected.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Used {
     pub hash: u64,
     pub order: Number,
 }
 
-/// Two ids with the same 64-bit hash count as equal; clients do not know the key of the hash.
+/// The ids used today. Two ids with the same 64-bit hash count as equal; clients do not know the key of the hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ids {
     pub(crate) key: u128,
@@ -53,7 +53,8 @@ impl Ids {
         }
     }
 
-    /// Reserves capacity. Hashes inserted in the order of another table would cluster in a growing one.
+    /// Reserves memory for more ids. Otherwise, hashes that are inserted in the order of another table would cluster
+    /// while this table grows.
     pub(crate) fn reserve(&mut self, ids: usize) {
         self.used.reserve(ids, |used| used.hash);
     }
@@ -68,7 +69,7 @@ impl Ids {
 
     pub(crate) fn hash(&self, owner: IdOwner, id: &[u8]) -> u64 {
         let hasher = SipHasher13::new_with_key(&self.key.to_le_bytes());
-        // In one go, which takes half the time.
+        // All bytes are hashed at once, which takes half the time.
         let mut bytes = [0; 4 + Text::MAX];
         bytes[..4].copy_from_slice(&owner.bytes());
         if let Some(place) = bytes.get_mut(4..4 + id.len()) {
@@ -94,14 +95,14 @@ impl Ids {
             .used
             .find_mut(used.hash, |other| other.hash == used.hash);
         match known {
-            // An id of an existing order is kept.
+            // If the id belongs to an order already, it keeps this order.
             Some(known) if used.order == 0 => known.order = known.order.max(used.order),
             Some(known) => *known = used,
             None => self.add_new(used),
         }
     }
 
-    /// Adds a used id that is not there: from a checkpoint, which has each id once.
+    /// Adds a used id that the table does not have yet: an id of a checkpoint, which has each id once.
     pub(crate) fn add_new(&mut self, used: Used) {
         self.used.insert_unique(used.hash, used, |other| other.hash);
     }

@@ -1,4 +1,5 @@
-//! Orders of a former trading day whose line is up again, and until when their venue may answer about them.
+//! Orders of an earlier trading day whose line is up again, and the time until which their venue may answer a status
+//! request.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,7 +8,7 @@ use crate::state::orders::Order;
 use crate::state::orders::transition::OrderState;
 use crate::values::value::{Number, RequestKind};
 
-/// How long a venue may take for the answer, in nanoseconds.
+/// How long a venue may take to answer the status request, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
 
 /// Lapsed orders of lines that are up again; derived from the state.
@@ -15,7 +16,7 @@ const PATIENCE: i64 = 5_000_000_000;
 pub(crate) struct LapsedOrders {
     /// Orders whose status the OMS has requested, and whether they have a place in `waiting`.
     pub asked: BTreeMap<Number, bool>,
-    /// Until when the venue may answer, in this order.
+    /// The time until which the venue may answer, by order, the earliest time first.
     pub waiting: VecDeque<(i64, Number)>,
 }
 
@@ -26,7 +27,7 @@ impl LapsedOrders {
         self.asked.is_empty()
     }
 
-    /// A line is up, and the venue will be asked about these orders.
+    /// Adds the lapsed orders of a line that is up; `asked` are the orders whose status the OMS will request.
     pub(crate) fn line_up(&mut self, state: &OmsState, asked: &[Number]) {
         let orders = asked.iter().filter_map(|order| state.orders().get(*order));
         let lapsed = orders.filter(|order| may_be_cancelled(state, order));
@@ -35,7 +36,7 @@ impl LapsedOrders {
         self.asked.extend(lapsed.into_iter().map(|it| (it, false)));
     }
 
-    /// The venue was asked about an order.
+    /// Records that the status request of an order was sent.
     pub(crate) fn sent(&mut self, at: i64, order: Number) {
         if let Some(waits @ false) = self.asked.get_mut(&order) {
             *waits = true;
@@ -43,7 +44,7 @@ impl LapsedOrders {
         }
     }
 
-    /// The venue is not to be asked: the cancel is due.
+    /// Adds an order whose status the OMS may not request: its cancel is due at once.
     pub(crate) fn not_asked(&mut self, at: i64, order: Number) {
         if let Some(waits) = self.asked.get_mut(&order) {
             *waits = true;

@@ -1,4 +1,4 @@
-//! Replaces whose reports come late or out of order: the venue's TransactTime(60) says which of its reports is older.
+//! Replaces whose reports arrive late or out of order: TransactTime(60) shows which of two reports is older.
 //!
 //! ```text
 //! replace 25 sent > line breaks > status without it > 25 given up      the client gets an OrderCancelReject
@@ -14,24 +14,24 @@ use alloc::vec::Vec;
 use crate::values::value::{Number, Price, Quantity};
 use fixwire_ledger::record;
 
-/// Number of remembered replaces of an order; older replaces are forgotten.
+/// Maximum number of replaces of an order that are remembered; older ones are forgotten.
 const REMEMBERED: usize = 8;
 
 /// An order whose terms may be reported out of order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LateTerms {
-    /// Replaces that were given up, which the venue may still carry out, and replaces that were answered since, whose
-    /// reports may arrive again.
+    /// Numbers of replaces that were given up and that the venue may still carry out. Also of replaces that were
+    /// answered later, whose reports may arrive again.
     pub(crate) known: Vec<Number>,
-    /// The venue's time of the quantity, in nanoseconds since 1970; 0 when it is unknown.
+    /// TransactTime(60) of the report that set the quantity, in nanoseconds since 1970; 0 when it is unknown.
     pub(crate) quantity_at: i64,
-    /// TransactTime(60) of the price.
+    /// TransactTime(60) of the report that set the price.
     pub(crate) price_at: i64,
 }
 
 record! { LateTerms { known, quantity_at, price_at } }
 
-/// Orders of which a replace was given up, and replaced orders that were placed elsewhere.
+/// Orders with a replace that was given up, and replaced orders that were placed elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LateReplaces(pub(crate) BTreeMap<Number, LateTerms>);
 
@@ -42,7 +42,7 @@ impl LateReplaces {
         self.0.is_empty()
     }
 
-    /// Whether a replace may still be reported.
+    /// Whether a report of this replace may still arrive.
     pub(crate) fn knows(&self, request: Number) -> bool {
         self.0.values().any(|terms| terms.known.contains(&request))
     }
@@ -51,13 +51,13 @@ impl LateReplaces {
         self.0.get(&order)
     }
 
-    /// A replace is answered as not received; the replace that is forgotten for it.
+    /// Remembers a replace that the venue did not receive; returns the replace that is forgotten for it.
     #[cold]
     pub(crate) fn give_up(&mut self, order: Number, request: Number) -> Option<Number> {
         self.of(order).remember(request)
     }
 
-    /// The known terms of an order, from now on.
+    /// The remembered replaces and times of an order, which are kept from now on.
     pub(crate) fn of(&mut self, order: Number) -> &mut LateTerms {
         self.0.entry(order).or_default()
     }
@@ -68,7 +68,7 @@ impl LateReplaces {
 }
 
 impl LateTerms {
-    /// Remembers a replace; the one that is forgotten for it.
+    /// Remembers a replace; returns the replace that is forgotten for it.
     pub(crate) fn remember(&mut self, request: Number) -> Option<Number> {
         let is_full = self.known.len() == REMEMBERED;
         let oldest = is_full.then(|| self.known.remove(0));
@@ -76,7 +76,7 @@ impl LateTerms {
         oldest
     }
 
-    /// The reported terms that are newer than the known ones.
+    /// Those of the reported terms that are newer than the present terms.
     pub(crate) fn newest(
         &self,
         quantity: Option<Quantity>,

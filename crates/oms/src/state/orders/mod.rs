@@ -42,7 +42,7 @@ pub(crate) mod used_execs;
 pub(crate) mod venue_ids;
 pub(crate) mod waiting;
 
-/// Place where an order was placed.
+/// Where an order was placed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Placement {
     /// The order was not sent yet.
@@ -80,15 +80,15 @@ impl Wire<'_> for Placement {
 pub struct Order {
     /// Number of the order.
     pub number: Number,
-    /// Number of the order at the venue: the order's own, or the number of the last replace.
+    /// Number of the order at the venue: its own number, or the number of its last accepted replace.
     pub current: Number,
-    /// The session that it came from.
+    /// The client's session.
     pub session: SessionNo,
     /// The account.
     pub account: AccountNo,
     /// The instrument.
     pub instrument: InstrumentNo,
-    /// Place where the order was placed.
+    /// Where the order was placed.
     pub placement: Placement,
     /// Side(54).
     pub side: Side,
@@ -106,43 +106,43 @@ pub struct Order {
     pub price: Price,
     /// StopPx(99).
     pub stop: Price,
-    /// The price used for its reservation.
+    /// The price at which the order's value is reserved.
     pub hold: Price,
     /// OrderQty(38).
     pub quantity: Quantity,
     /// CumQty(14).
     pub filled: Quantity,
-    /// Σ price × quantity of its fills.
+    /// Sum of price times quantity of the fills.
     pub paid: Amount,
     /// The current ClOrdID(11).
     pub id: Text,
-    /// OrderID(37) of the venue.
+    /// OrderID(37) that the venue gave; empty for none.
     pub venue_id: Text,
-    /// Pending request of the order.
+    /// Index of the pending request of the order.
     pub(crate) request: Option<Slot>,
-    /// Last fill of the order, to detect duplicates.
+    /// Index of the last fill of the order; earlier fills follow from it.
     pub(crate) last_fill: Option<Slot>,
     /// A final state that waits for missing fills.
     pub(crate) pended: Option<Box<Pended>>,
     /// Time of the last status request to the venue, in nanoseconds since 1970; 0 for never.
     pub(crate) asked: i64,
-    /// A mass cancel cancels the order.
+    /// Whether a mass cancel is cancelling the order.
     pub(crate) withdrawn: bool,
     /// Number of accepted replaces.
     pub(crate) replaces: u16,
-    /// How long it may wait to be sent.
+    /// How long the order may wait to be sent.
     pub(crate) queued: QueueTime,
     /// Retry state, after a reject by a venue.
     pub(crate) retry: Option<Box<Retry>>,
     /// Number from a pool.
     pub pool_number: Text,
-    /// The pool of that number.
+    /// The pool from which the number is; `None` without a number.
     pub(crate) pool: Option<PoolNo>,
-    /// Whether the client chose that number.
+    /// Whether the client chose the number.
     pub(crate) own_number: bool,
-    /// The order was held, and its condition was met.
+    /// Whether the order was held and its condition was met.
     pub(crate) triggered: bool,
-    /// The side of a quote that the order is.
+    /// Which side of a quote the order is.
     pub(crate) quote_side: QuoteSide,
     /// Values in the order's first request over TMP.
     pub(crate) marks: RequestMarks,
@@ -155,21 +155,21 @@ pub(crate) struct Retry {
     pub attempt: Number,
     /// Number of retries, including the current retry.
     pub tries: u8,
-    /// Earliest time to send it, in nanoseconds since 1970.
+    /// Earliest time to send the order again, in nanoseconds since 1970.
     pub due: i64,
-    /// The session to avoid.
+    /// The session on which the order must not be sent again; `None` for any session.
     pub not_on: Option<SessionNo>,
 }
 
 impl Order {
-    /// The number under which it was last sent as a new order: its own, unless it was sent again.
+    /// The number under which the order was last sent as a new order: its own number, unless it was sent again.
     #[must_use]
     pub fn attempt(&self) -> Number {
         let retry = self.retry.as_ref();
         retry.map_or(self.number, |retry| retry.attempt)
     }
 
-    /// OrdType(40) at the venue: what a triggered order became.
+    /// OrdType(40) at the venue: a triggered order has another type there.
     pub(crate) fn sent_kind(&self) -> OrderType {
         if self.triggered {
             self.kind.triggered()
@@ -178,13 +178,13 @@ impl Order {
         }
     }
 
-    /// Whether it was placed elsewhere: a drop copy of its venue is its session.
+    /// Whether the order was placed elsewhere: its session is a drop copy session of the venue.
     #[must_use]
     pub fn is_external(&self) -> bool {
         self.placement == Placement::Elsewhere
     }
 
-    /// The session by which its venue reports on it; `None` before it is sent.
+    /// The session on which the venue reports on the order; `None` before the order is sent.
     #[must_use]
     #[inline]
     pub fn line(&self) -> Option<SessionNo> {
@@ -209,19 +209,19 @@ impl Order {
         Party::new(self.session, self.account, self.instrument)
     }
 
-    /// The time after which it must not be sent, in nanoseconds since 1970.
+    /// The time after which the order must not be sent, in nanoseconds since 1970; `None` for no such time.
     pub(crate) fn valid_until(&self) -> Option<i64> {
         self.queued.until()
     }
 
-    /// Whether the venue rejected it under this number, or a request was pending then.
+    /// Whether the number belongs to an earlier attempt that the venue rejected, or to a request of that attempt.
     pub(crate) fn is_past(&self, request: Number) -> bool {
         let retry = self.retry.as_ref();
         retry.is_some_and(|retry| request < retry.attempt)
             && !canary::is(OmsPlantedFault::RetryPast)
     }
 
-    /// Whether the venue has had it: it gave it an OrderID(37), or filled it.
+    /// Whether the venue has acknowledged the order, by an OrderID(37) or a fill.
     pub(crate) fn is_acknowledged(&self) -> bool {
         !self.venue_id.bytes().is_empty() || self.filled > 0
     }
@@ -236,7 +236,8 @@ impl Order {
         }
     }
 
-    /// LeavesQty(151) as its client knows it: an order whose trading day is over has expired.
+    /// LeavesQty(151) in reports to the client: 0 for an order whose trading day is over, which the client knows as
+    /// expired.
     #[must_use]
     pub(crate) fn reported_leaves(&self) -> Quantity {
         match self.state {
@@ -245,13 +246,12 @@ impl Order {
         }
     }
 
-    /// Whether the venue has, or may have, the order for this trading day only: an order that is valid for longer
-    /// outlives the next day.
+    /// Whether the venue has, or may have, the order only for trading days before `day`.
     pub(crate) fn ends_before(&self, day: u32) -> bool {
         self.state.is_open() && self.state != OrderState::Lapsed && !self.outlives(day)
     }
 
-    /// Whether the order is done for the day, or will be when its fills have arrived, and works again on this date.
+    /// Whether the order works again on this date: it is done for the day, or will be once its fills have arrived.
     pub(crate) fn rests_until(&self, day: u32) -> bool {
         let waits = || {
             self.pended
@@ -276,31 +276,31 @@ impl Order {
     }
 }
 
-/// A request for an order.
+/// A replace or cancel of an order.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Number of the request.
     pub number: Number,
-    /// Place of its order, once it has one.
+    /// Index of its order; `None` until it is added to the order.
     pub(crate) order: Option<Slot>,
     /// Kind of the request.
     pub kind: RequestKind,
-    /// State of the request, in the terms of an order's state.
+    /// State of the request, with the same values as the state of an order.
     pub state: OrderState,
     /// OrderQty(38) of a replace.
     pub quantity: Quantity,
     /// Price(44) of a replace.
     pub price: Price,
-    /// The price used for its reservation.
+    /// The price at which the order's value is reserved if the replace is accepted.
     pub hold: Price,
     /// ClOrdID(11); empty when no client message requested it.
     pub id: Text,
-    /// How long it may wait to be sent.
+    /// How long the request may wait to be sent.
     pub(crate) queued: QueueTime,
 }
 
 impl Request {
-    /// A cancel of this number that no order has.
+    /// A cancel with this number that belongs to no order yet.
     pub(crate) fn cancel(number: Number) -> Self {
         Self {
             number,
@@ -315,7 +315,7 @@ impl Request {
         }
     }
 
-    /// The time after which it must not be sent, in nanoseconds since 1970.
+    /// The time after which the request must not be sent, in nanoseconds since 1970; `None` for no such time.
     pub(crate) fn valid_until(&self) -> Option<i64> {
         self.queued.until()
     }
@@ -334,7 +334,7 @@ pub(crate) struct Pended {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place(Slot);
 
-/// All orders in memory: open ones and recently closed ones.
+/// All orders in memory: open orders, and orders that were closed recently.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
     pub(crate) orders: Slab<Order>,
@@ -342,22 +342,22 @@ pub struct Orders {
     pub(crate) fills: Fills,
     /// Orders by number.
     pub(crate) places: HashTable<Slot>,
-    /// Place where the last order and the last request were found: most work for a message is about these two.
+    /// Index of the order or request that was found last, since most lookups of a message are for the same one.
     pub(crate) last_found: Cell<Option<Slot>>,
     pub(crate) last_request: Cell<Option<Slot>>,
     /// Requests by number.
     pub(crate) request_places: HashTable<Slot>,
-    /// Closed orders that may be removed from memory, the oldest first, each after its place among all closed orders.
+    /// Closed orders that may be removed from memory, the oldest first. Each has its position among all closed orders.
     pub(crate) ended: VecDeque<(u64, Number)>,
-    /// Closed orders that stay in memory, with their places.
+    /// Closed orders that must stay in memory, with their positions among all closed orders.
     pub(crate) kept: BTreeMap<Number, u64>,
-    /// The place of the next closed order.
+    /// The position that the next closed order gets.
     pub(crate) next_ended: u64,
     pub(crate) last_ended: Option<Number>,
 }
 
 impl Orders {
-    /// Orders with capacity for this number.
+    /// An empty collection with memory for this number of orders.
     pub(crate) fn with_capacity(orders: usize) -> Self {
         Self {
             orders: Slab::with_capacity(orders),
@@ -366,7 +366,7 @@ impl Orders {
         }
     }
 
-    /// Orders with capacity for this number, whose memory is allocated when orders arrive.
+    /// An empty collection for this number of orders, whose memory is allocated when orders arrive.
     pub(crate) fn with_room(orders: usize) -> Self {
         Self {
             places: HashTable::with_capacity(orders),
@@ -374,31 +374,31 @@ impl Orders {
         }
     }
 
-    /// Capacity in orders.
+    /// Number of orders for which memory is allocated.
     pub(crate) fn capacity(&self) -> usize {
         self.places.capacity()
     }
 
-    /// Reserves capacity for more orders.
+    /// Allocates memory for more orders.
     pub(crate) fn reserve(&mut self, orders: usize) {
         let known = &self.orders;
         let hash = |place: &Slot| mixed(known.get(*place).map_or(0, |order| order.number));
         self.places.reserve(orders, hash);
     }
 
-    /// Orders in memory.
+    /// Number of orders in memory.
     #[must_use]
     pub fn len(&self) -> usize {
         self.orders.len()
     }
 
-    /// Whether it is empty.
+    /// Whether no order is in memory.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An order in memory.
+    /// The order with this number, if it is in memory.
     #[must_use]
     #[inline]
     pub fn get(&self, number: Number) -> Option<&Order> {
@@ -431,7 +431,7 @@ impl Orders {
         self.find(number)
     }
 
-    /// Finds an order that is not the last order found.
+    /// Finds an order other than the one that was found last.
     #[inline(never)]
     fn find(&self, number: Number) -> Option<Place> {
         let is = |place: &Slot| {
@@ -454,7 +454,7 @@ impl Orders {
         self.find_request(number)
     }
 
-    /// Finds a request that is not the last request found.
+    /// Finds a request other than the one that was found last.
     #[inline(never)]
     fn find_request(&self, number: Number) -> Option<Slot> {
         let is = |place: &Slot| {
@@ -484,8 +484,8 @@ impl Orders {
         self.requests.get_mut(place)
     }
 
-    /// OrdStatus(39). A cancel that the client did not request is not shown as pending: the client would not be
-    /// notified if it failed.
+    /// OrdStatus(39) for the client. A cancel that the client did not request is not shown as pending, since the client
+    /// would not be notified if the cancel failed.
     #[must_use]
     pub fn status(&self, order: &Order) -> u8 {
         let request = self
@@ -505,12 +505,12 @@ impl Orders {
         self.ended.iter().map(|(_, number)| *number)
     }
 
-    /// How many are closed.
+    /// Number of closed orders in memory.
     pub(crate) fn ended_count(&self) -> usize {
         self.ended.len() + self.kept.len()
     }
 
-    /// The order that was closed last; it may be open again.
+    /// The order that was closed last; it may have been opened again since.
     pub(crate) fn last_ended(&self) -> Option<Number> {
         self.last_ended
     }
@@ -532,7 +532,7 @@ impl Orders {
         Place(place)
     }
 
-    /// False when the order is unknown or has a request already.
+    /// Adds a request to an order; returns false when the order already has a pending request.
     pub(crate) fn add_request(&mut self, order: Place, mut request: Request) -> bool {
         request.order = Some(order.0);
         let number = request.number;
@@ -566,7 +566,7 @@ impl Orders {
         Some(request)
     }
 
-    /// Remembers a fill; false when it is a duplicate.
+    /// Adds a fill to an order; returns false when the fill is a duplicate.
     pub(crate) fn add_fill(&mut self, place: Place, fill: Fill) -> bool {
         let Some(order) = self.orders.get_mut(place.0) else {
             return false;
@@ -578,19 +578,19 @@ impl Orders {
         true
     }
 
-    /// Whether a fill of an order is known.
+    /// Whether an order has a fill with this hash of ExecID(17).
     #[must_use]
     pub fn has_fill(&self, order: Number, exec: u64) -> bool {
         self.fill(order, exec).is_some()
     }
 
-    /// A fill of an order.
+    /// The fill of an order with this hash of ExecID(17).
     #[must_use]
     pub fn fill(&self, order: Number, exec: u64) -> Option<&Fill> {
         self.fills.get(self.place(order)?.0, exec)
     }
 
-    /// The fill that an execution has become: itself, or its last correction.
+    /// The fill that counts now for an execution: the fill itself, or its last correction.
     #[must_use]
     pub fn fill_now(&self, order: Number, exec: u64) -> Option<&Fill> {
         let place = self.place(order)?.0;
@@ -611,7 +611,7 @@ impl Orders {
         self.fills.back_from(last)
     }
 
-    /// An order is closed; whether it stays in memory until [`may_go`](Self::may_go).
+    /// Adds an order to the closed orders; with `stays` it must stay in memory until [`may_go`](Self::may_go).
     pub(crate) fn has_ended(&mut self, number: Number, stays: bool) {
         let place = self.next_ended;
         self.next_ended += 1;
@@ -623,22 +623,22 @@ impl Orders {
         }
     }
 
-    /// A closed order is open again.
+    /// Removes an order that is open again from the closed orders.
     pub(crate) fn is_open_again(&mut self, number: Number) {
         self.stays(number);
         self.kept.remove(&number);
     }
 
-    /// A closed order stays in memory.
+    /// Makes a closed order stay in memory.
     pub(crate) fn stays(&mut self, number: Number) {
-        // Most have ended lately.
+        // Most such orders were closed recently, so the search begins at the end.
         let at = self.ended.iter().rposition(|(_, ended)| *ended == number);
         if let Some((place, _)) = at.and_then(|at| self.ended.remove(at)) {
             self.kept.insert(number, place);
         }
     }
 
-    /// A closed order may be removed from memory, in its turn.
+    /// Allows a closed order to be removed from memory when it is the oldest.
     pub(crate) fn may_go(&mut self, number: Number) {
         if let Some(place) = self.kept.remove(&number) {
             let at = self.ended.partition_point(|(before, _)| *before < place);
@@ -646,10 +646,10 @@ impl Orders {
         }
     }
 
-    /// Removes a closed order from memory; which side of a quote it was.
+    /// Removes a closed order from memory; returns which side of a quote it was.
     pub(crate) fn forget(&mut self, number: Number) -> Option<QuoteSide> {
         let place = self.place(number)?;
-        // It is the oldest, except in a modified journal.
+        // The order is the oldest one, except in a modified journal.
         if self
             .ended
             .front()

@@ -15,18 +15,18 @@ use crate::values::ids::{AccountNo, InstrumentNo};
 use crate::values::reason::{Reason, Why};
 use crate::values::value::{Number, OrderType, Price, RequestKind, Side};
 
-/// Owner, instrument, side, and price as distance from crossing, in one number: it is compared several times for an
-/// order.
+/// Owner, instrument, side and distance of the price from crossing, in one number, since it is compared several times
+/// for each order.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Level(u128);
 
 impl Level {
     fn new((owner, instrument): (AccountNo, InstrumentNo), buys: bool, distance: i64) -> Self {
-        // Numbers of accounts have 31 bits at most: there is no memory for more of them.
+        // An account number has at most 31 bits: memory does not suffice for more accounts.
         let of = u128::from(owner.place()) << 33
             | u128::from(instrument.place()) << 1
             | u128::from(buys);
-        // The least distance becomes 0.
+        // The least possible distance becomes 0.
         Self(of << 64 | u128::from(distance.wrapping_sub(i64::MIN).cast_unsigned()))
     }
 
@@ -35,7 +35,7 @@ impl Level {
     }
 }
 
-/// May trade at any price.
+/// The distance of an order that may trade at any price.
 pub(crate) const ANY: i64 = i64::MIN;
 
 /// Number of open orders at each price, the most aggressive first. Derived from the state.
@@ -51,7 +51,7 @@ fn owner(state: &OmsState, account: AccountNo) -> AccountNo {
     owners.last().unwrap_or(account)
 }
 
-/// The highest bid and the lowest offer come first.
+/// The distance of a price from crossing: the smallest for the highest bid and for the lowest offer.
 fn distance(side: Side, kind: OrderType, price: Price) -> i64 {
     match (kind.has_price(), side.is_buy()) {
         (false, _) => ANY,
@@ -68,7 +68,7 @@ impl OwnOrders {
         }
     }
 
-    /// Rebuilds it from all open orders.
+    /// Rebuilds the counts from all open orders.
     pub(crate) fn rebuild(&mut self, state: &OmsState) {
         self.levels.clear();
         for order in state.orders().iter().filter(|_| self.is_on) {
@@ -78,7 +78,7 @@ impl OwnOrders {
         }
     }
 
-    /// Whether it equals a rebuilt copy.
+    /// Whether the counts equal the counts that a rebuild would give.
     #[cfg(test)]
     pub(crate) fn is_of(&self, state: &OmsState) -> bool {
         let mut anew = Self::new(self.is_on);
@@ -86,9 +86,9 @@ impl OwnOrders {
         anew.levels == self.levels
     }
 
-    /// Price of the order, and price of its pending replace.
+    /// Passes the price of an order, and the price of its pending replace, to `level`.
     fn each(state: &OmsState, order: &Order, mut level: impl FnMut(Level)) {
-        // A held order cannot trade, nor can a parent.
+        // A held order and a parent order cannot trade.
         let cannot = matches!(order.state, OrderState::Held | OrderState::Parent);
         if !order.state.is_open() || cannot {
             return;
@@ -105,17 +105,17 @@ impl OwnOrders {
         }
     }
 
-    /// Removes the order that an event is about to change.
+    /// Removes the order that an event is about to change; returns its number.
     pub(crate) fn touched(&mut self, state: &OmsState, event: &OrderEvent<'_>) -> Option<Number> {
         if !self.is_on {
             return None;
         }
         let number = match *event {
-            // The entry stays until its count is 0.
+            // The entry of a price stays until its count is 0.
             OrderEvent::Order(LifecycleEvent::Filled {
                 order, quantity, ..
             }) if state.orders().get(order)?.leaves() > quantity => return None,
-            // It is new.
+            // The order is new, so there is nothing to remove.
             OrderEvent::Request(RequestEvent::Taken { order, .. }) => return Some(order),
             OrderEvent::Request(RequestEvent::ReplaceTaken { order, .. })
             | OrderEvent::Order(LifecycleEvent::Rejected { order, .. })
@@ -186,7 +186,7 @@ impl OwnOrders {
         Some(number)
     }
 
-    /// Adds the order again, with its present values.
+    /// Adds the removed order again, with its present price.
     pub(crate) fn add(&mut self, state: &OmsState, touched: Option<Number>) {
         if !self.is_on {
             return;
@@ -198,7 +198,8 @@ impl OwnOrders {
         }
     }
 
-    /// RC16: whether an order could trade with another order of the same owner; `this` is the order being replaced.
+    /// RC16: rejects an order that could trade with an open order of the same owner; `this` is the order that is to be
+    /// replaced.
     pub(crate) fn check(
         &self,
         state: &OmsState,
@@ -211,7 +212,7 @@ impl OwnOrders {
         let (owner, other) = (owner(state, order.account), !order.side.is_buy());
         let most = match distance(order.side, order.kind, order.price) {
             ANY => i64::MAX,
-            // A buyer at 5 trades with sellers up to 5; a seller at 5 with buyers whose distance is up to -5.
+            // A buy at 5 could trade with sells up to 5. A sell at 5 could trade with buys whose distance is up to -5.
             distance => distance.saturating_neg(),
         };
         let from = Level::new((owner, order.instrument), other, i64::MIN);

@@ -1,4 +1,4 @@
-//! New orders that a control rejected today: an operator may run each of them again once.
+//! New orders that a control rejected today: an operator may run each of them again, once.
 
 use alloc::collections::VecDeque;
 
@@ -24,9 +24,9 @@ pub struct RejectedTerms {
     pub kind: OrderType,
     /// TimeInForce(59).
     pub tif: TimeInForce,
-    /// Price(44); 0 without one.
+    /// Price(44); 0 if the order has none.
     pub price: Price,
-    /// StopPx(99); 0 without one.
+    /// StopPx(99); 0 if the order has none.
     pub stop: Price,
     /// OrderQty(38).
     pub quantity: Quantity,
@@ -34,11 +34,11 @@ pub struct RejectedTerms {
     pub until: Option<u32>,
     /// PositionEffect(77).
     pub effect: Effect,
-    /// The stock of a short sale is located.
+    /// Whether the stock of a short sale is located.
     pub is_located: bool,
-    /// The first session of the line group that the condition of a route chose.
+    /// The first session of the line group that the condition of a route chose; `None` when no condition decided.
     pub route: Option<SessionNo>,
-    /// Why it was rejected.
+    /// The reason of the reject.
     pub reason: Reason,
 }
 
@@ -52,14 +52,14 @@ record! {
 /// A rejected order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RejectedOrder {
-    /// The number of its reject, which the client has as ExecID(17).
+    /// The number of the event of the reject, which the client has as ExecID(17).
     pub number: u64,
     pub terms: RejectedTerms,
     /// ClOrdID(11).
     pub id: Text,
-    /// The order that it became; 0 for none.
+    /// The order that was placed when it was run again; 0 for none.
     pub rerun: Number,
-    /// What it would carry to its venue.
+    /// Fields that the order would carry to its venue.
     pub fields: Fields,
 }
 
@@ -69,12 +69,12 @@ record! { RejectedOrder { number, terms, id, rerun, fields } }
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RejectedOrders {
     pub(crate) all: VecDeque<RejectedOrder>,
-    /// The last event of the day before.
+    /// The number of the last event of the day before.
     pub(crate) yesterday: u64,
 }
 
 impl RejectedOrders {
-    /// Maximum number that is remembered; the oldest are forgotten.
+    /// Maximum number of rejected orders that are remembered; the oldest are forgotten.
     const MOST: usize = 1000;
 
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &RejectedOrder> {
@@ -86,7 +86,7 @@ impl RejectedOrders {
         self.all.get(place.ok()?)
     }
 
-    /// Whether an event is of an earlier day.
+    /// Whether the event with this number happened on an earlier day.
     pub fn is_past(&self, number: u64) -> bool {
         number <= self.yesterday
     }
@@ -98,7 +98,8 @@ impl RejectedOrders {
         self.all.push_back(rejected);
     }
 
-    /// The rejected order was run again; `None` when it is unknown, or was run again before.
+    /// Records that a rejected order was run again as `order`; `None` when no such order is remembered, or it was run
+    /// again before.
     pub fn rerun(&mut self, number: u64, order: Number) -> Option<()> {
         let place = self.all.binary_search_by_key(&number, |it| it.number);
         let known = self.all.get_mut(place.ok()?)?;

@@ -1,4 +1,4 @@
-//! Orders whose replace the venue does as Canceled and New: what it has said of it so far.
+//! Orders for which the venue carries out a replace as Canceled and New: which of the two reports have arrived so far.
 //!
 //! ```text
 //! replace 25 in flight > Canceled under 17 > CancelHeld       New under 17-25 > Replaced, the order goes on
@@ -12,30 +12,30 @@ use crate::values::units::Rescale;
 use crate::values::value::{Number, Quantity};
 use fixwire_ledger::{Put, Wire, record};
 
-/// Step of a replace that a venue does as Canceled and New.
+/// What the venue has reported so far of such a replace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum RemadeStep {
-    /// Canceled, with a replace in flight whose answer decides.
+    /// Canceled arrived while a replace is in flight: the answer to the replace decides.
     Held {
         /// CumQty(14).
         filled: Quantity,
         /// TransactTime(60), in nanoseconds since 1970; 0 for none.
         at: i64,
-        /// The report had the ClOrdID of the replace.
+        /// Whether the report had the ClOrdID of the replace.
         of_replace: bool,
     },
-    /// New under the replace's id: Canceled of the order under its former number is part of it.
+    /// New arrived under the replace's id: Canceled of the order under its former number belongs to the replace.
     Former {
-        /// The former number.
+        /// The number that the order had at the venue before.
         number: Number,
-        /// When that was, in nanoseconds since 1970.
+        /// Time at which New arrived, in nanoseconds since 1970.
         at: i64,
     },
-    /// Open under the id of a replace after the order was closed: a cancel of that was sent.
+    /// The order was closed, but is open at the venue under the id of this replace: a cancel was sent.
     Stray(Number),
 }
 
-/// Orders by number; empty for most days.
+/// The step that each such order has reached, by order number; empty on most days.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemadeOrders(pub(crate) BTreeMap<Number, RemadeStep>);
 
@@ -59,7 +59,7 @@ impl RemadeOrders {
         self.0.insert(order, step);
     }
 
-    /// Gives what venues said of some orders more decimals.
+    /// Gives the quantities that venues reported for some orders more decimals.
     pub(crate) fn rescale(&mut self, is_its: impl Fn(Number) -> bool, by: Rescale) {
         for (_, step) in self.0.iter_mut().filter(|(order, _)| is_its(**order)) {
             if let RemadeStep::Held { filled, .. } = step {
@@ -68,7 +68,7 @@ impl RemadeOrders {
         }
     }
 
-    /// The reports of the venue are answered, or the order is no longer in memory.
+    /// Forgets an order: its replace is answered, or it is no longer in memory.
     #[cold]
     pub(crate) fn forget(&mut self, order: Number) -> Option<()> {
         self.0.remove(&order).map(|_| ())

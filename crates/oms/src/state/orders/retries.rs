@@ -1,4 +1,4 @@
-//! Orders to send again, and when to look at them next.
+//! Orders that are to be sent again, and the time at which to check them next.
 
 use alloc::collections::BTreeSet;
 
@@ -9,15 +9,15 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::Why;
 use crate::values::value::Number;
 
-/// An order to send again with its session, or why it is not sent.
+/// An order that is to be sent again, and its session; or the reason why it is not sent.
 pub(crate) type Again = (Number, Result<SessionNo, Why>);
 
-/// Derived from the state.
+/// The waiting retries of all orders; derived from the state.
 #[derive(Debug)]
 pub(crate) struct Retries {
-    /// Earliest send times and order numbers.
+    /// Earliest send time and number of each order.
     pub(crate) waiting: BTreeSet<(i64, Number)>,
-    /// Before this time none can be sent and none times out.
+    /// Before this time no order can be sent again and no order times out.
     pub look: i64,
 }
 
@@ -36,14 +36,14 @@ impl Retries {
         self.look_again();
     }
 
-    /// Notes that their situation changed.
+    /// Makes the OMS check the retries again, since a session may have become available.
     pub(crate) fn look_again(&mut self) {
         if !self.waiting.is_empty() {
             self.look = i64::MIN;
         }
     }
 
-    /// The next waiting order after another; drops orders that no longer wait.
+    /// The next waiting order after the given one; removes orders that no longer wait.
     pub(crate) fn next(
         &mut self,
         state: &OmsState,
@@ -61,7 +61,7 @@ impl Retries {
     }
 }
 
-/// Retry state of an order that waits for it.
+/// Retry state of an order that waits to be sent again; `None` for another order.
 pub(crate) fn retry_of(state: &OmsState, number: Number) -> Option<&Retry> {
     let order = state.orders().get(number)?;
     let waits = order.state == OrderState::Queued;

@@ -1,4 +1,4 @@
-//! The line groups of orders for which the condition of a route decided.
+//! Line groups of orders whose route was decided by a condition.
 
 use alloc::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use fixwire_ledger::record;
 use crate::values::ids::SessionNo;
 use crate::values::value::Number;
 
-/// The orders in memory that the condition of a route sent to a line group, or kept from one, each with the first session
-/// of its group. Most orders go by symbol alone.
+/// The orders in memory whose symbol has a route with a condition, each with the first session of its line group. For
+/// most orders the symbol alone decides.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routed(pub(crate) BTreeMap<Number, SessionNo>);
 
@@ -24,7 +24,7 @@ impl Routed {
         self.0.insert(order, line);
     }
 
-    /// The first session of the line group of an order; `None` for one that goes by symbol alone.
+    /// The first session of the line group of an order; `None` if its symbol alone decides the route.
     #[cold]
     pub(crate) fn of(&self, order: Number) -> Option<SessionNo> {
         self.0.get(&order).copied()

@@ -1,5 +1,5 @@
-//! Fills of orders that are not known here. The position includes each of them, and it stands among the breaks until an
-//! operator decides whether it counts, or the venue cancels it.
+//! Strays: fills of orders that the OMS does not have. The position includes each stray. It is listed among the breaks
+//! until an operator decides whether it counts, or until the venue cancels it.
 
 use alloc::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::values::units::Rescale;
 use crate::values::value::{Effect, Price, Quantity, Side, Text};
 use fixwire_ledger::record;
 
-/// A fill of an order that is not known here.
+/// A fill of an order that the OMS does not have.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stray {
     pub line: SessionNo,
@@ -22,13 +22,14 @@ pub(crate) struct Stray {
     pub price: Price,
     /// ClOrdID(11) at the venue.
     pub id: Text,
-    /// The operator who decided the fill, and whether for the venue; a second operator must make the same decision.
+    /// The operator who has decided about the fill, and whether in favour of the venue; a second operator must make the
+    /// same decision.
     pub asked_by: Option<(Text, bool)>,
 }
 
 record! { Stray { line, account, instrument, side, effect, exec, quantity, price, id, asked_by } }
 
-/// Fills that no operator has decided yet, by the number of their event.
+/// Fills that no operator has decided about yet, by the number of their event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Strays(pub(crate) BTreeMap<u64, Stray>);
 
@@ -55,7 +56,7 @@ impl Strays {
         self.0.get(&number)
     }
 
-    /// Number of the first fill for which this is true.
+    /// Number of the first fill for which `is` is true.
     pub fn find(&self, is: impl Fn(&Stray) -> bool) -> Option<u64> {
         let mut all = self.0.iter();
         all.find(|(_, stray)| is(stray)).map(|(number, _)| *number)

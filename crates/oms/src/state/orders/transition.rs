@@ -35,19 +35,20 @@ pub enum OrderState {
     Queued,
     /// Sent to the venue, not acknowledged.
     Sent,
-    /// The session disconnected before the venue answered.
+    /// The session disconnected before the venue answered, so the state at the venue is unknown.
     Unknown,
     /// Open at the venue.
     Working,
     /// Done for the day, until the next trading day.
     DoneForDay,
-    /// The trading day of the order is over, and its client knows the order as expired; the venue has not confirmed it.
+    /// The trading day of the order is over, and its client knows the order as expired, but the venue has not confirmed
+    /// the end.
     Lapsed,
     /// Closed.
     Ended(End),
 }
 
-/// An input of the state machine.
+/// What happens to an order: an input of the state machine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Transition {
     /// The order has a condition.
@@ -60,7 +61,7 @@ pub enum Transition {
     Send,
     /// The session to the venue disconnected.
     Lose,
-    /// The venue reports it as open.
+    /// The venue reports the order as open.
     Accept,
     /// The order is rejected.
     Reject,
@@ -76,14 +77,14 @@ pub enum Transition {
         /// Whether the order is then filled.
         all: bool,
     },
-    /// A fill was cancelled or corrected, and something is left.
+    /// A fill was cancelled or corrected, and the order is no longer filled.
     Undo {
-        /// Whether the venue has the order open.
+        /// Whether the order is open at the venue.
         open: bool,
     },
-    /// The order is done for the day, but valid for longer.
+    /// The order is done for the day, but works again on a later day.
     Rest,
-    /// The venue that had the order reports that it does not have it.
+    /// The venue reports that it no longer has an order that it had acknowledged.
     Doubt,
     /// The order works again.
     Renew,
@@ -94,7 +95,7 @@ pub enum Transition {
 }
 
 impl OrderState {
-    /// The next state; `None` when the input is not possible in this state and has no effect.
+    /// The state after an input; `None` when the input is not possible in this state and has no effect.
     #[must_use]
     pub fn after(self, happening: Transition) -> Option<Self> {
         use OrderState::{DoneForDay, Ended, Held, Lapsed, Parent, Queued, Sent, Unknown, Working};
@@ -107,14 +108,14 @@ impl OrderState {
             (Queued, Send) => Some(Sent),
             (Queued, Hold) => Some(Held),
             (Queued, Keep) => Some(Parent),
-            // Its children are filled, and nothing of it goes to a venue.
+            // Only the children of a parent are filled; the parent itself goes to no venue.
             (Parent, Fill { all: false } | Replace { all: false }) => Some(Parent),
             (Parent, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (Parent, Hold | Trigger | Send | Lose | Accept | Retry | Rest | Renew | Lapse) => None,
             (Parent | Held | Sent | Unknown | Working | DoneForDay, Keep) => None,
-            // Once: a second trigger finds it queued or sent.
+            // An order is triggered once: at a second trigger it is queued or sent already.
             (Held, Trigger) => Some(Queued),
-            // The venue does not have it; the OMS executes requests itself.
+            // The venue does not have the order, so the OMS carries out the replace itself.
             (Queued | Held, Replace { all: false }) => Some(self),
             (Queued | Held, Lose | Accept | Retry | Fill { .. } | Replace { .. }) => None,
             (Held, Send) => None,
@@ -122,7 +123,7 @@ impl OrderState {
             (Sent, Lose) => Some(Unknown),
             (Unknown, Lose) => None,
             (Sent | Unknown, Accept) => Some(Working),
-            // An order rejected under one number may be sent under another.
+            // An order that the venue rejected under one ClOrdID may be sent under another.
             (Sent | Unknown, Retry) => Some(Queued),
 
             (Sent | Unknown | Working, Send) => None,
@@ -131,11 +132,11 @@ impl OrderState {
             (Working, Doubt) => Some(Unknown),
             (Parent | Held | Queued | Sent | Unknown | DoneForDay, Doubt) => None,
 
-            // Again, when its fills have arrived.
+            // Done for the day is applied a second time, when the missing fills have arrived.
             (Working | DoneForDay, Rest) => Some(DoneForDay),
-            // So that it is not done for the day when its fills arrive.
+            // The order stays Working, so that it is not done for the day when its fills arrive.
             (Working | DoneForDay, Renew) => Some(Working),
-            // A late report of an earlier trade, or a replace for the next day.
+            // A late report of an earlier fill, or a replace for the next day.
             (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
             (DoneForDay, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (DoneForDay, Send | Accept | Lose | Retry) => None,
@@ -143,10 +144,10 @@ impl OrderState {
             (Queued | Sent | Unknown | Working | DoneForDay, Trigger) => None,
             (Held | Sent | Unknown | Working | DoneForDay, Hold) => None,
 
-            // What was never sent ends without the venue.
+            // Such an order does not lapse: it ends without a confirmation of the venue.
             (Held | Queued | DoneForDay, Lapse) => None,
             (Sent | Unknown | Working, Lapse) => Some(Lapsed),
-            // It may still trade, until the venue says that it has ended.
+            // A lapsed order may still trade, until the venue says that it has ended.
             (Lapsed, Fill { all } | Replace { all }) if !all => Some(Lapsed),
             (Lapsed, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
             (
@@ -154,7 +155,7 @@ impl OrderState {
                 Hold | Keep | Trigger | Send | Lose | Accept | Retry | Rest | Doubt | Renew | Lapse,
             ) => None,
 
-            // A venue may reject an order after accepting it.
+            // A venue may reject an order that it has accepted.
             (Parent | Held | Queued | Sent | Unknown | Working | DoneForDay | Lapsed, Reject) => {
                 Some(Ended(End::Rejected))
             }
@@ -164,33 +165,33 @@ impl OrderState {
             ) => Some(Ended(how)),
 
             (Parent | Sent | Unknown | Working | DoneForDay | Lapsed, Undo { .. }) => Some(self),
-            // It was never sent, so nothing of it was filled.
+            // An order that was never sent has no fill to undo.
             (Held | Queued, Undo { .. }) => None,
             (Ended(End::Filled), Undo { open: true }) => Some(Working),
             (Ended(End::Filled), Undo { open: false }) => Some(Ended(End::Cancelled)),
             (Ended(how), Undo { .. }) => Some(Ended(how)),
 
-            // The venue had increased it before the fill that seemed to be the last.
+            // The venue had increased the order before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),
-            // A fill of the venue always counts, whatever the state of the order.
+            // A fill at the venue always counts, whatever the state of the order.
             (Ended(how), Fill { .. }) => Some(Ended(how)),
             (Ended(_), _) => None,
         }
     }
 
-    /// Whether the venue has acknowledged it, or does not have to.
+    /// Whether the venue has acknowledged the order, or need not acknowledge it.
     #[must_use]
     pub fn is_answered(self) -> bool {
         !matches!(self, Self::Queued | Self::Sent | Self::Unknown)
     }
 
-    /// Whether the venue does not have it: the OMS executes requests itself.
+    /// Whether the order is not at the venue, so that the OMS carries out requests itself.
     #[must_use]
     pub fn is_unsent(self) -> bool {
         matches!(self, Self::Parent | Self::Held | Self::Queued)
     }
 
-    /// Whether it is open.
+    /// Whether the order is open.
     #[must_use]
     pub fn is_open(self) -> bool {
         !matches!(self, Self::Ended(_))

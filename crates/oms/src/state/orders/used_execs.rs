@@ -1,4 +1,4 @@
-//! Executions of orders that are not in memory: of today, and of the day before.
+//! Executions, of today and of the day before, of orders that are no longer in memory.
 
 use alloc::vec::Vec;
 
@@ -7,11 +7,11 @@ use hashbrown::HashTable;
 use crate::values::slab::mixed;
 use fixwire_ledger::{Put, Wire};
 
-/// Hashes of executions that count no second time, at 8 bytes each.
+/// Hashes of executions that must not count a second time, at 8 bytes each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UsedExecs {
     pub(crate) today: HashTable<u64>,
-    /// A line whose sequence numbers began again may bring them again.
+    /// Executions of the day before: a line whose sequence numbers began again may report them again.
     pub(crate) before: HashTable<u64>,
 }
 
@@ -21,7 +21,7 @@ impl UsedExecs {
     }
 
     pub(crate) fn begin_day(&mut self) {
-        // The memory of the day before yesterday is used again.
+        // The memory for the day before yesterday is used again.
         core::mem::swap(&mut self.before, &mut self.today);
         self.today.clear();
     }

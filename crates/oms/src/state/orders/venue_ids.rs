@@ -15,7 +15,7 @@ use crate::values::value::Number;
 /// The index; derived from the state.
 #[derive(Debug, Default)]
 pub(crate) struct VenueIds {
-    /// Hash of the OrderID(37), and the order; `None` until it is used.
+    /// Hash of the OrderID(37), and the order; `None` until the index is built.
     table: Option<HashTable<(u64, Number)>>,
 }
 
@@ -24,7 +24,7 @@ fn hash(id: &[u8]) -> u64 {
 }
 
 impl VenueIds {
-    /// Whether it has to be kept.
+    /// Whether the index was built and must be updated.
     #[inline]
     pub(crate) fn is_used(&self) -> bool {
         self.table.is_some()
@@ -36,7 +36,7 @@ impl VenueIds {
         self.table.as_ref().map_or(0, HashTable::capacity)
     }
 
-    /// Makes the index, with room for this number of orders.
+    /// Builds the index, with room for this number of orders.
     pub(crate) fn make(&mut self, state: &OmsState, room: usize) {
         if self.table.is_some() {
             return;
@@ -50,7 +50,7 @@ impl VenueIds {
         self.table = Some(table);
     }
 
-    /// Called after an event was applied.
+    /// Updates the index after an event was applied.
     #[cold]
     pub(crate) fn note(&mut self, state: &OmsState, event: &OrderEvent<'_>) {
         let (OrderEvent::Order(LifecycleEvent::Accepted { order, .. })
@@ -77,7 +77,7 @@ impl VenueIds {
         table.insert_unique(entry.0, entry, |it| it.0);
     }
 
-    /// The only order with this OrderID(37) that fits.
+    /// The order with this OrderID(37) for which `fits` is true, if there is exactly one.
     pub(crate) fn find(&self, id: &[u8], fits: impl Fn(Number) -> bool) -> Option<Number> {
         let table = self.table.as_ref()?;
         let key = hash(id);

@@ -1,4 +1,4 @@
-//! Orders or replaces that wait for a line, in the order of arrival, and when they time out.
+//! Orders or replaces that are queued for a line, in the order of arrival, and the times at which they time out.
 
 use alloc::collections::{BTreeSet, VecDeque};
 
@@ -9,17 +9,17 @@ use crate::values::value::Number;
 /// How long an order or request may wait to be sent.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum QueueTime {
-    /// The order was not queued.
+    /// The order or request was not queued.
     #[default]
     None,
-    /// The order was queued at this time, in nanoseconds since 1970.
+    /// It was queued at this time, in nanoseconds since 1970.
     Since(i64),
-    /// The order must not be sent after this time, in nanoseconds since 1970.
+    /// It must not be sent after this time, in nanoseconds since 1970.
     Until(i64),
 }
 
 impl QueueTime {
-    /// Time at which the order was queued; long ago when the time is unknown.
+    /// Time since which it is queued; the earliest possible time when this is unknown.
     pub(crate) fn since(self) -> i64 {
         match self {
             Self::Since(at) => at,
@@ -27,7 +27,7 @@ impl QueueTime {
         }
     }
 
-    /// The time after which it must not be sent.
+    /// The time after which it must not be sent; `None` for no such time.
     pub(crate) fn until(self) -> Option<i64> {
         match self {
             Self::Until(until) => Some(until),
@@ -35,7 +35,7 @@ impl QueueTime {
         }
     }
 
-    /// The order is queued; it keeps the time until which it is valid.
+    /// Records that it is queued at `at`; a time after which it must not be sent is kept.
     pub(crate) fn queue(&mut self, at: i64) {
         if self.until().is_none() {
             *self = Self::Since(at);
@@ -68,18 +68,18 @@ impl Wire<'_> for QueueTime {
     }
 }
 
-/// Waiting orders of a line group, or waiting replaces of a line.
+/// Queued orders of a line group, or queued replaces of a line.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     pub(crate) all: VecDeque<Number>,
-    /// Requests that wait for the time of `queue`: the first one times out first.
+    /// Orders or requests that time out after the time of `queue`, in the order in which they time out.
     pub(crate) patient: VecDeque<Number>,
-    /// Requests with a validity, by the end of the validity.
+    /// Orders or requests with a validity, by the time at which the validity ends.
     pub(crate) limited: BTreeSet<(i64, Number)>,
 }
 
 impl Waiting {
-    /// Entries of `limited` that no longer wait, beyond as many as there are others.
+    /// Entries of `limited` that are no longer queued are removed once there are this many more than queued ones.
     const SPARE: usize = 64;
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -96,7 +96,8 @@ impl Waiting {
         }
     }
 
-    /// The first order or request that still waits: `queued_at` gives the time since when it waits.
+    /// The first order or request that is still queued. `queued_at` gives the time since which it is queued, `None` if
+    /// it no longer is.
     pub(crate) fn first(&mut self, queued_at: impl Fn(Number) -> Option<i64>) -> Option<Number> {
         while let Some(number) = self.all.front().copied() {
             if queued_at(number).is_some() {
