@@ -1,4 +1,4 @@
-//! Refuses what TMP cannot say before anything is sent.
+//! Refuses orders and requests that TMP cannot carry, before anything is sent.
 
 use fixwire_protocol::tag;
 
@@ -18,18 +18,18 @@ impl Core {
         group.is_some_and(|group| self.lines.groups[group].over_tmp)
     }
 
-    /// Whether a line of a group has no PositionEffect for orders that net.
+    /// Whether a line of a group cannot leave out PositionEffect in orders for netting positions.
     fn needs_effect(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].needs_effect)
     }
 
-    /// Whether a line of a group is one of futures, which have no A.
+    /// Whether a line of a group is for futures, which do not have PositionEffect A.
     fn has_futures(&self, group: Option<usize>) -> bool {
         group.is_some_and(|group| self.lines.groups[group].has_futures)
     }
 
-    /// The PositionEffect of a new order: what it asks for, else over TMP the default of its user. `has_effect` is whether
-    /// the positions of the instrument do not net.
+    /// The PositionEffect of a new order: the value that the order has, else over TMP the default of its user.
+    /// `has_effect` is false if positions of the instrument net.
     #[inline(never)]
     pub(crate) fn effect_of(
         &self,
@@ -52,13 +52,13 @@ impl Core {
             Some(effect) if over_tmp => return Ok(effect.netting()),
             Some(effect @ (Effect::Open | Effect::Close)) if has_effect => return Ok(effect),
             Some(Effect::Open | Effect::Close) => Why::NoEffect,
-            // A FIX venue knows the others by other names.
+            // For a FIX venue, the other values mean something else.
             Some(_) | None => Why::Effect,
         };
         Err(Reason::of(why))
     }
 
-    /// Checks that a new order fits into R01; a held order becomes a limit or market order before.
+    /// Checks that a new order fits into an R01; a held order becomes a limit or market order before it is sent.
     #[inline(never)]
     pub(crate) fn check_tmp(
         &self,
@@ -87,8 +87,8 @@ impl Core {
         Err(Reason::of(why))
     }
 
-    /// Checks that a replace can be sent: it changes the price, or takes away quantity. The OMS itself replaces an order
-    /// that was not sent.
+    /// Checks that a replace can be sent: it must change the price, or reduce the quantity, but not both. The OMS
+    /// itself carries out a replace of an order that was not sent.
     #[inline(never)]
     pub(crate) fn check_tmp_change(
         &self,
@@ -132,7 +132,7 @@ impl Core {
             quantity: 0,
         } = self.state().scales(instrument)
         else {
-            // Its quantities have decimals since it had another line.
+            // The quantities of the order have decimals because it was meant for another line.
             return Err(Reason::of(Why::TmpValues));
         };
         let scale = self.tmp_scales.get(instrument);

@@ -1,5 +1,5 @@
-//! Copies of reports over TMP: R15 asks for them, each R06 is the copy of an R02. Fills of ours are compared, other orders
-//! are those placed elsewhere, as with a drop copy over FIX.
+//! Copies of reports over TMP: an R15 requests them, and each R06 is the copy of an R02. Fills of the OMS's orders are
+//! compared with their copies; other copies are about orders placed elsewhere, as with a drop copy over FIX.
 
 use alloc::format;
 use alloc::string::String;
@@ -24,7 +24,7 @@ use crate::values::rules::{CopySourceRule, RiskRules};
 use crate::values::show::digits;
 use crate::values::value::{Effect, End, OrderType, Text, TimeInForce};
 
-/// Subscription of a link of copies.
+/// The subscription of a link that gets copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CopyLink {
     pub target: u8,
@@ -36,7 +36,7 @@ impl CopyLink {
         Self { target }
     }
 
-    /// The frame that requests the copies after the last received copy.
+    /// The R15 that requests the copies after the last received copy; `None` when it cannot be written.
     pub(crate) fn question(self, member: u16, last: u32) -> Option<RequestFrame> {
         RequestFrame::of(&R15 {
             member,
@@ -49,7 +49,7 @@ impl CopyLink {
     }
 }
 
-/// Whether a link gets copies, and takes no orders.
+/// Whether a link gets copies, and so sends no orders.
 pub(super) fn gets_copies(settings: &ClientLinkSettings) -> bool {
     matches!(
         settings.ap_code,
@@ -57,7 +57,7 @@ pub(super) fn gets_copies(settings: &ClientLinkSettings) -> bool {
     )
 }
 
-/// Mistakes in the link of a `drop_copy_in`.
+/// One sentence for each mistake in the link of a `drop_copy_in`.
 pub(super) fn problems(
     rules: &RiskRules,
     line: &OmsTmpLine,
@@ -86,13 +86,13 @@ pub(super) fn problems(
     }
 }
 
-/// Content of a copy, and the order that it is about.
+/// The content of a copy, and the order to which it belongs.
 struct Copied<'a> {
     said: &'a Execution,
     of: &'a R06,
-    /// The number of the order, when it is ours.
+    /// The numbers of the order and the request; zeros if the order is not one of the OMS.
     id: VenueId,
-    /// How an order placed elsewhere is named.
+    /// The name of an order placed elsewhere.
     name: &'a [u8],
 }
 
@@ -220,8 +220,8 @@ impl Core {
     }
 }
 
-/// Name of an order placed elsewhere: its order_no. For a side of a quote the side follows, since both sides have the
-/// same order_no; for an order of another broker the broker's number stands before it.
+/// The name of an order placed elsewhere: its order_no. For one side of a quote, the side follows, since both sides
+/// have the same order_no. For an order of another broker, the broker's number precedes the order_no.
 fn name_of(copy: &R06, fcm_id: u16) -> Text {
     let order_no = String::from_utf8_lossy(&copy.order_no);
     let side = match (copy.position_effect, copy.side.0) {
@@ -236,7 +236,7 @@ fn name_of(copy: &R06, fcm_id: u16) -> Text {
     Text::new(name.as_bytes())
 }
 
-/// The reports that a copy of an order placed elsewhere is, in order.
+/// The reports to which a copy of an order placed elsewhere corresponds, in order.
 fn kinds(said: &Execution, copy: &R06) -> [Option<ReportKind>; 3] {
     let fill = (said.last_quantity > 0).then_some(ReportKind::Fill);
     let cancelled = Some(ReportKind::End(End::Cancelled));
@@ -257,7 +257,7 @@ fn kinds(said: &Execution, copy: &R06) -> [Option<ReportKind>; 3] {
     }
 }
 
-/// OrderQty(38) of the order.
+/// OrderQty(38) of the order to which a copy belongs.
 fn total(copy: &R06) -> u64 {
     let [cum, last, leaves, before] = [
         copy.cum_qty,
@@ -268,7 +268,7 @@ fn total(copy: &R06) -> u64 {
     .map(u64::from);
     match copy.exec_type {
         TmpExecType::NEW | TmpExecType::NEW_FILL => copy.qty.into(),
-        // What the exchange has deleted was of it.
+        // The quantity that the exchange has deleted was part of the order.
         TmpExecType::FILL => (cum + before).saturating_sub(last),
         _ => cum + leaves,
     }
@@ -277,7 +277,7 @@ fn total(copy: &R06) -> u64 {
 fn terms<'a>(copy: &R06, exec_id: &'a [u8]) -> ExternalTerms<'a> {
     let kind = match copy.ord_type {
         TmpOrdType::MARKET => OrderType::Market,
-        // The exchange has given it a limit.
+        // The exchange has given the market order a limit price.
         TmpOrdType::MARKET_WITH_PROTECTION if copy.price == 0 => OrderType::Market,
         _ => OrderType::Limit,
     };
@@ -294,7 +294,7 @@ fn terms<'a>(copy: &R06, exec_id: &'a [u8]) -> ExternalTerms<'a> {
     }
 }
 
-/// Stands for ExecID(17) in the report that a copy is of.
+/// The hash that stands for ExecID(17) in the report of which this is a copy.
 fn exec_of_copied(copy: &R06, is_short: bool) -> u64 {
     let mut room = [0; R06::SIZE];
     let report = copy.report(0);
@@ -302,6 +302,6 @@ fn exec_of_copied(copy: &R06, is_short: bool) -> u64 {
         true => report.short().encode(&TmpHeader::default(), &mut room),
         false => report.encode(&TmpHeader::default(), &mut room),
     };
-    // There is room.
+    // The buffer has room for the whole body.
     exec_of(&room[..written.unwrap_or(room.len())])
 }

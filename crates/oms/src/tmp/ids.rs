@@ -1,4 +1,4 @@
-//! Our numbers in the fields of TMP: ord_id has seven digits, user_define eight characters.
+//! Order numbers of the OMS in fields of TMP: ord_id has seven digits, user_define has eight characters.
 
 use fixwire_tmp::TmpSide;
 
@@ -6,18 +6,18 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::values::value::Number;
 
-/// ord_id counts up to this.
+/// The number of different values of ord_id.
 const ORD_IDS: u64 = 10_000_000;
 /// The digits of a user_define, the lowest first.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The ord_id of a request: the last seven digits of its number.
 pub(crate) fn ord_id(number: Number) -> u32 {
-    // Below 10,000,000.
+    // The result is below 10,000,000, so it fits.
     (number % ORD_IDS) as u32
 }
 
-/// user_define of an order: its number in base 62.
+/// The user_define of an order: the number of the order in base 62.
 pub(crate) fn user_define(mut number: Number) -> [u8; 8] {
     let mut text = [b'0'; 8];
     for place in text.iter_mut().rev() {
@@ -27,7 +27,7 @@ pub(crate) fn user_define(mut number: Number) -> [u8; 8] {
     text
 }
 
-/// The number of the OMS for an order in a user_define of TMP; `None` when it is no number.
+/// The order number of the OMS in a user_define of TMP; `None` when the text is no number.
 #[must_use]
 pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     text.iter().try_fold(0, |number: Number, byte| {
@@ -36,8 +36,8 @@ pub fn tmp_order_number(text: [u8; 8]) -> Option<Number> {
     })
 }
 
-/// The order and the request of a report; zeros when it is not ours. Both sides of a quote have the user_define of its
-/// bid, and the Side of the report tells them apart.
+/// The order and the request to which a report belongs; zeros when the report is about no order of the OMS. Both sides
+/// of a quote have the user_define of the bid, and the Side of the report tells which side it is.
 pub(crate) fn resolve(
     state: &OmsState,
     (order_no, ord_id, text): ([u8; 5], u32, [u8; 8]),
@@ -55,10 +55,10 @@ pub(crate) fn resolve(
     };
     let bid = order.quote().filter(|bid| *bid != number);
     if bid.is_some_and(|bid| self::ord_id(bid) == ord_id) && order.pool_number.bytes() == order_no {
-        // The R09 that entered it had the number of the bid.
+        // The R09 that entered the quote had the number of the bid.
         return (number, number);
     }
-    // One that was sent again had other numbers of its pool before.
+    // An order that was sent again had other numbers of its pool before.
     let is_its = order.pool_number.bytes() == order_no || order.retry.is_some();
     match is_its {
         true => (number, request_of(state, order, ord_id)),
@@ -66,8 +66,8 @@ pub(crate) fn resolve(
     }
 }
 
-/// The request with this ord_id: the pending request, or the last request that succeeded, or the greatest number with
-/// this ord_id.
+/// The request with this ord_id: the pending request, else the last request that succeeded, else the highest number
+/// with this ord_id.
 fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
     let pending = state.orders().request_of(order).map(|it| it.number);
     let known = [order.current, order.attempt(), order.number];
@@ -76,7 +76,7 @@ fn request_of(state: &OmsState, order: &Order, ord_id: u32) -> Number {
     found.unwrap_or_else(|| greatest(state.last, ord_id))
 }
 
-/// The greatest number up to `last` with this ord_id; 0 for none.
+/// The highest number up to `last` with this ord_id; 0 if there is no such number.
 fn greatest(last: Number, ord_id: u32) -> Number {
     let id = u64::from(ord_id);
     let back = (last % ORD_IDS + ORD_IDS - id % ORD_IDS) % ORD_IDS;

@@ -1,4 +1,4 @@
-//! Price inquiries over TMP: R07 or R37 out, R08 or R38 back, or an R03.
+//! Price inquiries over TMP: the OMS sends an R07 or R37, and the exchange answers with an R08 or R38, or with an R03.
 
 use core::fmt::Write as _;
 
@@ -54,7 +54,7 @@ fn frame<const SYMBOL: usize>(
 }
 
 impl Core {
-    /// Handles an R08 or R38; `None` for another message.
+    /// Handles an R08 or R38; `None` for a message of another type.
     #[cold]
     pub(crate) fn tmp_answers(
         &mut self,
@@ -69,7 +69,7 @@ impl Core {
             let said = frame.body::<R38>().ok()?;
             (said.order_no, said.ord_id, said.status)
         };
-        // One that waits no more is known.
+        // An answer to an inquiry that no longer waits changes nothing.
         let inquiry = self.tmp_inquiry(line, order_no, ord_id).unwrap_or(0);
         Some(TmpOutcome {
             heard: self.tmp_answered(at, line, inquiry, status, sink),
@@ -79,7 +79,7 @@ impl Core {
         })
     }
 
-    /// Handles an R03 that refuses an inquiry; `None` when it is about something else.
+    /// Handles an R03 that refuses an inquiry; `None` when the R03 is about another request.
     #[cold]
     pub(crate) fn tmp_refuses(
         &mut self,
@@ -92,7 +92,7 @@ impl Core {
         Some(self.tmp_answered(at, line, inquiry, said.status, sink))
     }
 
-    /// The inquiry with these numbers that waits on a line.
+    /// The inquiry with this order_no and ord_id that waits for an answer on a line.
     fn tmp_inquiry(&self, line: SessionNo, order_no: [u8; 5], id: u32) -> Option<Number> {
         let mut all = self.state.quotes.inquiries.iter();
         let found = all.find(|(number, inquiry)| {
@@ -112,7 +112,7 @@ impl Core {
         let mut text = Sentence::new();
         let reason = (!status.is_success()).then(|| {
             let words = status.text().unwrap_or("rejected by the exchange");
-            // Every text has room.
+            // The text always has room.
             let _ = write!(text, "{words} ({})", CODES + u64::from(status.0));
             Reason {
                 value: reject_reason(status),
@@ -126,7 +126,7 @@ impl Core {
     }
 }
 
-/// QuoteRequestRejectReason(658) of a status.
+/// QuoteRequestRejectReason(658) for a status of TMP.
 fn reject_reason(status: TmpStatus) -> i128 {
     match status {
         TmpStatus::PRODUCT => 1,

@@ -1,4 +1,5 @@
-//! The state of trading over TMP: R11 requests the state of a flow group, R12 reports it, then and when it changes.
+//! The state of trading over TMP: an R11 requests the state of a flow group; an R12 reports it, at once and after each
+//! change.
 
 use fixwire_tmp::messages::{R11, R12};
 use fixwire_tmp::uncertain::{TRADE_REQUEST_UPDATES, TradeStatus};
@@ -11,7 +12,7 @@ use crate::decide::venue::ReportOutcome;
 use crate::values::ids::SessionNo;
 use crate::values::value::Market;
 
-/// The frame that asks for the state of a flow group, and for each change of it.
+/// The R11 that requests the state of a flow group and each later change.
 pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
     let body = R11 {
         status: TmpStatus::OK,
@@ -23,7 +24,7 @@ pub(crate) fn question(flow_group: u8) -> Option<RequestFrame> {
 }
 
 impl Core {
-    /// Handles an R12; `None` when it has no state of a market.
+    /// Handles an R12; `None` when the R12 does not give the state of a market.
     #[cold]
     pub(crate) fn tmp_market(
         &mut self,

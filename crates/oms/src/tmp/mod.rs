@@ -37,10 +37,10 @@ use orders::LineMarks;
 pub(crate) use orders::RequestFrame;
 pub(crate) use reports::TmpOutcome;
 
-/// Most requests of a line that wait for its flow limit.
+/// Maximum number of requests of a line that wait for its flow limit.
 const QUEUE_MOST: usize = 65_536;
 
-/// A line that speaks TMP. Its index is the index of the engine's link.
+/// A line that speaks TMP. Lines have the same indexes as the links of the engine.
 #[derive(Clone, Debug)]
 pub struct OmsTmpLine {
     /// Name of the line in the settings; line groups name the line like a FIX session.
@@ -49,49 +49,49 @@ pub struct OmsTmpLine {
     pub settings: ClientLinkSettings,
 }
 
-/// A line at work.
+/// A TMP line while the OMS runs.
 #[derive(Debug)]
 pub(crate) struct TmpLine {
     pub name: String,
-    /// The broker's number, and the link's number.
+    /// The number of the broker (fcm_id), and the number of the link.
     pub fcm_id: u16,
     pub session_id: u16,
-    /// Values of the line's requests in addition to the terms of their order.
+    /// Values of the line's requests that do not come from their orders.
     pub marks: LineMarks,
-    /// Reports of the line are R22.
+    /// Whether the exchange sends the line short reports, R22.
     pub is_short: bool,
-    /// Number of the line in events, once the state knows it.
+    /// Number of the line in the state; `None` before the state has it.
     pub index: Option<SessionNo>,
     pub client: LinkClient,
-    /// Actions that the link wants done, and how many of them are done.
+    /// Actions that the link has requested, and the number of them that are done.
     pub actions: LinkActions,
     pub done: usize,
-    /// Bytes of frames that came since all of it was done.
+    /// Bytes of the frames that have arrived since all actions were last done.
     pub behind: usize,
     /// Requests that the link has not sent yet.
     pub queue: VecDeque<RequestFrame>,
-    /// More requests came than the queue may have.
+    /// Whether more requests came than the queue may hold.
     pub is_overfull: bool,
-    /// When the flow limit allows the next message, in nanoseconds.
+    /// Time at which the flow limit allows the next message, in nanoseconds; `None` if no request waits for it.
     pub due: Option<u64>,
-    /// The connection is up, and was not told to end.
+    /// Whether the connection is up, and the OMS has not closed it.
     pub is_up: bool,
-    /// The connection is up, and the link does not know it yet.
+    /// Whether the connection is up and the link still has to be informed.
     pub greets: bool,
-    /// The trading day of its sequence numbers.
+    /// The trading day to which the line's sequence numbers belong.
     pub day: u32,
-    /// The greatest flow warning that was raised.
+    /// The highest flow warning of the exchange that was raised as an event.
     pub warned: TmpStatus,
-    /// The exchange has lowered the inbound number. The state keeps the old number until the status of all orders is
-    /// requested, so that a process that is killed before requests it again.
+    /// Whether the exchange has lowered the inbound sequence number. The state keeps the old number until the status of
+    /// all orders is requested. So a process that is killed before that requests the status again at its next start.
     pub is_lowered: bool,
-    /// Logins that the exchange has refused in a row.
+    /// Number of consecutive logins that the exchange has refused.
     pub refused: u8,
     /// When R13 was sent last, how many were, and of which market and session.
     pub bulletins: Option<u64>,
     pub bulletin_requests: u32,
     pub system_type: SystemType,
-    /// The subscription of a link that gets copies of reports, and has no orders.
+    /// The subscription of a link that gets copies of reports and sends no orders; `None` for other links.
     pub copies: Option<CopyLink>,
 }
 
@@ -126,8 +126,8 @@ impl TmpLine {
         }
     }
 
-    /// Forgets pending actions and unsent requests, and continues from these numbers. A link for copies of reports has
-    /// no such numbers: for it the last rpt_seq is kept.
+    /// Discards pending actions and unsent requests, and continues from these sequence numbers. A link for copies has
+    /// no such numbers: its last rpt_seq is kept.
     pub(crate) fn restart(&mut self, numbers: LinkNumbers) {
         let numbers = match self.copies {
             Some(_) => LinkNumbers::default(),
@@ -137,7 +137,7 @@ impl TmpLine {
         self.forget();
     }
 
-    /// When it has something to do next.
+    /// Time at which the line has something to do next; `None` if it only waits for frames.
     fn next_due(&self, now_ns: u64, greets_at: u64) -> Option<u64> {
         if !self.actions.is_empty() {
             return Some(now_ns);
@@ -149,7 +149,7 @@ impl TmpLine {
         queued.into_iter().chain(self.client.next_due()).min()
     }
 
-    /// Forgets actions that were not done and requests that were not sent.
+    /// Discards actions that were not done and requests that were not sent.
     pub(crate) fn forget(&mut self) {
         self.actions.clear();
         (self.done, self.behind) = (0, 0);
@@ -162,11 +162,11 @@ impl TmpLine {
 #[derive(Debug, Default)]
 pub(crate) struct TmpLines {
     pub lines: Vec<TmpLine>,
-    /// Decimals of prices on the wire, by instrument.
+    /// Decimals of prices in TMP messages, by instrument.
     pub scales: Table<InstrumentNo, u8>,
-    /// Orders and requests that could not be written as TMP, and are not rejected yet.
+    /// Orders and requests that could not be written as TMP and still have to be rejected.
     pub unsent: VecDeque<Number>,
-    /// When the first of them may log in, in nanoseconds: flow limits know nothing of the process before.
+    /// Earliest time of the first login, in nanoseconds: the flow limits do not count messages of an earlier process.
     pub greets_at: u64,
 }
 
@@ -178,7 +178,7 @@ impl TmpLines {
         }
     }
 
-    /// Completes the rules with properties of the lines.
+    /// Adds properties of the TMP lines to the settings.
     pub(crate) fn complete(&self, rules: &mut RiskRules) {
         for group in &mut rules.groups {
             for line in &self.lines {
@@ -194,12 +194,12 @@ impl TmpLines {
         rules.line_marks = marks.collect();
     }
 
-    /// The number in events of a link's line.
+    /// The number in the state of the line that a link belongs to.
     pub(crate) fn index(&self, session: SessionId) -> Option<SessionNo> {
         self.lines.get(session.link()?)?.index
     }
 
-    /// When one of them has something to do next, on the monotonic clock.
+    /// Time at which one of the lines has something to do next, on the monotonic clock, in nanoseconds.
     pub(crate) fn next_due(&self, now_ns: u64, day: u32) -> Option<u64> {
         if !self.unsent.is_empty() || self.lines.iter().any(|line| line.day != day) {
             return Some(now_ns);
@@ -210,7 +210,7 @@ impl TmpLines {
             .min()
     }
 
-    /// Queues the request that an event sends; false when it cannot be written as TMP.
+    /// Queues the request that an event sends; returns false when it cannot be written as TMP.
     #[inline(never)]
     pub(crate) fn send(&mut self, state: &OmsState, sent: &Outgoing<'_>, index: SessionNo) -> bool {
         let mut lines = self.lines.iter_mut();
@@ -238,7 +238,7 @@ impl TmpLines {
     }
 }
 
-/// Mistakes in lines that speak TMP and in settings that name them; empty without mistakes.
+/// One sentence for each mistake in lines that speak TMP, or in settings that name such lines.
 pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
     let mut found = Vec::new();
     for (place, line) in lines.iter().enumerate() {
@@ -304,7 +304,8 @@ pub(crate) fn problems(rules: &RiskRules, lines: &[OmsTmpLine]) -> Vec<String> {
     found
 }
 
-/// The exchange refuses orders that do not say where they come from, and for whom they are.
+/// Finds missing values of a line: the exchange refuses orders that do not say where they come from and for whom they
+/// are.
 fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
     let (name, marks) = (&line.name, &line.settings.marks);
     let blank = [
@@ -332,7 +333,7 @@ fn marks_problems(line: &OmsTmpLine, found: &mut Vec<String>) {
     }));
 }
 
-/// Finds users with values that only orders over TMP have.
+/// Finds users with values that only orders over TMP can have, for settings without a TMP line.
 fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
     for user in &rules.users {
         let marks = &user.marks;
@@ -353,7 +354,7 @@ fn user_problems(rules: &RiskRules, found: &mut Vec<String>) {
     }
 }
 
-/// On the wire an account is a number, without the zeros in front of its name.
+/// Finds accounts that TMP cannot tell apart: a TMP message has an account as a number, without leading zeros.
 fn account_problems(rules: &RiskRules, found: &mut Vec<String>) {
     let mut names: BTreeMap<u32, &String> = BTreeMap::new();
     for account in &rules.accounts {

@@ -1,4 +1,5 @@
-//! Writes orders and requests as R01, or R31 when the symbol has more than 20 bytes; both sides of a quote as R09 or R39.
+//! Writes orders and requests as R01, or as R31 when the symbol has more than 20 bytes; writes both sides of a quote as
+//! one R09 or R39.
 
 use fixwire_tmp::messages::{OrderEntry, QuoteEntry};
 use fixwire_tmp::{
@@ -16,14 +17,14 @@ use crate::values::ids::{InstrumentNo, Table};
 use crate::values::marks::RequestMarks;
 use crate::values::value::{Number, OrderType, Price, Quantity, RequestKind, TimeInForce};
 
-/// Bytes of an R39, the longest request.
+/// Number of bytes of an R39, the longest request.
 pub(super) const LONGEST: usize = 104;
-/// Bytes of the symbol of an R01.
+/// Maximum number of bytes of the symbol of an R01.
 pub(super) const SHORT_SYMBOL: usize = 20;
-/// Bytes of the symbol of an R31.
+/// Maximum number of bytes of the symbol of an R31.
 pub(crate) const LONG_SYMBOL: usize = 40;
 
-/// A request as a frame; the link writes its number and time.
+/// A request as a frame; the link adds MsgSeqNum and time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestFrame {
     pub(super) bytes: [u8; LONGEST],
@@ -31,7 +32,7 @@ pub(crate) struct RequestFrame {
 }
 
 impl RequestFrame {
-    /// A message; `None` when it is too long.
+    /// The frame of a message; `None` when it is too long.
     pub(crate) fn of<'a>(body: &impl TmpLayout<'a>) -> Option<Self> {
         let mut bytes = [0; LONGEST];
         let len = body.encode(&TmpHeader::default(), &mut bytes).ok()?;
@@ -48,11 +49,11 @@ impl RequestFrame {
     }
 }
 
-/// Values of a line in its requests.
+/// Values that all requests of a line have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineMarks {
     pub(super) fcm_id: u16,
-    /// Values that neither the order nor its user decides.
+    /// Values that are used when neither the order nor its user has them.
     pub(super) of_requests: RequestMarks,
 }
 
@@ -71,13 +72,13 @@ impl LineMarks {
         }
     }
 
-    /// Values of the requests of an order.
+    /// The values in requests for an order.
     fn of_order(&self, order: &Order) -> RequestMarks {
         order.marks.or(self.of_requests)
     }
 }
 
-/// Values of an R01 that depend on the request.
+/// Values of an R01 that differ from request to request.
 struct RequestTerms {
     exec_type: TmpExecType,
     number: Number,
@@ -86,14 +87,14 @@ struct RequestTerms {
 }
 
 impl RequestTerms {
-    /// Whether the price of the request becomes the price of the order; for other requests the exchange needs no price.
+    /// Whether the order gets the price of the request; otherwise the exchange needs no price.
     fn sets_price(&self) -> bool {
         matches!(self.exec_type, TmpExecType::NEW | TmpExecType::PRICE)
     }
 }
 
-/// The frame of the order, request or status request that an event sends; `None` when TMP has no room for one of its
-/// values. `scales` has the decimals of prices on the wire, by instrument.
+/// The frame of the order, request or status request that an event sends; `None` when TMP cannot carry one of its
+/// values. `scales` has the decimals of prices in TMP messages, by instrument.
 pub(crate) fn request(
     state: &OmsState,
     sent: &Outgoing<'_>,
@@ -240,7 +241,7 @@ fn frame<const SYMBOL: usize>(
         fcm_id: marks.fcm_id,
         order_no: order_no(order.pool_number.bytes())?,
         ord_id: ord_id(asked.number),
-        // Both sides of a quote have the number of the bid.
+        // Both sides of a quote have the number of the bid in user_define.
         user_define: user_define(order.quote().unwrap_or(order.number)),
         symbol_type,
         symbol,
@@ -265,31 +266,31 @@ fn frame<const SYMBOL: usize>(
     RequestFrame::of(&entry)
 }
 
-/// PositionEffect of a request; `None` for a new order that has none.
+/// PositionEffect of a request; `None` for a new order that has no PositionEffect.
 fn position_effect(
     order: &Order,
     exec_type: TmpExecType,
     default: u8,
 ) -> Option<TmpPositionEffect> {
     let is_new = exec_type == TmpExecType::NEW;
-    // A side that is entered without the other one is an order like any other.
+    // A side that is sent without the other side is an ordinary order.
     if order.quote_side != QuoteSide::None && !is_new {
         return Some(TmpPositionEffect::QUOTE);
     }
     match (order.effect.field(), default) {
         (Some(own), _) => Some(TmpPositionEffect(own)),
-        // A request is about an order that the exchange has: its number says which.
+        // A request names by its number an order that the exchange has, so its PositionEffect does not matter.
         (None, 0) => (!is_new).then_some(TmpPositionEffect::OPEN),
         (None, default) => Some(TmpPositionEffect(default)),
     }
 }
 
-/// The number of an order's pool.
+/// A number from a pool as order_no; `None` if it does not have five characters.
 fn order_no(text: &[u8]) -> Option<[u8; 5]> {
     text.try_into().ok()
 }
 
-/// TimeInForce of TMP; `None` for a TimeInForce(59) that TMP does not have.
+/// The TMP value for a TimeInForce(59); `None` if TMP has no such value.
 pub(crate) fn time_in_force(tif: TimeInForce) -> Option<TmpTimeInForce> {
     match tif {
         TimeInForce::Day => Some(TmpTimeInForce::DAY),
@@ -299,7 +300,7 @@ pub(crate) fn time_in_force(tif: TimeInForce) -> Option<TmpTimeInForce> {
     }
 }
 
-/// The account as a number; `None` when it is not one of 1 to 9 digits.
+/// The account as a number; `None` when its name is not a number of 1 to 9 digits.
 pub(crate) fn account_number(name: &[u8]) -> Option<u32> {
     if name.is_empty() || name.len() > 9 || !name.iter().all(u8::is_ascii_digit) {
         return None;
@@ -308,7 +309,8 @@ pub(crate) fn account_number(name: &[u8]) -> Option<u32> {
     Some(name.iter().fold(0, add))
 }
 
-/// A price on the wire, with `scale` decimals instead of the decimals of the state; `None` when it does not fit.
+/// A price in a TMP message, with `scale` decimals instead of the decimals of the state; `None` when it has more
+/// decimals or is too large.
 pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     let more = 10_i64.checked_pow(known.checked_sub(scale)?.into())?;
     if price % more != 0 {
@@ -317,7 +319,7 @@ pub(crate) fn wire_price(price: Price, known: u8, scale: u8) -> Option<i32> {
     i32::try_from(price / more).ok()
 }
 
-/// A price on the wire that need not be exact: further decimals are cut off, or it is 0.
+/// A price in a TMP message that need not be exact: further decimals are cut off; 0 if it is too large.
 fn near_price(price: Price, known: u8, scale: u8) -> i32 {
     let more = known.checked_sub(scale).map(|more| 10_i64.pow(more.into()));
     let price = more.and_then(|more| i32::try_from(price / more).ok());

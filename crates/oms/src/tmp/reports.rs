@@ -23,18 +23,18 @@ use crate::values::rules::RejectCode;
 use crate::values::show::{Sentence, digits};
 use crate::values::value::{Effect, End, Market, Number, Price, RequestKind, Side, Text};
 
-/// Position where the body of a frame begins: after MsgSeqNum and times of sending.
+/// Offset at which the body of a frame begins: after MsgSeqNum and the sending time.
 const BODY: usize = 17;
-/// Number that is added to a status in the error table of a venue.
+/// Number that is added to a TMP status to make the code of a venue's error table.
 pub(super) const CODES: u64 = 40_000;
 
-/// The fields of an R02, R32 or R22 that matter here.
+/// The fields of an R02, R32 or R22 that the OMS uses.
 #[derive(Clone, Copy)]
 pub(super) struct Execution {
     pub(super) status: TmpStatus,
     pub(super) exec_type: TmpExecType,
     pub(super) id: ([u8; 5], u32, [u8; 8]),
-    /// Symbol as text; empty for one in numbers, and in R22.
+    /// Symbol as text; empty for a symbol given as a number, and in R22.
     symbol: ([u8; LONG_SYMBOL], usize),
     pub(super) account: Option<u32>,
     pub(super) side: TmpSide,
@@ -44,7 +44,7 @@ pub(super) struct Execution {
     pub(super) last_quantity: u16,
     /// Side, price and quantity of each leg of a spread.
     legs: [(TmpSide, i32, u16); 2],
-    /// R22 has none.
+    /// Filled quantity; `None` in R22.
     filled: Option<u16>,
     pub(super) leaves: u16,
     pub(super) before: u16,
@@ -80,7 +80,7 @@ impl Execution {
         }
     }
 
-    /// The report of an R22, whose fill is the fill of its first leg; for a spread see [`Core::short_of_spread`].
+    /// The content of an R22, whose fill is the fill of its first leg; for a spread see [`Core::short_of_spread`].
     fn of_short(body: &R22) -> Self {
         Self {
             status: body.status,
@@ -105,27 +105,27 @@ impl Execution {
         &self.symbol.0[..self.symbol.1]
     }
 
-    /// CumQty(14), if the report has it.
+    /// CumQty(14), if the report gives it; otherwise it follows from the order.
     pub(super) fn filled(&self, order: Option<&Order>) -> u64 {
         let known = || order.map_or(0, |order| order.filled);
         self.filled.map_or_else(known, u64::from)
     }
 
-    /// OrderQty(38) of the order, if the report has it.
+    /// OrderQty(38) of the order, if the report gives it.
     fn total(&self, order: Option<&Order>) -> Option<u64> {
         let filled = self.filled(order);
         let [leaves, before, last] = [self.leaves, self.before, self.last_quantity].map(u64::from);
         match self.exec_type {
-            // What the exchange has deleted was of it.
+            // The quantity that the exchange has deleted was part of the order.
             TmpExecType::FILL => (filled + before).checked_sub(last),
             TmpExecType::CANCEL => Some(filled + before),
-            // It is closed, or its rest was deleted: of how much is not said.
+            // The order is closed, or its rest was deleted; the report does not give the deleted quantity.
             TmpExecType::QUERY | TmpExecType::NEW_FILL if leaves == 0 => None,
             _ => Some(filled + leaves),
         }
     }
 
-    /// An R22 with the CumQty(14) that follows from what is left of the order.
+    /// An R22 completed with the CumQty(14) that follows from the remaining quantity of the order.
     fn with_filled(&self, order: &Order) -> Self {
         let known = |left: u16, last: u16| {
             let filled = order.quantity.checked_sub(left.into())? + u64::from(last);
@@ -136,14 +136,14 @@ impl Execution {
             TmpExecType::NEW_FILL => Some(self.last_quantity),
             TmpExecType::FILL => known(self.before, self.last_quantity),
             TmpExecType::CANCEL | TmpExecType::REDUCE => known(self.before, 0),
-            // It is closed: how is not said.
+            // The order is closed, and the report does not say how it ended.
             TmpExecType::QUERY if self.leaves == 0 => None,
             _ => known(self.leaves, 0),
         };
         Self { filled, ..*self }
     }
 
-    /// Price of the order; dynamic price banding gives the order another price.
+    /// Price of the order; dynamic price banding may have changed it.
     fn limit(&self) -> Option<i32> {
         let is_banded = matches!(
             self.status,
@@ -152,18 +152,18 @@ impl Execution {
         (!is_banded).then_some(self.price)
     }
 
-    /// The reports that it is, in order.
+    /// The reports over FIX to which this report corresponds, in order.
     pub(super) fn kinds(&self, order: Option<&Order>) -> [Option<ReportKind>; 3] {
         let fill = (self.last_quantity > 0).then_some(ReportKind::Fill);
         let cancelled = ReportKind::End(End::Cancelled);
         let cut = |before: u64| {
             let left = before.saturating_sub(self.last_quantity.into());
-            // With more left the report does not agree.
+            // If more is left according to the OMS, the report differs from the order.
             (left > 0 && self.leaves == 0).then_some(cancelled)
         };
         match self.exec_type {
             TmpExecType::NEW => [Some(ReportKind::New), None, None],
-            // Another's order: only its fills count.
+            // The order was placed elsewhere: only its fills count.
             TmpExecType::NEW_FILL if order.is_none() => [fill, None, None],
             TmpExecType::NEW_FILL => {
                 let before = order.map_or(0, |order| order.quantity);
@@ -171,7 +171,7 @@ impl Execution {
             }
             TmpExecType::FILL => [fill, cut(self.before.into()), None],
             TmpExecType::CANCEL => [Some(cancelled), None, None],
-            // Nothing was filled, and nothing is left.
+            // Nothing was filled, and nothing is left: the order is cancelled.
             TmpExecType::REDUCE if self.leaves == 0 && self.filled(order) == 0 => {
                 [Some(cancelled), None, None]
             }
@@ -183,7 +183,7 @@ impl Execution {
         }
     }
 
-    /// OrdStatus(39) of the answer to a query.
+    /// OrdStatus(39) that corresponds to the answer to a query.
     fn ord_status(&self, order: Option<&Order>) -> u8 {
         let filled = self.filled(order);
         let is_all = order.is_some_and(|order| filled > 0 && filled >= order.quantity);
@@ -196,21 +196,21 @@ impl Execution {
     }
 }
 
-/// Effect of a frame of the exchange.
+/// What a frame of the exchange has changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpOutcome {
     pub heard: ReportOutcome,
-    /// order_no, for events.
+    /// The order_no of the frame, for events.
     pub order_no: [u8; 5],
     /// Status of the frame.
     pub status: TmpStatus,
-    /// The state that markets are in now, and how many it changed.
+    /// The present state of the markets in the frame, and the number of markets whose state changed.
     pub market: Option<(Market, usize)>,
 }
 
 impl Core {
     /// Handles an application message of the exchange; `None` for a message that is not about orders, which is only
-    /// journalled.
+    /// written to the journal.
     pub(crate) fn tmp_says(
         &mut self,
         at: i64,
@@ -314,7 +314,7 @@ impl Core {
             let Some(kind) = *kind else {
                 continue;
             };
-            // That is so after all of them.
+            // This quantity is left after all reports of the frame.
             let leaves = quantity(said.leaves.into()).filter(|_| is_last(place));
             let report = VenueReport {
                 kind,
@@ -342,8 +342,8 @@ impl Core {
         heard
     }
 
-    /// Whether the price of a report is its order's price: not when the tick had more decimals when the order was
-    /// entered.
+    /// Whether the price of a report is the price of its order. It is not when the order was entered while the tick had
+    /// more decimals.
     fn tmp_says_price(&self, said: &Execution, order: &Order, scale: u8) -> bool {
         let is_comparable = match said.exec_type {
             TmpExecType::REDUCE => false,
@@ -356,8 +356,8 @@ impl Core {
         is_comparable && order.sent_kind().has_price()
     }
 
-    /// The replace in flight that the answer to a query shows as done: the order has the terms of the replace, not its
-    /// former terms.
+    /// The replace in flight that the answer to a query shows as carried out: the order has the terms of the replace
+    /// and no longer the former terms.
     #[cold]
     fn tmp_shown(&self, said: &Execution, order: &Order) -> Option<Number> {
         let request = self.state().orders().request_of(order)?;
@@ -376,7 +376,7 @@ impl Core {
         is_done.then_some(request.number)
     }
 
-    /// The legs of a fill of a spread; `None` for another instrument.
+    /// The legs of a fill of a spread; `None` for an instrument that is no spread.
     #[cold]
     fn tmp_legs(
         &mut self,
@@ -389,7 +389,7 @@ impl Core {
         Some(self.legs_of_fill(at, report, &of_legs, sink))
     }
 
-    /// Legs in a report of a spread's fill.
+    /// The legs in the report of a spread's fill.
     pub(super) fn tmp_legs_of(
         &self,
         report: &VenueReport<'_>,
@@ -408,7 +408,7 @@ impl Core {
         }))
     }
 
-    /// The legs of the spread that an order is of, or a symbol without one.
+    /// The legs of the spread of an order, or without an order the legs of a symbol.
     fn spread_of(&self, order: Number, symbol: &[u8]) -> Option<[SpreadLeg; 2]> {
         let state = self.state();
         let instrument = match state.orders().get(order) {
@@ -418,7 +418,7 @@ impl Core {
         state.spreads.legs(instrument).copied()
     }
 
-    /// An R22 of an order of a spread in sets: their number and price follow from its legs.
+    /// An R22 for an order of a spread, converted to sets: their number and price follow from the legs in the report.
     fn short_of_spread(&self, said: &Execution) -> Option<Execution> {
         if self.state().spreads.is_empty() || said.filled.is_some() {
             return None;
@@ -448,7 +448,8 @@ impl Core {
         })
     }
 
-    /// Account(1) of a number of the exchange: its digits, or an account whose name has them behind zeros.
+    /// Account(1) for an account number of the exchange: the digits, or the account whose name has these digits after
+    /// zeros.
     pub(super) fn tmp_account(&self, number: Option<u32>) -> Text {
         let Some(number) = number else {
             return Text::EMPTY;
@@ -502,7 +503,7 @@ impl Core {
         self.refused(at, id, &reject, sink)
     }
 
-    /// The exchange answers a query that it does not have the order, or no longer.
+    /// Handles the exchange's answer to a query that it does not have the order, or no longer has it.
     fn tmp_state(
         &mut self,
         at: i64,
@@ -516,7 +517,7 @@ impl Core {
             TmpStatus::NO_SUCH_ORDER | TmpStatus::NOT_IN_BOOK => b'8',
             TmpStatus::FILLED => b'2',
             TmpStatus::CANCELLED => b'4',
-            // The query was refused, which says nothing of the order.
+            // The query was refused, which says nothing about the order.
             _ => return ReportOutcome::Known,
         };
         // All of it, which may show that fills are missing.
@@ -552,8 +553,8 @@ impl Core {
     }
 }
 
-/// The ExecID(17) of a report over TMP: a hash of its body. A report that is sent again has the same ExecID, although
-/// its MsgSeqNum may differ, and the target_id of a copy too.
+/// The hash that stands for ExecID(17) of a report over TMP, made from the body of the report. A report that is sent
+/// again has the same hash, although its MsgSeqNum, and the target_id of a copy, may differ.
 pub(super) fn exec_of(frame: &[u8]) -> u64 {
     let body = frame.get(BODY..frame.len() - 1).unwrap_or_default();
     let mut room = [0; R32::SIZE];
@@ -572,7 +573,7 @@ pub(super) fn exec_of(frame: &[u8]) -> u64 {
     SipHasher13::new().hash(known)
 }
 
-/// Side(54); TMP does not tell a short sale from another.
+/// Side(54) of a report; TMP has no separate value for a short sale, so that comes from the order.
 pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     match side {
         TmpSide::BUY => Some(Side::Buy),
@@ -584,11 +585,11 @@ pub(super) fn side_of(side: TmpSide, order: Option<&Order>) -> Option<Side> {
     }
 }
 
-/// The words of a status, and its code; empty for a status without a meaning.
+/// The meaning of a status in words, and its code; empty for a status without a meaning.
 fn status_text(status: TmpStatus, room: &mut Sentence) -> &[u8] {
     if !status.is_success() {
         let words = status.text().unwrap_or("rejected by the exchange");
-        // Every text has room.
+        // The text always has room.
         let _ = write!(room, "{words} ({})", CODES + u64::from(status.0));
     }
     room.bytes()

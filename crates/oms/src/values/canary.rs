@@ -1,7 +1,7 @@
-//! Planted faults: each test rig must detect them.
+//! Planted faults: deliberate errors of the OMS that each test rig must detect.
 //!
-//! Without the feature `canary` no fault can be planted and `is` is a constant. With it, one fault is set for the
-//! whole process: the one named by `FIXWIRE_CANARY`.
+//! Without the feature `canary` no fault can be planted, and `is` is a constant. With the feature, the environment
+//! variable `FIXWIRE_CANARY` names one fault for the whole process.
 
 /// A planted fault: a step that the OMS omits or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -15,7 +15,7 @@ pub enum OmsPlantedFault {
     ResendUnknown,
     /// The reservation of an order is released twice when it is closed.
     ReleaseTwice,
-    /// A duplicate reject sends its order again.
+    /// A duplicate reject sends the rejected order again.
     RetryPast,
     /// An order whose condition is met is sent twice.
     TriggerTwice,
@@ -23,9 +23,9 @@ pub enum OmsPlantedFault {
     CountTwice,
     /// A price inquiry is sent twice.
     InquireTwice,
-    /// A leg that is reported again counts again.
+    /// A fill of a leg that is reported again counts again.
     LegTwice,
-    /// What a venue says and does not agree with its order is no break.
+    /// A report of a venue that differs from its order raises no break.
     MissBreak,
 }
 
@@ -44,7 +44,7 @@ impl OmsPlantedFault {
         Self::MissBreak,
     ];
 
-    /// Name of the fault in `FIXWIRE_CANARY`.
+    /// Name of the fault, as in `FIXWIRE_CANARY`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl OmsPlantedFault {
 
 #[cfg(not(feature = "canary"))]
 mod planted {
-    /// Never.
+    /// Always false: without the feature no fault is planted.
     #[inline(always)]
     pub const fn is(_: super::OmsPlantedFault) -> bool {
         false
@@ -78,7 +78,7 @@ mod planted {
 
     static PLANTED: AtomicU8 = AtomicU8::new(0);
 
-    /// Plants the fault of this name in all threads from now on; an unknown name removes it.
+    /// Plants the fault with this name in all threads from now on; a name that no fault has removes the planted fault.
     pub fn plant(name: &str) {
         let fault = OmsPlantedFault::ALL
             .into_iter()

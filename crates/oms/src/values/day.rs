@@ -5,7 +5,7 @@ use alloc::string::String;
 
 use fixwire_protocol::{Nanos, Timestamp};
 
-/// A day of UTC as 20261122.
+/// The date in UTC, such as 20261122.
 pub(crate) fn date(at: Timestamp) -> u32 {
     // Days since 1970-01-01 as a civil date: eras of 400 years that begin in March.
     let days = at.0.div_euclid(86_400_000_000_000) + 719_468;
@@ -38,7 +38,7 @@ pub struct DaySpan {
 }
 
 impl DaySpan {
-    /// Whether an instant is in it.
+    /// Whether an instant belongs to the trading day.
     #[must_use]
     pub fn has(&self, at: Timestamp) -> bool {
         (self.from..self.until).contains(&at)
@@ -54,8 +54,8 @@ impl DaySpan {
 /// `None` for an unknown zone.
 pub type DayFinder = fn(zone: &str, begins: i64, at: Timestamp) -> Option<DaySpan>;
 
-/// The trading day of an instant, when days begin this number of nanoseconds after midnight UTC; when they begin in the
-/// second half of a day, the trading day has the date of the next day.
+/// The trading day of an instant, when days begin this number of nanoseconds after midnight UTC. If they begin at noon
+/// or later, a trading day has the date of the next day.
 pub(crate) fn in_utc(begins: i64, at: Timestamp) -> DaySpan {
     let since = at.0.saturating_sub(begins).rem_euclid(DAY);
     let from = at.0.saturating_sub(since);
@@ -67,7 +67,7 @@ pub(crate) fn in_utc(begins: i64, at: Timestamp) -> DaySpan {
     }
 }
 
-/// A time of day in nanoseconds after midnight, as settings have it: `07:30`, or `07:30:15`.
+/// A time of day as text, `07:30` or `07:30:15`; given in nanoseconds after midnight.
 #[must_use]
 pub fn clock(at: i64) -> String {
     let (minutes, seconds) = (at / 60_000_000_000, at / 1_000_000_000 % 60);
@@ -78,7 +78,7 @@ pub fn clock(at: i64) -> String {
     }
 }
 
-/// `17:00`, in nanoseconds after midnight.
+/// Reads a time such as `17:00`; returns nanoseconds after midnight.
 pub(crate) fn time(text: &str) -> Option<i64> {
     let (hour, minute) = text.split_once(':')?;
     let number = |text: &str| {
@@ -89,7 +89,7 @@ pub(crate) fn time(text: &str) -> Option<i64> {
     (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60_000_000_000)
 }
 
-/// `17:00` or `17:00:30`, in nanoseconds after midnight.
+/// Reads a time such as `17:00` or `17:00:30`; returns nanoseconds after midnight.
 pub(crate) fn time_with_seconds(text: &str) -> Option<i64> {
     let Some((minutes, seconds)) = text
         .get(..5)
@@ -107,27 +107,27 @@ pub(crate) fn time_with_seconds(text: &str) -> Option<i64> {
     Some(time(minutes)? + i64::from(seconds) * 1_000_000_000)
 }
 
-/// The next `17:00` UTC after a time, in nanoseconds since 1970.
+/// The next instant at which it is the given time UTC, such as `17:00`, in nanoseconds since 1970.
 pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     let time = time(text)?;
     let today = at.div_euclid(DAY) * DAY + time;
     Some(if today > at { today } else { today + DAY })
 }
 
-/// A day such as 20261122 in a FIX field.
+/// Reads a date such as 20261122 from a FIX field.
 pub(crate) fn compact(text: &[u8]) -> Option<u32> {
     let is_day = text.len() == 8 && text.iter().all(u8::is_ascii_digit);
     let number = core::str::from_utf8(text).ok().filter(|_| is_day);
     number?.parse().ok().filter(|day| *day > 0)
 }
 
-/// Whether a day is more than a month after another, as both are written.
+/// Whether the date `to` is more than a month after the date `from`.
 pub(crate) fn is_far(from: u32, to: u32) -> bool {
     let count = |day: u32| (day / 10_000) * 372 + (day / 100 % 100) * 31 + day % 100;
     count(to).saturating_sub(count(from)) > 31
 }
 
-/// A day such as 20261122, as operators write it: 2026-11-22.
+/// A date such as 20261122 in the form that operators write: 2026-11-22.
 pub(crate) fn written(day: u32) -> String {
     format!(
         "{:04}-{:02}-{:02}",
@@ -137,7 +137,7 @@ pub(crate) fn written(day: u32) -> String {
     )
 }
 
-/// A day such as 2026-11-22, as 20261122.
+/// Reads a date such as 2026-11-22; returns 20261122.
 pub(crate) fn parse(text: &str) -> Option<u32> {
     let mut parts = text.split('-');
     let mut number = |digits: usize| {

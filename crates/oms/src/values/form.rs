@@ -9,16 +9,16 @@ use siphasher::sip::SipHasher13;
 /// The longest number of a pool, in bytes.
 pub(crate) const LONGEST: usize = 22;
 
-/// Prefix, alphabet, and number of digits. The default has no number.
+/// The format of numbers: prefix, alphabet, and number of digits. The default format has no numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct NumberForm {
     prefix: String,
-    /// At least two digits, each once.
+    /// The digits of the alphabet: at least two, and none twice.
     digits: Vec<u8>,
     width: usize,
 }
 
-/// A pool number as text.
+/// A number of a pool as text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     bytes: [u8; LONGEST],
@@ -51,24 +51,24 @@ impl NumberForm {
         })
     }
 
-    /// Bytes of each number, with the prefix.
+    /// Number of bytes of each number, the prefix included.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.prefix.len() + self.width
     }
 
-    /// Digits of each number.
+    /// Number of digits of each number, without the prefix.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// The highest number.
+    /// The highest number that the format can have.
     #[must_use]
     pub fn highest(&self) -> u64 {
         (0..self.width).fold(1_u64, |all, _| all.saturating_mul(self.digits.len() as u64)) - 1
     }
 
-    /// Formats a number; a number that is too high loses its first digits.
+    /// Writes a number; a number that is too high loses its first digits.
     pub(crate) fn write(&self, mut number: u64) -> Written {
         let mut written = Written {
             bytes: [0; LONGEST],
@@ -84,13 +84,13 @@ impl NumberForm {
         written
     }
 
-    /// Parses a number.
+    /// Reads a number with its prefix; `None` if it does not have this format.
     #[must_use]
     pub fn read(&self, text: &[u8]) -> Option<u64> {
         self.read_digits(text.strip_prefix(self.prefix.as_bytes())?)
     }
 
-    /// Parses a number without its prefix.
+    /// Reads a number without its prefix; `None` if it does not have this format.
     #[must_use]
     pub fn read_digits(&self, text: &[u8]) -> Option<u64> {
         if text.len() != self.width {
@@ -102,7 +102,7 @@ impl NumberForm {
         })
     }
 
-    /// Whether another format may produce the same texts: same length, compatible prefixes.
+    /// Whether another format may produce the same texts: both have the same length and compatible prefixes.
     pub(crate) fn may_meet(&self, other: &Self) -> bool {
         let is_as_long = self.prefix.len() + self.width == other.prefix.len() + other.width;
         let (short, long) = match self.prefix.len() < other.prefix.len() {

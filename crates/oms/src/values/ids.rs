@@ -8,11 +8,11 @@ use core::ops::{Deref, DerefMut, Index, IndexMut};
 
 use fixwire_ledger::{Put, Wire};
 
-/// A number of what has a name: the place of the name, from 0.
+/// The number of something that has a name: the index of the name, from 0.
 pub trait TableKey: Copy + Eq {
-    /// The number of a place; the last place has none.
+    /// The number for an index; the highest index has no number.
     fn new(index: u32) -> Self;
-    /// Its place.
+    /// The index of the number.
     fn index(self) -> usize;
 }
 
@@ -23,21 +23,21 @@ macro_rules! numbers {
         pub struct $name(NonZeroU32);
 
         impl $name {
-            /// The number of a place, from 0; the last place has none.
+            /// The number for an index, from 0; the highest index has no number.
             #[must_use]
             #[inline]
             pub const fn new(index: u32) -> Self {
                 Self(NonZeroU32::MIN.saturating_add(index))
             }
 
-            /// Its place.
+            /// The index of the number.
             #[must_use]
             #[inline]
             pub const fn index(self) -> usize {
                 self.place() as usize
             }
 
-            /// The place as a number in events.
+            /// The number as events have it.
             #[inline]
             pub(crate) const fn place(self) -> u32 {
                 self.0.get() - 1
@@ -84,19 +84,19 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Number of a session in events: of a client or to a venue.
+    /// Number of a session in the state and in events; a session of a client or to a venue.
     SessionNo,
-    /// Number of an account in events.
+    /// Number of an account in the state and in events.
     AccountNo,
-    /// Number of an instrument in events.
+    /// Number of an instrument in the state and in events.
     InstrumentNo,
-    /// Number of a pool of order numbers in events.
+    /// Number of a pool of order numbers in the state and in events.
     PoolNo,
-    /// Place of a value in a [`Slab`](crate::values::slab::Slab).
+    /// Index of a value in a [`Slab`](crate::values::slab::Slab).
     Slot,
 }
 
-/// Session, account and instrument of a request; `None` for what it does not name.
+/// Session, account and instrument of a request; `None` for those that it does not name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Party {
     pub session: Option<SessionNo>,
@@ -115,7 +115,7 @@ impl Party {
         }
     }
 
-    /// The party of a request without account and symbol.
+    /// The party of a request that names no account and no symbol.
     #[inline]
     pub fn of_session(session: SessionNo) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Party {
     }
 }
 
-/// Values by number, from the first on.
+/// A table of values by number, from the first number on.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Table<N, T> {
     values: Vec<T>,
@@ -157,12 +157,12 @@ impl<N: TableKey, T> Table<N, T> {
         self.values.push(value);
     }
 
-    /// All values with their numbers.
+    /// All values, each with its number.
     pub fn numbered(&self) -> impl Iterator<Item = (N, &T)> {
         (0..).map(N::new).zip(&self.values)
     }
 
-    /// This many values.
+    /// A table with `len` equal values.
     pub fn of(value: T, len: u32) -> Self
     where
         T: Clone,

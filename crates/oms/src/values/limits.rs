@@ -141,13 +141,14 @@ impl fmt::Display for RiskControl {
 }
 
 impl RiskControl {
-    /// Whether an order needs a limit of this control at some scope; other controls apply only where a limit is set.
+    /// Whether an order needs a limit of this control at one of its scopes at least; other controls apply only where a
+    /// limit is set.
     #[must_use]
     pub const fn is_required(self) -> bool {
         self.index() <= Self::Short.index()
     }
 
-    /// Whether a new order passes it, and is rejected above its limit.
+    /// Whether the control checks new orders and rejects those above its limit.
     pub(crate) fn is_of_new_orders(self) -> bool {
         !matches!(
             self,
@@ -180,18 +181,18 @@ impl RiskControl {
 pub struct RiskLimits {
     /// The current limits.
     pub(crate) values: Values,
-    /// The last limits of the file: a limit set by an operator is valid until the file changes.
+    /// The last limits that the file has set: a limit of an operator is valid until the file changes it.
     pub(crate) filed: Values,
     /// The trading state.
     pub trading: Trading,
 }
 
-/// Values of some controls.
+/// The values of those controls that have one.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Values {
-    /// A bit for each control that has one.
+    /// A bit for each control that has a value.
     has: u32,
-    /// Indexed by control number, 0 for a control without a limit; empty while no control has one.
+    /// Values by control number, 0 for a control without a value; `None` while no control has a value.
     values: Option<Box<[i128; COUNT]>>,
 }
 
@@ -237,20 +238,20 @@ impl RiskLimits {
         self.values.has
     }
 
-    /// A bit for each control that has a limit, and the limits by the number of the control. `None` without any.
+    /// A bit for each control that has a limit, and the limits by control number; `None` if no control has a limit.
     #[inline]
     pub(crate) fn values(&self) -> Option<(u32, &[i128; COUNT])> {
         Some((self.values.has, self.values.values.as_deref()?))
     }
 
-    /// The limit of a control.
+    /// The present limit of a control.
     #[must_use]
     #[inline]
     pub fn get(&self, control: RiskControl) -> Option<i128> {
         self.values.get(control)
     }
 
-    /// The last limit of the file.
+    /// The last limit of a control that the file has set.
     pub(crate) fn filed(&self, control: RiskControl) -> Option<i128> {
         self.filed.get(control)
     }

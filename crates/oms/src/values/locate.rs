@@ -1,4 +1,4 @@
-//! Locates of short sales: LocateReqd(114) and LocateBroker(5700), which the venue gets as the client sent them.
+//! Locates of short sales: LocateReqd(114) and LocateBroker(5700), which the venue gets unchanged.
 
 use alloc::collections::BTreeMap;
 use fixwire_protocol::tag;
@@ -10,7 +10,7 @@ use fixwire_ledger::record;
 
 pub(crate) const LOCATE_BROKER: Tag = 5700;
 
-/// Locate of a request.
+/// The locate of a request.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Locate<'a> {
     /// LocateReqd(114); 0 for none.
@@ -20,14 +20,14 @@ pub struct Locate<'a> {
 }
 
 impl Locate<'_> {
-    /// No locate.
+    /// Neither LocateReqd(114) nor LocateBroker(5700).
     pub const NONE: Self = Self {
         reqd: 0,
         broker: b"",
     };
 }
 
-/// The orders in memory that have one.
+/// The locates of the orders in memory that have one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locates(pub(crate) BTreeMap<Number, (u8, Text)>);
 
@@ -68,7 +68,7 @@ pub(crate) fn put_locate(locate: Locate<'_>, out: &mut Body<'_>) {
     }
 }
 
-/// The value that a locate has in a field.
+/// Whether the field of a locate with this tag has this value.
 pub(crate) fn is_value(locate: Locate<'_>, tag: Tag, value: &[u8]) -> bool {
     match tag {
         tag::LOCATE_REQD => value == [locate.reqd],

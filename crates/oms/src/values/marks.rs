@@ -6,7 +6,7 @@
 
 use fixwire_ledger::record;
 
-/// Values of requests over TMP in addition to the terms of their order; zeros where nothing is set.
+/// Values of requests over TMP that do not come from the terms of their order; 0 for a value that is not set.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct RequestMarks {
     /// The clearing member.
@@ -24,13 +24,13 @@ pub struct RequestMarks {
 record! { RequestMarks { cm_id, effect, order_source, investor_flag, info_source } }
 
 impl RequestMarks {
-    /// Whether nothing is set.
+    /// Whether no value is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// These values, and the values of `other` where nothing is set.
+    /// These values, completed by the values of `other` where none is set.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let or = |one, other| if one == 0 { other } else { one };

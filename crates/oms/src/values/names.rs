@@ -9,7 +9,7 @@ use crate::values::ids::TableKey;
 use crate::values::slab::mixed;
 use crate::values::value::Text;
 
-/// Names with their numbers from 0.
+/// Names, numbered from 0.
 #[derive(Clone, Debug)]
 pub struct Names<N> {
     names: Vec<Text>,
@@ -25,7 +25,7 @@ impl<N> Default for Names<N> {
     }
 }
 
-/// Eight bytes at a time: names come from settings, so collisions cannot be provoked.
+/// Hashes eight bytes at a time. The names come from the settings, so no client can provoke collisions.
 fn hash(name: &[u8]) -> u64 {
     let (words, rest) = name.as_chunks();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));
@@ -39,19 +39,19 @@ fn hash(name: &[u8]) -> u64 {
 }
 
 impl<N: TableKey> Names<N> {
-    /// How many there are.
+    /// Number of names.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.names.len() as u32
     }
 
-    /// Whether it is empty.
+    /// Whether there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The number of a name.
+    /// The number of a name; `None` if the name has no number.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<N> {
         let found = self
@@ -77,12 +77,13 @@ impl<N: TableKey> Names<N> {
         (0..self.len()).map(N::new)
     }
 
-    /// The number of the next name.
+    /// The number that the next new name gets.
     pub(crate) fn next(&self) -> N {
         N::new(self.len())
     }
 
-    /// Gives the next number to a new name; false when `number` is not the next number, or the name is known.
+    /// Gives the next number to a new name; returns false when `number` is not the next number, or the name already has
+    /// one.
     pub(crate) fn add(&mut self, number: N, name: &[u8]) -> bool {
         if number != self.next() || self.find(name).is_some() {
             return false;

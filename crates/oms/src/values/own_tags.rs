@@ -1,21 +1,21 @@
-//! Fields that only this OMS knows: each has a tag where the settings give it one.
+//! User-defined fields of this OMS: each has a tag only if the settings give it one.
 
 use fixwire_protocol::{Message, Tag};
 
-/// The tags; 0 for a field that the OMS does not have.
+/// The tags of the user-defined fields; 0 for a field to which the settings give none.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct OwnTags {
-    /// When the client sent a request, in nanoseconds since 1970: for the stamps.
+    /// The time at which the client sent a request, in nanoseconds since 1970, for the stamps.
     pub send_time: Tag,
-    /// The order must not be sent later than this number of milliseconds after its receipt.
+    /// The order must not be sent later than this number of milliseconds after it was received.
     pub validity: Tag,
-    /// `last>=101.5`.
+    /// The condition of an order, such as `last>=101.5`.
     pub condition: Tag,
-    /// Names of filters, separated by blanks.
+    /// Names of the filters for requested reports, separated by blanks.
     pub report_filter: Tag,
     /// OrderID(37) of the parent of a child order.
     pub parent: Tag,
-    /// A replace takes so much away from the quantity of its order, instead of an OrderQty(38).
+    /// The quantity by which a replace reduces its order, instead of an OrderQty(38).
     pub reduce_by: Tag,
 }
 
@@ -30,7 +30,7 @@ impl OwnTags {
         "validity",
     ];
 
-    /// The tag of a field by its name.
+    /// The place for the tag of the field with this name.
     pub(crate) fn named(&mut self, name: &str) -> Option<&mut Tag> {
         Some(match name {
             "condition" => &mut self.condition,
@@ -43,7 +43,7 @@ impl OwnTags {
         })
     }
 
-    /// Whether a field of a request is one of them.
+    /// Whether a field of a request is a user-defined field of this OMS.
     pub(crate) fn has(&self, msg_type: &[u8], tag: Tag) -> bool {
         let of: &[Tag] = match msg_type {
             b"D" => &[self.send_time, self.validity, self.condition, self.parent],
@@ -56,7 +56,7 @@ impl OwnTags {
     }
 }
 
-/// The value of a field that may have no tag.
+/// The value of a user-defined field in a message; `None` also if the field has no tag.
 pub(crate) fn get<'a>(message: &Message<'a>, tag: Tag) -> Option<&'a [u8]> {
     if tag == 0 { None } else { message.get(tag) }
 }

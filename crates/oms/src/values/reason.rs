@@ -3,12 +3,12 @@
 use crate::values::scope::Scope;
 use fixwire_ledger::{Put, Wire};
 
-/// A reject reason with value and limit.
+/// Why an order or request is rejected, with the checked value and its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
     /// The reason.
     pub why: Why,
-    /// The scope of the limit; the firm when no limit is involved.
+    /// The scope whose limit was checked; the firm when no limit was.
     pub scope: Scope,
     /// The value that was checked.
     pub value: i128,
@@ -56,7 +56,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The control that rejects; empty when it is not a control.
+            /// Code of the control that rejects, such as RC6; empty when no control does.
             #[must_use]
             pub fn control(self) -> &'static str {
                 match self {
@@ -64,7 +64,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// OrdRejReason(103).
+            /// OrdRejReason(103) for the reason.
             #[must_use]
             pub fn ord_rej_reason(self) -> u64 {
                 match self {
@@ -72,7 +72,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// CxlRejReason(102).
+            /// CxlRejReason(102) for the reason.
             #[must_use]
             pub fn cxl_rej_reason(self) -> u64 {
                 match self {
@@ -80,7 +80,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// As text.
+            /// Text(58) for the reason, without value and limit.
             #[must_use]
             pub fn text(self) -> &'static str {
                 match self {

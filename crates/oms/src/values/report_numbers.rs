@@ -13,10 +13,10 @@ pub(crate) struct ReportNumbers {
 }
 
 impl ReportNumbers {
-    /// The longest ApplID(1180), in bytes.
+    /// Maximum length of ApplID(1180), in bytes.
     pub(crate) const LONGEST: usize = 16;
 
-    /// Numbers of this application; a longer name is cut.
+    /// Report numbers with this ApplID(1180); a longer name is cut.
     pub(crate) fn new(name: &[u8]) -> Self {
         let len = name.len().min(Self::LONGEST);
         let mut id = [0; Self::LONGEST];
@@ -33,7 +33,7 @@ impl ReportNumbers {
         &self.id[..usize::from(self.len)]
     }
 
-    /// The numbers for reports that are sent again: with ApplResendFlag(1352) = Y.
+    /// The same numbers for reports that are sent again, which have ApplResendFlag(1352) = Y.
     pub(crate) fn resent(self) -> Self {
         Self {
             is_resent: true,
@@ -41,7 +41,7 @@ impl ReportNumbers {
         }
     }
 
-    /// Writes the fields of the report of an event.
+    /// Writes ApplID(1180) and ApplSeqNum(1181) of the report of an event.
     pub(crate) fn put(&self, event: u64, report: &mut Body<'_>) {
         report
             .field(tag::APPL_ID, self.id())

@@ -1,9 +1,9 @@
-//! Scope of a limit or a kill switch.
+//! The scope of a limit or of a kill switch.
 
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
 use fixwire_ledger::{Put, Wire};
 
-/// The numbers are those in events.
+/// A scope; sessions, accounts and instruments are given by their numbers in the state.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Scope {
     /// The whole firm.

@@ -1,4 +1,4 @@
-//! How values are written: numbers, prices, limits, counts, texts of messages.
+//! Values as text: numbers, prices, limits, counts, texts of messages.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use crate::values::fields::carried::each_field;
 use crate::values::units::half_even;
 use crate::values::value::{Amount, Price, Quantity};
 
-/// The longest Text(58).
+/// Maximum length of Text(58), in bytes.
 const TEXT: usize = 240;
 
 /// A text in a fixed buffer; longer text is cut.
@@ -45,7 +45,7 @@ impl fmt::Write for Sentence {
     }
 }
 
-/// Numbers as FIX writes them, `-` between two.
+/// One or two numbers as FIX writes them, with `-` between two.
 pub(crate) struct Digits {
     bytes: [u8; 41],
     start: usize,
@@ -72,7 +72,7 @@ impl Digits {
     }
 }
 
-/// A number.
+/// A number in digits.
 pub(crate) fn digits(number: u64) -> Digits {
     let bytes = [0; 41];
     let mut digits = Digits {
@@ -83,7 +83,7 @@ pub(crate) fn digits(number: u64) -> Digits {
     digits
 }
 
-/// `17-25`.
+/// Two numbers with `-` between them, such as `17-25`.
 pub(crate) fn two_numbers(first: u64, second: u64) -> Digits {
     let mut both = digits(second);
     both.push(b'-');
@@ -97,7 +97,7 @@ pub(crate) fn price(price: Price, scale: u8) -> Decimal {
     decimal.unwrap_or(Decimal::from_int(price)).normalized()
 }
 
-/// A quantity with the decimals of its instrument, as FIX and people write it.
+/// A quantity with the decimals of its instrument, to be written as a decimal number.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Parts(pub Quantity, pub u8);
 
@@ -149,8 +149,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Fields that a request carries, with a line between them. In values a line or a control character, as data may have, is a code:
-/// `355=a\\x7cb`.
+/// Fields that a request carries as text, separated by `|`. A `|` or a control character in a value is written as a
+/// code: `355=a\\x7cb`.
 pub(crate) fn carried(parts: &[&[u8]]) -> String {
     let mut shown = String::new();
     for field in parts.iter().flat_map(|part| each_field(part)) {

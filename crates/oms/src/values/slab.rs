@@ -4,13 +4,13 @@ use alloc::vec::Vec;
 
 use crate::values::ids::Slot;
 
-/// Values in each chunk.
+/// Number of values in each chunk.
 const CHUNK: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     chunks: Vec<Vec<Option<T>>>,
-    /// The chunk being filled.
+    /// Index of the chunk that is being filled.
     open: usize,
     free: Vec<Slot>,
     len: usize,
@@ -50,7 +50,7 @@ impl<T> Slab<T> {
 
     fn add_chunk(&mut self) {
         self.chunks.push(Vec::with_capacity(CHUNK));
-        // Freeing needs no allocation later.
+        // So that freeing a value later needs no allocation.
         self.free.reserve(self.chunks.len() * CHUNK);
     }
 

@@ -10,13 +10,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The longest EncodedText(355), in bytes; a longer text is cut between characters.
+/// Maximum length of EncodedText(355), in bytes; a longer text is cut between characters.
 pub(crate) const ENCODED_MOST: usize = 480;
 
 /// Translations of all languages.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TextTable {
-    /// By name.
+    /// The languages by name.
     languages: BTreeMap<String, Language>,
 }
 
@@ -29,7 +29,7 @@ struct Language {
     patterns: Vec<(Pattern, Vec<Piece>)>,
 }
 
-/// A text with values: what stands before, between and after them.
+/// A text with values: the pieces before, between and after the values.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Pattern(Vec<String>);
 
@@ -37,11 +37,11 @@ struct Pattern(Vec<String>);
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Piece {
     Text(String),
-    /// A value of the English text, from 0.
+    /// A value of the English text, by its index from 0.
     Value(usize),
 }
 
-/// Mistake in a text or its translation.
+/// A mistake in a text or in its translation.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum TextMistake {
     /// A brace that is neither `{}` nor a number in braces.
@@ -50,7 +50,7 @@ pub(crate) enum TextMistake {
     Touching,
     /// The English text numbers its values.
     Numbered,
-    /// The translation has this value, which the text does not have.
+    /// The translation has a value with this number, which the text does not have.
     NoValue(usize),
 }
 
@@ -60,7 +60,7 @@ impl TextTable {
         self.languages.keys().map(String::as_str)
     }
 
-    /// How many texts there are of each language.
+    /// The number of texts of each language, as text.
     pub(crate) fn summary(&self) -> String {
         let counts = self.languages.iter().map(|(name, language)| {
             let count = language.plain.len() + language.patterns.len();
@@ -87,7 +87,7 @@ impl TextTable {
         Ok(())
     }
 
-    /// Appends the translation of a text to `to`; false without a translation.
+    /// Appends the translation of a text to `to`; returns false if it has no translation.
     #[must_use]
     pub fn translate(&self, language: &str, text: &[u8], to: &mut Vec<u8>) -> bool {
         let Some(language) = self.languages.get(language) else {
@@ -117,7 +117,7 @@ impl TextTable {
     }
 }
 
-/// Appends at most this number of bytes of a text, whole characters.
+/// Appends a text, cut between characters to at most `most` bytes.
 fn put_cut(text: &str, most: usize, to: &mut Vec<u8>) {
     let mut len = text.len().min(most);
     while !text.is_char_boundary(len) {
@@ -126,7 +126,7 @@ fn put_cut(text: &str, most: usize, to: &mut Vec<u8>) {
     to.extend_from_slice(&text.as_bytes()[..len]);
 }
 
-/// Splits a text at its values; `None` stands for the next value, a number n for the n-th value, from 1.
+/// Splits a text at its values. `None` stands for the next value, a number n for the n-th value, from 1.
 fn split(text: &str) -> Result<(Vec<&str>, Vec<Option<usize>>), TextMistake> {
     let (mut texts, mut values) = (Vec::new(), Vec::new());
     let mut rest = text;
@@ -177,7 +177,7 @@ fn pieces(translation: &str, count: usize) -> Result<Vec<Piece>, TextMistake> {
 }
 
 impl Pattern {
-    /// A pattern, and how many values it has.
+    /// Reads a pattern; also returns the number of its values.
     fn parse(text: &str) -> Result<(Self, usize), TextMistake> {
         let (texts, values) = split(text)?;
         if values.iter().any(Option::is_some) {
@@ -191,7 +191,7 @@ impl Pattern {
         Ok((Self(texts), values.len()))
     }
 
-    /// The values of a text that has this form: each ends where what follows it first stands.
+    /// The values in a text that matches the pattern; each value ends where the piece after it first occurs.
     fn values<'t>(&self, text: &'t str) -> Option<Vec<&'t str>> {
         let (first, others) = self.0.split_first()?;
         let (last, between) = others.split_last()?;

@@ -13,7 +13,7 @@ pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
     let factor = digits.and_then(|digits| 10_i64.checked_pow(digits.into()));
     let scaled = factor.and_then(|factor| price.mantissa.checked_mul(factor));
     match (digits, scaled) {
-        // More decimals than the instrument has: not on a tick.
+        // The price has more decimals than the instrument, so it is not on a tick.
         (None, _) => Err(Reason::of(Why::Tick)),
         (_, Some(scaled)) if scaled.unsigned_abs() <= MOST => Ok(scaled),
         _ => Err(Reason::of(Why::Number)),
@@ -38,7 +38,8 @@ pub(crate) struct Rescale {
 }
 
 impl Rescale {
-    /// From these decimals to others; `None` when others are fewer, or more than an instrument can have.
+    /// The factors from old decimals to new ones; `None` when the new decimals are fewer, or more than an instrument
+    /// can have.
     pub(crate) fn between(old: Scales, new: Scales) -> Option<Self> {
         let fits = new.price <= MOST_DECIMALS && new.quantity <= MOST_QUANTITY_DECIMALS;
         Some(Self {
@@ -80,7 +81,7 @@ pub(crate) fn units(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
 fn parts(quantity: Decimal, scale: u8) -> Result<Quantity, Reason> {
     match scaled(quantity, scale) {
         Ok(parts) => u64::try_from(parts).map_err(|_| Reason::of(Why::Number)),
-        // More decimals than the instrument has: no lots.
+        // The quantity has more decimals than the instrument, so it is not a multiple of the lot.
         Err(reason) if reason.why == Why::Tick => Err(Reason::of(Why::Lot)),
         Err(reason) => Err(reason),
     }
@@ -111,7 +112,7 @@ pub(crate) fn decimals(price: Decimal) -> u8 {
 /// The most decimals that prices of an instrument have.
 pub(crate) const MOST_DECIMALS: u8 = 9;
 
-/// A quotient, halves to the even one.
+/// A quotient, rounded to the nearest integer, halves to the even one.
 pub(crate) fn half_even(amount: i128, by: i128) -> i128 {
     let (whole, rest) = (amount.div_euclid(by), amount.rem_euclid(by));
     let is_more = match (2 * rest).cmp(&by) {
@@ -122,8 +123,8 @@ pub(crate) fn half_even(amount: i128, by: i128) -> i128 {
     whole + i128::from(is_more)
 }
 
-/// The price of a fill in units of the instrument; one with more decimals than prices can have is rounded, halves to
-/// the even digit.
+/// The price of a fill in units of the instrument. A price with more decimals than the instrument can have is rounded,
+/// halves to the even digit.
 pub(crate) fn rounded(price: Decimal, scale: u8) -> Option<Price> {
     let price = price.normalized();
     let Some(more) = price.scale.checked_sub(scale) else {

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::fmt;
 use fixwire_ledger::{Put, Wire, bytes};
 
-/// Number of an order or a request: one sequence from 1, which is not reset by a new day.
+/// Number of an order or a request: one sequence from 1 on, which continues over trading days.
 pub type Number = u64;
 
 /// A quantity in units of 10 to the power of minus the quantity decimals of its instrument: shares, contracts, parts of a
@@ -25,7 +25,7 @@ bytes! {
     MassEnd {
         /// The whole answer was received.
         Complete = b'A',
-        /// Less came than TotNumReports(911).
+        /// Fewer reports were received than TotNumReports(911) says.
         Incomplete = b'I',
         /// No answer was received.
         Silent = b'S',
@@ -55,15 +55,15 @@ impl Side {
 }
 
 bytes! {
-    /// How the reports of a line differ from a venue's drop copy, or from what the OMS knows of its order.
+    /// How the reports of a line differ from the venue's drop copy or from the state of the order in the OMS.
     BreakKind {
-        /// The drop copy did not bring a fill of the line.
+        /// The drop copy did not have a fill that the line reported.
         NoCopy = 1,
-        /// The line did not bring a fill of the drop copy.
+        /// The line did not report a fill that the drop copy has.
         NoReport = 2,
-        /// Quantity or price of a fill differ.
+        /// Line and drop copy report different quantities or prices of a fill.
         Differs = 3,
-        /// The order is closed in the drop copy, and open here.
+        /// The order is closed in the drop copy and open in the OMS.
         NotClosed = 4,
         /// A fill of an order placed elsewhere, whose account or symbol is not configured.
         Unplaced = 5,
@@ -71,9 +71,9 @@ bytes! {
         FillsMissing = 6,
         /// CumQty(14) of the venue is below the fills received.
         FillsSurplus = 7,
-        /// A fill that is new by its ExecID(17), and that CumQty(14) of its report does not count.
+        /// A fill with a new ExecID(17) that CumQty(14) of its own report does not include.
         NotCounted = 8,
-        /// A fill under the ExecID(17) of another fill.
+        /// A fill with the ExecID(17) of another fill.
         ReusedExec = 9,
         /// A bust or correction that fits no fill.
         Bust = 10,
@@ -190,7 +190,7 @@ bytes! {
 }
 
 bytes! {
-    /// PositionEffect(77). A small letter: the venue gets it, and positions of the symbol net.
+    /// PositionEffect(77). A small letter: the venue gets PositionEffect although positions of the symbol net.
     Effect {
         /// PositionEffect is missing: the opposite position is closed first.
         Netting = b'N',
@@ -214,7 +214,7 @@ bytes! {
 }
 
 impl Effect {
-    /// PositionEffect(77) of a message; `None` for an order that has none.
+    /// PositionEffect(77) in messages; `None` for an order that has no PositionEffect.
     #[must_use]
     pub const fn field(self) -> Option<u8> {
         match self {
@@ -251,7 +251,7 @@ impl Effect {
         }
     }
 
-    /// The requested effect, for netting positions too.
+    /// The effect that was requested, also for netting positions.
     #[must_use]
     pub(crate) const fn asked(self) -> Self {
         match self {
@@ -295,7 +295,7 @@ bytes! {
 }
 
 bytes! {
-    /// Kind of a request for an order.
+    /// Kind of a request about an existing order.
     RequestKind {
         /// OrderCancelReplaceRequest(G).
         Replace = b'G',
@@ -363,7 +363,7 @@ impl fmt::Display for Trading {
     }
 }
 
-/// Bytes chosen by a counterparty, such as ClOrdID(11); texts of usual length are stored inline.
+/// Bytes that a counterparty has chosen, such as ClOrdID(11). Short texts are stored inline, without an allocation.
 #[derive(Clone)]
 pub struct Text(Inner);
 
@@ -374,11 +374,11 @@ enum Inner {
 }
 
 impl Text {
-    /// Inline capacity in bytes.
+    /// Maximum length of a text that is stored inline, in bytes.
     pub const SHORT: usize = 22;
     /// Maximum length in bytes.
     pub const MAX: usize = 64;
-    /// No bytes.
+    /// The text without bytes.
     pub const EMPTY: Self = Self(Inner::Short(0, [0; Self::SHORT]));
 
     /// A text of these bytes, at most [`MAX`](Self::MAX): no checkpoint with a longer one can be read.

@@ -2,17 +2,18 @@
 
 use crate::values::value::Number;
 
-/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25, or for itself when it was sent again under 25.
+/// A ClOrdID(11) that the OMS uses at venues: `17` for order 17; `17-25` for its request 25, or for the order itself
+/// when it was sent again under number 25.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VenueId {
-    /// The order; 0 when it is not ours.
+    /// The number of the order; 0 when the id is not one of the OMS.
     pub order: Number,
-    /// The request; for a new order the number of the order.
+    /// The number of the request; for a new order the number of the order.
     pub request: Number,
 }
 
 impl VenueId {
-    /// Parses one.
+    /// Reads a ClOrdID(11) of the OMS; `None` for other ids.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let mut parts = text.splitn(2, |byte| *byte == b'-');

@@ -1,4 +1,4 @@
-//! What operators may say: each command and query once, with its right, its words and what it does.
+//! All commands and queries of operators, each with its right, its arguments and its help.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::OperatorRight;
 
-/// Who did something, and why.
+/// The author of a change, and the reason for it.
 #[derive(Clone, Copy, Debug)]
 pub struct By<'a> {
-    /// The person, a file, or a part of the OMS.
+    /// The name of a person, of a file, or of a part of the OMS.
     pub who: &'a [u8],
     /// The reason, as text.
     pub why: &'a [u8],
@@ -21,13 +21,13 @@ pub struct OperatorVerb<V: 'static> {
     pub(crate) verb: V,
     /// Name of the command.
     pub name: &'static str,
-    /// The right that it requires.
+    /// The right that the command requires.
     pub right: OperatorRight,
-    /// Words of the command.
+    /// Arguments of the command, for its help.
     pub words: &'static str,
     /// Help of the command.
     pub help: &'static str,
-    /// Its words are checked where it is carried out.
+    /// Whether the arguments are checked only when the command is carried out.
     pub(crate) is_free: bool,
 }
 
@@ -124,12 +124,12 @@ verbs! {
 }
 
 impl<V> OperatorVerb<V> {
-    /// The verb of a name.
+    /// The verb with this name.
     pub(crate) fn named(all: &'static [Self], name: &str) -> Option<&'static Self> {
         all.iter().find(|it| it.name == name)
     }
 
-    /// All names, with the one that was probably meant.
+    /// The names of all verbs, with the verb that was probably meant.
     pub(crate) fn listed(all: &'static [Self], name: &str) -> String {
         let names: Vec<&str> = all.iter().map(|it| it.name).collect();
         let nearest = fixwire_text::nearest(name, names.iter().copied());

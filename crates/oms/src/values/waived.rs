@@ -1,4 +1,4 @@
-//! Controls that are off for one order: an operator runs it again without them.
+//! Controls that are turned off for one order, when an operator runs it again.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,16 +6,16 @@ use alloc::string::String;
 use crate::values::limits::RiskControl;
 use crate::values::reason::Why;
 
-/// Controls that are off.
+/// Controls that are turned off for an order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Waived {
-    /// A bit for each control with a limit.
+    /// A bit for each control with a limit that is turned off.
     pub limits: u32,
-    /// RC3.
+    /// Whether RC3, restricted lists, is turned off.
     pub restricted: bool,
-    /// RC16.
+    /// Whether RC16, self-trade prevention, is turned off.
     pub self_trade: bool,
-    /// RC18.
+    /// Whether RC18, the state of the market, is turned off.
     pub market: bool,
 }
 
@@ -61,7 +61,7 @@ impl Waived {
     }
 }
 
-/// Whether an order that is rejected for this reason may be run again.
+/// Whether an order that was rejected for this reason may be run again.
 pub(crate) fn may_be_off(why: Why) -> bool {
     why == Why::NoLimit || (!matches!(why.control(), "" | "RC1" | "RC2" | "RC4" | "RC20"))
 }

@@ -1,4 +1,4 @@
-//! The words of a command, and the values that they name.
+//! The arguments of an operator command, and the values that they name.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,7 +19,7 @@ pub(crate) const MARKETS: [(&str, Market); 4] = [
     ("closed", Market::Closed),
 ];
 
-/// Parses a limit in the unit of its control.
+/// Reads a limit in the unit of its control.
 ///
 /// # Errors
 ///
@@ -39,12 +39,12 @@ pub fn limit_value(control: RiskControl, text: &str) -> Result<i128, String> {
     Ok(i128::from(value.mantissa) * 10_i128.pow(more.into()))
 }
 
-/// Cuts a text to what a note can hold.
+/// Cuts a text to the length that a note can hold.
 pub(crate) fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
 
-/// A verb and `key=value` pairs.
+/// A verb, and its arguments as `key=value` pairs.
 pub(crate) struct Words<'a> {
     pub verb: &'a str,
     pub rest: &'a str,

@@ -1,4 +1,4 @@
-//! Fields of requests that venues get as their clients sent them.
+//! Fields of requests that venues get unchanged.
 
 use alloc::vec::Vec;
 
@@ -7,14 +7,14 @@ use fixwire_protocol::dictionary::{FieldDef, GroupDef};
 use fixwire_protocol::value::uint;
 use fixwire_protocol::{Field, Message, SOH, Tag};
 
-/// Fields in the order of their request, each as `tag=value` and SOH, groups whole.
+/// Carried fields in the order in which the request has them, each as `tag=value` and SOH; groups are complete.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct CarriedFields<'a> {
     /// Carried fields of the header.
     pub header: &'a [u8],
     /// Carried fields of the body.
     pub body: &'a [u8],
-    /// Of a replace: fields of the body that its order keeps and that the replace itself cannot have.
+    /// Only for a replace: fields of the body that its order keeps and that a replace cannot have.
     pub kept: &'a [u8],
 }
 
@@ -26,29 +26,29 @@ impl CarriedFields<'_> {
         kept: b"",
     };
 
-    /// Whether it has no field.
+    /// Whether no field is carried.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Their bytes.
+    /// Number of bytes of all carried fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.header.len() + self.body.len() + self.kept.len()
     }
 }
 
-/// A field of such bytes.
+/// A single carried field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CarriedField<'a> {
     pub tag: Tag,
     pub value: &'a [u8],
-    /// With its tag and SOH.
+    /// The whole field, with its tag and SOH.
     pub bytes: &'a [u8],
 }
 
-/// The fields of such bytes. A data field that follows its length has SOH in it.
+/// The fields in these bytes, one by one. The value of a data field, which follows its length, may contain SOH.
 pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<'_>> {
     let mut data = None;
     core::iter::from_fn(move || {
@@ -74,8 +74,8 @@ pub(crate) fn each_field(mut bytes: &[u8]) -> impl Iterator<Item = CarriedField<
     })
 }
 
-/// Whether a field of a message has an SOH in its value without standing after a length that [`each_field`] knows: its bytes
-/// alone would be several fields.
+/// Whether the value of a field contains SOH although the field does not follow a length that [`each_field`] uses: its
+/// bytes alone would be read as several fields.
 pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
     let fields = message.fields();
     let field = fields[place];
@@ -84,11 +84,11 @@ pub(crate) fn splits(message: &Message<'_>, place: usize) -> bool {
     message.value(field).contains(&SOH) && !DATA_PAIRS.iter().any(is_pair)
 }
 
-/// How many fields a group has, with its count, which comes first.
+/// Number of fields of a group, its NumInGroup field, which comes first, included.
 ///
 /// # Errors
 ///
-/// The count, when it is not the number of entries.
+/// The tag of the NumInGroup field, when its value is not the number of entries.
 pub(crate) fn group_len(
     def: &GroupDef,
     message: &Message<'_>,
@@ -116,13 +116,13 @@ pub(crate) fn group_len(
     }
 }
 
-/// Whether a group, or a group in it, has a field.
+/// Whether a group, or a nested group, has a field with this tag.
 pub(crate) fn has_member(group: &GroupDef, tag: Tag) -> bool {
     let mut members = group.members().iter();
     members.any(|it| it.tag == tag || it.group.as_ref().is_some_and(|it| has_member(it, tag)))
 }
 
-/// Whether a field may have a value.
+/// Whether a dictionary allows a field to have this value.
 pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
     let mut values = value.split(|byte| *byte == b' ');
     let is_listed = match def.kind.is_multiple() {
@@ -135,19 +135,19 @@ pub(crate) fn allows(def: &FieldDef, value: &[u8]) -> bool {
 /// Why a venue gets a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum SentBecause {
-    /// The table of fields says so.
+    /// The table of fields passes the field on.
     OfTable,
-    /// Settings name it, which may have another value for it.
+    /// The settings name the field; the venue may get another value than the client sent.
     Named,
 }
 
-/// The fields of the request that is handled.
+/// The fields gathered from the request that is being handled.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     header: Vec<u8>,
     body: Vec<u8>,
     kept: Vec<u8>,
-    /// The tags outside of groups.
+    /// The tags of gathered fields that are not members of groups.
     tags: Vec<Tag>,
 }
 
@@ -171,7 +171,7 @@ impl Gathered {
         self.tags.contains(&tag)
     }
 
-    /// Adds a field that the order of a replace keeps, and the replace does not have.
+    /// Adds a field that the order keeps and that its replace does not have.
     pub(crate) fn keep(&mut self, field: &[u8]) {
         self.kept.extend_from_slice(field);
     }
@@ -180,7 +180,7 @@ impl Gathered {
         self.tags.first().copied()
     }
 
-    /// Adds a field, or a count with its group; false when the field was already added.
+    /// Adds a field, or a NumInGroup field with its group; returns false when it was added before.
     pub(crate) fn add(
         &mut self,
         tag: Tag,

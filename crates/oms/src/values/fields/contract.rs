@@ -1,4 +1,4 @@
-//! Contracts: what becomes of fields that the OMS has no use for itself, as a user or a line group names them by tag.
+//! Contracts: the settings of a user or a line group for fields, by tag, that the OMS itself does not use.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -12,9 +12,9 @@ use fixwire_protocol::Tag;
 pub enum ContractKey {
     /// `carry`: the venue gets the client's value.
     Carry,
-    /// `set`: the venue gets a value of the settings, also where the client sent none.
+    /// `set`: the venue gets a value of the settings, even if the client did not send the field.
     Set,
-    /// `map`: the venue gets the value that a table has for the client's value.
+    /// `map`: the venue gets the value that a table of the settings has for the client's value.
     Map,
     /// `drop`: the venue does not get the field.
     Drop,
@@ -23,7 +23,7 @@ pub enum ContractKey {
 }
 
 impl ContractKey {
-    /// All keys, in the order of the page.
+    /// All keys, in the order of the reference page.
     pub const ALL: [Self; 5] = [Self::Carry, Self::Set, Self::Map, Self::Drop, Self::Refuse];
 
     /// The key in the settings.
@@ -48,25 +48,25 @@ pub enum Treatment<'a> {
     Set(&'a [u8]),
     /// The field's value is replaced by the value of a table.
     Map(&'a MapTable),
-    /// It is left out, and counted.
+    /// The field is left out of the message, and counted.
     Drop,
     /// The message is rejected.
     Refuse,
 }
 
-/// What a contract makes of the value of a field.
+/// What a contract does with the value of a field.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Passage<'a> {
-    /// The field has this value from now on.
+    /// The field is sent with this value.
     Value(&'a [u8]),
-    /// It is left out, and counted.
+    /// The field is left out of the message, and counted.
     Dropped,
     /// The message is rejected.
     Refused,
 }
 
 impl<'a> Treatment<'a> {
-    /// What becomes of a value; a table without the value refuses it.
+    /// What happens to a value; a table that does not have the value refuses it.
     #[must_use]
     pub fn pass(self, value: &'a [u8]) -> Passage<'a> {
         match self {
@@ -82,12 +82,12 @@ impl<'a> Treatment<'a> {
 /// The value of a field.
 type FieldValue = Box<[u8]>;
 
-/// Values and what they become, in the order of the values.
+/// Pairs of a client's value and the venue's value, sorted by the client's values.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct MapTable(Vec<(FieldValue, FieldValue)>);
 
 impl MapTable {
-    /// What a value becomes.
+    /// The venue's value for a client's value; `None` if the table does not have it.
     #[must_use]
     pub fn of(&self, value: &[u8]) -> Option<&[u8]> {
         let found = self.0.binary_search_by(|(from, _)| (**from).cmp(value));
@@ -104,7 +104,7 @@ impl MapTable {
     }
 }
 
-/// How a key treats its tag.
+/// How the settings treat a tag that a key names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum FieldRule {
     Carry,
@@ -130,16 +130,16 @@ impl FieldRule {
 struct Entry {
     tag: Tag,
     rule: FieldRule,
-    /// The settings name the group that has the field, not the field.
+    /// Whether the settings name the group that has the field, and not the field itself.
     is_member: bool,
 }
 
-/// The fields that a user or a line group names, by tag. Most name none.
+/// The fields that the settings of a user or a line group name, by tag. Most contracts name none.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Contract(Vec<Entry>);
 
 impl Contract {
-    /// Whether it names no field.
+    /// Whether the contract names no field.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -162,7 +162,7 @@ impl Contract {
         })
     }
 
-    /// The fields of `set` with their values, by tag: messages have them also where the client sent none.
+    /// The fields of `set` with their values, by tag: messages get these even if the client did not send them.
     pub fn sets(&self) -> impl Iterator<Item = (Tag, &[u8])> {
         self.0.iter().filter_map(|entry| match &entry.rule {
             FieldRule::Set(value) => Some((entry.tag, &**value)),
@@ -170,13 +170,13 @@ impl Contract {
         })
     }
 
-    /// The tags that a key names, with the tags of the groups that it names.
+    /// The tags that a key names, including the tags in groups that it names.
     pub fn tags(&self, key: ContractKey) -> impl Iterator<Item = Tag> {
         let entries = self.0.iter().filter(move |entry| entry.rule.key() == key);
         entries.map(|entry| entry.tag)
     }
 
-    /// What a key says, as text: the tags, and of `set` and `map` the values.
+    /// The value of a key as text: the tags, and for `set` and `map` the values.
     #[must_use]
     pub fn text(&self, key: ContractKey, name: impl Fn(Tag) -> String, between: &str) -> String {
         let mut text = String::new();

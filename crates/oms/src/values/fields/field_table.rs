@@ -1,5 +1,5 @@
-//! What becomes of each field of a client's request, and of each field of a venue's report: one table, which the OMS, the
-//! page docs/reference/oms-fields.md and `fixwire check` use.
+//! What the OMS does with each field of a client's request, and with each field of a venue's report. The OMS, the page
+//! docs/reference/oms-fields.md and `fixwire check` all use this table.
 //!
 //! A field that is not in the table is refused. A new field of a dictionary needs a row: a test sends each of them.
 
@@ -18,23 +18,23 @@ pub(crate) use tags::WHOSE;
 /// Tags below this are looked up in an array.
 pub(crate) const LOW: usize = 2048;
 
-/// Messages, a bit for each; messages of clients and messages of venues are counted separately.
+/// A set of messages, as one bit for each. Messages of clients and messages of venues use the bits separately.
 pub type Messages = u16;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldRow {
-    /// The fields.
+    /// The tags of the fields.
     pub tags: &'static [Tag],
-    /// The messages that the row is about.
+    /// The messages to which the row applies.
     pub messages: Messages,
     /// What the OMS does with the fields.
     pub class: FieldClass,
-    /// Why.
+    /// Why the OMS does this.
     pub reason: &'static str,
 }
 
-/// What the OMS does with a field.
+/// What the OMS does with a field of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldClass {
     /// The field belongs to the session layer.
@@ -43,9 +43,9 @@ pub enum FieldClass {
     Carried,
     /// The OMS writes its own value.
     Set,
-    /// The OMS uses the field; no other party needs it.
+    /// The OMS uses the field; the receiver of the message does not need it.
     Used,
-    /// The field is accepted when a condition holds, otherwise the request is refused.
+    /// The field is accepted if a condition is true; otherwise the request is refused.
     Checked(FieldCondition),
     /// The field is passed on unchanged, unless a user or a line group has another setting.
     Passed,
@@ -61,30 +61,30 @@ pub enum FieldClass {
     Refused,
     /// The request is refused, whatever the settings say: without the field the order would trade in another way.
     Never,
-    /// The field is not passed on, and counted.
+    /// The field is not passed on; each such field is counted.
     Counted,
 }
 
-/// When a field of a request is accepted.
+/// The condition under which a field of a request is accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FieldCondition {
     /// The field is part of the identity of the client's session.
     Identity,
-    /// 1 or 2; 3 makes a parent order of a user with `parents`.
+    /// The value is 1 or 2, or 3 for a parent order of a user with `parents`.
     HandlInst,
-    /// The order has a limit price.
+    /// The OrdType(40) of the order has a limit price.
     Price,
-    /// The order has a stop price.
+    /// The OrdType(40) of the order has a stop price.
     Stop,
     /// TimeInForce(59) is 6.
     ExpireDate,
     /// The field equals `ex_destination` of the line group.
     Destination,
-    /// MLEG, for the symbol of a spread.
+    /// The value is MLEG, and the symbol is a spread.
     Spread,
     /// The field is the OrderID(37) that the OMS gave the order.
     OrderId,
-    /// The user has `parents`.
+    /// The user has the setting `parents`.
     Parents,
     /// The field is part of a condition that the OMS watches.
     Trigger,
@@ -97,7 +97,7 @@ pub enum FieldCondition {
 }
 
 impl FieldCondition {
-    /// The condition as a sentence of the page.
+    /// The condition as a sentence for the reference page.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {
@@ -122,8 +122,8 @@ impl FieldCondition {
         matches!(self, Self::Identity | Self::Destination)
     }
 
-    /// Whether `drop` may name a field that does not meet the condition: the order trades alike with or without the
-    /// field.
+    /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way with or
+    /// without the field.
     fn may_be_dropped(self) -> bool {
         matches!(
             self,
@@ -131,7 +131,7 @@ impl FieldCondition {
         )
     }
 
-    /// Whether it is looked at where the values of the request are read, since most requests have the field.
+    /// Whether the condition is checked when the values of the request are read, since most requests have the field.
     const fn is_read_with_values(self) -> bool {
         matches!(
             self,
@@ -141,7 +141,7 @@ impl FieldCondition {
 }
 
 impl FieldClass {
-    /// Name of the class on the page.
+    /// Name of the class on the reference page.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -175,7 +175,7 @@ impl FieldClass {
     }
 }
 
-/// For each low tag the messages in which its field needs no further look.
+/// For each tag below [`LOW`], the messages in which its field needs no closer look.
 const fn passing(rows: &[FieldRow]) -> [Messages; LOW] {
     let mut all = [0; LOW];
     let mut at = 0;
@@ -197,10 +197,10 @@ const fn passing(rows: &[FieldRow]) -> [Messages; LOW] {
 static PASSING_REQUESTS: [Messages; LOW] = passing(REQUEST_FIELDS);
 static PASSING_REPORTS: [Messages; LOW] = passing(REPORT_FIELDS);
 
-/// Messages that have a bit.
+/// Number of messages that a set of messages can hold.
 const ALL: usize = Messages::BITS as usize;
 
-/// The passing tags below 64, which most fields have: a word for each message.
+/// The tags below 64 that need no closer look, as one word for each message. Most fields have such a tag.
 const fn words(passing: &[Messages; LOW]) -> [u64; ALL] {
     let mut all = [0; ALL];
     let mut tag = 0;
@@ -218,13 +218,13 @@ const fn words(passing: &[Messages; LOW]) -> [u64; ALL] {
 static REQUEST_WORDS: [u64; ALL] = words(&PASSING_REQUESTS);
 static REPORT_WORDS: [u64; ALL] = words(&PASSING_REPORTS);
 
-/// The tags of a message, in one look.
+/// A summary of the tags of a message, made in one pass.
 struct Glance {
-    /// The tags below 64, a bit for each.
+    /// A bit for each tag below 64 that the message has.
     low: u64,
-    /// How many there are from 64 on.
+    /// Number of tags from 64 on.
     high: usize,
-    /// Whether each of these passes.
+    /// Whether none of the tags from 64 on needs a closer look.
     high_pass: bool,
 }
 
@@ -255,8 +255,8 @@ impl Glance {
     }
 }
 
-/// Whether all fields of a request pass, and none is there twice. Most requests have at most one tag from 64 on; of others
-/// this says nothing.
+/// Whether no field of a request needs a closer look, and no field occurs twice. False for a request with more than one
+/// tag from 64 on, which says nothing about its fields; most requests have at most one.
 #[inline(always)]
 pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
     let seen = Glance::at(fields, |tag| passes(tag, message));
@@ -264,21 +264,21 @@ pub(crate) fn is_usual_request(fields: &[Field], message: Messages) -> bool {
     is_once && seen.all_pass(&REQUEST_WORDS, message)
 }
 
-/// Whether all fields of a report are passed on, or have no need to.
+/// Whether each field of a report is passed on or need not be.
 #[inline(always)]
 pub(crate) fn is_usual_report(fields: &[Field], message: Messages) -> bool {
     let seen = Glance::at(fields, |tag| is_passed_on(tag, message));
     seen.all_pass(&REPORT_WORDS, message)
 }
 
-/// Whether a field of a request needs no further look.
+/// Whether a field of a request needs no closer look.
 #[inline(always)]
 pub(crate) fn passes(tag: Tag, message: Messages) -> bool {
     let known = PASSING_REQUESTS.get(tag as usize);
     known.is_some_and(|known| known & message != 0)
 }
 
-/// Whether a field of a report is passed on, or has no need to.
+/// Whether a field of a report is passed on or need not be.
 #[inline(always)]
 pub(crate) fn is_passed_on(tag: Tag, message: Messages) -> bool {
     let known = PASSING_REPORTS.get(tag as usize);
@@ -290,30 +290,30 @@ fn row_of(rows: &'static [FieldRow], tag: Tag, message: Messages) -> Option<&'st
     rows.find(|row| row.tags.contains(&tag))
 }
 
-/// The row of a field of a request; `None` for a field that is in no row, which is refused.
+/// The row for a field of a request; `None` if no row has the field, which is then refused.
 #[must_use]
 pub fn request_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
     row_of(REQUEST_FIELDS, tag, message)
 }
 
-/// The row of a field of a report; `None` for a field that is in no row, which is counted.
+/// The row for a field of a report; `None` if no row has the field, which is then counted.
 #[must_use]
 pub fn report_field(tag: Tag, message: Messages) -> Option<&'static FieldRow> {
     row_of(REPORT_FIELDS, tag, message)
 }
 
-/// Whether a client gets a field of a report as its venue sent it.
+/// Whether a client gets a field of a report unchanged.
 pub(crate) fn goes_to_client(tag: Tag, message: Messages) -> bool {
     report_field(tag, message).is_some_and(|row| row.class == FieldClass::Passed)
 }
 
-/// The bit of a request of a client; 0 for another message.
+/// The bit of a client's request; 0 for a message that is no such request.
 #[must_use]
 pub fn request_bit(msg_type: &[u8]) -> Messages {
     bit(REQUESTS, msg_type)
 }
 
-/// The bit of a message of a venue; all other messages share a bit.
+/// The bit of a venue's message; all messages that the OMS does not read share one bit.
 #[must_use]
 pub fn report_bit(msg_type: &[u8]) -> Messages {
     match bit(VENUE_MESSAGES, msg_type) {
@@ -326,19 +326,20 @@ pub fn report_bit(msg_type: &[u8]) -> Messages {
 fn bit(of: &[&str], msg_type: &[u8]) -> Messages {
     let mut all = of.iter().map(|known| known.as_bytes());
     let place = match msg_type {
-        // Nearly all have one letter, which is compared without a call.
+        // Nearly all MsgTypes have one letter, which is compared without a call.
         [letter] => all.position(|known| matches!(known, [it] if it == letter)),
         _ => all.position(|known| known == msg_type),
     };
     place.map_or(0, |place| 1 << place)
 }
 
-/// The requests whose fields contracts carry.
+/// The requests whose fields contracts can pass on.
 pub(crate) const CARRYING: Messages = requests::D | requests::G | requests::F;
-/// Requests whose fields orders carry to venues.
+/// The requests whose fields go to venues in orders.
 pub(crate) const ORDERING: Messages = CARRYING | requests::S;
 
-/// What becomes of a field of a request that no contract names; `None` for a field that the OMS reads or writes itself.
+/// What the OMS does with a field of a request that no contract names; `None` for a field that the OMS reads or writes
+/// itself.
 #[must_use]
 pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'static>> {
     match request_field(tag, message).map(|row| row.class) {
@@ -362,7 +363,7 @@ pub fn request_treatment(tag: Tag, message: Messages) -> Option<Treatment<'stati
     }
 }
 
-/// Why a key of a contract may not name a tag; `None` when it may.
+/// Why a key of a contract may not name a tag; `None` when it may name the tag.
 #[must_use]
 pub fn why_not(key: ContractKey, tag: Tag) -> Option<&'static str> {
     const TRADES: &str =

@@ -1,4 +1,4 @@
-//! What becomes of fields that the OMS has no use for itself: on the way to a venue, and back to a client.
+//! Fields that the OMS itself does not use: which of them reach a venue, and which reach a client.
 
 pub(crate) mod carried;
 pub mod contract;
@@ -9,17 +9,18 @@ use fixwire_protocol::Tag;
 use contract::{Contract, Passage, Treatment};
 use field_table::{Messages, request_treatment};
 
-/// The most that `carried_bytes` may be: with it, what one message causes still fits into the outbox.
+/// Maximum value of `carried_bytes`: with it, all messages that one message causes still fit into the outbox.
 pub(crate) const CARRIED_MAX: usize = 4096;
 /// Maximum length of the fields of `set` of one contract, with tags and SOH.
 pub(crate) const SETS_MAX: usize = 1024;
-/// Maximum length of what a message carries, as it is sent: there is room for as much.
+/// Maximum length of all carried fields of a message as it is sent, in bytes: the outbox has room for that.
 pub(crate) const SENT_MAX: usize = CARRIED_MAX + SETS_MAX;
 
-/// The most that each order of a quote carries of it: both are sent at once, and what they replace is cancelled.
+/// Maximum length of the fields that each order of a quote carries, in bytes. It is smaller since both orders are sent
+/// at once, together with the cancels of the replaced quote.
 pub(crate) const QUOTE_MAX: usize = 1024;
 
-/// Whether the contract of a line group takes a field that a request carries, whose user has this contract.
+/// Whether the contract of a line group accepts a field that a request carries; `user` is the contract of the user.
 pub(crate) fn is_taken(
     group: &Contract,
     user: Option<&Contract>,

@@ -9,7 +9,7 @@ use crate::values::reason::{Reason, Why};
 pub struct CurrencyCode(u64);
 
 impl CurrencyCode {
-    /// The currency of this text; `None` for a text that is none.
+    /// The currency with this code; `None` for a text that is no code.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut bytes = [0; 8];
         let is_code = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -18,7 +18,7 @@ impl CurrencyCode {
         is_code.then_some(Self(u64::from_be_bytes(bytes)))
     }
 
-    /// The currency that a reason is about.
+    /// The currency that the value of a reason names.
     pub(crate) fn of_reason(reason: &Reason) -> Self {
         Self(u64::try_from(reason.value).unwrap_or(0))
     }
@@ -34,10 +34,10 @@ impl fmt::Display for CurrencyCode {
     }
 }
 
-/// The time of a known rate.
+/// The time to which a known rate belongs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RateTime {
-    /// The rate is always valid, as that of the firm's own currency.
+    /// The rate is always valid, as for the firm's own currency.
     Always,
     /// The rate is as of this time, in nanoseconds since 1970.
     AsOf(i64),
@@ -50,12 +50,12 @@ pub struct SymbolCurrency {
     pub code: CurrencyCode,
     /// The time of its rate; `None` when the file of rates does not have the currency.
     pub rate: Option<RateTime>,
-    /// How old the rate may be, in nanoseconds.
+    /// Maximum age of the rate, in nanoseconds; `None` for any age.
     pub max_age: Option<i64>,
 }
 
 impl SymbolCurrency {
-    /// Checks that there is a rate, and that it is not too old now, in nanoseconds since 1970.
+    /// Checks that the currency has a rate that is not too old at the time `now`, in nanoseconds since 1970.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The settings as values: rights and routes. Nothing here is state.
+//! The settings as values, such as rights and routes. They are not part of the state.
 
 pub(crate) mod currency;
 mod route;
@@ -25,43 +25,43 @@ pub struct InstrumentRule {
     pub scale: u8,
     /// Decimals of its quantities.
     pub quantity_scale: u8,
-    /// Multiplier times rate of exchange, in 10^-6.
+    /// Multiplier times exchange rate, in 10^-6.
     pub worth: u64,
-    /// Tick size; below the first of [`ticks`](Self::ticks).
+    /// Tick size of prices below the first of [`ticks`](Self::ticks).
     pub tick: Price,
     /// Tick sizes of higher prices, the lowest first.
     pub ticks: Vec<TickBand>,
     /// Lot size, in units of its quantities.
     pub lot: Quantity,
-    /// PositionEffect(77) must be O or C; long and short positions are separate.
+    /// Whether PositionEffect(77) must be O or C, and long and short positions are separate.
     pub has_effect: bool,
     /// The reference price.
     pub reference: Option<Price>,
-    /// Its currency, whose rate is in `worth`.
+    /// The currency of the symbol, whose rate is included in `worth`.
     pub currency: Option<SymbolCurrency>,
     /// Flow group of the symbol over TMP, which has its own state of trading.
     pub flow_group: u8,
     /// The legs of a spread.
     pub legs: Option<[LegRule; 2]>,
-    /// The least price at which orders are reserved: for a spread the price of its legs, which the OMS computes; 0 for
-    /// others.
+    /// The lowest price at which the value of an order is reserved. For a spread it follows from the prices of the
+    /// legs, and the OMS computes it; 0 for other instruments.
     pub least_hold: Price,
-    /// Least base of percentages for distances from the reference price: for a spread the sum of its legs' reference
-    /// prices, which the OMS computes; 0 for others.
+    /// The lowest price of which percentages are taken for the distance from the reference price. For a spread it is
+    /// the sum of the legs' reference prices, and the OMS computes it; 0 for other instruments.
     pub collar_base: Price,
 }
 
-/// The tick size of prices from a price on, of a file of tick tables.
+/// The tick size from a price on, as a file of tick tables gives it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TickBand {
-    /// The lowest price.
+    /// The lowest price for which the tick size applies.
     pub from: Price,
     /// Tick size.
     pub tick: Price,
 }
 
 impl InstrumentRule {
-    /// Tick size of a price; of a negative one as of its absolute value.
+    /// Tick size for a price; for a negative price, the tick size of its absolute value.
     #[inline]
     pub(crate) fn tick_at(&self, price: Price) -> Price {
         let above = self.ticks.iter().rev();
@@ -69,7 +69,7 @@ impl InstrumentRule {
         above.next().map_or(self.tick, |band| band.tick)
     }
 
-    /// Tick sizes as people write them: `0.01, 0.05 from 10`.
+    /// The tick sizes as text, such as `0.01, 0.05 from 10`.
     pub(crate) fn tick_text(&self) -> String {
         let shown = |value| crate::values::show::price(value, self.scale);
         let mut text = alloc::format!("{}", shown(self.tick));
@@ -87,7 +87,7 @@ pub struct LegRule {
     pub symbol: String,
     /// Side of the leg when the spread is bought.
     pub side: Side,
-    /// Quantity of the leg in one spread.
+    /// Quantity of the leg in one set of the spread.
     pub ratio: u32,
 }
 
@@ -107,38 +107,37 @@ pub struct UserRule {
     pub session: String,
     /// Rights by account; for each account the most specific pattern applies.
     pub rights: Vec<Rights>,
-    /// Delay after a logout until its orders are cancelled, in nanoseconds.
+    /// Delay after a logout until the user's orders are cancelled, in nanoseconds; `None`: they stay.
     pub on_logout: Option<i64>,
-    /// Delay after a disconnect until its orders are cancelled, in nanoseconds.
+    /// Delay after a disconnect until the user's orders are cancelled, in nanoseconds; `None`: they stay.
     pub on_disconnect: Option<i64>,
     /// The account of orders without Account(1).
     pub default_account: Option<String>,
-    /// The number pool of its orders.
+    /// The number pool of the user's orders.
     pub number_pool: Option<String>,
-    /// The user may choose order numbers.
+    /// Whether the user may choose order numbers.
     pub own_numbers: bool,
     /// Rate limit of the user.
     pub rate: Option<RateRule>,
-    /// Reports to the user have ApplID(1180) and ApplSeqNum(1181).
+    /// Whether reports to the user have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
-    /// Maximum number of its orders that are held at a time; without it, it may not place conditional orders.
+    /// Maximum number of the user's held conditional orders; `None`: it may not place conditional orders.
     pub conditional: Option<usize>,
-    /// Maximum number of its parent orders that are open at a time; without it, it may not place parent and child
-    /// orders.
+    /// Maximum number of the user's open parent orders; `None`: it may not place parent and child orders.
     pub parents: Option<usize>,
-    /// The user's orders must not be sent later than this number of nanoseconds after their receipt, unless they set
-    /// another time.
+    /// The user's orders must not be sent later than this number of nanoseconds after they were received, unless an
+    /// order itself sets a time.
     pub validity: Option<i64>,
     /// Language of the user's texts in addition to English.
     pub language: Option<String>,
-    /// What becomes of fields of its requests.
+    /// What the OMS does with fields of the user's requests.
     pub contract: Contract,
-    /// Values of the user's orders over TMP in addition to their terms.
+    /// Values of the user's orders over TMP that do not come from the terms of the orders.
     pub marks: UserMarks,
 }
 
-/// Values for a user's orders over TMP in addition to the terms of the orders; they take precedence over the values of
-/// the line.
+/// Values for a user's orders over TMP that do not come from the terms of the orders; they take precedence over the
+/// values of the line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct UserMarks {
     /// The clearing member.
@@ -154,7 +153,7 @@ pub struct UserMarks {
 }
 
 impl UserMarks {
-    /// The marks of the user's requests; zeros where the line decides. PositionEffect comes from each order.
+    /// The values as requests have them; 0 where the value of the line applies. PositionEffect comes from each order.
     pub(crate) fn of_requests(&self) -> RequestMarks {
         RequestMarks {
             cm_id: self.cm_id.unwrap_or(0),
@@ -171,28 +170,28 @@ impl UserMarks {
 pub struct Rights {
     /// Accounts; `*` matches any suffix.
     pub accounts: Vec<String>,
-    /// The user may place orders.
+    /// Whether the user may place orders.
     pub new: bool,
-    /// The user may replace orders.
+    /// Whether the user may replace orders.
     pub replace: bool,
-    /// The user may cancel orders.
+    /// Whether the user may cancel orders.
     pub cancel: bool,
-    /// The user may cancel all orders at once.
+    /// Whether the user may cancel all orders by one request.
     pub mass_cancel: bool,
-    /// The user may request the status of orders.
+    /// Whether the user may request the status of orders.
     pub status: bool,
-    /// The user may request reports again.
+    /// Whether the user may request reports again.
     pub reports: bool,
-    /// The user may place and cancel quotes.
+    /// Whether the user may place and cancel quotes.
     pub quote: bool,
-    /// The user may ask for quotes.
+    /// Whether the user may send price inquiries.
     pub inquiry: bool,
 }
 
 /// Rate limit of a client.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateRule {
-    /// Requests.
+    /// Maximum number of requests within the time window.
     pub count: NonZeroUsize,
     /// The time window, in nanoseconds.
     pub time: i64,
@@ -205,44 +204,44 @@ pub struct RateRule {
 pub struct LineGroup {
     /// Name of the line group.
     pub name: String,
-    /// The names of their sessions.
+    /// The names of the sessions.
     pub lines: Vec<String>,
     /// Names of groups to the same venue whose sessions send new orders while no session of this group is logged on.
     pub helpers: Vec<String>,
-    /// Orders that stay on one session; round robin without it.
+    /// Which orders stay on one session; `None`: orders go to the sessions in turn.
     pub affinity: Option<Affinity>,
     /// Rate limit of the venue for each session.
     pub flow: Option<FlowRule>,
-    /// Maximum queueing time of orders and replaces, in nanoseconds.
+    /// Maximum time that orders and replaces stay queued, in nanoseconds; `None`: they are not queued.
     pub queue: Option<i64>,
-    /// The venue does not support replace.
+    /// Whether the venue does not support replace.
     pub cannot_replace: bool,
-    /// The venue does not support stop orders: the OMS holds them.
+    /// Whether the venue does not support stop orders, so that the OMS holds them.
     pub cannot_stop: bool,
-    /// Lines of the group speak TMP: [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) sets this.
+    /// Whether the lines of the group speak TMP; set by [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub over_tmp: bool,
-    /// A line of the group has no PositionEffect for orders of symbols with netting positions; set by the same
-    /// function.
+    /// Whether a line of the group cannot leave out PositionEffect in orders of symbols with netting positions; set by
+    /// the same function.
     pub needs_effect: bool,
-    /// A line of the group is for futures, which have no PositionEffect A; set by the same function.
+    /// Whether a line of the group is for futures, which do not have PositionEffect A; set by the same function.
     pub has_futures: bool,
-    /// The OMS requests the state of trading at each logon.
+    /// Whether the OMS requests the state of trading at each logon of a line.
     pub market_status: bool,
-    /// Handling of rejects from the venue; the first matching entry decides.
+    /// What the OMS does after rejects of the venue; the first matching entry decides.
     pub errors: Vec<ErrorRule>,
-    /// The number pool for orders of users without their own pool.
+    /// The number pool for orders of users that have no pool.
     pub number_pool: Option<String>,
-    /// What becomes of fields of requests to its lines.
+    /// What the OMS does with fields of requests to lines of the group.
     pub contract: Contract,
-    /// Replaces have the fields of their orders that they do not name.
+    /// Whether a replace gets the fields of its order that the replace does not have.
     pub merges: bool,
     /// Whether the OMS requests the status of orders from the venue.
     pub status: StatusRule,
-    /// The OMS requests the status of all open orders of a line at each logon, with OrderMassStatusRequest(AF).
+    /// Whether the OMS requests the status of all open orders at each logon of a line, by OrderMassStatusRequest(AF).
     pub mass_status: bool,
-    /// The ExDestination(100) that its orders may have: the lines lead there.
+    /// The ExDestination(100) that orders for the group may have, since its lines lead to this destination.
     pub ex_destination: Option<String>,
-    /// Where reports have the venue's ExecID(17); nowhere by default.
+    /// The field of reports that has the venue's ExecID(17); `None` if no field has it.
     pub venue_exec_id: Option<VenueExecId>,
 }
 
@@ -257,44 +256,44 @@ impl LineGroup {
 /// The field of a client's report that has the venue's ExecID(17).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum VenueExecId {
-    /// ExecID(17); SecondaryExecID(527) in reports that cannot have it there.
+    /// ExecID(17), or SecondaryExecID(527) in reports that cannot have the venue's ExecID as ExecID(17).
     Own,
     /// SecondaryExecID(527).
     Second,
 }
 
-/// Whether a venue is asked for the status of orders.
+/// Whether the OMS requests the status of orders from a venue.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum StatusRule {
-    /// When the OMS needs it.
+    /// Only when the state of an order is in doubt.
     #[default]
     FromBook,
-    /// Also when a client asks: its OrderStatusRequest(H) goes to the venue.
+    /// Also when a client requests the status: its OrderStatusRequest(H) is passed on to the venue.
     PassOn,
-    /// Never: what is in doubt is an alarm at once.
+    /// Never: an order in doubt is an alarm at once.
     Never,
 }
 
-/// Handling of a reject from a venue.
+/// What the OMS does after a reject of a venue.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ErrorRule {
-    /// The reject code to match.
+    /// The reject code to match; `None` for any code.
     pub code: Option<RejectCode>,
-    /// Text(58) to match; `*` matches any suffix.
+    /// Text(58) to match; `*` matches any suffix. `None` for any text.
     pub text: Option<String>,
-    /// Handling of a new order.
+    /// What the OMS does with a rejected new order.
     pub remedy: Remedy,
     /// Maximum number of retries.
     pub times: u8,
-    /// Delay after the reject, in nanoseconds.
+    /// Delay between the reject and the retry, in nanoseconds.
     pub after: i64,
     /// Text(58) for the client, instead of the venue's Text.
     pub say: Option<String>,
-    /// The state of the order that is not sent again; rejected without it.
+    /// The final state of an order that is not sent again; `None` for rejected.
     pub state: Option<End>,
 }
 
-/// The code of a reject, in the field of its message type.
+/// The code of a reject, with the field that has it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RejectCode {
     /// OrdRejReason(103) of an ExecutionReport(8).
@@ -303,7 +302,7 @@ pub enum RejectCode {
     Cancel(u64),
     /// BusinessRejectReason(380) of a BusinessMessageReject(j).
     Business(u64),
-    /// 40,000 and the status of an R03 of TMP.
+    /// A code of TMP: 40,000 plus the status of an R03.
     Tmp(u64),
 }
 
@@ -317,24 +316,24 @@ impl RejectCode {
 pub struct DayBegins {
     /// The time, in nanoseconds after midnight.
     pub time: i64,
-    /// The time zone, such as `America/New_York`; the caller finds it.
+    /// The time zone, such as `America/New_York`; the caller looks it up.
     pub zone: String,
-    /// Byte offset in the settings.
+    /// Byte offset of the value in the settings.
     pub place: usize,
 }
 
 impl DayBegins {
-    /// The zone that needs no time-zone database.
+    /// The time zone that needs no time-zone database.
     pub const UTC: &'static str = "UTC";
 
-    /// As settings have it.
+    /// The value as settings have it.
     #[must_use]
     pub fn text(&self) -> String {
         alloc::format!("{} {}", crate::values::day::clock(self.time), self.zone)
     }
 }
 
-/// Handling of a new order that a venue rejected.
+/// What the OMS does with a new order that a venue rejected.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Remedy {
     /// The client receives the reject.
@@ -347,7 +346,7 @@ pub enum Remedy {
 }
 
 impl ErrorRule {
-    /// Whether it matches a reject.
+    /// Whether the entry matches a reject.
     #[must_use]
     pub fn fits(&self, code: Option<RejectCode>, text: &[u8]) -> bool {
         let mut pattern = self.text.iter();
@@ -368,11 +367,11 @@ pub struct PoolRule {
     pub last: u64,
     /// The tag that carries the numbers to venues.
     pub tag: u32,
-    /// Whether it restarts each trading day.
+    /// Whether the pool starts again with each trading day.
     pub each_day: bool,
 }
 
-/// Orders that stay on the same session while it is ready.
+/// Which orders stay on the same session while it is ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Affinity {
     /// Orders of an account.
@@ -384,16 +383,16 @@ pub enum Affinity {
 /// Rate limit of a venue for one session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FlowRule {
-    /// Messages.
+    /// Maximum number of messages within the time window.
     pub count: usize,
     /// The time window, in nanoseconds.
     pub time: i64,
-    /// Messages reserved for cancels.
+    /// Number of these messages that only cancels may use.
     pub kept: usize,
 }
 
 impl FlowRule {
-    /// Most messages that it lets go within a second.
+    /// Maximum number of messages that the rate limit allows within a second.
     pub(crate) fn in_a_second(self) -> usize {
         let times = (1_000_000_000 + self.time - 1) / self.time.max(1);
         self.count
@@ -419,7 +418,7 @@ pub struct DropCopyRule {
     pub session: String,
     /// Accounts of the drop copy; `*` matches any suffix.
     pub accounts: Vec<String>,
-    /// Reports to the session have ApplID(1180) and ApplSeqNum(1181).
+    /// Whether reports to the session have ApplID(1180) and ApplSeqNum(1181).
     pub report_numbers: bool,
 }
 
@@ -428,9 +427,9 @@ pub struct DropCopyRule {
 pub struct CopySourceRule {
     /// Name of the session.
     pub session: String,
-    /// The names of the lines.
+    /// The names of the lines whose reports are copied.
     pub lines: Vec<String>,
-    /// The target_id that a session over TMP subscribes to; without one 7 for a drop copy, 3 for a clearing member.
+    /// Over TMP, the target_id of the subscription; `None`: 7 for a drop copy, 3 for a clearing member.
     pub target: Option<u8>,
 }
 
@@ -443,15 +442,16 @@ pub struct OperatorRule {
     pub may: Vec<String>,
 }
 
-/// The price by which RC8 measures the distance of others, and at which orders without a limit price are reserved.
+/// The reference price: RC8 measures the distance of other prices from it, and the value of an order without a limit
+/// price is reserved at it.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReferencePrice {
-    /// The reference price of the instrument's row.
+    /// The reference price in the instrument's row of the file.
     #[default]
     File,
-    /// The last price of the market while it is known, else the reference price of the row.
+    /// The last market price while it is known, else the reference price in the row.
     Last,
-    /// The price of the other side, offer or bid, while it is known, else the reference price of the row.
+    /// The best price of the opposite side, offer or bid, while it is known, else the reference price in the row.
     Best,
 }
 
@@ -479,9 +479,9 @@ pub struct RestrictedRule {
     pub symbol: String,
     /// Account; `*` matches any suffix.
     pub account: String,
-    /// The first day, as 20261122; `None` for all before the last.
+    /// The first day of the restriction, as 20261122; `None` for no first day.
     pub from: Option<u32>,
-    /// The last day; `None` for all after the first.
+    /// The last day of the restriction; `None` for no last day.
     pub to: Option<u32>,
     /// Kind of restriction.
     pub what: Restricted,
@@ -503,7 +503,7 @@ pub enum Restricted {
 }
 
 impl RestrictedRule {
-    /// Whether it applies to an account on a date.
+    /// Whether the restriction applies to an account on a date.
     #[must_use]
     pub fn is_of(&self, account: &[u8], day: u32) -> bool {
         let has_begun = self.from.is_none_or(|from| from <= day);
@@ -552,13 +552,13 @@ pub struct RiskRules {
     pub groups: Vec<LineGroup>,
     /// Pools of order numbers.
     pub pools: Vec<PoolRule>,
-    /// Routes; the first one with the symbol decides.
+    /// Routes; the first one that fits an order decides.
     pub routes: Vec<Route>,
     /// Limits.
     pub limits: Vec<LimitRule>,
-    /// Source of the limits, for the journal.
+    /// Name of the file with the limits, which the journal records.
     pub limits_file: String,
-    /// The sessions that give prices of markets.
+    /// The sessions that provide market prices.
     pub market_data: Vec<String>,
     /// The sessions that receive a copy of every execution report.
     pub drop_copies: Vec<DropCopyRule>,
@@ -568,7 +568,7 @@ pub struct RiskRules {
     pub copy_within: i64,
     /// Operators and their rights; if empty, everybody with access to the socket has all rights.
     pub operators: Vec<OperatorRule>,
-    /// Two operators must arm a stopped scope, neither of whom is the operator who stopped it.
+    /// Whether two operators must arm a stopped scope; neither may be the operator who stopped it.
     pub two_arm: bool,
     /// Start of trading days.
     pub day_begins: DayBegins,
@@ -576,37 +576,38 @@ pub struct RiskRules {
     pub roll_wait: i64,
     /// Time of the daily reload of the CSV files, in nanoseconds after midnight UTC.
     pub reload_at: Option<i64>,
-    /// An entry of the restricted list.
+    /// Entries of the restricted list.
     pub restricted: Vec<RestrictedRule>,
-    /// Self-trade prevention: rejects an order that could trade with one of the same owner.
+    /// Whether self-trade prevention is on: it rejects an order that could trade with another order of the same owner.
     pub rejects_self_trades: bool,
-    /// Price by which RC8 measures other prices.
+    /// The reference price of RC8.
     pub reference_price: ReferencePrice,
-    /// The hash of all files.
+    /// The hash of all settings files.
     pub hash: u64,
     /// Name and version of the program.
     pub build: String,
     /// Initial positions of a new journal.
     pub positions: Vec<PositionRule>,
-    /// File of the initial positions.
+    /// Name of the file with the initial positions.
     pub positions_file: String,
-    /// The file for the stamps, the times at which requests pass the OMS.
+    /// Name of the file for the stamps, the times at which requests pass the OMS; `None` for no stamps.
     pub stamps: Option<String>,
-    /// Tags of fields that only this OMS knows.
+    /// Tags of the user-defined fields of this OMS.
     pub own_tags: OwnTags,
-    /// Lines that speak TMP, and what their requests say; [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines) says so.
+    /// Names of lines that speak TMP, with the values of their requests; set by
+    /// [`Oms::with_tmp_lines`](crate::Oms::with_tmp_lines).
     pub(crate) line_marks: Vec<(String, RequestMarks)>,
     /// ApplID(1180) of numbered reports.
     pub appl_id: String,
-    /// How old rates of currencies may be, in nanoseconds.
+    /// Maximum age of currency rates, in nanoseconds; `None` for any age.
     pub rates_max_age: Option<i64>,
     /// Translations of Text(58).
     pub texts: TextTable,
-    /// Room for orders that is made at start.
+    /// Number of orders for which memory is allocated at the start.
     pub orders: usize,
-    /// Orders that have ended and are still known for late fills.
+    /// Number of closed orders that stay in memory for late fills.
     pub remembered: usize,
-    /// The most bytes of fields that a request carries to its venue.
+    /// Maximum number of bytes of the fields that a request carries to its venue.
     pub carried_bytes: usize,
 }
 
@@ -620,8 +621,8 @@ pub fn matches(pattern: &str, name: &[u8]) -> bool {
 }
 
 impl UserRule {
-    /// The rights of the pattern that fits an account best: its own name, else the longest one before `*`. `None`
-    /// when none fits: it may not use the account.
+    /// The rights of the pattern that fits an account best: the account's own name, else the longest prefix before `*`.
+    /// `None` when no pattern fits, so that the user may not use the account.
     #[must_use]
     pub fn rights(&self, account: &[u8]) -> Option<&Rights> {
         let mut best: Option<(usize, &Rights)> = None;
@@ -638,14 +639,14 @@ impl UserRule {
         best.map(|(_, rights)| rights)
     }
 
-    /// Whether it may do something with orders of an account. With one that it may not use, which it may have been
-    /// able to use before: when it may with all that it may use.
+    /// Whether the user has a right for orders of an account. For an account that it may not use any more, it must have
+    /// the right for all accounts that it may use.
     pub(crate) fn may(&self, account: &[u8], right: fn(&Rights) -> bool) -> bool {
         let rights = self.rights(account);
         rights.map_or_else(|| self.may_always(right), right)
     }
 
-    /// Whether it may do something with all accounts that it may use.
+    /// Whether the user has a right for all accounts that it may use.
     pub(crate) fn may_always(&self, right: fn(&Rights) -> bool) -> bool {
         self.rights.iter().all(right)
     }
@@ -659,7 +660,7 @@ impl RiskRules {
         !self.drop_copies.is_empty() || rights.any(|rights| rights.reports)
     }
 
-    /// The group of the orders of a symbol for which no condition decides.
+    /// The line group of orders in a symbol for which no condition decides.
     #[must_use]
     pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {
         let mut routes = self.routes.iter();
@@ -667,7 +668,7 @@ impl RiskRules {
         found.map(|route| route.group)
     }
 
-    /// The routes that orders of a symbol may take, in their order: those with a condition, and the first one without.
+    /// The routes that orders in a symbol may take, in order: those with a condition, and the first one without.
     pub fn routes_of<'s>(&'s self, symbol: &'s [u8]) -> impl Iterator<Item = &'s Route> {
         let mut is_decided = false;
         let routes = self.routes.iter().filter(|route| route.has(symbol));

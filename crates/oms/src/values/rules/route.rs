@@ -1,4 +1,4 @@
-//! Routes: which line group gets an order.
+//! Routes: they decide which line group gets an order.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,26 +11,26 @@ use fixwire_transform::rules::{MessageCondition, NamedSession};
 
 use crate::values::rules::matches;
 
-/// Route of orders: its line group gets the orders of its symbols that fulfil its condition.
+/// A route: its line group gets the orders in its symbols that fulfil its condition.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Route {
-    /// Symbols; `*` matches any suffix. Without symbols it is for all.
+    /// Symbols of the route; `*` matches any suffix. Empty for all symbols.
     pub symbols: Vec<String>,
-    /// The condition on NewOrderSingle(D); without one it is for all orders of its symbols.
+    /// The condition on NewOrderSingle(D); `None` if the route applies to all orders in its symbols.
     pub when: Option<RouteCondition>,
     /// Index of the line group.
     pub group: usize,
 }
 
 impl Route {
-    /// Whether it is for orders of a symbol.
+    /// Whether the route applies to orders in a symbol.
     #[must_use]
     pub fn has(&self, symbol: &[u8]) -> bool {
         let mut symbols = self.symbols.iter();
         self.symbols.is_empty() || symbols.any(|pattern| matches(pattern, symbol))
     }
 
-    /// As text, without its line group.
+    /// The route as text, without its line group.
     pub(crate) fn text(&self) -> String {
         let symbols = match &self.symbols[..] {
             [] => "all".into(),
@@ -47,9 +47,9 @@ impl Route {
 #[derive(Clone, Debug)]
 pub struct RouteCondition {
     text: String,
-    /// Byte offset in the settings.
+    /// Byte offset of the condition in the settings.
     place: usize,
-    /// `None` until it is compiled, or when it has mistakes.
+    /// The compiled condition; `None` before it is compiled, or when it has mistakes.
     test: Option<Arc<MessageCondition>>,
 }
 
@@ -77,7 +77,7 @@ impl RouteCondition {
         &self.text
     }
 
-    /// Compiles it for orders that come from some of the sessions; returns its mistakes.
+    /// Compiles the condition for orders from these sessions; returns the mistakes in it.
     pub(crate) fn compile(
         &mut self,
         sessions: &[NamedSession<'_>],
@@ -102,7 +102,7 @@ impl RouteCondition {
         }
     }
 
-    /// Whether an order that came from a session, given by its place among the sessions, fulfils it at a time, in
+    /// Whether an order fulfils the condition. `source` is the index of the session that sent it, `at` the time in
     /// nanoseconds since 1970.
     pub(crate) fn holds(&self, order: &Message<'_>, source: usize, at: i64) -> bool {
         let now = Now {
@@ -113,7 +113,7 @@ impl RouteCondition {
         test.is_some_and(|test| test.holds(order, source, now))
     }
 
-    /// The tags of the fields that it reads.
+    /// The tags of the fields that the condition reads.
     pub(crate) fn tags(&self) -> Vec<Tag> {
         self.test.as_ref().map_or(Vec::new(), |test| test.tags())
     }

@@ -19,7 +19,7 @@ const SECURITY: Messages = 1 << 8;
 const TRADING: Messages = 1 << 9;
 const SNAPSHOT: Messages = 1 << 10;
 const INCREMENT: Messages = 1 << 11;
-/// A message that the OMS does not read.
+/// The bit of messages that the OMS does not read.
 pub(super) const OTHER: Messages = 1 << 12;
 const REPORTS: Messages = EXECUTION | CANCEL_REJECT;
 const ALL: Messages = (1 << 13) - 1;

@@ -1,8 +1,8 @@
-//! Tags of fields that the OMS has no use for, by what they are about.
+//! Lists of tags of fields that the OMS itself does not use, by what they are about.
 
 use fixwire_protocol::Tag;
 
-/// How, when and how much of the order trades.
+/// Fields that say how, when and how much of the order trades.
 pub(super) const TERMS: &[Tag] = &[
     18, 62, 110, 111, 126, 152, 168, 192, 193, 210, 336, 386, 423, 465, 468, 469, 516, 625, 640,
     847, 848, 849, 854, 957, 958, 959, 960, 1082, 1083, 1084, 1085, 1086, 1087, 1088, 1089, 1090,
@@ -74,13 +74,13 @@ pub(super) const REGULATION: &[Tag] = &[
     1035,
 ];
 
-/// Identifiers that mean nothing to the OMS, and kinds of accounts.
+/// Identifiers that have no meaning for the OMS, and kinds of accounts.
 pub(super) const LABELS: &[Tag] = &[23, 66, 581, 582, 583, 203, 204, 660];
 
 /// On behalf of whom, to whom, and how texts are encoded.
 pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
 
-/// Whose order it is: a cancel or status request that the OMS makes has these fields of its order.
+/// Fields that say whose order it is: a cancel or status request of the OMS repeats these fields of its order.
 pub(crate) const WHOSE: &[Tag] = &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
 
 /// Other names of an instrument.
@@ -95,20 +95,20 @@ pub(super) const AFTER_TRADE: &[Tag] = &[
     661, 736, 775,
 ];
 
-/// Of a venue's report: market, capacity, counterparties, ids, dates, commission and fees of a trade.
+/// Fields of a venue's report: market, capacity, counterparties, ids, dates, commission and fees of a trade.
 pub(super) const EXECUTIONS: &[Tag] = &[
     12, 13, 29, 30, 63, 64, 75, 118, 119, 120, 136, 137, 138, 139, 155, 156, 336, 337, 375, 381,
     382, 437, 438, 479, 483, 527, 528, 529, 574, 582, 625, 655, 828, 829, 851, 880, 891, 1003,
     1040, 1056, 1057, 1115,
 ];
 
-/// Of a venue's report: parties of legs, allocations and single fills.
+/// Fields of a venue's report: parties of legs, allocations and single fills.
 pub(super) const NESTED_PARTIES: &[Tag] = &[
     756, 757, 758, 759, 760, 806, 807, 948, 949, 950, 951, 952, 953, 954, 1411, 1412, 1413, 1414,
     1415, 1416, 1417,
 ];
 
-/// Of a venue's report: what no other list has.
+/// Fields of a venue's report that are in no other list.
 pub(super) const OF_REPORTS: &[Tag] = &[
     113, 157, 194, 195, 198, 230, 237, 238, 258, 259, 260, 424, 425, 426, 484, 485, 515, 518, 519,
     520, 521, 526, 548, 549, 551, 564, 565, 584, 636, 638, 639, 641, 651, 652, 669, 670, 671, 672,
@@ -126,13 +126,13 @@ pub(super) const QUOTES: &[Tag] = &[
 /// Markets and destinations.
 pub(super) const ROUTING: &[Tag] = &[338, 339, 1133, 1300, 1301];
 
-/// Identifiers of other things.
+/// Identifiers of other things than orders.
 pub(super) const IDS: &[Tag] = &[23, 66, 125, 581, 583, 660, 790, 1433];
 
 /// Free text.
 pub(super) const TEXTS: &[Tag] = &[58, 354, 355];
 
-/// Fields that other requests carry.
+/// Fields that belong to other requests.
 pub(super) const ELSEWHERE: &[Tag] = &[
     1, 11, 21, 37, 38, 40, 41, 44, 54, 55, 59, 60, 77, 99, 100, 114, 117, 131, 132, 133, 134, 135,
     146, 167, 263, 295, 298, 324, 335, 432, 526, 530, 537, 584, 585, 1080, 1081, 1182, 1183, 1346,
