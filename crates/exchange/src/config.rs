@@ -14,7 +14,7 @@ use crate::instrument::{self, Unfit};
 use crate::leg_config::LegConfig;
 use crate::script::OrderScript;
 
-/// The instruments of an exchange and its limits.
+/// The instruments of an exchange, its limits, and what it simulates in addition.
 #[derive(Clone, Debug)]
 pub struct ExchangeConfig {
     /// The instruments.
@@ -26,11 +26,11 @@ pub struct ExchangeConfig {
     pub remembered_max: u32,
     /// Injected faults at startup, in the syntax of the command `fault`: `drop session=OMS count=1`.
     pub faults: Vec<String>,
-    /// Scripts for orders; the first that matches an order is used.
+    /// Scripts for orders; an order follows the first script that matches it.
     pub scripts: Vec<OrderScript>,
-    /// Traders that make a market.
+    /// Traders, which quote both sides of instruments so that members find a market.
     pub traders: Vec<TraderConfig>,
-    /// The connection to members, if faults can be injected there.
+    /// Applies faults to messages that are sent to members; `None` if such faults are not possible.
     pub wire: Option<Arc<dyn WireControl>>,
 }
 
@@ -53,23 +53,23 @@ impl Default for ExchangeConfig {
 pub struct InstrumentConfig {
     /// Symbol(55).
     pub symbol: String,
-    /// Tick size.
+    /// Tick size: prices are multiples of it.
     pub tick: Decimal,
-    /// Lot size.
+    /// Lot size: quantities are multiples of it.
     pub lot: Decimal,
-    /// The lowest allowed limit or stop price.
+    /// The lowest price that a limit or stop price may have; `None` for no lower limit.
     pub low: Option<Decimal>,
-    /// The highest allowed limit or stop price.
+    /// The highest price that a limit or stop price may have; `None` for no upper limit.
     pub high: Option<Decimal>,
     /// The reference price of auctions before the first trade.
     pub reference: Option<Decimal>,
     /// The initial trading state.
     pub state: BookState,
-    /// The legs of a spread.
+    /// The legs of a spread; `None` for an instrument that is no spread.
     pub legs: Option<[LegConfig; 2]>,
 }
 
-/// Location of a mistake.
+/// The table of the settings in which a mistake is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConfigTable {
     /// The exchange as a whole.
@@ -89,17 +89,17 @@ pub struct ConfigProblem {
     pub table: ConfigTable,
     /// The key of the settings file.
     pub key: &'static str,
-    /// The entry of the key, counted from 0, if the key has several.
+    /// Index of the wrong entry, from 0, if the key has several entries.
     pub entry: Option<usize>,
     /// The mistake and its remedy, as a sentence.
     pub what: String,
 }
 
-/// The longest Symbol(55), in bytes.
+/// Maximum length of Symbol(55), in bytes.
 pub(crate) const SYMBOL_MAX: usize = 32;
 
 impl ExchangeConfig {
-    /// All mistakes of the configuration.
+    /// All mistakes in the configuration.
     #[must_use]
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
@@ -170,7 +170,7 @@ impl ExchangeConfig {
         problems
     }
 
-    /// The mistakes of a trader; the first for each instrument.
+    /// The mistakes of a trader: at most one, the first, for each instrument.
     fn trader_mistakes(&self, index: usize, trader: &TraderConfig) -> Vec<TraderMistake> {
         let mut mistakes = Vec::new();
         for symbol in trader.symbols.iter().filter(|it| *it != "*") {
@@ -191,7 +191,7 @@ impl ExchangeConfig {
         mistakes
     }
 
-    /// The trader of an instrument in these settings.
+    /// The terms of the trader of an instrument; `None` if no trader quotes it.
     pub(crate) fn trader(&self, symbol: &str) -> Option<TraderTerms> {
         let instrument = self.instruments.iter().find(|it| it.symbol == symbol)?;
         let trader = self.traders.iter().find(|it| it.is_for(instrument))?;
@@ -207,7 +207,8 @@ fn legs_problem(own: &InstrumentConfig, before: &[InstrumentConfig]) -> Option<S
             "one leg must have the ratio 1: the exchange computes the price of this leg".into(),
         );
     }
-    // TXFL6/A7: reports have the legs in this order, and a peer takes them for those of the symbol.
+    // For a symbol such as TXFL6/A7: reports list the legs in the order of the settings, and a peer assumes the order
+    // of the symbol.
     let first = own.symbol.split(['/', ':']).next();
     if own.symbol.contains(['/', ':']) && first == Some(legs[1].symbol.as_str()) {
         return Some(format!(
@@ -287,29 +288,29 @@ const LEVELS_MAX: u32 = 20;
 /// Maximum number of steps of a trader in a second.
 const RATE_MAX: u32 = 1_000;
 
-/// The largest spread, volatility and size, in ticks or lots.
+/// Maximum of the spread, the volatility and the size of a trader, in ticks or lots.
 const UNITS_MAX: i64 = 1_000_000_000;
 
-/// A trader that quotes both sides of instruments and trades now and then.
+/// A trader that quotes both sides of instruments, and sometimes trades with quotes of others.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TraderConfig {
-    /// The instruments; `*` means all but spreads.
+    /// Symbols of the instruments that the trader quotes; `*` stands for all that are no spreads.
     pub symbols: Vec<String>,
-    /// Seed of its random numbers.
+    /// Seed of the trader's random numbers.
     pub seed: u32,
-    /// The price at which it begins; by default the reference price of the instrument.
+    /// The price at which the trader begins; `None` for the reference price of the instrument.
     pub price: Option<Decimal>,
-    /// Distance of its bid from its offer; by default two ticks.
+    /// Distance between the trader's best bid and best offer; `None` for two ticks.
     pub spread: Option<Decimal>,
-    /// Number of prices that it quotes on each side.
+    /// Number of prices that the trader quotes on each side.
     pub levels: u32,
-    /// The largest quantity of its orders; by default a hundred lots.
+    /// Maximum quantity of the trader's orders; `None` for a hundred lots.
     pub size: Option<Decimal>,
-    /// Steps a second.
+    /// Number of steps of the trader in a second, on average.
     pub rate: u32,
-    /// The largest move of its price in one step; by default one tick.
+    /// The largest move of the trader's price in one step; `None` for one tick.
     pub volatility: Option<Decimal>,
-    /// How many steps of a hundred trade.
+    /// Percentage of the steps in which the trader trades.
     pub trades: u32,
 }
 
@@ -333,7 +334,7 @@ impl Default for TraderConfig {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TraderTerms {
     pub(crate) seed: u64,
-    /// Its first best bid, and the limits of its best bid.
+    /// The trader's first best bid, and the lowest and highest best bid, in ticks.
     pub(crate) bid: i64,
     pub(crate) lowest: i64,
     pub(crate) highest: i64,
@@ -353,14 +354,14 @@ record! {
 type TraderMistake = (&'static str, String);
 
 impl TraderConfig {
-    /// Whether it trades this instrument.
+    /// Whether the trader quotes this instrument.
     pub(crate) fn is_for(&self, instrument: &InstrumentConfig) -> bool {
         let all = self.symbols.iter().any(|it| it == "*");
         let named = self.symbols.contains(&instrument.symbol);
         named || all && instrument.legs.is_none()
     }
 
-    /// Its terms for an instrument.
+    /// The terms of the trader for an instrument.
     pub(crate) fn terms(&self, it: &InstrumentConfig) -> Result<TraderTerms, TraderMistake> {
         let symbol = &it.symbol;
         if it.legs.is_some() {
@@ -405,7 +406,8 @@ impl TraderConfig {
                 return Err((key, what));
             }
         }
-        // All quotes are above zero and inside the price band, and the price stays between half its start and twice it.
+        // All quotes must be above zero and inside the price band. The price stays between half the first price and
+        // twice the first price.
         let deep = i64::from(self.levels);
         let limit = |price: Option<Decimal>| instrument::units(price?, it.tick).ok();
         let low = limit(it.low).unwrap_or(1);
@@ -436,7 +438,7 @@ impl TraderConfig {
 }
 
 impl TraderTerms {
-    /// Whether a trader can work with them: a checkpoint may say anything.
+    /// Whether a trader can work with these terms: a checkpoint may have any values.
     pub(crate) fn is_possible(&self) -> bool {
         (1..=LEVELS_MAX).contains(&self.levels)
             && (1..=RATE_MAX).contains(&self.rate)
@@ -449,7 +451,7 @@ impl TraderTerms {
     }
 }
 
-/// FNV-1a: each symbol has a walk of its own.
+/// FNV-1a hash of a symbol, so that the price of each symbol moves differently.
 fn hash(symbol: &str) -> u64 {
     symbol.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)

@@ -1,4 +1,4 @@
-//! Differences between FIX versions in reports.
+//! How reports differ between FIX versions.
 
 use fixwire_ledger::bytes;
 use fixwire_protocol::session::{BeginString, Config};
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
     TradeCorrect,
 }
 
-/// Why a request is rejected, independent of the FIX version.
+/// Why a request is rejected, independently of the FIX version of the member.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Why {
     UnknownSymbol,
@@ -113,7 +113,7 @@ impl Dialect {
         (self == Self::Fix42).then_some(code)
     }
 
-    /// OrdRejReason(103), or the status of R03.
+    /// OrdRejReason(103) for a reason; for a TMP member, the status of an R03.
     pub(crate) fn ord_rej_reason(self, why: Why) -> u64 {
         if self == Self::Tmp {
             return u64::from(reject_status(why, TmpStatus::NOT_OPEN).0);
@@ -134,7 +134,7 @@ impl Dialect {
         }
     }
 
-    /// CxlRejReason(102), or the status of R03.
+    /// CxlRejReason(102) for a reason; for a TMP member, the status of an R03.
     pub(crate) fn cxl_rej_reason(self, why: Why) -> u64 {
         if self == Self::Tmp {
             return u64::from(reject_status(why, TmpStatus::NO_CANCEL_PERIOD).0);
@@ -151,7 +151,8 @@ impl Dialect {
     }
 }
 
-/// The status of R03; `other` if no status names the reason. A script's code above 255 becomes 99.
+/// The status of an R03 for a reason; `other` if TMP has no status for the reason. A script's code above 255 becomes
+/// 99.
 fn reject_status(why: Why, other: TmpStatus) -> TmpStatus {
     match why {
         Why::UnknownSymbol => TmpStatus::PRODUCT,

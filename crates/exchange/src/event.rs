@@ -28,13 +28,13 @@ bytes! {
         MassStatus = 0xAF,
         /// A query of a TMP member.
         TmpQuery = b'I',
-        /// A request of a TMP member that is rejected with its OrdRejReason(103).
+        /// A request of a TMP member that is rejected; OrdRejReason(103) has the status.
         TmpReject = b'3',
     }
 }
 
 impl RequestMsgType {
-    /// The type of a FIX message; `None` if it is no such request.
+    /// The type for the MsgType(35) of a FIX message; `None` if the message is none of these requests.
     pub(crate) fn of_fix(msg_type: &[u8]) -> Option<Self> {
         match msg_type {
             b"AF" => Some(Self::MassStatus),
@@ -50,7 +50,7 @@ pub struct MemberRequest<'a> {
     pub(crate) member: u32,
     pub(crate) at: Timestamp,
     pub(crate) msg_type: RequestMsgType,
-    /// The used fields.
+    /// The fields of the request that the exchange uses.
     pub(crate) fields: RequestFields<'a>,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Wire<'a> for RequestFields<'a> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Correction {
     pub(crate) quantity: Decimal,
-    /// `None` if it is unchanged.
+    /// The new price; `None` if the price is unchanged.
     pub(crate) price: Option<Decimal>,
 }
 
@@ -131,7 +131,8 @@ events! {
     }
 }
 
-/// The event of a journal note as text, with SOH after each field of a message; `None` if it is no event of an exchange.
+/// The event of a journal note as text, with SOH after each field of a message; `None` if the note is no event of an
+/// exchange.
 #[must_use]
 pub fn event_text(note: &[u8]) -> Option<String> {
     let event = MarketEvent::of(note)?;

@@ -44,13 +44,13 @@ use crate::watch::Watch;
 use feeds::Feeds;
 pub use rights::RIGHTS;
 
-/// Maximum number of reports waiting for room in the outbox; above this limit requests are rejected.
+/// Maximum number of reports that wait for room in the outbox; above this number, requests are rejected.
 const WAITING_MAX: usize = 100_000;
-/// Maximum size of a note in addition to the fields of a request, in bytes.
+/// Maximum size of a note without the fields of a request, in bytes.
 const NOTE_ROOM: usize = 256;
-/// Bytes for the fields of most requests.
+/// Number of bytes that is enough for the fields of most requests.
 const FIELDS_ROOM: usize = 256;
-/// Retry interval of waiting reports.
+/// Interval in which the exchange tries again to send waiting reports.
 const RETRY: Nanos = Nanos::from_millis(1);
 
 /// A simulated exchange: the application above the sessions of its members.
@@ -58,36 +58,36 @@ const RETRY: Nanos = Nanos::from_millis(1);
 pub struct Exchange {
     pub(crate) config: ExchangeConfig,
     pub(crate) market: Market,
-    /// By session id.
+    /// The members' sessions, by session id.
     pub(crate) seats: Vec<Seat>,
-    /// The sessions of members, by their numbers in the market.
+    /// The session of each member, by the number of the member in the market.
     pub(crate) routes: BTreeMap<u32, SessionId>,
     /// Whether the instruments of the journal equal the instruments of the configuration.
     pub(crate) is_listed: bool,
-    /// A note could not be read: all requests are ignored.
+    /// Whether a note could not be read: then all requests are ignored.
     pub(crate) is_broken: bool,
     pub(crate) note: Vec<u8>,
     pub(crate) faults: Faults,
-    /// Scripts as notes have them.
+    /// Scripts, in the form that notes have.
     pub(crate) scripts: Vec<Arc<str>>,
-    /// By the number of the link.
+    /// TMP lines, by the number of the link.
     pub(crate) lines: Vec<TmpLine>,
-    /// Kept for its memory.
+    /// Kept only so that its memory is used again.
     pub(crate) actions: LinkActions,
-    /// Members that get changes of states.
+    /// Subscriptions of members to trading states.
     pub(crate) watches: Vec<Watch>,
-    /// Members that get market data.
+    /// Subscriptions of members to market data.
     pub(crate) feeds: Feeds,
-    /// Lines that get copies of reports.
+    /// Subscriptions of TMP lines to copies of reports.
     pub(crate) subscriptions: Vec<CopySubscription>,
-    /// The last bulletins.
+    /// The last bulletins, for requests by R13.
     pub(crate) bulletins: Vec<KeptBulletin>,
 }
 
-/// A session of the engine, as the exchange sees it.
+/// A session of the engine, with what the exchange needs of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeSession<'a> {
-    /// Session name, which identifies its orders after a restart.
+    /// Name of the session; after a restart the orders of the session are found by this name.
     pub name: &'a str,
     /// Configuration of the session, which has the FIX version.
     pub session: &'a Config,
@@ -96,10 +96,10 @@ pub struct ExchangeSession<'a> {
 #[derive(Debug)]
 pub(crate) struct Seat {
     pub(crate) name: String,
-    /// `None` for an unsupported FIX version.
+    /// The FIX dialect of the session; `None` for an unsupported FIX version.
     pub(crate) dialect: Option<Dialect>,
     pub(crate) digits: u8,
-    /// Number of the member, as of the last look-up.
+    /// Number of the member at the last look-up; `None` before the first one.
     pub(crate) member: Option<u32>,
 }
 
@@ -118,9 +118,9 @@ impl Seat {
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// Mistakes in its configuration.
+    /// The configuration has these mistakes.
     Config(Vec<ConfigProblem>),
-    /// An invalid fault in the configuration.
+    /// A fault of the configuration is not valid.
     Fault {
         /// The mistake, as a sentence.
         what: String,
@@ -174,7 +174,7 @@ impl Exchange {
             return Err(ExchangeError::Version { session });
         }
         let mut faults = Faults::new(config.wire.clone());
-        // TMP lines follow: a name that is no session's may be that of a line.
+        // TMP lines are added later: a name that belongs to no session may belong to a TMP line.
         let names = FaultNames {
             sessions: &seats.iter().map(|seat| &*seat.name).collect::<Vec<_>>(),
             lines: None,
@@ -211,7 +211,7 @@ impl Exchange {
         self
     }
 
-    /// The number of open orders, and the number of reports waiting for room in the outbox.
+    /// The number of open orders, and the number of reports that wait for room in the outbox.
     #[must_use]
     pub fn open(&self) -> (usize, usize) {
         (self.market.orders.open(), self.market.waiting.len())
@@ -236,7 +236,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes notes for changes of the configuration against the journal, once after startup.
+    /// Writes notes for the differences between the configuration and the journal, once after the start.
     fn list(&mut self, now: Now, outbox: &mut Outbox) -> Result<(), BodyError> {
         if self.is_listed {
             return Ok(());
@@ -281,7 +281,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The member number of a session, assigned with its first request.
+    /// The number of the member of a session, which the member gets with its first request.
     fn member(&mut self, from: SessionId, outbox: &mut Outbox) -> Result<u32, Refusal> {
         let seat = self
             .seats
@@ -305,7 +305,7 @@ impl Exchange {
         Ok(number)
     }
 
-    /// The number of the member with this name; writes a note if the member is new or its FIX version changed.
+    /// The number of the member with this name. Writes a note if the member is new or its FIX version has changed.
     fn seat(
         &mut self,
         name: &str,
@@ -329,14 +329,14 @@ impl Exchange {
         Ok(number)
     }
 
-    /// The matching script of a new order, if any.
+    /// The script that a new order follows; `None` if no script matches the order.
     fn script(&self, member: &str, request: &MemberRequest<'_>) -> Option<Arc<str>> {
         let is_for = |it: &OrderScript| it.is_for(member, request.fields);
         let index = self.config.scripts.iter().position(is_for)?;
         Some(Arc::clone(&self.scripts[index]))
     }
 
-    /// Continues scripted orders whose waits are over. Returns when the next order is due.
+    /// Continues scripted orders whose waits are over. Returns the time at which the next wait is over.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some((until, order)) = self.market.scripted.next() {
             if until > now.wall {
@@ -351,7 +351,7 @@ impl Exchange {
         None
     }
 
-    /// Lets traders take their due steps. Returns when the next step is due.
+    /// Lets traders do their due steps. Returns the time at which the next step is due.
     fn trade(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut next: Option<Mono> = None;
         let traders: Vec<u32> = self.market.traders.keys().copied().collect();
@@ -371,7 +371,7 @@ impl Exchange {
         next
     }
 
-    /// Checks required fields and number formats of a request.
+    /// Checks that a request has its required fields, and that its numbers can be read.
     fn look(msg_type: &[u8], message: &Indexed<'_, '_>) -> Result<(), Refusal> {
         let needed: &[Tag] = match msg_type {
             b"D" => &[tag::CL_ORD_ID, tag::SYMBOL, tag::SIDE, tag::ORD_TYPE],
@@ -490,7 +490,7 @@ impl Application for Exchange {
         frame: &[u8],
         outbox: &mut Outbox,
     ) -> Result<(), Hangup> {
-        // The journal gets the frame even when it is not handled.
+        // The journal gets the frame even if the exchange does not handle it, so the proof of the password is masked.
         lines::mask_proof(frame, outbox);
         let Some(at) = from.link().filter(|at| *at < self.lines.len()) else {
             return Err(Hangup("the link is not a TMP line of the exchange"));
@@ -595,7 +595,7 @@ impl Application for Exchange {
     }
 
     fn survives_panics(&self) -> bool {
-        // The market was changed after its note was written, and the note would be discarded.
+        // No: the market changed after a note was written, and a panic would discard the note.
         false
     }
 
@@ -603,7 +603,7 @@ impl Application for Exchange {
         if self.is_broken {
             return None;
         }
-        // Reports that do not fit now are tried again.
+        // Reports that have no room in the outbox now are tried again.
         let is_listed = self.list(now, outbox).is_ok();
         if !is_listed {
             self.deliver(now, outbox);

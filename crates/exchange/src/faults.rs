@@ -40,7 +40,7 @@ use fixwire_tmp::{FRAME_BYTES_LEAST, TmpStatus};
 
 use crate::outgoing::Report;
 
-/// Maximum number of faults at a time.
+/// Maximum number of active faults.
 const FAULTS_MAX: usize = 100;
 /// The syntax of faults.
 pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N] \
@@ -53,7 +53,7 @@ pub(crate) fn check_fault(words: &str) -> Result<(), String> {
     FaultRule::read(words).map(drop)
 }
 
-/// Checks the words after `fault`, and that a name after `session=` is one of these sessions or TMP lines.
+/// Checks the words after `fault`, and that the name after `session=` belongs to one of these sessions or TMP lines.
 pub(crate) fn check_fault_names(
     words: &str,
     sessions: &[&str],
@@ -76,7 +76,7 @@ pub(crate) fn check_session(name: &str, sessions: &[&str], lines: &[&str]) -> Re
     ))
 }
 
-/// Effect of a fault.
+/// What a fault does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FaultKind {
     Drop,
@@ -94,22 +94,22 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    /// Whether the fault is for TMP lines only.
+    /// Whether only TMP lines can have the fault.
     fn is_of_tmp(self) -> bool {
         matches!(self, Self::Refuse | Self::Silence | Self::Cut)
     }
 }
 
-/// Effect of a fault on a frame that is sent over a TMP line.
+/// What a fault does with a frame that is sent over a TMP line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum LineFault {
     /// The frame has a wrong checksum.
     CheckSum,
     /// The frame is not sent.
     Gap,
-    /// Half of the frame is sent, and the connection is closed.
+    /// Half of the frame is sent, then the connection is closed.
     Cut,
-    /// The connection is closed instead of sending it.
+    /// The connection is closed, and the frame is not sent.
     Disconnect,
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum LineFault {
 pub(crate) struct FaultNames<'a> {
     /// FIX sessions.
     pub(crate) sessions: &'a [&'a str],
-    /// TMP lines; `None` while they are unknown: then any other name may be a line.
+    /// Names of TMP lines. `None` before they are added: then a name that is no session may be a TMP line.
     pub(crate) lines: Option<&'a [&'a str]>,
 }
 
@@ -137,7 +137,7 @@ impl FaultNames<'_> {
     }
 }
 
-/// Effect of a wire fault on a message.
+/// What a wire fault does with a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum WireFault {
     /// The message has a wrong CheckSum(10).
@@ -146,7 +146,7 @@ pub enum WireFault {
     Gap,
     /// The session is logged out after the message.
     Logout,
-    /// The connection is closed instead of sending it.
+    /// The connection is closed, and the message is not sent.
     Disconnect,
 }
 
@@ -168,7 +168,7 @@ const KINDS: [(&str, FaultKind); 15] = [
     ("cut", FaultKind::Cut),
 ];
 
-/// Effect of a fault on a waiting report.
+/// What faults do with a waiting report.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Fate {
     Send,
@@ -178,7 +178,7 @@ pub(crate) enum Fate {
     Again(Mono),
     /// The report is sent with these values instead of its own.
     Changed(Vec<(Tag, Vec<u8>)>),
-    /// The report is delayed until this time.
+    /// The report is held back until this time.
     After(Mono),
     /// The report is sent after the next report for the same member.
     Behind,
@@ -188,22 +188,22 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug)]
 pub(crate) struct FaultRule {
     pub(crate) kind: FaultKind,
-    /// Text of the fault, for queries.
+    /// The fault as text, for queries.
     pub(crate) words: String,
     pub(crate) session: Option<String>,
     pub(crate) msg_type: Option<String>,
-    /// Number of messages it still applies to.
+    /// Number of further messages to which it applies; `None` for no limit.
     pub(crate) count: Option<u64>,
     pub(crate) percent: u64,
     pub(crate) delay: Nanos,
-    /// Status that a TMP member gets.
+    /// The status that a TMP member gets.
     pub(crate) status: u8,
     /// Values of fields; an empty value removes the field.
     pub(crate) sets: Vec<(Tag, Vec<u8>)>,
     pub(crate) random: Random,
 }
 
-/// Wire faults, for the code that sends messages to members.
+/// The wire faults, which the code that sends messages to members applies.
 #[derive(Clone, Debug, Default)]
 pub struct WireFaults {
     rules: Vec<FaultRule>,
@@ -254,7 +254,7 @@ pub trait WireControl: fmt::Debug + Send + Sync {
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) rules: Vec<FaultRule>,
-    /// `None`: wire faults are not possible.
+    /// The wire faults; `None` if they are not possible.
     pub(crate) wire: Option<Arc<dyn WireControl>>,
     pub(crate) fates: VecDeque<Fate>,
     /// Reports that are sent again, and the time of each.
@@ -326,26 +326,26 @@ impl Faults {
         self.rules.is_empty()
     }
 
-    /// Index of a repeated report that is due.
+    /// Index of a repeated report whose time has come.
     pub(crate) fn due_again(&self, now: Mono) -> Option<usize> {
         self.again.iter().position(|(at, _)| *at <= now)
     }
 
-    /// The status of the L10 that a frame of a TMP member gets instead of an answer.
+    /// The status of the L10 that answers a frame of a TMP member; `None` if no fault refuses the frame.
     pub(crate) fn refuses(&mut self, line: &str, message: &str) -> Option<u8> {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Refuse;
         let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
         met.map(|met| met.status)
     }
 
-    /// The status of the reject that a request of a TMP member gets.
+    /// The status with which a request of a TMP member is rejected; `None` if no fault rejects the request.
     pub(crate) fn reject_status(&mut self, line: &str, message: &str) -> Option<u8> {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Reject;
         let met = meet(&mut self.rules, line, message.as_bytes(), wanted);
         met.map(|met| met.status)
     }
 
-    /// Whether no frame is sent over a TMP line.
+    /// Whether a fault keeps the exchange from sending any frame over a TMP line.
     pub(crate) fn silences(&self, line: &str) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|rule| rule.kind == FaultKind::Silence && rule.is_for(line))
@@ -366,19 +366,19 @@ impl Faults {
         }
     }
 
-    /// Whether a request is rejected.
+    /// Whether a fault rejects a request.
     pub(crate) fn rejects(&mut self, session: &str, msg_type: &[u8]) -> bool {
         let wanted = |rule: &FaultRule| rule.kind == FaultKind::Reject;
         meet(&mut self.rules, session, msg_type, wanted).is_some()
     }
 
-    /// Whether nothing is sent to a member.
+    /// Whether a fault keeps the exchange from sending anything to a member.
     pub(crate) fn stalls(&self, session: &str) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|rule| rule.kind == FaultKind::Stall && rule.is_for(session))
     }
 
-    /// Effect of the faults on a new report.
+    /// What the active faults do with a new report.
     pub(crate) fn fate(&mut self, now: Mono, session: &str, msg_type: &[u8], is_tmp: bool) -> Fate {
         let of_reports = |rule: &FaultRule| {
             use FaultKind::{Change, Delay, Drop, Duplicate, Reorder, Repeat};
@@ -401,7 +401,7 @@ impl Faults {
     }
 }
 
-/// A fault that applies to a message.
+/// A fault that applies to the message at hand.
 struct Met {
     kind: FaultKind,
     delay: Nanos,
@@ -437,7 +437,7 @@ fn meet(
     Some(met)
 }
 
-/// Whether a TMP message of this type has the minimum length of a frame, so that it cannot be cut.
+/// Whether a TMP message of this type is so short that it cannot be cut.
 fn is_shortest(message: &str) -> bool {
     let mut layouts = LAYOUTS.iter();
     let layout = layouts.find(|layout| layout.name == message);
@@ -586,7 +586,7 @@ impl FaultRule {
         wanted.is_none_or(|wanted| is_session(wanted, session))
     }
 
-    /// Random choice: the same seed gives the same result for the same messages.
+    /// Decides by chance whether the fault applies: the same seed gives the same decisions for the same messages.
     fn draws(&mut self) -> bool {
         if self.percent == 100 {
             return true;

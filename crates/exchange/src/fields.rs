@@ -1,4 +1,4 @@
-//! Fields as bytes: the fields of a request in a journal note, and of a report before it is sent.
+//! Fields as bytes: of a request in a journal note, and of a report that is not sent yet.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -28,7 +28,7 @@ pub(crate) const READ: [Tag; 17] = [
     tag::DISPLAY_QTY,
 ];
 
-/// Maximum length of a used field in bytes: bounds the memory of a request.
+/// Maximum length of a used field, in bytes, so that the memory of a request is limited.
 pub(crate) const VALUE_MAX: usize = 64;
 
 /// Fields as in a message, each `tag=value` and SOH.
@@ -59,7 +59,7 @@ impl<'a> RequestFields<'a> {
         Self { bytes, values }
     }
 
-    /// Writes the used fields of a message, or returns the tag of a field that is too long.
+    /// Writes the used fields of a message; fails with the tag of a field that is too long.
     pub(crate) fn of(message: &Indexed<'_, '_>, out: &'a mut FieldWriter) -> Result<Self, Tag> {
         let mut values = [(0, 0); READ.len()];
         for (place, tag) in READ.into_iter().enumerate() {
@@ -86,7 +86,7 @@ impl<'a> RequestFields<'a> {
         (end > 0).then(|| &self.bytes[start as usize..end as usize])
     }
 
-    /// The value of a field; empty if it is absent.
+    /// The value of a field; empty if the field is missing.
     pub(crate) fn text(self, tag: Tag) -> &'a [u8] {
         self.get(tag).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ impl<'a> RequestFields<'a> {
         }
     }
 
-    /// The value of a field as a number; `Some(None)` if it is not a number.
+    /// The value of a field as a number: `None` if the field is missing, `Some(None)` if its value is not a number.
     pub(crate) fn decimal(self, tag: Tag) -> Option<Option<Decimal>> {
         self.get(tag).map(|value| Decimal::parse(value).ok())
     }

@@ -15,11 +15,12 @@ use crate::leg_config::{LegConfig, noted_legs, parse_legs};
 pub(crate) enum Unfit {
     /// The decimal is not a multiple of the unit.
     NotMultiple,
-    /// The decimal has too many digits.
+    /// The result has too many digits.
     Range,
 }
 
-/// `value` in units of `unit`, exactly. The result fits both as units and as a decimal with the digits of the unit.
+/// `value` in units of `unit`, exactly. The result fits as a number of units, and as a decimal with the digits of the
+/// unit.
 pub(crate) fn units(value: Decimal, unit: Decimal) -> Result<i64, Unfit> {
     let scale = value.scale.max(unit.scale);
     let widened = |it: Decimal| i128::from(it.mantissa) * power(scale - it.scale);
@@ -38,7 +39,7 @@ pub(crate) fn units(value: Decimal, unit: Decimal) -> Result<i64, Unfit> {
     }
 }
 
-/// Units as a decimal. [`units`] has checked that it fits.
+/// A number of units as a decimal; [`units`] has checked that it fits.
 pub(crate) fn value(count: i64, unit: Decimal) -> Decimal {
     Decimal {
         mantissa: count.saturating_mul(unit.mantissa),
@@ -55,7 +56,7 @@ pub(crate) fn average(notional: i128, lots: u64, tick: Decimal) -> Decimal {
     let total = notional.saturating_mul(i128::from(tick.mantissa));
     let lots = i128::from(lots);
     let most = MORE_DIGITS.min(Decimal::MAX_SCALE.saturating_sub(tick.scale));
-    // Fewer digits when the number is too long for more.
+    // Fewer digits if the result would be too long.
     for more in (0..=most).rev() {
         let Some(scaled) = total.checked_mul(power(more)) else {
             continue;
@@ -80,7 +81,7 @@ fn power(digits: u8) -> i128 {
     10_i128.pow(u32::from(digits))
 }
 
-/// Whether orders may be entered.
+/// Whether orders may be entered in this trading state.
 pub(crate) fn takes_orders(state: BookState) -> bool {
     matches!(state, BookState::Continuous | BookState::AuctionCall)
 }
@@ -94,15 +95,16 @@ pub(crate) struct Instrument {
     pub(crate) book: Book,
     /// The instrument's last note, to detect changes of the configuration.
     pub(crate) noted: String,
-    /// Whether it was removed from the configuration.
+    /// Whether the configuration no longer has the instrument.
     pub(crate) is_gone: bool,
-    /// The legs of a spread.
+    /// The legs of a spread; `None` for an instrument that is no spread.
     pub(crate) legs: Option<[LegConfig; 2]>,
-    /// The trades of the trading day, if there are any.
+    /// The trades of the present trading day; `None` before the first trade.
     pub(crate) day: Option<DayTrades>,
 }
 
-/// The trades of a trading day. A trade that is cancelled or corrected later still counts as it was.
+/// Sums over the trades of a trading day. A trade that is cancelled or corrected later still counts with its first
+/// values.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct DayTrades {
     /// Price of the last trade, in ticks.
@@ -118,7 +120,8 @@ pub(crate) struct DayTrades {
 }
 
 impl Instrument {
-    /// The note of an instrument: words separated by `\x01`, the symbol last, the legs of a spread before it.
+    /// The settings of an instrument as a note has them: words separated by `\x01`, the symbol last, the legs of a
+    /// spread before it.
     pub(crate) fn noted(config: &InstrumentConfig, orders_max: u32) -> String {
         let decimal = |it: Decimal| String::from_utf8_lossy(&text(it.normalized())).into_owned();
         let optional = |it: Option<Decimal>| it.map_or("-".to_string(), decimal);
@@ -141,7 +144,7 @@ impl Instrument {
         noted.rsplit('\x01').next().unwrap_or_default()
     }
 
-    /// The instrument of a note, with an empty book.
+    /// The instrument that a note describes, with an empty book; `None` if the note cannot be read.
     pub(crate) fn read(noted: &str) -> Option<Self> {
         let mut words = noted.split('\x01');
         let mut decimal = || {

@@ -1,4 +1,4 @@
-//! The market outside the engine's thread, for making checkpoints.
+//! The market as it is built from notes outside the engine's thread, to make checkpoints.
 
 use alloc::format;
 use alloc::string::String;
@@ -21,7 +21,7 @@ pub fn state_form() -> (&'static str, u32) {
 #[derive(Debug, Default)]
 pub(crate) struct MarketLedger {
     market: Market,
-    /// A note could not be read: the market is no longer valid.
+    /// Whether a note could not be read: then the market is not valid.
     is_broken: bool,
 }
 
@@ -45,7 +45,7 @@ impl Ledger for MarketLedger {
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
-        // An empty state is rejected when it is read, so that a broken market is never accepted.
+        // A broken market gives an empty state, which is rejected when it is read.
         if !self.is_broken {
             self.market.write(put);
         }

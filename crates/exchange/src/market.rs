@@ -33,7 +33,7 @@ use crate::tmp::store::TmpStore;
 use tape::Tape;
 use trader::Trader;
 
-/// The state of the exchange.
+/// The state of the market.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Market {
     pub(crate) members: Vec<Member>,
@@ -41,29 +41,29 @@ pub(crate) struct Market {
     pub(crate) orders: Orders,
     /// Scripted orders, which are in no book.
     pub(crate) scripted: ScriptedOrders,
-    /// Traders that make a market, by the indexes of their instruments.
+    /// Traders, by the index of the instrument that they quote.
     pub(crate) traders: BTreeMap<u32, Trader>,
-    /// The last assigned OrderID and ExecID.
+    /// The last OrderID(37) and the last ExecID(17) that were assigned.
     pub(crate) last_order: u64,
     pub(crate) last_exec: u64,
-    /// Reports not written yet because the outbox was full.
+    /// Reports that are not written yet, because the outbox had no room.
     pub(crate) waiting: VecDeque<Report>,
     /// MsgSeqNums and kept frames of TMP lines, by member.
     pub(crate) links: BTreeMap<u32, TmpStore>,
-    /// Reports for lines that subscribe to copies; `None` without such a line.
+    /// Reports for lines that subscribe to copies; `None` if no line does.
     pub(crate) copies: Option<ReportCopies>,
     /// Writes TransactTime(60).
     pub(crate) times: TimestampWriter,
-    /// Changes for market data; `None` without subscriptions, which end with the process.
+    /// Changes of the books for market data; `None` while no member subscribes.
     pub(crate) tape: Option<Tape>,
 }
 
-/// A session or TMP line in notes.
+/// A member as notes have it: a session or a TMP line.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) dialect: Dialect,
-    /// Fraction digits of TransactTime(60).
+    /// Number of fraction digits of TransactTime(60).
     pub(crate) digits: u8,
 }
 
@@ -177,26 +177,27 @@ impl Market {
         Ok(())
     }
 
-    /// Whether the member of a request is known.
+    /// Checks that the member of a request exists.
     fn known(&self, request: &MemberRequest<'_>) -> Result<(), UnreadableNote> {
         let known = self.members.get(request.member as usize);
         known.map(drop).ok_or(UnreadableNote)
     }
 
-    /// The number of a member; `None` for a new member.
+    /// The number of the member with this name; `None` for a new member.
     pub(crate) fn member(&self, name: &str) -> Option<u32> {
         let index = self.members.iter().position(|it| it.name == name);
         index.and_then(|index| u32::try_from(index).ok())
     }
 
-    /// The instrument of a symbol.
+    /// The index of the instrument with this symbol.
     pub(crate) fn instrument(&self, symbol: &[u8]) -> Option<usize> {
         let is = |it: &Instrument| it.symbol.as_bytes() == symbol && !it.is_gone;
         self.instruments.iter().position(is)
     }
 
-    /// Applies the note of an instrument. When its units change, its orders are cancelled, because their prices would
-    /// change. Otherwise only changed values take effect, so that values set by an operator stay.
+    /// Applies the note of an instrument. If its tick or lot changes, its orders are cancelled, since their prices or
+    /// quantities would change. Otherwise only settings that changed take effect, so that values set by an operator
+    /// stay.
     fn list(&mut self, at: Timestamp, noted: &str) -> Option<()> {
         let mut new = Instrument::read(noted)?;
         let is = |it: &Instrument| it.symbol == new.symbol;
@@ -228,7 +229,7 @@ impl Market {
         Some(())
     }
 
-    /// Removes the trader of an instrument, with its quotes.
+    /// Removes the trader of an instrument, and its quotes.
     fn dismiss(&mut self, index: usize, at: Timestamp) {
         let Some(mut trader) = self.traders.remove(&(index as u32)) else {
             return;
@@ -239,7 +240,7 @@ impl Market {
         self.settle(at, index, &events, None);
     }
 
-    /// Whether an order in the book of an instrument is one of its trader's.
+    /// Whether an order in the book of an instrument belongs to the trader of the instrument.
     pub(crate) fn is_of_trader(&self, index: usize, order: u64) -> bool {
         let trader = self.traders.get(&(index as u32));
         trader.is_some_and(|trader| trader.quotes.contains(&order))
@@ -285,19 +286,19 @@ impl Market {
         Ok(())
     }
 
-    /// TransactTime(60) in the precision of a member.
+    /// TransactTime(60) in the precision that a member gets.
     fn time(&mut self, member: u32, at: Timestamp) -> Vec<u8> {
         transact_time(&mut self.times, &self.members, member, at).to_vec()
     }
 
-    /// The dialect of a member. Members in notes are checked when the note is read.
+    /// The dialect of a member. That the member exists is checked when a note is read.
     fn dialect(&self, member: u32) -> Dialect {
         let member = self.members.get(member as usize);
         member.map_or(Dialect::Fix44, |it| it.dialect)
     }
 }
 
-/// See [`Market::time`].
+/// TransactTime(60), as [`Market::time`] gives it.
 fn transact_time<'a>(
     times: &'a mut TimestampWriter,
     members: &[Member],
@@ -308,7 +309,7 @@ fn transact_time<'a>(
     times.format(at, precision(digits))
 }
 
-/// Fraction digits of a precision, and back.
+/// The number of fraction digits of a precision.
 pub(crate) fn digits(precision: Precision) -> u8 {
     match precision {
         Precision::Seconds => 0,

@@ -1,4 +1,4 @@
-//! The orders of all members: open orders, and closed orders as long as they are remembered.
+//! The orders of all members: open orders, and closed orders while they are remembered.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 /// A trade of an order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Filled {
-    /// ExecID(17) of its last report.
+    /// ExecID(17) of the last report about the trade.
     pub(crate) exec_id: u64,
     pub(crate) lots: u64,
     pub(crate) ticks: i64,
@@ -43,9 +43,9 @@ pub(crate) struct Order {
     pub(crate) notional: i128,
     /// The order's trades, without cancelled ones.
     pub(crate) fills: Vec<Filled>,
-    /// OrdStatus(39) of a closed order.
+    /// OrdStatus(39) of a closed order; `None` for an open one.
     pub(crate) closed: Option<u8>,
-    /// OrdStatus(39) of an open scripted order that differs from its quantities: A, 6 or E.
+    /// OrdStatus(39) of an open scripted order, if it does not follow from the quantities: A, 6 or E.
     pub(crate) pending: Option<u8>,
 }
 
@@ -55,7 +55,8 @@ impl Order {
         self.ids.last().map_or(b"", |id| id)
     }
 
-    /// OrdStatus(39). FIX 4.2 and 4.3 have a value for an order that was replaced and has not traded.
+    /// OrdStatus(39) for a member. FIX 4.2 and 4.3 have a separate value for an order that was replaced and has not
+    /// traded.
     pub(crate) fn status(&self, dialect: Dialect) -> u8 {
         match self.closed.or(self.pending) {
             Some(status) => status,
@@ -65,7 +66,7 @@ impl Order {
         }
     }
 
-    /// LeavesQty(151), in lots: 0 once it is closed.
+    /// LeavesQty(151), in lots: 0 for a closed order.
     pub(crate) fn leaves(&self) -> u64 {
         match self.closed {
             Some(_) => 0,
@@ -78,7 +79,7 @@ impl Order {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     pub(crate) all: BTreeMap<u64, Order>,
-    /// Never iterated: its order differs from run to run.
+    /// OrderIDs by member and ClOrdID. Never iterated, since the order of a hash map differs from run to run.
     pub(crate) by_cl_ord_id: Vec<HashMap<Box<[u8]>, u64>>,
     /// Closed orders, the oldest first.
     pub(crate) closed: VecDeque<u64>,
@@ -86,7 +87,7 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// Sets how many closed orders are remembered. Orders above the limit stay until [`forget`](Self::forget) is
+    /// Sets the number of closed orders to remember. Orders above this number stay until [`forget`](Self::forget) is
     /// called.
     pub(crate) fn set_remembered_max(&mut self, most: u32) {
         self.remembered_max = most;
@@ -104,7 +105,7 @@ impl Orders {
         self.all.get_mut(&id)
     }
 
-    /// The OrderID of a member's ClOrdID.
+    /// The OrderID of the order with this ClOrdID of a member.
     pub(crate) fn find(&self, member: u32, cl_ord_id: &[u8]) -> Option<u64> {
         self.by_cl_ord_id
             .get(member as usize)?
@@ -141,7 +142,7 @@ impl Orders {
         }
     }
 
-    /// Updates an order after a change of its filled quantity: open, or filled.
+    /// Opens or closes an order after its filled quantity has changed.
     pub(crate) fn refill(&mut self, id: u64) {
         let Some(order) = self.all.get_mut(&id) else {
             return;
@@ -157,7 +158,7 @@ impl Orders {
         }
     }
 
-    /// Closes the order with this status, whatever its status was.
+    /// Closes an order with this OrdStatus(39), even if it is closed already.
     pub(crate) fn end(&mut self, id: u64, status: u8) {
         self.close(id, status);
         if let Some(order) = self.all.get_mut(&id) {
@@ -177,7 +178,7 @@ impl Orders {
             });
             if let Some((order, names)) = names {
                 for id in &order.ids {
-                    // The number of a rejected order of a TMP member may be that of another one.
+                    // Another order may have the order number of a TMP member's rejected order.
                     if names.get(id) == Some(&order.id) {
                         names.remove(id);
                     }
@@ -193,7 +194,7 @@ impl Orders {
         self.all.values()
     }
 
-    /// Finds all orders by their ClOrdIDs, in a copy.
+    /// Builds the index of all orders by ClOrdID again, in a copy of the orders.
     pub(crate) fn name_all(&mut self) {
         for (id, order) in &self.all {
             for cl_ord_id in &order.ids {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-/// A message to a member, without its header; to a TMP member a frame, with an empty header.
+/// A message to a member, without its header. For a TMP member it is a frame with an empty header.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Report {
     pub(crate) member: u32,

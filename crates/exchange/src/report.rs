@@ -11,26 +11,26 @@ use crate::leg_config::LegConfig;
 use crate::orders::Order;
 use crate::spread::LegTrade;
 
-/// Bytes for the fields of most reports.
+/// Number of bytes that is enough for the fields of most reports.
 const REPORT_ROOM: usize = 320;
 
-/// Written instead of an id when the order is unknown.
+/// Value of an id field when the order is unknown.
 pub(crate) const NONE: &[u8] = b"NONE";
 
-/// Facts about the entry of an order that trades or is deleted on entry, for its report over TMP.
+/// How an order that trades or is deleted on entry was entered: needed for its report over TMP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Entry {
-    /// The report also acknowledges the order.
+    /// Whether the report also acknowledges the order.
     pub(crate) acknowledges: bool,
-    /// The exchange has deleted the remaining quantity after this trade.
+    /// Whether the exchange has deleted the remaining quantity after this trade.
     pub(crate) ends: bool,
 }
 
-/// Content of an ExecutionReport in addition to the fields of the order.
+/// Content of an ExecutionReport(8) that does not come from the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) kind: Kind,
-    /// ClOrdID(11), if it differs from the order's current ClOrdID.
+    /// ClOrdID(11); `None` for the order's current ClOrdID.
     pub(crate) cl_ord_id: Option<&'a [u8]>,
     /// OrigClOrdID(41).
     pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
@@ -60,8 +60,8 @@ impl Said<'_> {
     }
 }
 
-/// The body of a report on an order; `None` when the version has no value for it. A status report is not an execution
-/// and has ExecID(17) = 0.
+/// The body of a report on an order; `None` when the member's version has no ExecType(150) for it. A status report has
+/// ExecID(17) = 0, since it is no execution.
 pub(crate) fn execution(
     dialect: Dialect,
     order: &Order,
@@ -114,7 +114,7 @@ pub(crate) fn execution(
     Some(out.0)
 }
 
-/// Writes SecurityType(167) = MLEG, which FIX 4.2 lacks.
+/// Writes SecurityType(167) = MLEG, a value that FIX 4.2 does not have.
 fn put_security_type(dialect: Dialect, out: &mut FieldWriter) {
     if dialect > Dialect::Fix42 {
         out.put(tag::SECURITY_TYPE, b"MLEG");
@@ -203,7 +203,7 @@ pub(crate) fn no_order(
     }
     out.char(tag::ORD_STATUS, b'8');
     out.uint(tag::ORD_REJ_REASON, dialect.ord_rej_reason(said.why));
-    // Reports need a symbol and a side; a mass request need not have them.
+    // The report must have a symbol and a side, but a mass request need not have them.
     for (needed, stand_in) in [(tag::SYMBOL, b"[N/A]".as_slice()), (tag::SIDE, b"7")] {
         out.put(needed, request.get(needed).unwrap_or(stand_in));
     }
@@ -227,7 +227,7 @@ pub(crate) fn no_order(
     out.0
 }
 
-/// The body of an OrderCancelReject; `order` is the order of the request, if known.
+/// The body of an OrderCancelReject(9). `order` is the order of the request, `None` if it is unknown.
 pub(crate) fn cancel_reject(
     dialect: Dialect,
     request: RequestFields<'_>,
@@ -255,7 +255,7 @@ pub(crate) fn cancel_reject(
     out.0
 }
 
-/// The body of an OrderMassCancelReport. `done` is the number of cancelled orders, or the reject reason.
+/// The body of an OrderMassCancelReport(r). `done` is the number of cancelled orders, or as an error the reject reason.
 pub(crate) fn mass_cancel(
     dialect: Dialect,
     request: RequestFields<'_>,

@@ -1,4 +1,4 @@
-//! Scripts: scripted answers to selected orders, step by step, instead of matching in the books.
+//! Scripts: answer selected orders step by step instead of matching them in the books.
 //!
 //! ```text
 //! pending                          ExecutionReport Pending New
@@ -35,12 +35,12 @@ use crate::instrument::{Unfit, units};
 const STEPS_MAX: usize = 64;
 /// Maximum length of a step and of a name, in bytes.
 const STEP_BYTES_MAX: usize = 160;
-/// Maximum length of name and steps in bytes, since a note has them all.
+/// Maximum length of the name and all steps of a script in bytes, since one note has them all.
 const SCRIPT_BYTES_MAX: usize = 4000;
-/// The longest wait.
+/// Maximum wait of a step, in milliseconds.
 const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
 
-/// A script: selects orders, and answers them with steps instead of the books.
+/// A script: selects orders and answers them with its steps.
 #[derive(Clone, Debug, Default)]
 pub struct OrderScript {
     /// Name of the script.
@@ -57,12 +57,12 @@ pub struct OrderScript {
     pub quantity: Option<Decimal>,
     /// Price(44).
     pub price: Option<Decimal>,
-    /// Steps of the script, in the syntax at the top of `script.rs`: `fill 40 @ 12.50`.
+    /// Steps of the script, in the syntax at the top of `script.rs`, such as `fill 40 @ 12.50`.
     pub steps: Vec<String>,
 }
 
 bytes! {
-    /// Kind of a request for an existing order.
+    /// Kind of a request for an order that exists.
     Asking {
         /// A cancel.
         Cancel = b'F',
@@ -75,7 +75,7 @@ bytes! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     Quantity(Decimal),
-    /// Percent of OrderQty(38), at least one lot.
+    /// Percentage of OrderQty(38); the quantity is at least one lot.
     Percent(u64),
     Rest,
 }
@@ -89,7 +89,7 @@ pub(crate) enum OrderEnd {
     DoneForDay,
 }
 
-/// A parsed step.
+/// A step of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ScriptStep {
     Pending,
@@ -132,13 +132,13 @@ impl OrderScript {
             && self.side.as_ref().is_none_or(is_side)
     }
 
-    /// The script in note form: a line for the name, and a line for each step.
+    /// The script as a note has it: a line for the name, and a line for each step.
     pub(crate) fn noted(&self) -> String {
         let steps: String = self.steps.iter().map(|step| format!("\n{step}")).collect();
         format!("{}{steps}", self.name)
     }
 
-    /// All mistakes of a script: key, entry, and text.
+    /// All mistakes of a script: the key, the index of the entry, and a sentence.
     pub(crate) fn look(
         &self,
         instruments: &[InstrumentConfig],
@@ -201,7 +201,7 @@ impl OrderScript {
     }
 }
 
-/// Why a quantity and a price do not fit an instrument.
+/// Why a quantity or a price does not fit an instrument; `None` if both fit.
 fn misfit(
     instrument: &InstrumentConfig,
     quantity: Option<Decimal>,
@@ -223,7 +223,7 @@ fn misfit(
 }
 
 impl ScriptStep {
-    /// The name and steps of a script in note form; `None` when unreadable.
+    /// The steps of a script that a note has; `None` if the script cannot be read.
     pub(crate) fn of_note(script: &str) -> Option<Vec<Self>> {
         let steps = script.lines().skip(1).map(|words| Self::read(words).ok());
         steps.collect()
@@ -253,7 +253,7 @@ impl ScriptStep {
         Self::plain(&line, words)?.with_text(text, words)
     }
 
-    /// Parses a step without its text.
+    /// Reads a step without its Text(58).
     fn plain(line: &[&str], words: &str) -> Result<Self, String> {
         let wrong = |usage: &str| format!("{words}: write it as {usage}");
         let text = String::new();
@@ -331,7 +331,7 @@ impl ScriptStep {
         }
     }
 
-    /// Quantity and price of the step.
+    /// Quantity and price of the step, if it has them.
     fn numbers(&self) -> (Option<Decimal>, Option<Decimal>) {
         match *self {
             Self::Fill(Amount::Quantity(quantity), price) | Self::Correct(quantity, price) => {
@@ -344,7 +344,7 @@ impl ScriptStep {
     }
 }
 
-/// The codes of Side(54) for a word; empty for an unknown word.
+/// The values of Side(54) for a word; empty if no side has this name.
 fn sides(word: &str) -> &[u8] {
     match word {
         "buy" => b"1",
@@ -371,7 +371,7 @@ fn asking(word: &str, words: &str) -> Result<Asking, String> {
     }
 }
 
-/// Reads an optional code.
+/// Reads an optional reject code; the outer `None` says that the words are wrong.
 fn code(rest: &[&str]) -> Option<Option<u64>> {
     match rest {
         [] => Some(None),
@@ -408,7 +408,7 @@ fn amount(word: &str) -> Option<Amount> {
     }
 }
 
-/// Reads an optional price after `@`.
+/// Reads an optional price after `@`; the outer `None` says that the words are wrong.
 fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     match rest {
         [] => Some(None),
@@ -418,7 +418,7 @@ fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
     }
 }
 
-/// New quantity and price of a restated order.
+/// Reads the new quantity and the new price of a restated order, both optional.
 fn restated(rest: &[&str]) -> Option<(Option<Decimal>, Option<Decimal>)> {
     match rest {
         [quantity, rest @ ..] if !quantity.starts_with('@') => {

@@ -15,28 +15,28 @@ pub(crate) struct Asked {
     pub(crate) asking: Asking,
     /// Whether the request was reported as pending.
     pub(crate) is_pending: bool,
-    /// The request's used fields.
+    /// The fields of the request that the exchange uses.
     pub(crate) fields: Box<[u8]>,
 }
 
-/// The script state of an order.
+/// How far the script of an order has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Scripted {
-    /// The script in note form: name and steps, one line each.
+    /// The script as a note has it: name and steps, one line each.
     pub(crate) script: String,
     pub(crate) steps: Vec<ScriptStep>,
-    /// The next step.
+    /// Index of the next step.
     pub(crate) at: usize,
-    /// End of that step's wait, once the wait has begun.
+    /// Time at which the wait of the next step ends; `None` before the wait has begun.
     pub(crate) until: Option<Timestamp>,
-    /// Whether the order was reported as new, or filled.
+    /// Whether the order was reported as new or filled.
     pub(crate) is_new: bool,
     /// Unanswered requests, the oldest first.
     pub(crate) asked: VecDeque<Asked>,
 }
 
 impl Scripted {
-    /// The state at the start of a script; `None` if the script is unreadable.
+    /// The progress at the start of a script; `None` if the script cannot be read.
     pub(crate) fn begin(script: &str) -> Option<Self> {
         Some(Self {
             script: script.to_string(),
@@ -53,7 +53,7 @@ impl Scripted {
         self.steps.get(self.at)
     }
 
-    /// Whether a fill uses the price of the order.
+    /// Whether a fill of the script has no price, and so takes the price of the order.
     pub(crate) fn needs_price(&self) -> bool {
         let mut steps = self.steps.iter();
         steps.any(|step| matches!(step, ScriptStep::Fill(_, None)))
@@ -73,7 +73,7 @@ impl Scripted {
         })
     }
 
-    /// OrdStatus(39) of the open order, if it differs from its quantities.
+    /// OrdStatus(39) of the open order, if it does not follow from the quantities.
     pub(crate) fn pending(&self) -> Option<u8> {
         let is_pending = |asking| {
             let mut asked = self.asked.iter();
@@ -106,7 +106,7 @@ impl Scripted {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptedOrders {
     pub(crate) all: BTreeMap<u64, Scripted>,
-    /// Orders whose script waits for a time.
+    /// Orders whose script waits, by the time at which the wait ends.
     pub(crate) due: BTreeSet<(Timestamp, u64)>,
 }
 
@@ -123,7 +123,7 @@ impl ScriptedOrders {
         self.all.get(&id)
     }
 
-    /// The state of an order, whether it waits or not.
+    /// The script progress of an order, whether it waits or not.
     pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Scripted> {
         self.all.get_mut(&id)
     }
@@ -149,7 +149,7 @@ impl ScriptedOrders {
         self.due.extend(until.map(|until| (until, id)));
     }
 
-    /// The order with the earliest end of its wait.
+    /// The order whose wait ends first.
     pub(crate) fn next(&self) -> Option<(Timestamp, u64)> {
         self.due.first().copied()
     }

@@ -23,7 +23,7 @@ pub(crate) struct LegTrade {
     pub(crate) quantity: Decimal,
 }
 
-/// The legs of a trade of a spread on one side; `None` when a leg has no price.
+/// The legs of a trade of a spread, seen from one side; `None` when the price of a leg is unknown.
 pub(crate) fn trade<'a>(
     spread: &Instrument,
     leg: impl Fn(&str) -> Option<&'a Instrument>,
@@ -31,7 +31,7 @@ pub(crate) fn trade<'a>(
     (lots, ticks): (u64, i64),
 ) -> Option<[LegTrade; 2]> {
     let legs = spread.legs.as_ref()?;
-    // Which leg has its last price.
+    // Index of the leg that gets its last price.
     let fixed = if legs[0].ratio > 1 { 0 } else { 1 };
     let free = 1 - fixed;
     let book = leg(&legs[fixed].symbol)?;

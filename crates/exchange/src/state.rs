@@ -50,9 +50,9 @@ pub(crate) struct QueuedOrder {
     /// OrderID(37).
     pub(crate) id: u64,
     pub(crate) visible: u64,
-    /// Whether it waits for its stop price.
+    /// Whether the order waits for its stop price.
     pub(crate) waits: bool,
-    /// An order of a trader, which is in its book only.
+    /// The quote of a trader, whose orders are only in the book; `None` for orders of members.
     pub(crate) quote: Option<TraderQuote>,
 }
 
@@ -173,7 +173,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Adds the values that follow from the others; `None` if the parts of the state do not agree.
+    /// Adds the values that follow from the other parts; `None` if the parts of the state do not fit each other.
     fn complete(mut self, queued: Vec<QueuedOrder>) -> Option<Self> {
         for order in self.orders.iter() {
             self.members.get(order.member as usize)?;
@@ -248,7 +248,7 @@ impl Market {
 }
 
 impl TraderQuote {
-    /// The order as its book has it.
+    /// The quote of a trader as an order of its book.
     fn in_book(self, queued: QueuedOrder) -> BookOrder {
         BookOrder {
             id: queued.id,
@@ -271,7 +271,7 @@ pub(crate) fn in_queues(book: &Book) -> impl Iterator<Item = &BookOrder> {
     resting.chain(sides.into_iter().flat_map(|side| book.waiting(side)))
 }
 
-/// The order as its book has it.
+/// The order of a member as an order of its book.
 pub(crate) fn in_book(order: &Order, queued: QueuedOrder) -> BookOrder {
     BookOrder {
         id: order.id,

@@ -1,4 +1,4 @@
-//! TMP members: their requests and reports, converted to and from the market's form.
+//! TMP members: converts their requests to the form of the market, and the market's reports to TMP.
 //!
 //! ```text
 //!   R01  > request  > fields of D, F, G as in notes, with a ticket as ClOrdID   > market

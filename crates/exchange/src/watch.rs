@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 use fixwire_book::BookState;
 use fixwire_protocol::SessionId;
 
-/// The subject of a subscription.
+/// What a subscription is about.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Watched {
-    /// A symbol, from a SecurityStatusRequest(e) with this id.
+    /// One symbol, by a SecurityStatusRequest(e) with this id.
     Symbol { id: Vec<u8>, symbol: Vec<u8> },
-    /// Subscription to all symbols, by a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
+    /// All symbols, by a TradingSessionStatusRequest(g) with this id and TradingSessionID(336).
     Session { id: Vec<u8>, session: Vec<u8> },
-    /// A flow group, from an R11 with this id.
+    /// A flow group, by an R11 with this id.
     FlowGroup { id: u16, flow_group: u8 },
 }
 
@@ -38,6 +38,6 @@ impl Watched {
 pub(crate) struct Watch {
     pub(crate) to: SessionId,
     pub(crate) watched: Watched,
-    /// The last reported state; `None` for an unknown symbol.
+    /// The state that was last reported; `None` for an unknown symbol.
     pub(crate) said: Option<BookState>,
 }

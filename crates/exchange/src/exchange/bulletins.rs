@@ -20,7 +20,7 @@ const TEXT_MAX: usize = 200;
 const KEPT: usize = 8;
 
 impl Exchange {
-    /// Sends a bulletin to each line that is logged in and takes orders.
+    /// Sends a bulletin to each logged-in line that sends orders.
     pub(super) fn publish(
         &mut self,
         now: Now,
@@ -60,7 +60,8 @@ impl Exchange {
         Ok(format!("bulletin {number}: sent to {count} line{plural}"))
     }
 
-    /// Answers an R13 with the bulletins from its number on, or with one R14 without text.
+    /// Answers an R13 with the bulletins from the requested number on; if there are no such bulletins, with one R14
+    /// without text.
     pub(super) fn bulletins_asked(
         &mut self,
         now: Now,

@@ -11,18 +11,18 @@ use crate::faults::Fate;
 use crate::tmp::copies::CopySubscription;
 use crate::tmp::reports::encode;
 
-/// Outcome for the next report of a subscription.
+/// What happened to the next report of a subscription.
 enum Next {
-    /// The report was sent, or is not for the line.
+    /// A copy of the report was sent, or the line does not get this report.
     Passed,
-    /// There is no further report, or a fault holds the next report without a time.
+    /// No report is left, or a fault holds the next report back without an end.
     Nothing,
-    /// The report is tried again at this time.
+    /// The next report is tried again at this time.
     Later(Mono),
 }
 
 impl Exchange {
-    /// Answers an R15. A new subscription replaces the previous subscription for its target.
+    /// Answers an R15. A new subscription replaces the earlier subscription of the line for the same target.
     pub(super) fn subscribe(&mut self, at: usize, asked: &R15, refusal: Option<TmpStatus>) -> R16 {
         let line = &self.lines[at];
         let target = ReportTarget::of(asked.target_id);
@@ -100,7 +100,7 @@ impl Exchange {
         {
             return Next::Nothing;
         }
-        // Twice, with one that was held, and the end of the connection.
+        // Room for a copy that is sent twice, for a reordered copy, and for the end of the connection.
         if !outbox.has_room(4, 3 * R06::SIZE + NOTE_ROOM) {
             return Next::Later(now.mono + RETRY);
         }
@@ -127,7 +127,7 @@ impl Exchange {
                 subscription.behind = Some(copy);
                 (None, None)
             }
-            // A copy that is to come again does so at once.
+            // For a copy, a fault that repeats the report later repeats it at once.
             Fate::Twice | Fate::Again(_) => (Some(copy), Some(copy)),
             Fate::Send | Fate::Behind | Fate::Changed(_) => {
                 (Some(copy), subscription.behind.take())

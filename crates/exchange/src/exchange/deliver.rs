@@ -11,22 +11,22 @@ use crate::event::MarketEvent;
 use crate::faults::Fate;
 use crate::fields::{FieldWriter, each};
 
-/// BusinessRejectReason(380): application not available.
+/// BusinessRejectReason(380) = 4, Application not available.
 const NOT_AVAILABLE: u64 = 4;
 
-/// Result of delivering a report.
+/// What happened to a report that was to be delivered.
 enum Left {
     /// The report was written, or suppressed by a fault.
     Done,
-    /// The report after this report was already written, so this report may be sent now.
+    /// The next report was written before this report, as a fault demands, so this report may be sent now.
     Overtaken,
-    /// The report waits, and so do later reports for the same member; until this time, if it is known.
+    /// The report waits, and so do later reports for the same member: until this time, or without an end for `None`.
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,
 }
 
-/// Answers a request with a BusinessMessageReject with its id, as venues do.
+/// Answers a request with a BusinessMessageReject(j) that has the id of the request, as venues do.
 pub(super) fn business_reject(
     from: SessionId,
     request: &Message<'_>,
@@ -50,7 +50,8 @@ pub(super) fn business_reject(
     body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
-/// The fields of a report with these values, which replace its own or follow them. An empty value removes a field.
+/// The fields of a report, with these values instead of its own, or after them if it does not have the field. An empty
+/// value removes a field.
 fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
     let mut out = FieldWriter::default();
     let mut left: Vec<&(Tag, Vec<u8>)> = sets.iter().collect();
@@ -67,7 +68,8 @@ fn with(body: &[u8], sets: &[(Tag, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Exchange {
-    /// Writes the waiting reports, and copies of them, then market data. Returns when to try again, if any are left.
+    /// Writes the waiting reports, then copies of reports, then market data. Returns the time at which to try again, if
+    /// any are left.
     pub(super) fn deliver(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let due = self.deliver_reports(now, outbox);
         let due = [due, self.repeat_reports(now, outbox)];
@@ -83,7 +85,7 @@ impl Exchange {
         [due, copies].into_iter().flatten().min()
     }
 
-    /// Writes the waiting reports, and a note of the written ones.
+    /// Writes the waiting reports, and one note that they are written.
     fn deliver_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         self.draw(now.mono);
         // `run` reports from `at` on are written but not noted yet; those before `at` wait.
@@ -124,7 +126,7 @@ impl Exchange {
         due
     }
 
-    /// Applies faults to new reports, in order.
+    /// Decides for new reports, in order, which faults apply to them.
     fn draw(&mut self, now: Mono) {
         let members = &self.market.members;
         for index in self.faults.fates.len()..self.market.waiting.len() {
@@ -145,7 +147,7 @@ impl Exchange {
         }
     }
 
-    /// Sends the next report for the same member before the report at an index, which waits for it.
+    /// Sends the next report for the same member before the report at `at`, which waits for it.
     fn overtake(&mut self, at: usize, member: u32, now: Now, outbox: &mut Outbox) -> Left {
         let mut behind = self.market.waiting.iter().skip(at + 1);
         let Some(next) = behind.position(|report| report.member == member) else {
@@ -182,7 +184,7 @@ impl Exchange {
             Fate::Changed(sets) => Some(with(&report.body, sets)),
             _ => None,
         };
-        // A member whose session was removed from the file receives nothing.
+        // A member whose session is no longer in the settings receives nothing.
         let route = self.routes.get(&report.member).copied();
         let Some(session) = route.or_else(|| self.route(report.member)) else {
             return Left::Done;
@@ -190,7 +192,7 @@ impl Exchange {
         if let Some(at) = session.link() {
             return self.pass_frame(index, (at, times), now, outbox);
         }
-        // The notes of it, and of those before it, need room too.
+        // The notes of this report, and of the reports written before it, need room too.
         let bytes = times * report.body.len() + 3 * NOTE_ROOM;
         if !outbox.has_room(times + 2, bytes) {
             return Left::Full;
@@ -207,7 +209,7 @@ impl Exchange {
         Left::Done
     }
 
-    /// Schedules the second delivery of the report at an index, if a fault repeats it.
+    /// Schedules a second delivery of the report at an index, if a fault repeats the report.
     fn note_again(&mut self, index: usize) {
         if let Fate::Again(at) = self.faults.fates[index] {
             let report = self.market.waiting[index].clone();
@@ -215,7 +217,7 @@ impl Exchange {
         }
     }
 
-    /// Sends repeated reports that are due. Returns when the next report is due.
+    /// Sends repeated reports that are due. Returns the time at which the next one is due.
     fn repeat_reports(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         while let Some(index) = self.faults.due_again(now.mono) {
             let (_, report) = &self.faults.again[index];
@@ -233,14 +235,13 @@ impl Exchange {
             }
             let mut body = outbox.begin(session, &[report.msg_type]);
             body.encoded(&report.body);
-            // There was room for it, and it was written before.
+            // The outbox had room for the report, and the report was written once before.
             let _ = body.finish();
         }
         self.faults.again.iter().map(|(at, _)| *at).min()
     }
 
-    /// Sends a report over a TMP line: the frame gets its MsgSeqNum and is noted, whether the member is logged in
-    /// or not.
+    /// Sends a report over a TMP line. The frame gets its MsgSeqNum and a note, even if the member is not logged in.
     fn pass_frame(
         &mut self,
         index: usize,
@@ -249,7 +250,7 @@ impl Exchange {
         outbox: &mut Outbox,
     ) -> Left {
         let body = &self.market.waiting[index].body;
-        // A frame, its note, and the end of the connection; the notes of it and of those before it.
+        // Room for the frame, its note, and the end of the connection; and for notes about reports that are written.
         let bytes = times * (2 * body.len() + 2 * NOTE_ROOM) + 3 * NOTE_ROOM;
         if !outbox.has_room(times * 4 + 2, bytes) {
             return Left::Full;
@@ -278,7 +279,7 @@ impl Exchange {
         is_kept
     }
 
-    /// The session of a member.
+    /// The engine session of a member; `None` if it no longer has one.
     fn route(&self, member: u32) -> Option<SessionId> {
         let member = self.market.members.get(member as usize)?;
         if member.dialect == Dialect::Tmp {

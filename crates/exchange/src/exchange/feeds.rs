@@ -26,9 +26,9 @@ use crate::market::tape::{Tape, TapeTrade};
 use published_book::{EntryWriter, FeedTerms, MdEntryType, PublishedBook};
 use request::{FeedRequest, FeedUpdates, MdReject};
 
-/// Maximum number of requests of one member that are not ended.
+/// Maximum number of active requests of one member.
 const MOST: usize = 64;
-/// Maximum number of trades that wait for room in the outbox, for each symbol of a request; older ones are dropped.
+/// Maximum number of trades that wait for room in the outbox, for each symbol of a request; the oldest are dropped.
 const TRADES_MAX: usize = 10_000;
 /// Maximum number of trades in one update.
 const TRADES_EACH: usize = 20;
@@ -58,9 +58,9 @@ pub(crate) struct Feed {
 pub(crate) struct FeedBook {
     /// Index of the instrument.
     pub(crate) index: usize,
-    /// What the member was sent; `None` while its snapshot waits for room.
+    /// The book as the member has it; `None` while its snapshot waits for room in the outbox.
     pub(crate) sent: Option<PublishedBook>,
-    /// The book may differ from what was sent.
+    /// Whether the book may differ from the book that the member has.
     pub(crate) is_stale: bool,
     /// Trades that were not sent yet.
     pub(crate) trades: Vec<TapeTrade>,
@@ -122,8 +122,7 @@ impl Feeds {
         answer.finish().map_err(|_| Refusal::NotAvailable)
     }
 
-    /// Whether a stored message, which is to be resent, still means something to the member: market data of a request
-    /// that was ended does not.
+    /// Whether a stored message should be resent: market data of a request that has ended is of no use to the member.
     pub(crate) fn resends(&self, to: SessionId, stored: &[u8]) -> bool {
         let of = |wanted| {
             let value = each(stored).find(|(tag, _)| *tag == wanted);
@@ -146,7 +145,7 @@ impl Feeds {
         self.follow(market);
     }
 
-    /// Sends snapshots and updates; false if the outbox had no room for all.
+    /// Sends snapshots and updates; returns false if the outbox had no room for all of them.
     pub(crate) fn publish(&mut self, market: &mut Market, outbox: &mut Outbox) -> bool {
         let Some(tape) = &mut market.tape else {
             return true;
@@ -162,7 +161,7 @@ impl Feeds {
         is_done
     }
 
-    /// Lets the market record changes while there are requests.
+    /// Makes the market record its changes as long as there are requests.
     fn follow(&self, market: &mut Market) {
         if self.feeds.is_empty() {
             market.tape = None;
@@ -215,7 +214,7 @@ impl Feed {
         true
     }
 
-    /// Sends trades and changes of a book; the changes with the last trades, so that no message is too long.
+    /// Sends trades, and the changes of a book together with the last trades, so that no message is too long.
     fn update(
         &mut self,
         place: usize,
@@ -295,7 +294,7 @@ impl Feed {
         message.finish().is_ok()
     }
 
-    /// Whether it asked for snapshots only and has them all.
+    /// Whether the request was only for snapshots, and all of them were sent.
     fn is_over(&self) -> bool {
         self.updates == FeedUpdates::Never && self.books.iter().all(|it| it.sent.is_some())
     }

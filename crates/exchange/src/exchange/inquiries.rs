@@ -1,5 +1,5 @@
-//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. They change nothing: the exchange
-//! accepts an inquiry when the instrument trades, but has no market makers to quote.
+//! Price inquiries of members: QuoteRequest(R) over FIX, R07 and R37 over TMP. The exchange accepts an inquiry when the
+//! instrument trades, but no market maker answers with a quote, and nothing changes.
 
 use fixwire_book::BookState;
 use fixwire_protocol::{Message, Now, Outbox, Precision, Refusal, SessionId, tag};
@@ -24,7 +24,7 @@ impl Exchange {
         let symbol = request.get(tag::SYMBOL).unwrap_or_default();
         let symbols = request.fields().iter();
         let refused = if symbols.filter(|field| field.tag == tag::SYMBOL).count() > 1 {
-            // Exceeds the limit.
+            // QuoteRequestRejectReason(658) = 3, Quote Request exceeds limit.
             Some((3, "One symbol a QuoteRequest"))
         } else {
             match self.inquiry_status(symbol) {
@@ -98,7 +98,7 @@ impl Exchange {
         }
     }
 
-    /// The status for an inquiry for a symbol: 0 if it is accepted.
+    /// The status for an inquiry about a symbol: 0 if the inquiry is accepted.
     fn inquiry_status(&self, symbol: &[u8]) -> TmpStatus {
         let Some(instrument) = self.market.instrument(symbol) else {
             return TmpStatus::PRODUCT;

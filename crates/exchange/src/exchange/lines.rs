@@ -1,4 +1,4 @@
-//! TMP lines: frames in, frames out, and the notes that their links require.
+//! TMP lines: handles received frames, sends frames, and writes the notes that the links require.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ use crate::tmp::reports::{self, encode, shorten};
 use crate::tmp::request::{self, TmpAsker, TmpRequest};
 use crate::tmp::store::KeptFrames;
 
-/// Closes the connection when the answer to a frame has no room in the outbox.
+/// Closes a connection when the outbox has no room for the answer to a frame.
 const FULL: Hangup = Hangup("no room in the outbox of the engine: log in again");
 /// Room for the notes of a request, in bytes.
 const REQUEST_ROOM: usize = 8192;
@@ -30,7 +30,7 @@ impl Exchange {
     pub(super) fn line_up(&mut self, now: Now, at: usize, outbox: &mut Outbox) {
         self.lines[at].ending = None;
         if self.list(now, outbox).is_err() || self.line_member(at, outbox).is_none() {
-            // Nothing was promised to the peer: it tries again.
+            // Nothing was sent to the peer yet: it will try again.
             return self.end_line(at, Err(FULL), outbox);
         }
         let numbers = self.line_numbers(at);
@@ -71,7 +71,7 @@ impl Exchange {
         done
     }
 
-    /// Runs the timers of the lines. Returns when the next timer is due.
+    /// Handles the timers of the lines. Returns the time at which the next timer is due.
     pub(super) fn line_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut due = None;
         for at in 0..self.lines.len() {
@@ -135,7 +135,7 @@ impl Exchange {
         }
     }
 
-    /// Closes a line's connection if `done` says so; without room in the outbox, a moment later.
+    /// Closes a line's connection if `done` is an error; if the outbox has no room, a little later.
     fn end_line(&mut self, at: usize, done: Result<(), Hangup>, outbox: &mut Outbox) {
         if let Err(why) = done {
             let link = SessionId::of_link(at as u32);
@@ -143,8 +143,8 @@ impl Exchange {
         }
     }
 
-    /// Executes the actions of a link, all in the record of the current input. A link whose connection is to be
-    /// closed may be ahead of its notes, and returns to their state.
+    /// Carries out the actions of a link, all in the record of the current input. If the link's connection is to be
+    /// closed, the link may be ahead of its notes, and is set back to them.
     fn carry_out(
         &mut self,
         now: Now,
@@ -215,7 +215,7 @@ impl Exchange {
         done
     }
 
-    /// Sends a frame, or applies a fault to it.
+    /// Sends a frame, or applies a fault to the frame.
     fn send_frame(&mut self, at: usize, frame: &[u8], outbox: &mut Outbox) -> Result<(), Hangup> {
         let link = SessionId::of_link(at as u32);
         let name = &self.lines[at].name;
@@ -243,7 +243,7 @@ impl Exchange {
         }
     }
 
-    /// Handles an application message of a member, in sequence.
+    /// Handles an application message of a member, in the order of MsgSeqNum.
     fn line_message(
         &mut self,
         now: Now,
@@ -295,7 +295,7 @@ impl Exchange {
                 && let Some((_, mut reject)) =
                     reports::refused(RequestFields::new(&request.fields), 0)
             {
-                // At once: among the waiting reports it would be one more.
+                // The reject is sent at once: it must not increase the number of waiting reports.
                 self.send(now, at, &mut reject, outbox)?;
             } else {
                 self.line_request(now, at, request, outbox)?;
@@ -304,7 +304,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Whether too many reports are waiting, so that each request is refused.
+    /// Whether so many reports wait that every request is refused.
     fn is_flooded(&self) -> bool {
         self.market.waiting.len() > WAITING_MAX
     }
@@ -331,7 +331,7 @@ impl Exchange {
         is_late.then_some(TmpStatus::TOO_LATE)
     }
 
-    /// Notes and applies a request.
+    /// Writes the note of a request and applies the request.
     fn line_request(
         &mut self,
         now: Now,
@@ -381,7 +381,7 @@ impl Exchange {
         self.send(now, at, &mut frame, outbox)
     }
 
-    /// Refuses a member whose message is not allowed on its line.
+    /// Refuses a member that sent a message which its line may not send.
     fn refuse_line(
         &mut self,
         now: Now,
@@ -398,7 +398,8 @@ impl Exchange {
         self.carry_out(now, at, &actions, outbox)
     }
 
-    /// The number of a line's member, assigned at the first use of its link; `None` if the note has no room.
+    /// The number of a line's member, which it gets when the link is used first; `None` if the outbox has no room for
+    /// the note.
     fn line_member(&mut self, at: usize, outbox: &mut Outbox) -> Option<u32> {
         let name = self.lines[at].name.clone();
         let number = self.seat(&name, Dialect::Tmp, 3, outbox).ok()?;
@@ -407,7 +408,7 @@ impl Exchange {
         Some(number)
     }
 
-    /// The MsgSeqNums of a line according to the notes.
+    /// The MsgSeqNums of a line, as the notes have them.
     pub(super) fn line_numbers(&self, at: usize) -> LinkNumbers {
         let member = self.market.member(&self.lines[at].name);
         let store = member.and_then(|member| self.market.links.get(&member));
@@ -415,7 +416,7 @@ impl Exchange {
     }
 }
 
-/// Maximum number of messages and bytes that the actions need in the outbox.
+/// Maximum number of entries, and of bytes, that the actions need in the outbox.
 fn room(actions: &LinkActions) -> (usize, usize) {
     let mut sum = (1, 0);
     for action in actions {
@@ -431,7 +432,8 @@ fn room(actions: &LinkActions) -> (usize, usize) {
     sum
 }
 
-/// Masks the proof of the password in an L40, in the journal, and the checksum, which would give the proof away.
+/// Masks the proof of the password of an L40 in the journal. Also masks the checksum, from which the proof could be
+/// computed.
 pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     if let Some(key_value) = key_value_range(frame) {
         outbox.mask_inbound(key_value);
@@ -439,7 +441,7 @@ pub(super) fn mask_proof(frame: &[u8], outbox: &mut Outbox) {
     }
 }
 
-/// The first half of a frame, with a matching length and checksum: the member sees that the message is cut.
+/// The first half of a frame, with a length and a checksum that fit it: the member sees that the message is cut.
 fn half(frame: &[u8]) -> Vec<u8> {
     let len = (frame.len() / 2).max(fixwire_tmp::FRAME_BYTES_LEAST);
     let mut half = frame.get(..len.min(frame.len())).unwrap_or(frame).to_vec();

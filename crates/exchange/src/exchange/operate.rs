@@ -37,13 +37,13 @@ use crate::instrument::{Instrument, units};
 use crate::orders::Order;
 use crate::scripted::Scripted;
 
-/// The symbol in commands that means all instruments.
+/// The symbol that stands for all instruments in commands.
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL, bust EXECID, correct EXECID QTY [@ PRICE], status ORDERID, bulletin TEXT, lock LINE, unlock LINE";
 const QUERIES: &str = "instruments, book SYMBOL, scripts, lines, orders, fills, faults";
 
 impl Exchange {
-    /// Executes a command; returns a sentence about the result.
+    /// Carries out a command; returns a sentence about the result.
     pub(super) fn operate(
         &mut self,
         now: Now,
@@ -123,7 +123,7 @@ impl Exchange {
         let query = core::str::from_utf8(query).map_err(|_| "the query is not UTF-8 text")?;
         let (verb, rest) = first_word(query);
         match verb {
-            // Counters for `fixwire status`.
+            // The counters that `fixwire status` shows.
             "instruments" | "counts" => {
                 let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
                 Ok(traded.map(line).collect())
@@ -165,7 +165,7 @@ impl Exchange {
         }
     }
 
-    /// Cancels or corrects a trade.
+    /// Cancels or corrects a trade on an operator's command.
     fn change_trade(
         &mut self,
         now: Now,
@@ -324,7 +324,7 @@ fn line(instrument: &Instrument) -> String {
     )
 }
 
-/// The state of an instrument, each value with its name.
+/// The state of an instrument, as lines of a name and a value.
 fn figures(instrument: &Instrument) -> String {
     let last = instrument.book.last();
     let last = last.map_or("none".to_string(), |last| shown(instrument.price(last)));
@@ -363,7 +363,7 @@ fn full(error: BodyError) -> String {
     format!("command not executed: {error:?}; try again")
 }
 
-/// Quantity and price of a corrected trade: `30`, or `30 @ 12.40`.
+/// Reads the quantity and price of a corrected trade: `30`, or `30 @ 12.40`.
 fn corrected(words: &str) -> Result<Correction, String> {
     let number = |text: &str| Decimal::parse(text.trim().as_bytes()).ok();
     let (quantity, price) = match words.split_once('@') {

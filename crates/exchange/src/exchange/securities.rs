@@ -1,4 +1,4 @@
-//! Instruments for FIX members: SecurityListRequest(x) and SecurityDefinitionRequest(c).
+//! Lists of instruments for FIX members: SecurityListRequest(x) and SecurityDefinitionRequest(c).
 
 use alloc::format;
 use alloc::string::String;
@@ -30,7 +30,7 @@ pub(super) fn list(
         return Ok(());
     }
     let id = request.get(tag::SECURITY_REQ_ID).unwrap_or_default();
-    // SecurityRequestResult(560): found, not supported, none found.
+    // SecurityRequestResult(560): 0 for found, 1 for not supported, 2 for none found.
     let (result, found) = match request.get(tag::SECURITY_LIST_REQUEST_TYPE) {
         Some(b"4") => (b'0', traded(market).collect()),
         Some(b"0") => match symbol(market, request)? {
@@ -73,9 +73,9 @@ pub(super) fn define(
     outbox: &mut Outbox,
 ) -> Result<(), Refusal> {
     let id = request.get(tag::SECURITY_REQ_ID).unwrap_or_default();
-    // SecurityResponseType(323): accepted, list of securities, rejected, no match.
+    // SecurityResponseType(323): accepted, list of securities, rejected, or no match.
     let (response, found, why) = match request.get(tag::SECURITY_REQUEST_TYPE) {
-        // From FIX 4.4 on, 4 is for SecurityList(y).
+        // From FIX 4.4 on, SecurityResponseType(323) = 4 belongs to SecurityList(y).
         Some(b"3" | b"8") if dialect < Dialect::Fix44 => (b'4', traded(market).collect(), ""),
         Some(b"3" | b"8") => (b'1', traded(market).collect(), ""),
         Some(b"0" | b"1" | b"4") => match symbol(market, request)? {
@@ -115,7 +115,7 @@ pub(super) fn define(
     send(from, b"d", &bodies.collect::<Vec<_>>(), outbox)
 }
 
-/// The instrument of Symbol(55); `None` if it is not traded here.
+/// The instrument with the request's Symbol(55); `None` if the exchange does not trade it.
 fn symbol<'a>(
     market: &'a Market,
     request: &Message<'_>,
@@ -130,7 +130,8 @@ fn traded(market: &Market) -> impl Iterator<Item = &Instrument> {
     market.instruments.iter().filter(|it| !it.is_gone)
 }
 
-/// An instrument with its tick, lot, price band and legs; a Text(58) has them where the message has no fields for them.
+/// Writes an instrument with its tick, lot, price band and legs. Text(58) has those for which the message has no
+/// fields.
 fn put_instrument(dialect: Dialect, in_list: bool, instrument: &Instrument, out: &mut FieldWriter) {
     out.put(tag::SYMBOL, instrument.symbol.as_bytes());
     if instrument.legs.is_some() && dialect > Dialect::Fix42 {

@@ -85,7 +85,7 @@ impl Exchange {
         }
     }
 
-    /// Reports changed states to members; false if the outbox had no room for all.
+    /// Reports changed states to members; returns false if the outbox had no room for all of them.
     pub(super) fn report_watches(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         let mut is_done = true;
         for at in 0..self.watches.len() {
@@ -117,7 +117,8 @@ impl Exchange {
             .retain(|watch| watch.to != of || !watch.watched.is_replaced_by(new));
     }
 
-    /// The state of a symbol; for all symbols, the most open state: continuous, auction, halted, closed.
+    /// The state of a symbol. For all symbols, the most open of their states, in the order continuous, auction, halted,
+    /// closed.
     fn watched_state(&self, watched: &Watched) -> Option<BookState> {
         let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
         if let Watched::Symbol { symbol, .. } = watched {
@@ -135,7 +136,7 @@ impl Exchange {
             })
     }
 
-    /// Writes the state of a watch; false if the outbox has no room.
+    /// Writes the state of a subscription; returns false if the outbox has no room.
     fn say_state(&mut self, now: Now, watch: &Watch, outbox: &mut Outbox) -> bool {
         match &watch.watched {
             Watched::Symbol { id, symbol } => {
@@ -171,7 +172,7 @@ impl Exchange {
     }
 }
 
-/// The state in R12, which has no value for a halt.
+/// The state as an R12 has it: TMP has no value for a halt.
 fn trade_status(state: Option<BookState>) -> TradeStatus {
     match state {
         Some(BookState::Continuous) => TradeStatus::Open,
@@ -180,7 +181,7 @@ fn trade_status(state: Option<BookState>) -> TradeStatus {
     }
 }
 
-/// SecurityTradingStatus(326): ready to trade, pre-open, trading halt, not available for trading, unknown.
+/// SecurityTradingStatus(326): Ready to trade, Pre-open, Trading halt, Not available for trading, or Unknown.
 fn trading_status(state: Option<BookState>) -> u64 {
     match state {
         Some(BookState::Continuous) => 17,
@@ -191,7 +192,7 @@ fn trading_status(state: Option<BookState>) -> u64 {
     }
 }
 
-/// TradSesStatus(340): open, pre-open, halted, closed, unknown.
+/// TradSesStatus(340): Open, Pre-Open, Halted, Closed, or Unknown.
 fn session_status(state: Option<BookState>) -> u64 {
     match state {
         Some(BookState::Continuous) => 2,

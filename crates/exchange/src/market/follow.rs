@@ -75,7 +75,7 @@ impl Market {
         Ok(())
     }
 
-    /// Continues an order whose next step is due.
+    /// Continues an order at its next step, which is due.
     pub(super) fn step(&mut self, at: Timestamp, id: u64) {
         let waits = |it: &&mut Scripted| it.until.is_some();
         if let Some(scripted) = self.scripted.get_mut(id).filter(waits) {
@@ -112,7 +112,7 @@ impl Market {
         self.follow(request.at, id);
     }
 
-    /// Executes the steps of an order up to a wait, then answers requests without a step.
+    /// Carries out the steps of an order up to a wait, then answers requests for which there is no step.
     fn follow(&mut self, at: Timestamp, id: u64) {
         self.restate_pending(id);
         while let Some(step) = self.scripted.get(id).and_then(Scripted::step).cloned() {
@@ -137,7 +137,7 @@ impl Market {
         }
     }
 
-    /// Executes one step; `false` when it waits.
+    /// Carries out one step; returns `false` when the step waits.
     fn take(&mut self, at: Timestamp, id: u64, step: &ScriptStep) -> bool {
         match step {
             ScriptStep::Pending => self.report(at, id, &Said::of(Kind::PendingNew)),
@@ -209,12 +209,12 @@ impl Market {
         self.report_trade(at, id, (lots, ticks), Entry::default());
     }
 
-    /// The place of the last fill of an order.
+    /// The index of the last fill of an order.
     fn last_fill(&self, id: u64) -> Option<usize> {
         self.orders.get(id)?.fills.len().checked_sub(1)
     }
 
-    /// Restates the order.
+    /// Restates an order, with another quantity or price if given.
     fn restate(
         &mut self,
         at: Timestamp,
@@ -405,7 +405,7 @@ impl Market {
         self.drop_script(at, id);
     }
 
-    /// Marks the order as reported: as new, or filled.
+    /// Records that the order was reported as new or filled.
     fn set_new(&mut self, id: u64) {
         if let Some(scripted) = self.scripted.get_mut(id) {
             scripted.is_new = true;
@@ -421,7 +421,7 @@ impl Market {
         }
     }
 
-    /// Changes the sums of an order by lots, and by ticks times lots.
+    /// Changes the filled quantity of an order by lots, and its value by ticks times lots.
     pub(super) fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
         if let Some(order) = self.orders.get_mut(id) {
             let filled = i128::from(order.filled) + lots;
@@ -443,7 +443,7 @@ impl Market {
     }
 }
 
-/// The request that the fields belong to.
+/// Builds the request again to which these fields belong.
 fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberRequest<'_> {
     MemberRequest {
         member,
@@ -456,7 +456,7 @@ fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> MemberR
     }
 }
 
-/// A quantity in lots. That it is a multiple was checked when the script was read.
+/// A quantity in lots; that it is a multiple of the lot was checked when the script was read.
 pub(super) fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
     let lots = units(quantity, instrument.lot).unwrap_or_default();
     u64::try_from(lots).unwrap_or_default()

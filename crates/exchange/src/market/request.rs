@@ -59,7 +59,7 @@ impl Market {
         self.settle(request.at, index, &events, None);
     }
 
-    /// Whether a new order has a duplicate ClOrdID; then it is rejected here.
+    /// Whether the ClOrdID of a new order was used before; if so, answers the order.
     pub(super) fn is_known(&mut self, request: &MemberRequest<'_>) -> bool {
         let fields = request.fields;
         let cl_ord_id = fields.text(tag::CL_ORD_ID);
@@ -76,7 +76,7 @@ impl Market {
         true
     }
 
-    /// The order of a request: its instrument, its data, and the order for the book.
+    /// Checks a new order; returns the index of its instrument, its data, and the order for the book.
     pub(super) fn accept(
         &self,
         request: &MemberRequest<'_>,
@@ -207,7 +207,7 @@ impl Market {
         self.settle(request.at, index, &events, Some(cause));
     }
 
-    /// The terms of a replace. Fields that cannot change must equal the order's fields.
+    /// The terms of a replace; fields that a replace cannot change must equal the fields of the order.
     pub(super) fn change(
         &self,
         request: &MemberRequest<'_>,
@@ -240,7 +240,7 @@ impl Market {
             let text = format!("Too many replaces of the order (limit {IDS_MAX}): cancel it");
             return Err((Why::Other, text));
         }
-        // Once it is triggered its stop price has no effect.
+        // Once an order is triggered, its stop price has no effect.
         let waits = instrument
             .book
             .order(id)
@@ -256,7 +256,7 @@ impl Market {
         Ok((terms, change))
     }
 
-    /// The open order of a cancel or replace, and the index of its instrument.
+    /// The open order that a cancel or replace names, and the index of its instrument.
     fn named(&self, request: &MemberRequest<'_>) -> Result<(u64, usize), Objection> {
         let fields = request.fields;
         let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
@@ -287,7 +287,7 @@ impl Market {
         Ok((order.id, order.instrument as usize))
     }
 
-    /// Why a request for a closed order is rejected.
+    /// Why a request is rejected if its order is closed; `None` if the order is open.
     pub(super) fn too_late(&self, id: u64) -> Option<Objection> {
         let what = match self.orders.get(id)?.closed? {
             b'2' => "filled",
@@ -318,7 +318,7 @@ impl Market {
     fn mass_cancel(&mut self, request: &MemberRequest<'_>) {
         let time = self.time(request.member, request.at);
         let dialect = self.dialect(request.member);
-        // The report has an OrderID of its own.
+        // The OrderMassCancelReport(r) has its own OrderID(37).
         self.last_order += 1;
         let number = self.last_order;
         let chosen = self.chosen(request, tag::MASS_CANCEL_REQUEST_TYPE, b"1");
@@ -358,7 +358,7 @@ impl Market {
 
     fn mass_status(&mut self, request: &MemberRequest<'_>) {
         let mut more = FieldWriter::default();
-        // Reports of FIX 4.3 neither name the request nor count themselves.
+        // Reports of FIX 4.3 neither name the request nor give the number of reports.
         let counts = self.dialect(request.member) >= Dialect::Fix44;
         if counts {
             let id = request.fields.text(tag::MASS_STATUS_REQ_ID);
@@ -401,8 +401,8 @@ impl Market {
         }
     }
 
-    /// The open orders of a member that a mass request selects, in the order of their ids: all of them, or the orders
-    /// of a symbol. On error, the reason (MassCancelRejectReason(532)) and the text.
+    /// The open orders of a member that a mass request selects, by ascending id: all, or those in a symbol. An error
+    /// has MassCancelRejectReason(532) and the text.
     fn chosen(
         &self,
         request: &MemberRequest<'_>,
@@ -436,7 +436,7 @@ impl Market {
             .collect())
     }
 
-    /// Rejects a new order: it gets an OrderID and an ExecID, and is not remembered.
+    /// Rejects a new order: the report has an OrderID and an ExecID, but the order is not remembered.
     pub(super) fn reject(&mut self, request: &MemberRequest<'_>, (why, text): Objection) {
         self.last_order += 1;
         self.last_exec += 1;

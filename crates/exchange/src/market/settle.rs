@@ -12,7 +12,7 @@ use crate::outgoing::Report;
 use crate::report::{self, Entry, Said};
 use crate::spread::{self, LegTrade};
 
-/// The causing request: its ClOrdID(11), and the order's ClOrdID(11) before it.
+/// The request that causes events: its ClOrdID(11), and the ClOrdID(11) that the order had before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cause<'a> {
     pub(super) cl_ord_id: &'a [u8],
@@ -20,7 +20,7 @@ pub(super) struct Cause<'a> {
 }
 
 impl Market {
-    /// Reports the events of an instrument's book, in order. Rejected requests are handled elsewhere.
+    /// Reports the events of an instrument's book to members, in order. Rejected requests are reported elsewhere.
     pub(super) fn settle(
         &mut self,
         at: Timestamp,
@@ -34,7 +34,7 @@ impl Market {
         for (place, event) in events.iter().enumerate() {
             let entry = |id: u64| self.entry(events, place, id);
             match *event {
-                // The first trade, or the deletion, acknowledges it.
+                // The report of the first trade, or of the deletion, also acknowledges the order.
                 BookEvent::Accepted { id } if entry(id).acknowledges => {}
                 BookEvent::Cancelled { id, .. } if entry(id).ends => {}
                 BookEvent::Accepted { id } => self.report(at, id, &Said::of(Kind::New)),
@@ -62,7 +62,7 @@ impl Market {
                 } => {
                     self.instruments[index].count_trade(price, quantity);
                     let [mut first, mut second] = [(buy, buy_leaves), (sell, sell_leaves)];
-                    // The resting order is reported first.
+                    // The order that was in the book is reported first.
                     if aggressor == Some(Side::Buy) {
                         core::mem::swap(&mut first, &mut second);
                     }
@@ -132,7 +132,7 @@ impl Market {
     /// Reports a trade of an order, and for a spread also its legs.
     pub(super) fn report_trade(&mut self, at: Timestamp, id: u64, last: (u64, i64), entry: Entry) {
         let legs = self.leg_trades(id, last);
-        // The id of its report, before those of its legs.
+        // ExecID of the trade's report; the reports of the legs have the next ExecIDs.
         let exec_id = self.last_exec + 1;
         if let Some(order) = self.orders.get_mut(id) {
             let (lots, ticks) = last;
@@ -210,7 +210,7 @@ impl Market {
         self.report(at, id, &said);
     }
 
-    /// Writes a report on an order to its member. A status report is not an execution and gets no ExecID.
+    /// Writes a report on an order to its member. A status report gets no ExecID, since it is no execution.
     pub(super) fn report(&mut self, at: Timestamp, id: u64, said: &Said<'_>) {
         let Some(order) = self.orders.get(id) else {
             return;
@@ -235,7 +235,7 @@ impl Market {
         }
     }
 
-    /// Queues a message.
+    /// Queues a message to a member.
     pub(super) fn tell(&mut self, member: u32, msg_type: u8, body: Vec<u8>) {
         self.waiting.push_back(Report {
             member,
@@ -245,7 +245,7 @@ impl Market {
     }
 }
 
-/// Text(58) for an order not cancelled by its owner.
+/// Text(58) for an order that was not cancelled by its member.
 fn words(reason: CancelReason) -> &'static str {
     match reason {
         CancelReason::Requested => "",

@@ -1,11 +1,11 @@
-//! What the books have done since the last update of market data.
+//! Changes of the books since the last update of market data.
 
 use alloc::vec::Vec;
 
 use fixwire_book::BookEvent;
 use fixwire_protocol::Timestamp;
 
-/// A trade, as published.
+/// A trade, as market data has it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TapeTrade {
     pub(crate) instrument: u32,

@@ -10,7 +10,7 @@ use crate::fields::RequestFields;
 use crate::instrument::{Instrument, Unfit, units};
 use crate::report::display_tag;
 
-/// Why a request is rejected, with its Text(58).
+/// Why a request is rejected, and the Text(58) for it.
 pub(super) type Objection = (Why, String);
 
 /// The terms of an order, in ticks and lots.

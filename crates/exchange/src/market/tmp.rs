@@ -42,7 +42,7 @@ impl Market {
         let ticket = TmpTicket::read(request.fields.text(tag::CL_ORD_ID));
         ticket.is_some_and(|it| {
             let sides = match it.quote_side {
-                // The other side of the same quote may be there.
+                // The broker may already have the other side of the same quote.
                 Some(side) => [side, side],
                 None => [TmpSide::BUY, TmpSide::SELL],
             };
@@ -65,7 +65,7 @@ impl Market {
         self.report(request.at, id, &said);
     }
 
-    /// Rejects a request before it reaches a book, with the status in OrdRejReason(103).
+    /// Rejects a request that reaches no book; OrdRejReason(103) has the status.
     pub(super) fn tmp_refuse(&mut self, request: &MemberRequest<'_>) {
         let exec_id = self.next_exec();
         if let Some((via, frame)) = reports::refused(request.fields, exec_id) {
@@ -73,13 +73,13 @@ impl Market {
         }
     }
 
-    /// The ExecID of a reject: each report has an ExecID, including R03.
+    /// The ExecID of a reject: each report has one, an R03 too.
     fn next_exec(&mut self) -> u64 {
         self.last_exec += 1;
         self.last_exec
     }
 
-    /// Sends R03 for a new order, or for an unknown order.
+    /// Sends an R03 for a new order, or for a request about an unknown order.
     pub(super) fn tmp_reject(
         &mut self,
         request: &MemberRequest<'_>,
@@ -105,7 +105,7 @@ impl Market {
         let status = match (why, order.and_then(|order| order.closed)) {
             (Why::TooLate, Some(b'2')) => TmpStatus::FILLED,
             (Why::TooLate, Some(_)) => TmpStatus::CANCELLED,
-            // A script has filled it meanwhile.
+            // A script has filled the order in the meantime.
             (Why::TooLate, None) => TmpStatus::QUANTITY,
             _ => {
                 let code = Dialect::Tmp.cxl_rej_reason(why);
@@ -116,8 +116,8 @@ impl Market {
         self.tmp_reject(request, status, exec_id);
     }
 
-    /// Rebuilds a request of a TMP member when a script answers it: its order may have changed since the request
-    /// arrived. `None` for other members.
+    /// Builds a request of a TMP member again when a script answers it, since the order may have changed after the
+    /// request arrived. `None` for members that do not use TMP.
     pub(super) fn tmp_asked(&self, id: u64, fields: &[u8]) -> Option<(Asking, Box<[u8]>)> {
         let order = self.orders.get(id)?;
         if self.dialect(order.member) != Dialect::Tmp {

@@ -1,4 +1,4 @@
-//! Trades that are cancelled or corrected: by a script or by an operator.
+//! Busts and corrections of trades, by a script or by an operator.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ use crate::report::Said;
 use crate::state::{QueuedOrder, in_book};
 
 impl Market {
-    /// The order, and the index of its trade, with this ExecID(17).
+    /// The order that has a trade with this ExecID(17), and the index of the trade.
     pub(crate) fn trade(&self, exec_id: u64) -> Option<(u64, usize)> {
         self.orders.iter().find_map(|order| {
             let place = order.fills.iter().position(|it| it.exec_id == exec_id)?;
@@ -24,7 +24,7 @@ impl Market {
         })
     }
 
-    /// Why this trade cannot be cancelled, or corrected to this quantity and price.
+    /// Why a trade cannot be cancelled, or cannot be corrected to this quantity and price; `None` if it can.
     pub(crate) fn cannot_change(
         &self,
         exec_id: u64,

@@ -19,13 +19,13 @@ const SECOND: u64 = 1_000_000_000;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Trader {
     pub(crate) terms: TraderTerms,
-    /// The state of its generator.
+    /// The state of the trader's random number generator.
     pub(crate) random: u64,
-    /// Its best bid, in ticks; its best offer is the spread above.
+    /// The trader's best bid, in ticks; its best offer is higher by the spread.
     pub(crate) bid: i64,
-    /// OrderIDs of its quotes. Some may have traded since its last step.
+    /// OrderIDs of the trader's quotes. Some may have traded since the last step.
     pub(crate) quotes: Vec<u64>,
-    /// Time of its next step.
+    /// Time of the trader's next step.
     pub(crate) due: Timestamp,
 }
 
@@ -40,7 +40,7 @@ impl Trader {
         }
     }
 
-    /// Cancels its quotes.
+    /// Cancels the quotes of the trader.
     pub(super) fn leave(&mut self, book: &mut Book, sink: &mut impl FnMut(BookEvent)) {
         for id in self.quotes.drain(..) {
             if book.order(id).is_some() {
@@ -72,7 +72,7 @@ impl Trader {
         self.random = random.state();
     }
 
-    /// Moves the price by at most `volatility`; it turns at the limits.
+    /// Moves the price by at most `volatility`; at its limits the price moves back.
     fn walk(&mut self, random: &mut Random) {
         let TraderTerms {
             volatility,
@@ -93,7 +93,7 @@ impl Trader {
         self.bid = bid.clamp(lowest, highest);
     }
 
-    /// The prices of a side, the best first.
+    /// The prices that the trader quotes on one side, the best first.
     fn prices(&self, side: Side) -> impl Iterator<Item = i64> + use<> {
         let levels = i64::from(self.terms.levels);
         let (best, step) = match side {
@@ -103,7 +103,7 @@ impl Trader {
         (0..levels).map(move |level| best + step * level)
     }
 
-    /// Cancels quotes at other prices, and enters the missing ones.
+    /// Cancels the quotes at other prices, and enters the quotes that are missing.
     fn quote(
         &mut self,
         random: &mut Random,
@@ -142,7 +142,7 @@ impl Trader {
         self.quotes = kept;
     }
 
-    /// Trades with the other side, at most at the price of its own last quote.
+    /// Trades with orders on the other side, at most up to the price of the trader's own last quote.
     fn take(
         &mut self,
         random: &mut Random,

@@ -13,14 +13,14 @@ use crate::tmp::store::KEPT_MAX;
 /// The last reports of TMP orders, in the order of their rpt_seq. Only notes change it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ReportCopies {
-    /// Number of reports removed from the beginning.
+    /// Number of reports that were removed from the beginning.
     pub(crate) removed: u64,
-    /// The member that received each report, and the R02.
+    /// Each report as an R02, with the member that received it.
     pub(crate) reports: VecDeque<(u32, Box<[u8]>)>,
 }
 
 impl ReportCopies {
-    /// Keeps a report; R06 has no room for the symbol of an R32.
+    /// Keeps a report of an R02; an R06 has no room for the symbol of an R32.
     pub(crate) fn keep(&mut self, member: u32, frame: &[u8]) {
         if report(frame).is_none() {
             return;
@@ -40,8 +40,8 @@ impl ReportCopies {
         self.removed + self.reports.partition_point(is_before) as u64
     }
 
-    /// The report at a position and the member that received it. Moves the position from a removed report to the
-    /// first kept one.
+    /// The report at a position, and the member that received it. If that report was removed, `place` moves to the
+    /// first report that is kept.
     pub(crate) fn get(&self, place: &mut u64) -> Option<(u32, R02)> {
         *place = (*place).max(self.removed);
         let at = usize::try_from(*place - self.removed).ok()?;
@@ -64,9 +64,9 @@ pub(crate) struct CopySubscription {
     pub(crate) member: u16,
     /// Position of the next report.
     pub(crate) next: u64,
-    /// Time until which a fault holds the next copy.
+    /// Time until which a fault holds the next copy back.
     pub(crate) until: Option<Mono>,
-    /// A copy that a fault reorders: it is sent after the next copy.
+    /// A copy that a fault sends after the next copy.
     pub(crate) behind: Option<R06>,
 }
 

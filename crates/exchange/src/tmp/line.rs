@@ -35,16 +35,16 @@ impl ExchangeTmpLine {
 pub(crate) struct TmpLine {
     pub(crate) name: String,
     pub(crate) settings: ExchangeLinkSettings,
-    /// Made of the numbers in the notes when it is used first.
+    /// The link; `None` until it is used. It begins with the MsgSeqNums of the notes.
     pub(crate) link: Option<LinkExchange>,
     /// CancelOrderSec of the last login: the exchange refuses orders that are older than this number of seconds; 0:
     /// never.
     pub(crate) cancel_order_sec: u8,
     /// The last warning, or the reason of the last disconnect.
     pub(crate) last: String,
-    /// Why the exchange refuses the member, for the event of the disconnect.
+    /// Why the exchange refused the member, for the event about the disconnect.
     pub(crate) refused: Option<&'static str>,
-    /// A pending disconnect that had no room in the outbox yet.
+    /// The reason of a disconnect for which the outbox has had no room yet.
     pub(crate) ending: Option<Hangup>,
     /// Arrival time of the last accepted R13.
     pub(crate) asked: Option<Mono>,
@@ -70,20 +70,19 @@ impl TmpLine {
         matches!(code, ApCode::DROP_COPY | ApCode::CLEARING_MEMBER)
     }
 
-    /// The link; made from these MsgSeqNums at its first use.
+    /// The link; at its first use it is created with these MsgSeqNums.
     pub(crate) fn link(&mut self, numbers: LinkNumbers) -> &mut LinkExchange {
         let settings = &self.settings;
         self.link
             .get_or_insert_with(|| LinkExchange::new(settings.clone(), numbers))
     }
 
-    /// The link, if it was used.
+    /// The link, if it was used since the start.
     pub(crate) fn used(&mut self) -> Option<&mut LinkExchange> {
         self.link.as_mut()
     }
 
-    /// Returns the link, whose connection is about to close, to the MsgSeqNums of the notes, since it may be ahead
-    /// of them.
+    /// Sets the link, whose connection is about to close, back to the MsgSeqNums of the notes: it may be ahead of them.
     pub(crate) fn rewind(&mut self, numbers: LinkNumbers) {
         if let Some(link) = &mut self.link {
             link.rewind(numbers);
@@ -98,7 +97,7 @@ impl TmpLine {
         }
     }
 
-    /// A line of text for operators.
+    /// The state of the line as one line of text for operators.
     pub(crate) fn shown(&self, numbers: LinkNumbers) -> String {
         let state = self.link.as_ref().map(LinkExchange::state);
         let state = state.unwrap_or_default();
@@ -115,7 +114,7 @@ impl TmpLine {
         )
     }
 
-    /// Why the connection is closed, for an event; the whole sentence is kept for the query `lines`.
+    /// The reason of a closed connection for an event; the whole sentence is kept for the query `lines`.
     pub(crate) fn end(&mut self, end: &LinkEnd) -> &'static str {
         self.last = end.to_string();
         let refused = self.refused.take();

@@ -22,19 +22,19 @@ const OVER_TMP: u8 = 1;
 /// `target_id` of R02 and R32: the report is for a trading line.
 const TO_TRADER: u8 = 4;
 
-/// A report: the receiving member, its MsgType in faults and checkpoints, the frame.
+/// A report: the member that gets it, its MsgType for faults and checkpoints, and its frame.
 pub(crate) type TmpReport = (u32, u8, Vec<u8>);
 
-/// Numbers of a report that depend on its kind.
+/// Values of a report that depend on what has happened to the order.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     exec_type: TmpExecType,
     status: TmpStatus,
-    /// Remaining lots before the event.
+    /// Lots that remained before the event.
     before: u64,
 }
 
-/// A report on an order. `None` when TMP has no message for it.
+/// A report on an order; `None` when TMP has no message for it.
 pub(crate) fn execution(
     order: &Order,
     instrument: &Instrument,
@@ -43,10 +43,10 @@ pub(crate) fn execution(
     said: &Said<'_>,
 ) -> Option<TmpReport> {
     let current = TmpTicket::read(order.cl_ord_id())?;
-    // What is said of a request is said in its words, whether it has changed the order or not.
+    // A report about a request has the values of this request, whether the request has changed the order or not.
     let asked = said.cl_ord_id.and_then(TmpTicket::read);
     let ticket = match said.kind {
-        // A script says it of the order, whichever changes it has accepted before.
+        // A script reports this about the order itself, whichever changes it has accepted before.
         Kind::New | Kind::Rejected => entered(order).unwrap_or(current),
         _ => asked.unwrap_or(current),
     };
@@ -74,7 +74,7 @@ pub(crate) fn execution(
             let before = if said.entry.ends { rest } else { left };
             (ticket.home, fill(status, before.saturating_add(last)))
         }
-        // The exchange deletes the rest: a fill of nothing after which nothing is left.
+        // The exchange deletes the rest: the report is a fill of quantity 0, after which nothing is left.
         Kind::Canceled | Kind::Expired | Kind::DoneForDay => {
             (ticket.home, fill(deleted(order), rest))
         }
@@ -107,7 +107,7 @@ pub(crate) fn execution(
     Some((to, b'8', frame))
 }
 
-/// The ticket that has entered an order.
+/// The ticket of the request that entered the order.
 fn entered(order: &Order) -> Option<TmpTicket> {
     order.ids.get(1).and_then(|id| TmpTicket::read(id))
 }
@@ -129,7 +129,7 @@ fn fill(status: TmpStatus, before: u64) -> Change {
     }
 }
 
-/// Status when the exchange deletes the remaining quantity of an order.
+/// Status of a report that the exchange has deleted the remaining quantity of an order.
 fn deleted(order: &Order) -> TmpStatus {
     match order.time_in_force {
         b'3' if order.filled == 0 => TmpStatus::IOC_KILLED,
@@ -166,7 +166,7 @@ fn venue_execution<const SYMBOL: usize>(
         .notional
         .saturating_mul(i128::from(instrument.tick.mantissa))
         .saturating_mul(i128::from(instrument.lot.mantissa));
-    // A fill of a single product has no legs.
+    // A fill of an instrument that is no spread has no legs.
     let legs = of_legs.unwrap_or_default();
     Some(VenueExecution {
         status: change.status,
@@ -198,15 +198,15 @@ fn venue_execution<const SYMBOL: usize>(
         org_trans_time: time(entered.map_or(ticket.at, |it| it.at)),
         transact_time: time(at.0.max(0).cast_unsigned()),
         target_id: TO_TRADER,
-        // The low halves: they are unique for more reports than a day has. Each report has a number of its own.
+        // The low 32 bits of the ExecID: unique for more reports than there are in a day, and each report has its own
+        // ExecID.
         uniq_id: exec_id as u32,
         rpt_seq: exec_id as u32,
         protocol_type: OVER_TMP,
     })
 }
 
-/// R03 for a request that is rejected before it reaches a book, with the status in OrdRejReason(103), and the
-/// receiving member.
+/// The R03 for a request that reaches no book, and the member that gets it; OrdRejReason(103) has the status.
 pub(crate) fn refused(fields: RequestFields<'_>, exec_id: u64) -> Option<(u32, Vec<u8>)> {
     let ticket = TmpTicket::read(fields.text(tag::CL_ORD_ID))?;
     let status = fields.get(tag::ORD_REJ_REASON).and_then(number);
@@ -216,7 +216,7 @@ pub(crate) fn refused(fields: RequestFields<'_>, exec_id: u64) -> Option<(u32, V
     Some((ticket.via, reject(&ticket, status, side, exec_id)))
 }
 
-/// R03 for the request of a ticket.
+/// The R03 for the request of a ticket, and the member that gets it.
 pub(crate) fn reject(
     ticket: &TmpTicket,
     status: TmpStatus,
@@ -235,7 +235,7 @@ pub(crate) fn reject(
     })
 }
 
-/// Makes the short form of an R02 or R32, for lines that get R22; other frames do not change.
+/// Converts an R02 or R32 to its short form for lines that get R22; leaves other frames unchanged.
 pub(crate) fn shorten(frame: &mut Vec<u8>) {
     let short = TmpFrame::read(frame)
         .ok()
@@ -249,16 +249,16 @@ pub(crate) fn shorten(frame: &mut Vec<u8>) {
     }
 }
 
-/// A frame with an empty header, which the link writes.
+/// A message as a frame with an empty header; the link writes the header.
 pub(crate) fn encode<'a, T: TmpLayout<'a>>(message: &T) -> Vec<u8> {
     let mut frame = alloc::vec![0; T::SIZE];
-    // It has no data, so that it fits.
+    // The message has no data of variable length, so it fits.
     let encoded = message.encode(&TmpHeader::default(), &mut frame);
     debug_assert_eq!(encoded, Ok(T::SIZE));
     frame
 }
 
-/// Side(54) in TMP.
+/// The TMP value for Side(54).
 pub(crate) fn side(side: u8) -> TmpSide {
     match side {
         b'1' => TmpSide::BUY,
@@ -276,7 +276,7 @@ fn price(ticks: i64, instrument: &Instrument) -> i32 {
     wire_price(instrument.price(ticks))
 }
 
-/// A price as TMP writes it. A spread has the decimals of its legs.
+/// A price in TMP, whose unit is the last decimal of the tick. A spread has the decimals of its legs.
 fn wire_price(price: Decimal) -> i32 {
     let price = price.mantissa;
     i32::try_from(price).unwrap_or(if price < 0 { i32::MIN } else { i32::MAX })

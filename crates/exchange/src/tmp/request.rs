@@ -1,4 +1,4 @@
-//! Requests of TMP members in the form of notes.
+//! Requests of TMP members, converted to the form of notes.
 
 use alloc::vec::Vec;
 
@@ -28,7 +28,7 @@ pub(crate) struct TmpRequest {
     pub(crate) fields: Vec<u8>,
 }
 
-/// The line from which a request arrived.
+/// The line on which a request arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmpAsker {
     pub(crate) member: u32,
@@ -72,7 +72,7 @@ pub(crate) fn refused<const SYMBOL: usize>(
     rejected(&ticket(from, entry), entry.side, status)
 }
 
-/// The two orders of an R09 or R39, or their rejects; with a status both are rejected. Each side is a separate
+/// The two orders of an R09 or R39, or their rejects; if `status` is given, both are rejected. Each side is a separate
 /// limit order.
 pub(crate) fn quote<const SYMBOL: usize>(
     market: &Market,
@@ -131,7 +131,7 @@ fn new_order<const SYMBOL: usize>(
     let index = market.instrument(text(entry)?).ok_or(TmpStatus::PRODUCT)?;
     let instrument = &market.instruments[index];
     if instrument.lot.scale != 0 {
-        // A quantity of TMP is a whole number.
+        // A quantity over TMP is a whole number, so the lot must be one too.
         return Err(TmpStatus::PRODUCT);
     }
     if entry.side.name().is_none() {
@@ -186,7 +186,7 @@ fn new_order<const SYMBOL: usize>(
     })
 }
 
-/// A change, cancel or query of an order.
+/// A replace, cancel or query of an order.
 fn change<const SYMBOL: usize>(
     market: &Market,
     from: &TmpAsker,
@@ -213,8 +213,8 @@ fn change<const SYMBOL: usize>(
     })
 }
 
-/// The change or cancel of a ticket, for an order in its current state: MsgType and fields. It is computed again
-/// when a script answers it later.
+/// MsgType and fields of the replace or cancel that a ticket stands for, for an order in its present state. They are
+/// computed again when a script answers the request later.
 pub(crate) fn changed(
     order: &Order,
     instrument: &Instrument,
@@ -269,7 +269,7 @@ pub(crate) fn changed(
             new_price = asked_price;
             RequestMsgType::Replace
         }
-        // A cancel, or too late.
+        // A cancel, or a change that comes too late.
         _ => RequestMsgType::Cancel,
     };
     let mut fields = FieldWriter::default();
@@ -321,7 +321,7 @@ fn ticket<const SYMBOL: usize>(from: &TmpAsker, entry: &OrderEntry<SYMBOL>) -> T
     }
 }
 
-/// The text of a symbol. A symbol of numbers refers to a product list, which the exchange lacks.
+/// The symbol of a request as text. A symbol in numbers would need a product list, which the exchange does not have.
 fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpStatus> {
     match TmpSymbol::read(entry.symbol_type, &entry.symbol) {
         Ok(TmpSymbol::Text(text)) => Ok(text),
@@ -329,7 +329,8 @@ fn text<const SYMBOL: usize>(entry: &OrderEntry<SYMBOL>) -> Result<&[u8], TmpSta
     }
 }
 
-/// The limit of a market order with protection: the best price of the other side, or the last price, or the reference.
+/// The limit price of a market order with protection: the best price of the other side, else the last price, else the
+/// reference price.
 fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     let book = &instrument.book;
     let other = if side == TmpSide::BUY {
@@ -342,7 +343,7 @@ fn protected(instrument: &Instrument, side: TmpSide) -> Option<Decimal> {
     Some(instrument.price(ticks))
 }
 
-/// A price of TMP: its unit is the last decimal of the tick.
+/// A price in TMP as a decimal; its unit is the last decimal of the tick.
 fn price(price: i32, instrument: &Instrument) -> Decimal {
     Decimal {
         mantissa: i64::from(price),

@@ -1,4 +1,5 @@
-//! The state of a TMP line that outlives its connection: MsgSeqNums, and frames that a login may request.
+//! The state of a TMP line that is kept after its connection closes: MsgSeqNums, and frames that a login may request
+//! again.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -6,7 +7,7 @@ use alloc::vec::Vec;
 
 use fixwire_tmp::{LinkNumbers, ResendStore};
 
-/// Maximum number of frames kept for a line. A login that requests an older frame is refused with status 99.
+/// Maximum number of frames that are kept for a line. A login that requests an older frame is refused with status 99.
 pub(crate) const KEPT_MAX: usize = 1_000_000;
 
 /// MsgSeqNums and kept frames of a TMP line. Only notes change them.
@@ -14,7 +15,7 @@ pub(crate) const KEPT_MAX: usize = 1_000_000;
 pub(crate) struct TmpStore {
     /// The last MsgSeqNum received.
     pub(crate) inbound: u32,
-    /// The last MsgSeqNum sent, which the last frame has.
+    /// The last MsgSeqNum sent, which is the MsgSeqNum of the last kept frame.
     pub(crate) outbound: u32,
     pub(crate) frames: VecDeque<Box<[u8]>>,
 }
@@ -27,7 +28,7 @@ impl TmpStore {
         }
     }
 
-    /// Keeps a frame; `None` if its MsgSeqNum is not the next MsgSeqNum.
+    /// Keeps a frame; `None` if its MsgSeqNum does not follow the last one.
     pub(crate) fn keep(&mut self, msg_seq_num: u32, frame: &[u8]) -> Option<()> {
         if self.outbound.checked_add(1)? != msg_seq_num {
             return None;
@@ -47,7 +48,7 @@ impl TmpStore {
     }
 }
 
-/// The frames of a line, for its login.
+/// The kept frames of a line, from which a login gets what it requests.
 pub(crate) struct KeptFrames<'a>(pub(crate) Option<&'a TmpStore>);
 
 impl ResendStore for KeptFrames<'_> {

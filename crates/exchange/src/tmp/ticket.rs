@@ -1,4 +1,4 @@
-//! A ticket: the data of a TMP member's request in addition to the terms of its order, encoded as a ClOrdID.
+//! A ticket: values of a TMP member's request that are not terms of its order, encoded as a ClOrdID.
 //!
 //! The first ClOrdID of a TMP member's order has its broker and order number, the second is the ticket of the R01
 //! that entered it, and one ticket for each successful change follows. Reports are made from the last ticket. The
@@ -10,15 +10,16 @@ use fixwire_tmp::{
     TmpExecType, TmpOrdType, TmpPositionEffect, TmpSide, TmpStatus, TmpSymbolType, TmpTimeInForce,
 };
 
-/// Length of a ticket in bytes; a side of a quote has one more. Notes have two hexadecimal digits for each byte.
+/// Length of a ticket in bytes; the ticket of one side of a quote has one byte more. In notes, each byte is two
+/// hexadecimal digits.
 const BYTES: usize = 50;
 
-/// Data of a TMP member's request in addition to the terms of its order.
+/// Values of a TMP member's request that are not terms of its order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct TmpTicket {
     /// The member that sent the request and gets the answer.
     pub(crate) via: u32,
-    /// The member that gets later fills.
+    /// The member that gets the reports of later fills.
     pub(crate) home: u32,
     pub(crate) exec_type: TmpExecType,
     pub(crate) cm_id: u16,

@@ -1,4 +1,4 @@
-//! A book as published, and what has changed since it was published.
+//! A book as a member has it, and the changes since then.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::fields::FieldWriter;
 use crate::instrument::{DayTrades, Instrument};
 use crate::market::tape::TapeTrade;
 
-/// Maximum number of entries of a side, also when a member requests the full book.
+/// Maximum number of entries on each side, also when a member requests the full book.
 pub(crate) const DEPTH_MAX: usize = 500;
 
 bytes! {
@@ -51,7 +51,7 @@ bytes! {
 pub(crate) struct FeedTerms {
     /// Maximum number of entries of a side.
     pub(crate) depth: usize,
-    /// One entry for each price, not for each order.
+    /// Whether there is one entry for each price, instead of one for each order.
     pub(crate) is_aggregated: bool,
     pub(crate) types: Vec<MdEntryType>,
 }
@@ -62,7 +62,7 @@ impl FeedTerms {
     }
 }
 
-/// What identifies an entry of a side.
+/// The key by which an entry on one side of the book is found again.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum LevelId {
     /// The price, in ticks.
@@ -71,27 +71,27 @@ pub(crate) enum LevelId {
     Order(u64),
 }
 
-/// A price or an order of a side.
+/// An entry: a price, or an order, on one side of the book.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct PublishedLevel {
     pub(crate) id: LevelId,
     pub(crate) ticks: i64,
     pub(crate) lots: u64,
-    /// Number of orders at a price.
+    /// Number of orders at the price.
     pub(crate) orders: u32,
-    /// MDEntryPositionNo(290): 1 for the best.
+    /// MDEntryPositionNo(290): 1 for the best entry.
     pub(crate) position: u32,
 }
 
 impl PublishedLevel {
-    /// Whether the entry is the same for a member, who knows the best entry of a side by its position.
+    /// Whether the entry looks the same to a member, who also sees the position of an entry.
     fn is_same(&self, other: &Self) -> bool {
         let of = |it: &Self| (it.id, it.ticks, it.lots, it.orders, it.position == 1);
         of(self) == of(other)
     }
 }
 
-/// A book as a member has it.
+/// A book as a member has received it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct PublishedBook {
     pub(crate) bids: Vec<PublishedLevel>,
@@ -151,7 +151,7 @@ pub(super) struct EntryWriter<'a> {
 }
 
 impl EntryWriter<'_> {
-    /// The whole book.
+    /// Writes the whole book.
     pub(super) fn snapshot(&mut self, book: &PublishedBook) {
         for (kind, levels) in [
             (MdEntryType::Bid, &book.bids),
@@ -170,7 +170,7 @@ impl EntryWriter<'_> {
         }
     }
 
-    /// Trades, and what has changed in the book. Deleted entries come before new ones.
+    /// Writes trades and the changes of the book. Deleted entries come before new entries.
     pub(super) fn update(
         &mut self,
         before: &PublishedBook,
@@ -261,7 +261,7 @@ impl EntryWriter<'_> {
         let out = self.begin(action, MdEntryType::Trade);
         out.decimal(tag::MD_ENTRY_PX, instrument.price(ticks));
         out.decimal(tag::MD_ENTRY_SIZE, instrument.quantity(lots));
-        // 20260302-08:00:00.000
+        // A timestamp such as 20260302-08:00:00.000 is split into date and time.
         let at = at.map(|at| self.times.format(at, Precision::Millis));
         if let Some((date, time)) = at.and_then(|at| at.split_at_checked(8)) {
             let time = time.get(1..).unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::dialect::Dialect;
 use crate::fields::{VALUE_MAX, number};
 use crate::market::Market;
 
-/// How a member gets changes.
+/// How a member gets changes of a book.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum FeedUpdates {
     /// A snapshot only.
@@ -25,14 +25,14 @@ pub(crate) enum FeedUpdates {
 /// A request for market data.
 #[derive(Debug)]
 pub(super) enum FeedRequest {
-    /// A subscription, or a snapshot only.
+    /// Begins a subscription, or requests a snapshot only.
     Begin {
         terms: FeedTerms,
         updates: FeedUpdates,
         /// Indexes of the instruments.
         instruments: Vec<usize>,
     },
-    /// The end of a subscription.
+    /// Ends a subscription.
     End,
 }
 
@@ -52,7 +52,8 @@ impl MdReject {
     }
 }
 
-/// The request, its rejection, or why it cannot be answered.
+/// Reads a request; an inner error is sent as MarketDataRequestReject(Y), an outer error says why the message cannot be
+/// answered.
 pub(super) fn read(
     market: &Market,
     dialect: Dialect,
@@ -111,7 +112,7 @@ pub(super) fn read(
             [byte] => MdEntryType::of(*byte),
             _ => None,
         };
-        // The dictionaries before FIX 4.4 have no volume.
+        // The FIX dictionaries before FIX 4.4 have no entry type for the volume.
         let is_known = |it: &MdEntryType| *it != MdEntryType::Volume || dialect >= Dialect::Fix44;
         let Some(kind) = kind.filter(is_known) else {
             let value = String::from_utf8_lossy(value);
