@@ -45,13 +45,13 @@ use crate::{
 /// }
 /// ```
 pub trait Application {
-    /// An application message in sequence. Messages and notes written here are committed in one journal record with
-    /// the message that caused it.
+    /// Handles an application message that arrived in sequence. Messages and notes written here are committed in one
+    /// journal record, together with the message that caused them.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] makes the session answer with the Reject or BusinessMessageReject that it names;
-    /// messages written before it are kept.
+    /// With a [`Refusal`], the session answers with the Reject(3) or BusinessMessageReject(j) that it names. Messages
+    /// written before are still sent.
     fn on_message(
         &mut self,
         now: Now,
@@ -79,15 +79,15 @@ pub trait Application {
         Err(Hangup("the application does not handle frames"))
     }
 
-    /// A [link](SessionId::of_link) is connected, or no longer: [`Link`]. Frames for a link that is not
-    /// connected are not sent, and an event counts them. There is no call when the process is killed: only the
-    /// peer knows which frames it received, and the application has its notes.
+    /// Handles a connected or disconnected [link](SessionId::of_link), as [`Link`] says. Frames for a link that is not
+    /// connected are not sent, and an event counts them. This is not called when the process is killed: then only the
+    /// peer knows which frames it received, and the application has only its notes.
     fn on_link(&mut self, _now: Now, _session: SessionId, _link: Link, _outbox: &mut Outbox) {}
 
-    /// A possible duplicate of an application message already received: its MsgSeqNum was counted before, and
-    /// PossDupFlag(43) is set. Called when the session's setting asks for it
-    /// ([`Config::deliver_poss_dups`](crate::session::Config::deliver_poss_dups)); to act on it as on a
-    /// new one would be to act twice.
+    /// Handles a possible duplicate of an application message that was received before: its MsgSeqNum was counted then,
+    /// and PossDupFlag(43) is set. Called only if the session's setting says so
+    /// ([`Config::deliver_poss_dups`](crate::session::Config::deliver_poss_dups)). An application that treats a
+    /// duplicate as a new message acts twice.
     fn on_poss_dup(
         &mut self,
         _now: Now,
@@ -97,10 +97,10 @@ pub trait Application {
     ) {
     }
 
-    /// An admin message, MsgType 0 to 5 or A, of a session is about to get its MsgSeqNum and SendingTime,
-    /// which `message` has already: the place to sign a Logon, or to add fields that a peer requires. Called
-    /// for each: Logons of every kind, Heartbeats, Logouts, gap fills. A field that may not be changed is refused,
-    /// with an event. Not called for a Reject that is resent.
+    /// Lets the application change an admin message, MsgType 0 to 5 or A, before it is sent; `message` already has its
+    /// MsgSeqNum and SendingTime. Here an application can sign a Logon, or add fields that a peer requires. Called for
+    /// every Logon, Heartbeat, Logout and gap fill, but not for a Reject that is resent. A field that may not be
+    /// changed is refused, with an event.
     fn on_admin_out(&mut self, _now: Now, _session: SessionId, _message: &mut AdminOut<'_>) {}
 
     /// An admin message that has arrived and that the session has acted on, once: one above a gap when its
@@ -149,8 +149,8 @@ pub trait Application {
         self.on_message(now, from, reject, outbox)
     }
 
-    /// The session has rejected a message of its peer, which is logged on, with a Reject(3), which is
-    /// written already: the application does not receive the message. Not called for garbled messages.
+    /// Reports that the session has rejected a message of its peer with a Reject(3): the application does not receive
+    /// the message. The peer is logged on, and the Reject is already written. Not called for garbled messages.
     fn on_reject_sent(
         &mut self,
         _now: Now,
@@ -160,17 +160,16 @@ pub trait Application {
     ) {
     }
 
-    /// Whether a stored application message is resent to a peer that asks for it; when it is not, a
-    /// gap fill replaces it. `stored` is the message as it was sent first, for a
-    /// [`Decoder`](crate::Decoder). Asked for each message that the session's settings allow to be resent,
-    /// and again when the outbox had no room for it.
+    /// Whether a stored application message is resent when the peer requests it; otherwise a gap fill replaces it.
+    /// `stored` is the message as it was first sent, for a [`Decoder`](crate::Decoder). Called for each message that
+    /// the session's settings allow to be resent, and again if the outbox had no room for it.
     fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
         true
     }
 
-    /// At start, before anything else: a note that was kept by [`Outbox::note`], and its time. Called
-    /// for each note in the journal, in order. An application that keeps a note of whatever
-    /// changes its state has that state again.
+    /// Reads, at the start and before anything else, a note that was kept by [`Outbox::note`], and the time at which it
+    /// was kept. Called for each note in the journal, in order. An application that keeps a note of each change of its
+    /// state can build the same state again.
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
 
     /// An empty [`Ledger`] with the limits of this application, when its notes make its state: they are then
@@ -191,8 +190,8 @@ pub trait Application {
         Err("the application does not support checkpoints".into())
     }
 
-    /// [`Ledger::hash`] of the state. A clean stop keeps it in the journal, and the ledger that is made of
-    /// the notes must have the same one.
+    /// [`Ledger::hash`] of the application's state. A clean stop records it in the journal; the ledger that is built
+    /// from the notes must have the same hash.
     fn state_hash(&self) -> Option<u64> {
         None
     }
@@ -213,7 +212,7 @@ pub trait Application {
         Ok(())
     }
 
-    /// A session has logged on: both Logons have been exchanged. `logon` is the peer's.
+    /// Handles the logon of a session: both Logons have been exchanged. `logon` is the Logon of the peer.
     fn on_logon(
         &mut self,
         _now: Now,
@@ -223,8 +222,8 @@ pub trait Application {
     ) {
     }
 
-    /// A session has logged off; its connection may be closed. `logout` is the peer's Logout,
-    /// if it sent one.
+    /// Handles the logoff of a session; its connection may be closed. `logout` is the Logout of the peer, if it sent
+    /// one.
     fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {}
 
     /// A session that was logged on has lost its connection, with or without Logouts: the place to
@@ -256,8 +255,8 @@ pub trait Application {
     /// refused on the reserve, so that what ends risk lasts: when it is used up, the engine stops.
     fn on_disk(&mut self, _now: Now, _room: DiskRoom) {}
 
-    /// A session was added while the engine runs, or restored under its name. Ids of new ones
-    /// follow the existing ones.
+    /// Handles a session that was added while the engine runs, or restored under its name. The ids of new sessions
+    /// follow the existing ids.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
     /// A command of the application's own, from an operator or another thread
@@ -278,7 +277,8 @@ pub trait Application {
         Err("the application does not support commands".into())
     }
 
-    /// A query of the application's own: as a command, but it changes nothing, and nothing is noted.
+    /// Answers a query of the application's own. A query is like a command, but changes nothing, and no note of it is
+    /// kept.
     ///
     /// # Errors
     ///
@@ -287,18 +287,20 @@ pub trait Application {
         Err("the application does not support queries".into())
     }
 
-    /// The right that an operator at the control socket needs for this command; `None` for one that it does not know.
+    /// The right that an operator at the control socket needs for this command; `None` if the application does not have
+    /// the command.
     fn command_right(&self, _command: &[u8]) -> Option<OperatorRight> {
         Some(OperatorRight::Command)
     }
 
-    /// The right that an operator at the control socket needs for this query; `None` for one that it does not know.
+    /// The right that an operator at the control socket needs for this query; `None` if the application does not have
+    /// the query.
     fn query_right(&self, _query: &[u8]) -> Option<OperatorRight> {
         Some(OperatorRight::Read)
     }
 
-    /// What the application's own settings say about a user, `ann (uid 1000)`, and a right. When they name no
-    /// operators, the operators in the engine's configuration count.
+    /// Whether the application's own settings give a user, such as `ann (uid 1000)`, a right. If they name no
+    /// operators, the operators of the engine's configuration count.
     fn permission(&self, _who: &str, _right: OperatorRight) -> Permission {
         Permission::Open
     }
@@ -310,33 +312,32 @@ pub trait Application {
         None
     }
 
-    /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine discards what
-    /// was written for that message, notes included, when a session's setting asks for it. An
-    /// application whose state would then be ahead of its notes says no, and the engine refuses the
-    /// setting.
+    /// Whether the application may continue after a panic in [`on_message`](Self::on_message). If a session's setting
+    /// asks for that, the engine discards what was written for the message, notes included. If the application's state
+    /// would then be ahead of its notes, the answer must be no, and the engine refuses the setting.
     fn survives_panics(&self) -> bool {
         true
     }
 
-    /// For work that depends on time: called in every turn in which something happened, and at the
-    /// time that it asked for. Answers the next such time; `None` for never.
+    /// Does work that depends on time. Called in every turn in which something happened, and at the time that the last
+    /// call returned. Returns the next such time; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
 }
 
-/// A command of an application's own.
+/// A command for an application.
 #[derive(Clone, Copy, Debug)]
 pub struct OperatorCommand<'a> {
-    /// The command itself.
+    /// The bytes of the command.
     pub bytes: &'a [u8],
-    /// Who gives it: a user of the system, or a program.
+    /// Who gives the command: a user of the system, or a program.
     pub who: &'a str,
-    /// The reason that was given; may be empty.
+    /// The reason for the command; may be empty.
     pub why: &'a str,
 }
 
-/// Change of a link's connection.
+/// A change of a link's connection.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Link {
     /// The link is connected. The first frame written to it now has number 1, the next one number 2, and so on.
@@ -349,13 +350,13 @@ pub enum Link {
     },
 }
 
-/// The amount of data that the disk has room for.
+/// Whether the disk of the journal has room.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum DiskRoom {
-    /// For all that comes.
+    /// The disk has room for the next segments of the journal.
     #[default]
     Enough,
-    /// For no further segment of the journal: it runs on what was kept for this.
+    /// The disk has no room for another segment: the journal uses the space that was reserved for this case.
     Reserve,
 }
 
@@ -373,22 +374,22 @@ pub enum Parting {
 pub struct PeerLogout<'a>(Option<&'a Message<'a>>);
 
 impl<'a> PeerLogout<'a> {
-    /// No Logout has arrived.
+    /// No Logout of the peer has arrived.
     pub const NONE: Self = Self(None);
 
-    /// This one has.
+    /// This Logout of the peer has arrived.
     #[must_use]
     pub fn of(logout: &'a Message<'a>) -> Self {
         Self(Some(logout))
     }
 
-    /// The Logout.
+    /// The Logout, if one has arrived.
     #[must_use]
     pub fn message(self) -> Option<&'a Message<'a>> {
         self.0
     }
 
-    /// The Text(58) of the message; empty when missing.
+    /// Text(58) of the Logout; empty when there is no Logout, or the Logout has no text.
     #[must_use]
     pub fn text(self) -> &'a [u8] {
         let text = self.0.and_then(|logout| logout.get(tag::TEXT));

@@ -10,9 +10,9 @@ use core::hash::{Hash, Hasher};
 /// are equal when they are the same number.
 #[derive(Clone, Copy, Default)]
 pub struct Decimal {
-    /// All digits, without the point.
+    /// All digits as one number, without the decimal point.
     pub mantissa: i64,
-    /// Digits behind the point, at most [`Decimal::MAX_SCALE`].
+    /// Number of digits after the decimal point, at most [`Decimal::MAX_SCALE`].
     pub scale: u8,
 }
 
@@ -20,16 +20,16 @@ pub struct Decimal {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum DecimalError {
-    /// It is not `-`, digits and at most one `.`: an exponent, a plus sign, a word, nothing.
+    /// The text is not a `-`, digits and at most one `.`: for example an exponent, a plus sign, a word, or nothing.
     Form,
-    /// A number, but one with more digits than a [`Decimal`] holds.
+    /// The text is a number, but has more digits than a [`Decimal`] can hold.
     Range,
 }
 
 impl Decimal {
-    /// The most digits behind the point.
+    /// Maximum number of digits after the decimal point.
     pub const MAX_SCALE: u8 = 18;
-    /// The longest text that [`Decimal::write`] makes.
+    /// Maximum length of the text that [`Decimal::write`] makes, in bytes.
     pub const MAX_TEXT: usize = 21;
 
     /// A decimal from its parts; `None` when the scale is above [`Decimal::MAX_SCALE`].
@@ -91,7 +91,7 @@ impl Decimal {
         })
     }
 
-    /// Writes the number into the end of `out` and returns where it begins.
+    /// Writes the number at the end of `out`; returns the offset at which it begins.
     #[inline]
     pub fn write(self, out: &mut [u8; Self::MAX_TEXT]) -> usize {
         let scale = self.scale.min(Self::MAX_SCALE);
@@ -118,7 +118,7 @@ impl Decimal {
         at
     }
 
-    /// The same number without trailing zeros behind the point.
+    /// The same number without trailing zeros after the decimal point.
     pub fn normalized(self) -> Self {
         let mut short = self;
         while short.scale > 0 && short.mantissa % 10 == 0 {

@@ -11,14 +11,14 @@ use crate::dictionary::{DataType, Dictionary};
 use crate::message::{Field, Message, QUICK, SECRET, SECRETS, quick_bit};
 use crate::{MessageLimit, SOH, Tag, value};
 
-/// A fault in the form of a field. The session answers with a Reject.
+/// A malformed field. The session answers the message with a Reject(3).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct FieldFault {
-    /// The fault.
+    /// In which way the field is malformed.
     pub kind: FaultKind,
-    /// The field's tag, where there is one.
+    /// The field's tag; `None` if the field has no readable tag.
     pub tag: Option<Tag>,
-    /// The field of the message, counted from 0.
+    /// The index of the field in the message, from 0.
     pub index: usize,
 }
 
@@ -31,16 +31,16 @@ pub enum FaultKind {
     /// The text before `=` is not a number of 1 to 9 digits without leading zeros:
     /// SessionRejectReason(373) = 0.
     BadTag,
-    /// The length field states a length that its data field does not have.
+    /// The data field does not have the length that its length field states.
     BadDataLength,
-    /// There are more fields than the decoder has room for; the rest was not read.
+    /// The message has more fields than the decoder has room for; the rest was not read.
     TooManyFields,
     /// The last field has no SOH.
     NoEnd,
 }
 
 impl FieldFault {
-    /// The SessionRejectReason(373) that answers it.
+    /// The SessionRejectReason(373) of the Reject that answers this fault.
     ///
     /// # Source
     ///
@@ -55,8 +55,8 @@ impl FieldFault {
         }
     }
 
-    /// The limit that the message exceeds, if that is the fault: its fields up to `index` were read, as many as the
-    /// decoder has room for.
+    /// The limit that the message exceeds, if the fault is too many fields: as many fields as the decoder has room for,
+    /// up to `index`, were read.
     pub fn limit(self) -> Option<MessageLimit> {
         match self.kind {
             FaultKind::TooManyFields => Some(MessageLimit::Fields(self.index)),
@@ -80,7 +80,7 @@ impl fmt::Display for FieldFault {
     }
 }
 
-/// Length fields of FIX with the data field that follows each.
+/// The length fields of FIX, each with the data field that follows it.
 ///
 /// # Source
 ///
@@ -120,7 +120,7 @@ pub const DATA_PAIRS: &[(Tag, Tag)] = &[
     (1871, 1872),
 ];
 
-/// Splits messages into fields. Its memory is made once and used for every message.
+/// Splits messages into fields. Its memory is allocated once and used for every message.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     fields: Vec<Field>,
@@ -130,19 +130,19 @@ pub struct Decoder {
 /// The decoder's table of tags.
 #[derive(Clone, Debug)]
 struct Tags {
-    /// For each small tag its bit in [`Message`], or [`LENGTH`], or 0.
+    /// For each tag below [`MARKED`]: its bit in [`Message`], or [`LENGTH`], or 0.
     marks: Box<[u32; MARKED]>,
-    /// Length and data tags, sorted.
+    /// Pairs of a length tag and a data tag, sorted.
     pairs: Vec<(Tag, Tag)>,
 }
 
-/// Tags below this are looked up, the few above are searched.
+/// Tags below this number are looked up in a table; the few higher tags are searched.
 const MARKED: usize = 16_384;
 /// The mark of a length tag: a bit above the bits of quick tags.
 const LENGTH: u32 = 1 << 31;
 
 impl Decoder {
-    /// A decoder for messages of at most this many fields, which knows [`DATA_PAIRS`].
+    /// A decoder for messages of at most this number of fields; it has the pairs of [`DATA_PAIRS`].
     pub fn with_capacity(fields: usize) -> Self {
         let mut marks = Box::new([0; MARKED]);
         for tag in QUICK {
@@ -162,14 +162,13 @@ impl Decoder {
         decoder
     }
 
-    /// The most fields a message can have.
+    /// Maximum number of fields of a message.
     pub fn capacity(&self) -> usize {
         self.fields.len()
     }
 
-    /// Teaches the decoder more pairs of a length tag and the data tag that follows it, as a dictionary
-    /// defines them. A length tag known already gets the new data tag; a tag that every header has
-    /// cannot be one.
+    /// Adds pairs of a length tag and the data tag that follows it, as a dictionary defines them. If a length tag
+    /// already has a data tag, the new one replaces it. A tag that every header has cannot be a length tag.
     pub fn add_data_pairs(&mut self, pairs: &[(Tag, Tag)]) {
         let tags = &mut self.tags;
         for &(length, data) in pairs {
@@ -186,7 +185,7 @@ impl Decoder {
         }
     }
 
-    /// Teaches the decoder the pairs of a dictionary.
+    /// Adds the pairs of a dictionary.
     pub fn learn(&mut self, dictionary: &Dictionary) {
         for field in dictionary.fields() {
             if let (DataType::Data | DataType::XmlData, Some(length)) = (field.kind, field.partner)
@@ -196,10 +195,10 @@ impl Decoder {
         }
     }
 
-    /// As [`decode`](Self::decode), for tools that read whatever is in a file: finds every field, and takes more memory
-    /// when a message has more fields than any before it.
+    /// Decodes a message as [`decode`](Self::decode) does, for tools that read any file: finds every field, and
+    /// allocates more memory when a message has more fields than any message before.
     pub fn decode_whole<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
-        // Each field has a byte at least, so that most messages need no count.
+        // Each field has at least one byte, so most messages need no count of their fields.
         if bytes.len() >= self.fields.len() {
             let most = bytes.iter().filter(|byte| **byte == SOH).count() + 1;
             if most > self.fields.len() {
@@ -244,7 +243,7 @@ impl Decoder {
                 }
                 Data::At(found) => {
                     place.present |= self.tags.mark(found.tag) & SECRET;
-                    // Without room the next field is the one too many.
+                    // If there is no room, the next field exceeds the limit.
                     if let Some(field) = room.next() {
                         *field = found;
                         place.at = found.end as usize + 1;
@@ -260,20 +259,20 @@ impl Decoder {
     }
 }
 
-/// How far the decoder is.
+/// The place up to which the decoder has read.
 #[derive(Default)]
 struct Place {
-    /// Where the next field begins.
+    /// The offset at which the next field begins.
     at: usize,
     /// The bits of the quick tags seen.
     present: u32,
 }
 
-/// The field after a length field.
+/// What follows a length field.
 enum Data {
-    /// Another field than its data.
+    /// A field that is not its data field.
     None,
-    /// The data field, which has another length.
+    /// Its data field, but with another length.
     Wrong,
     At(Field),
 }
@@ -333,7 +332,7 @@ impl Tags {
         }
     }
 
-    /// The data field that a field of mark [`LENGTH`] announces.
+    /// The data field that follows a field with the mark [`LENGTH`].
     #[cold]
     fn data_behind(&self, text: &[u8], length: Field) -> Data {
         let Ok(pair) = self.pairs.binary_search_by_key(&length.tag, |pair| pair.0) else {
@@ -378,18 +377,18 @@ impl FaultKind {
     }
 }
 
-/// Bytes looked at together: as many as a word has bits.
+/// Number of bytes that are searched at once: the bits of a word.
 const BLOCK: usize = 64;
-/// The longest tag read.
+/// Maximum number of digits of a tag.
 const MAX_TAG_DIGITS: usize = 9;
 
-/// One bit for each SOH of the block of bytes that begins at `from`, which is less than the length.
+/// One bit for each SOH in the block of bytes that begins at `from`; `from` is less than the length of the text.
 #[inline]
 fn soh_mask(text: &[u8], from: usize) -> u64 {
     if let Some(block) = text[from..].first_chunk() {
         return block_mask(block);
     }
-    // The last block: aligned with the end when there are bytes enough before it.
+    // The last block: it ends with the text if enough bytes precede it.
     match text.last_chunk() {
         Some(block) => block_mask(block) >> (from + BLOCK - text.len()),
         None => {
@@ -432,7 +431,8 @@ fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
     (d == b'=' && second <= 9 && third <= 9).then_some((first * 100 + second * 10 + third, at + 4))
 }
 
-/// The tag of a field, which begins at `at`, and where its value begins; 0 for a malformed one.
+/// The tag of the field that begins at `at`, and the offset at which its value begins; the tag is 0 for a malformed
+/// field.
 #[inline(never)]
 fn any_tag(field: &[u8], at: usize, index: usize, fault: &mut Option<FieldFault>) -> (Tag, usize) {
     let Some(equals) = field.iter().position(|b| *b == b'=') else {

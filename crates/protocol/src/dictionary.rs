@@ -34,9 +34,9 @@ impl Dictionary {
         built_in::load(version)
     }
 
-    /// This application dictionary with the header, trailer and session messages of `transport`:
-    /// what a FIXT session validates with. Where both define a field, or give its name to another
-    /// tag, the transport's definition holds.
+    /// This application dictionary with the header, trailer and session messages of `transport`: a FIXT session
+    /// validates with the result. If both dictionaries define a field, or give its name to different tags, the
+    /// definition of the transport applies.
     pub fn over(&self, transport: &Self) -> Self {
         assemble::over(self, transport)
     }

@@ -9,39 +9,39 @@ use wide::u8x16;
 
 use crate::SOH;
 
-/// Result of looking at the start of a stream.
+/// What the bytes at the start of a stream are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Frame {
     /// A message: `len` bytes after `skip` bytes that belong to no message.
     Whole {
-        /// Bytes before it that never become a message.
+        /// Number of bytes before the message that never become a message.
         skip: usize,
-        /// Bytes of the message.
+        /// Number of bytes of the message.
         len: usize,
     },
-    /// No whole message yet.
+    /// The message is not complete yet.
     Partial {
-        /// Bytes that never become a message and can be dropped before more are read.
+        /// Number of bytes that never become a message, and can be dropped before more are read.
         skip: usize,
     },
     /// A message that must be ignored; its MsgSeqNum is not consumed.
     Garbled {
-        /// Bytes to drop: up to where the next message can begin.
+        /// Number of bytes to drop: up to the place at which the next message can begin.
         skip: usize,
-        /// The fault.
+        /// In which way the message is garbled.
         why: Garbled,
     },
-    /// A message longer than allowed, known from its BodyLength before its body arrives. The stream
-    /// cannot go on.
+    /// A message that is longer than allowed, which its BodyLength(9) shows before the body arrives. The stream cannot
+    /// continue.
     TooLarge {
-        /// Bytes before it that never become a message.
+        /// Number of bytes before the message that never become a message.
         skip: usize,
-        /// Bytes the whole message would have.
+        /// Number of bytes that the whole message would have.
         len: u64,
     },
 }
 
-/// Why bytes that begin like a message are none.
+/// Why bytes that begin like a message are not a message.
 ///
 /// # Source
 ///
@@ -59,9 +59,9 @@ pub enum Garbled {
     Trailer,
     /// CheckSum(10) is not the sum of the bytes before it.
     CheckSum {
-        /// The stated value.
+        /// The value of CheckSum(10).
         stated: u16,
-        /// The sum of its bytes.
+        /// The sum of the bytes before CheckSum(10).
         counted: u8,
     },
 }
@@ -81,11 +81,11 @@ impl fmt::Display for Garbled {
 }
 
 const BEGIN: &[u8; 5] = b"8=FIX";
-/// `10=ddd` and SOH.
+/// Number of bytes of the trailer: `10=ddd` and SOH.
 const TRAILER: usize = 7;
-/// The shortest body: `35=0` and SOH.
+/// Number of bytes of the shortest body: `35=0` and SOH.
 const SHORTEST_BODY: u64 = 5;
-/// Enough for 64 bits, and for the leading zeros that some write.
+/// Maximum number of digits of BodyLength(9): enough for 64 bits, and for leading zeros that some peers write.
 const LENGTH_DIGITS: usize = 20;
 
 /// Finds the next message in `bytes`, which begin where the last one ended.
@@ -108,7 +108,7 @@ pub fn next_unsummed(bytes: &[u8], max_len: usize) -> Frame {
     scan(bytes, max_len, false)
 }
 
-/// The sum of the bytes, as CheckSum(10) counts.
+/// The sum of the bytes modulo 256, as in CheckSum(10).
 #[inline]
 pub fn check_sum(bytes: &[u8]) -> u8 {
     let (pieces, rest) = bytes.as_chunks::<16>();
@@ -129,11 +129,11 @@ pub fn check_sum(bytes: &[u8]) -> u8 {
         .fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// Why a message has no end yet.
+/// Why the end of a message cannot be found.
 enum Stop {
     Partial,
     Garbled(Garbled),
-    /// BodyLength leads to no trailer; where it should have begun.
+    /// BodyLength(9) leads to no trailer; with the offset at which the trailer should begin.
     NoTrailer(usize),
     TooLarge(u64),
 }

@@ -23,17 +23,17 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub struct Framing {
-    /// Where the length begins, bytes from the start of the frame.
+    /// Offset of the length in the frame, in bytes.
     pub length_at: usize,
-    /// Bytes of the length, 1 to 4.
+    /// Number of bytes of the length, 1 to 4.
     pub length_bytes: usize,
-    /// The length has its most significant byte first.
+    /// Whether the length has its most significant byte first.
     pub big_endian: bool,
-    /// Bytes of a frame that the length does not count.
+    /// Number of bytes of a frame that the length does not count.
     pub adds: usize,
-    /// Bytes of the shortest frame.
+    /// Number of bytes of the shortest frame.
     pub least: usize,
-    /// Bytes of the longest frame.
+    /// Number of bytes of the longest frame.
     pub most: usize,
     /// The checksum of a frame.
     pub check: FrameCheck,
@@ -42,20 +42,20 @@ pub struct Framing {
 /// The checksum of a frame.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FrameCheck {
-    /// Nothing.
+    /// Frames have no checksum.
     None,
     /// The last byte is the sum of all bytes before it, modulo 256.
     SumOfBytes,
 }
 
-/// Result of looking at the start of a stream of frames.
+/// What the bytes at the start of a stream of frames are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Framed {
     /// A frame of this many bytes.
     Whole(usize),
-    /// No whole frame yet.
+    /// The frame is not complete yet.
     More,
-    /// No frame. Where the next one begins is unknown: the stream cannot go on.
+    /// The bytes are no frame. The place of the next frame is unknown, so the stream cannot continue.
     Bad(BadFrame),
 }
 
@@ -66,7 +66,7 @@ pub enum BadFrame {
     Length {
         /// The length that the frame states.
         stated: u32,
-        /// Bytes that the frame would have.
+        /// Number of bytes that the frame would have.
         bytes: u64,
         /// Bytes of the shortest frame.
         least: usize,
@@ -77,7 +77,7 @@ pub enum BadFrame {
     CheckSum {
         /// The checksum that the frame states.
         stated: u8,
-        /// The sum of its bytes.
+        /// The sum of the bytes before the checksum.
         counted: u8,
     },
 }
@@ -93,16 +93,16 @@ pub enum FramingError {
     LengthBytes(usize),
     /// The shortest frame has no room for the length and the check sum.
     Least {
-        /// The value.
+        /// The configured length of the shortest frame, in bytes.
         least: usize,
-        /// Bytes of what every frame has.
+        /// Number of bytes that every frame needs.
         needed: usize,
     },
     /// The longest frame is shorter than the shortest one.
     Most {
-        /// The longest.
+        /// The configured length of the longest frame, in bytes.
         most: usize,
-        /// The shortest.
+        /// The configured length of the shortest frame, in bytes.
         least: usize,
     },
 }
@@ -154,7 +154,7 @@ impl Framing {
         self
     }
 
-    /// Looks for what cannot work.
+    /// Checks that the framing can work.
     ///
     /// # Errors
     ///
@@ -194,7 +194,7 @@ impl Framing {
                 most,
             });
         }
-        // At most `most`, so it fits.
+        // The value is at most `most`, so it fits.
         let total = total as usize;
         let Some(frame) = bytes.get(..total) else {
             return Framed::More;

@@ -11,7 +11,7 @@ use crate::{Decimal, Tag, Timestamp};
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'a, 'd> {
     bytes: &'a [u8],
-    /// Behind the count, up to the end of the message or of the entry around this group.
+    /// The fields from the one after the NumInGroup field up to the end of the message, or of the surrounding entry.
     fields: &'a [Field],
     def: &'d GroupDef,
 }
@@ -25,7 +25,7 @@ pub struct GroupEntry<'a, 'd> {
 }
 
 impl<'a> Message<'a> {
-    /// The group that `def` describes; `None` when its count is not there.
+    /// The group that `def` describes; `None` when the message does not have its NumInGroup field.
     pub fn group<'d>(&self, def: &'d GroupDef) -> Option<Group<'a, 'd>> {
         Group::find(self.bytes(), self.fields(), def)
     }

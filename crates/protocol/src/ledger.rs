@@ -18,7 +18,7 @@ pub trait Ledger: Send {
     /// another version is refused.
     fn form(&self) -> (&'static str, u32);
 
-    /// The next note, and when it was kept.
+    /// Applies the next note, which was kept at the time `at`.
     fn apply(&mut self, at: Timestamp, note: &[u8]);
 
     /// Writes all of the state in pieces.
@@ -31,6 +31,6 @@ pub trait Ledger: Send {
     /// The fault, as a sentence, also for an unknown version. The ledger is unusable then.
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
 
-    /// A number that is the same for the same state, in every process of this version.
+    /// A hash that is equal for equal states, in every process of this version.
     fn hash(&self) -> u64;
 }

@@ -7,17 +7,17 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum MessageLimit {
-    /// `MaxFields`: fields of a message.
+    /// `MaxFields`: number of fields of a message.
     Fields(usize),
-    /// `MaxGroupEntries`: entries of one repeating group.
+    /// `MaxGroupEntries`: number of entries of one repeating group.
     GroupEntries(u32),
-    /// Bytes of a TestReqID(112), which a Heartbeat echoes.
+    /// Number of bytes of a TestReqID(112), which a Heartbeat echoes.
     TestReqId(usize),
-    /// Seconds of HeartBtInt(108).
+    /// HeartBtInt(108), in seconds.
     HeartBtInt(u32),
-    /// `MaxSimilarResendRequests`: ResendRequests with the same BeginSeqNo(7).
+    /// `MaxSimilarResendRequests`: number of ResendRequests with the same BeginSeqNo(7).
     SimilarResendRequests(u32),
-    /// ResendRequests that wait while a resend runs.
+    /// Number of ResendRequests that wait while a resend runs.
     WaitingResendRequests(usize),
 }
 

@@ -9,11 +9,11 @@ use crate::{Decimal, Tag, Timestamp};
 /// The offsets of one field in the message's bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Field {
-    /// The field's number; 0 when the text before `=` is not one.
+    /// The field's tag; 0 when the text before `=` is not a tag.
     pub tag: Tag,
-    /// First byte of the value.
+    /// Offset of the first byte of the value.
     pub start: u32,
-    /// One past the last byte of the value (the offset of its SOH).
+    /// Offset after the last byte of the value, which is the offset of its SOH.
     pub end: u32,
 }
 
@@ -32,7 +32,7 @@ pub struct Message<'a> {
 
 /// Tags of passwords: Password, NewPassword, EncryptedPassword, EncryptedNewPassword.
 pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
-/// The mark of all of them; above the marks of [`QUICK`].
+/// The mark of all secret tags: a bit above the marks of [`QUICK`].
 pub(crate) const SECRET: u32 = 1 << 30;
 
 /// The tags that a session asks for in every message: whether one is present is known without a search.
@@ -74,7 +74,7 @@ impl<'a> Message<'a> {
         self.fault
     }
 
-    /// Whether it has a field for a password, in whatever message that is.
+    /// Whether the message has a field for a password, whatever its type.
     #[inline]
     pub fn has_secret(&self) -> bool {
         self.present & SECRET != 0
@@ -169,14 +169,14 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// PossDupFlag(43) is Y: the peer may have sent it under the same number before.
+    /// Whether PossDupFlag(43) is Y: the peer may have sent the message with the same MsgSeqNum before.
     #[must_use]
     pub fn is_poss_dup(&self) -> bool {
         self.get(crate::tag::POSS_DUP_FLAG) == Some(b"Y")
     }
 
-    /// PossResend(97) is Y: the peer may have sent the same content under another number before. The
-    /// application has to look whether it knows the ClOrdID, or what else names the content.
+    /// Whether PossResend(97) is Y: the peer may have sent the same content with another MsgSeqNum before. The
+    /// application has to check whether it already has the ClOrdID(11), or whatever else identifies the content.
     #[must_use]
     pub fn is_poss_resend(&self) -> bool {
         self.get(crate::tag::POSS_RESEND) == Some(b"Y")
@@ -233,20 +233,20 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Tags below this are found without a search in an [`Indexed`] message.
+/// Tags below this number are found without a search in an [`Indexed`] message.
 const INDEXED: usize = 256;
 
-/// A message of which many fields are read: it is looked through once, and tags below 256 are found without a
-/// search then.
+/// A message of which many fields are read: all its fields are visited once, and then tags below 256 are found without
+/// a search.
 #[derive(Clone, Debug)]
 pub struct Indexed<'m, 'a> {
     message: &'m Message<'a>,
-    /// For each small tag one more than the place of its first field; 0 for none.
+    /// For each tag below 256, the index of its first field plus one; 0 if the message does not have the tag.
     places: [u8; INDEXED],
 }
 
 impl<'m, 'a> Indexed<'m, 'a> {
-    /// Looks a message through.
+    /// Visits all fields of a message.
     #[inline]
     #[must_use]
     pub fn new(message: &'m Message<'a>) -> Self {
@@ -272,7 +272,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
     #[inline(always)]
     fn look_through(&mut self) {
         let fields = self.message.fields;
-        // Backwards: the first field of a tag is the one that counts.
+        // In reverse order, so that the first field with a tag counts.
         let mut place = fields.len().min(INDEXED - 1);
         while let Some(before) = place.checked_sub(1) {
             if let Some(known) = self.places.get_mut(fields[before].tag as usize) {
@@ -282,7 +282,7 @@ impl<'m, 'a> Indexed<'m, 'a> {
         }
     }
 
-    /// Result of [`Message::get`].
+    /// The value that [`Message::get`] gives.
     #[inline]
     #[must_use]
     pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {

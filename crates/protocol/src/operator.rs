@@ -18,7 +18,7 @@ pub enum OperatorRight {
     Numbers,
     /// Sends a message that the operator has written.
     Send,
-    /// Gives an application a command for which no other right is named.
+    /// Gives an application a command that requires none of the other rights.
     Command,
     /// Reloads settings or rules.
     Reload,
@@ -43,7 +43,7 @@ pub enum OperatorRight {
 }
 
 impl OperatorRight {
-    /// All of them.
+    /// All rights.
     pub const ALL: [Self; 15] = [
         Self::Read,
         Self::Session,
@@ -84,13 +84,13 @@ impl OperatorRight {
         }
     }
 
-    /// The right of this name.
+    /// The right with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|right| right.name() == name)
     }
 
-    /// All names, for a hint.
+    /// The names of all rights, for a hint.
     #[must_use]
     pub fn names() -> String {
         Self::ALL.map(Self::name).join(", ")
@@ -103,21 +103,21 @@ impl core::fmt::Display for OperatorRight {
     }
 }
 
-/// An operator, as settings name them.
+/// An operator, with the rights that the settings give.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OperatorRights {
-    /// The user of the system; `uid 1000` for one without a name.
+    /// The name of the system user; `uid 1000` for a user without a name.
     pub user: String,
     /// The rights of this user.
     pub may: Vec<OperatorRight>,
 }
 
-/// The settings' answer for a user and a right.
+/// Whether the settings give a user a right.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Permission {
-    /// They name no operators.
+    /// The settings name no operators.
     Open,
-    /// They name operators, but not this user.
+    /// The settings name operators, but not this user.
     NoOperator,
     /// The user is an operator without this right.
     Missing,
@@ -142,7 +142,7 @@ impl Permission {
     }
 }
 
-/// The user of `ann (uid 1000)`, which is what journals call an operator.
+/// The user name in `ann (uid 1000)`, the form in which journals name an operator.
 #[must_use]
 pub fn user_of(who: &str) -> &str {
     who.split(" (").next().unwrap_or_default()

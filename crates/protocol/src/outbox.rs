@@ -34,32 +34,32 @@ pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
 pub use note::{NOTE_ROOM, stored_note};
 
-/// Bytes of every outbox that only sessions may use, so that they can always answer.
+/// Number of bytes of every outbox that only sessions may use, so that they can always answer.
 pub const RESERVE: usize = 16 * 1024;
-/// Messages of every outbox that only sessions may write.
+/// Number of messages of every outbox that only sessions may write.
 pub const RESERVE_MESSAGES: usize = 16;
-/// The longest MsgType(35).
+/// Maximum length of MsgType(35), in bytes.
 pub const MAX_MSG_TYPE: usize = 16;
 /// Bytes after the last message that a short write may touch.
 const SLACK: usize = 32;
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
-/// The rule for the MsgSeqNum(34) of a message.
+/// How a message gets its MsgSeqNum(34).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum MsgSeqNumSource {
-    /// The next one of its session.
+    /// The next MsgSeqNum of the session.
     Next,
-    /// This one: gap fills and resent messages. They are not journalled.
+    /// This MsgSeqNum: for gap fills and resent messages, which are not journalled.
     Fixed(u64),
 }
 
-/// One message of an outbox.
+/// An entry of an outbox: a message, a note, a frame, or the end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// The session of the message.
     pub session: SessionId,
-    /// The MsgSeqNum it is to get.
+    /// How the message gets its MsgSeqNum.
     pub number: MsgSeqNumSource,
     /// The MsgSeqNum of the message; 0 before it is sealed.
     pub seq: u64,
@@ -76,11 +76,11 @@ pub struct Entry {
 enum Content {
     /// A FIX message.
     Message,
-    /// A note of the application: kept, not sent.
+    /// A note of the application, which is kept in the journal and not sent.
     Note,
     /// A frame of a link.
     Frame,
-    /// Nothing: the connection of a link ends.
+    /// The end of a link's connection, without content.
     Hangup,
 }
 
@@ -101,7 +101,7 @@ impl Entry {
         &self.msg_type[..usize::from(self.msg_type_len)]
     }
 
-    /// Whether it was discarded: nothing of it is sent.
+    /// Whether the entry was discarded: nothing of it is sent.
     #[inline]
     pub fn is_discarded(&self) -> bool {
         self.state == State::Discarded
@@ -117,7 +117,7 @@ pub struct HeaderTemplate {
     sender: Vec<u8>,
     /// `|56=TARGET|50=..|`, and the field of [`HeaderTemplate::set_last`].
     target: Vec<u8>,
-    /// Bytes of `target` without that field.
+    /// Number of bytes of `target` without that field.
     fixed: usize,
 }
 

@@ -14,37 +14,37 @@ use super::{
 };
 use crate::Tag;
 
-/// Most fields that one dictionary may define: slots are 16 bits wide.
+/// Maximum number of fields that one dictionary may define: a slot has 16 bits.
 pub const MAX_FIELDS: usize = 65_000;
-/// Most messages: each takes some bits for every field. The standard has fewer than 200.
+/// Maximum number of messages: each message needs some bits for every field. The standard has fewer than 200 messages.
 pub const MAX_MESSAGES: usize = 2_000;
 /// Most members that all messages together may have, components expanded. The largest dictionary
 /// of the standard has 40,000; a file whose components multiply each other stops here.
 pub const MAX_MEMBERS: usize = 2_000_000;
-/// Most groups and components inside each other.
+/// Maximum depth of groups and components inside each other.
 pub const MAX_DEPTH: usize = 64;
-/// Most groups inside each other, across components: validation goes as deep.
+/// Maximum depth of groups inside each other, across components: validation goes equally deep.
 pub const MAX_GROUP_DEPTH: usize = 8;
 
-/// A dictionary without its indexes, for [`assemble`]: how one that was taken apart and changed becomes
-/// one again.
+/// A dictionary without its indexes. A dictionary that was taken apart and changed is put together again by
+/// [`assemble`].
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
-    /// The version: `FIX.4.2`, `FIX.5.0SP2`.
+    /// The version, such as `FIX.4.2` or `FIX.5.0SP2`.
     pub version: String,
-    /// The fields, each tag once.
+    /// The fields; no tag occurs twice.
     pub fields: Vec<FieldDef>,
     /// The members of the header.
     pub header: Vec<Member>,
     /// The members of the trailer.
     pub trailer: Vec<Member>,
-    /// The messages, each type once; [`MessageDef::new`] makes them.
+    /// The messages, made by [`MessageDef::new`]; no MsgType(35) occurs twice.
     pub messages: Vec<MessageDef>,
     /// The components.
     pub components: Vec<ComponentDef>,
 }
 
-/// Tags below this one are looked up in a table, the others by search.
+/// Tags below this number are looked up in a table, higher tags by a search.
 const NEAR: Tag = 65_536;
 
 impl MessageDef {
@@ -99,7 +99,7 @@ pub fn assemble(mut definitions: Definitions) -> Result<Dictionary, DefinitionPr
     Ok(index(definitions))
 }
 
-/// Puts the definitions in order; an error for those that [`index`] cannot take.
+/// Sorts the definitions; fails for definitions that [`index`] cannot handle.
 fn check(definitions: &mut Definitions) -> Result<(), DefinitionProblem> {
     let too_many = |what, limit| Err(DefinitionProblem::TooMany { what, limit });
     let Definitions {
@@ -184,7 +184,7 @@ pub(super) fn pair(fields: &mut [FieldDef]) {
     }
 }
 
-/// Makes the indexes of definitions that are in order: fields by tag, components by name.
+/// Makes the indexes of sorted definitions: fields by tag, components by name.
 pub(super) fn index(definitions: Definitions) -> Dictionary {
     let Definitions {
         version,
@@ -286,7 +286,7 @@ fn add(words: &mut [u64], more: &[u64]) {
         .for_each(|(word, more)| *word |= more);
 }
 
-/// See [`Dictionary::over`].
+/// Implements [`Dictionary::over`].
 pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictionary {
     let mut fields = transport.fields.clone();
     fields.extend(
@@ -316,7 +316,7 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
         trailer: transport.trailer.members.clone(),
         messages,
     });
-    // A name that both give to different tags means the transport's.
+    // If both dictionaries give a name to different tags, the name stands for the tag of the transport.
     let fields = &dictionary.fields;
     dictionary.by_name.retain(|&slot| {
         let field = &fields[usize::from(slot)];

@@ -40,7 +40,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// All of them, oldest first.
+    /// All versions, the oldest first.
     pub const ALL: [Self; 9] = [
         Self::Fix40,
         Self::Fix41,
@@ -53,7 +53,7 @@ impl Version {
         Self::Fixt11,
     ];
 
-    /// As BeginString(8) writes it, service packs added: `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`.
+    /// The version as in BeginString(8), with the service pack added: `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fix40 => "FIX.4.0",
@@ -83,7 +83,7 @@ impl Version {
         Self::ALL.iter().find(same).copied()
     }
 
-    /// The code of ApplVerID(1128) and DefaultApplVerID(1137).
+    /// The code of this version in ApplVerID(1128) and DefaultApplVerID(1137); `None` for FIXT.
     pub fn appl_ver_id(self) -> Option<&'static str> {
         match self {
             Self::Fix40 => Some("2"),
@@ -118,7 +118,7 @@ impl Version {
     }
 }
 
-/// See [`Dictionary::built_in`].
+/// Implements [`Dictionary::built_in`].
 ///
 /// # Panics
 ///
@@ -190,7 +190,7 @@ fn source(version: Version) -> DictionarySource<'static> {
     source
 }
 
-/// A line and the byte where it begins.
+/// A line of a table, and the offset at which it begins.
 type Line = (usize, [&'static str; 4]);
 
 struct Lines {

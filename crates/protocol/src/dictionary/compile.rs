@@ -1,5 +1,5 @@
-//! From definitions as a source writes them to a dictionary: names become tags, components
-//! disappear into the messages that use them.
+//! Compiles definitions as a source writes them into a dictionary: names become tags, and the messages that use a
+//! component get its members.
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use super::{
 };
 use crate::Tag;
 
-/// The definitions of a table or a file, in its order. `at` is everywhere the byte of the definition.
+/// The definitions of a table or a file, in their order. Each `at` is the byte offset of a definition.
 #[derive(Debug, Default)]
 pub struct DictionarySource<'a> {
-    /// The version: `FIX.4.2`, `FIX.5.0SP2`.
+    /// The version, such as `FIX.4.2` or `FIX.5.0SP2`.
     pub version: String,
     /// The fields.
     pub fields: Vec<FieldSource<'a>>,
@@ -38,7 +38,7 @@ pub struct DictionarySource<'a> {
 /// A field.
 #[derive(Debug)]
 pub struct FieldSource<'a> {
-    /// Where it is defined.
+    /// Byte offset of the definition.
     pub at: usize,
     /// The tag of the field.
     pub tag: Tag,
@@ -46,18 +46,18 @@ pub struct FieldSource<'a> {
     pub name: &'a str,
     /// The data type of the field.
     pub kind: DataType,
-    /// The values that it may have, and their names; empty when any value of its type will do.
+    /// The values that the field may have, with their names; empty if it may have any value of its type.
     pub values: Vec<(&'a str, &'a str)>,
-    /// The values that it may have besides those.
+    /// The values that the field may have in addition to `values`.
     pub others: OtherValues,
-    /// Of a data field, its length field where the source names it.
+    /// For a data field, its length field, if the source names one.
     pub length: Option<Tag>,
 }
 
 /// A component.
 #[derive(Debug)]
 pub struct ComponentSource<'a> {
-    /// Where it is defined.
+    /// Byte offset of the definition.
     pub at: usize,
     /// Its name.
     pub name: Cow<'a, str>,
@@ -68,7 +68,7 @@ pub struct ComponentSource<'a> {
 /// A message.
 #[derive(Debug)]
 pub struct MessageSource<'a> {
-    /// Where it is defined.
+    /// Byte offset of the definition.
     pub at: usize,
     /// MsgType(35).
     pub msg_type: &'a str,
@@ -81,11 +81,11 @@ pub struct MessageSource<'a> {
 /// A line of a layout: a field, a group or the use of a component.
 #[derive(Debug)]
 pub struct LayoutItem<'a> {
-    /// The position of the definition.
+    /// Byte offset of the definition.
     pub at: usize,
     /// The name of the field, of the field that counts the group's entries, or of the component.
     pub name: Cow<'a, str>,
-    /// Whether it must be there.
+    /// Whether each message or group entry must have it.
     pub required: bool,
     /// The kind of the definition.
     pub what: ItemKind<'a>,
@@ -96,18 +96,18 @@ pub struct LayoutItem<'a> {
 pub enum ItemKind<'a> {
     /// A field.
     Field,
-    /// All that a component has.
+    /// All members of a component.
     Component,
     /// A group with entries of this layout.
     Group(Vec<LayoutItem<'a>>),
 }
 
-/// A fault in a source, and its byte.
+/// A mistake in a source, with its byte offset.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CompileError {
-    /// The `at` of what is wrong.
+    /// The `at` of the wrong definition.
     pub at: usize,
-    /// The fault.
+    /// The mistake.
     pub problem: DefinitionProblem,
 }
 
@@ -219,7 +219,7 @@ fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> 
     Ok(fields)
 }
 
-/// Before FIX 4.2 the type char was text of any length, and ExecInst held several instructions.
+/// The type of a field. Before FIX 4.2 the type char was a text of any length, and ExecInst held several instructions.
 fn kind(version: &str, field: &FieldSource<'_>) -> DataType {
     match (version, field.kind, field.name) {
         ("FIX.4.0" | "FIX.4.1", DataType::Char, "ExecInst") => DataType::MultipleStringValue,
@@ -285,7 +285,7 @@ impl<'a> Layouts<'a> {
             size: 0,
             depth: 0,
         };
-        // Also unused ones, so that their mistakes are found.
+        // Unused components are expanded too, so that their mistakes are found.
         for component in &source.components {
             layouts.component(component.at, component.name.as_ref())?;
         }
@@ -327,7 +327,7 @@ impl<'a> Layouts<'a> {
                 }
                 ItemKind::Component => {
                     let expanded = self.component(item.at, item.name.as_ref())?;
-                    // A component that may be left out makes all its fields optional.
+                    // If a component is optional, all its fields are optional.
                     members.extend(expanded.iter().map(|member| Member {
                         tag: member.tag,
                         required: member.required && item.required,

@@ -1,4 +1,4 @@
-//! Conditional requirements: fields that a message must have when others say so.
+//! Conditional requirements: fields that a message must have if other fields have certain values.
 //!
 //! ```text
 //! Price required when OrdType in 2,4                                     every message that has both
@@ -11,21 +11,21 @@ use alloc::vec::Vec;
 
 use crate::Tag;
 
-/// One requirement of a message, or of the entries of one of its groups.
+/// A conditional requirement of a message, or of the entries of one of its groups.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct ConditionalRequirement {
-    /// The counts of the groups that lead to it, the outermost first; empty for the message itself.
+    /// The NumInGroup fields of the groups that lead to the entries, the outermost first; empty for the message itself.
     pub path: Vec<Tag>,
-    /// The field that must be there.
+    /// The field that must be present.
     pub required: Tag,
-    /// When all of these hold.
+    /// The field is required if all these terms are true.
     pub terms: Vec<Term>,
 }
 
 /// The test that a field must pass for a requirement to hold.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Term {
-    /// The field: of the same message or entry, or of the header.
+    /// The field that is tested: of the same message or entry, or of the header.
     pub tag: Tag,
     /// The test.
     pub test: Test,
@@ -38,11 +38,11 @@ pub enum Test {
     Present,
     /// The field is missing.
     Absent,
-    /// The field has one of these values; where it may have several values, one match is enough.
+    /// The field has one of these values; if it has several values, one match is enough.
     In(Vec<String>),
     /// The field is present and has none of these values.
     NotIn(Vec<String>),
 }
 
-/// Most terms of one condition.
+/// Maximum number of terms of one condition.
 pub const MAX_TERMS: usize = 32;

@@ -11,20 +11,20 @@ use crate::Tag;
 pub enum DefinitionProblem {
     /// Groups are nested deeper than 8, or groups and components deeper than 64.
     TooDeep,
-    /// More than a dictionary may have.
+    /// There are more items of a kind than a dictionary may have.
     TooMany {
         /// The kind of item that exceeds its limit.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// Two fields with this number.
+    /// Two fields have this tag.
     DuplicateTag(Tag),
-    /// Two fields with this name.
+    /// Two fields have this name.
     DuplicateField(String),
-    /// Two components with this name.
+    /// Two components have this name.
     DuplicateComponent(String),
-    /// Two messages with this type.
+    /// Two messages have this MsgType(35).
     DuplicateMessageType(String),
     /// A layout names a field that is not defined.
     UnknownField(String),

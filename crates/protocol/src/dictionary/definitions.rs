@@ -12,7 +12,7 @@ use super::validate::Check;
 use crate::Tag;
 use crate::time::LastMinute;
 
-/// Tags from this one up are user-defined.
+/// The lowest user-defined tag.
 pub const FIRST_USER_DEFINED: Tag = 5000;
 
 /// The definitions of one version of FIX, or of one counterparty's dialect of it.
@@ -25,21 +25,21 @@ pub const FIRST_USER_DEFINED: Tag = 5000;
 #[derive(Clone, Debug)]
 pub struct Dictionary {
     pub(super) version: String,
-    /// In the order of tags; a *slot* is an index into it.
+    /// Sorted by tag; a *slot* is an index into these fields.
     pub(super) fields: Vec<FieldDef>,
-    /// Slot by tag, for tags small enough; `NO_SLOT` where the tag is missing.
+    /// Slot by tag, for low tags; `NO_SLOT` if no field has the tag.
     pub(super) near: Vec<u16>,
-    /// Tag and slot of the others, in the order of tags.
+    /// Tag and slot of the higher tags, sorted by tag.
     pub(super) far: Vec<(Tag, u16)>,
-    /// Slots in the order of field names.
+    /// Slots, sorted by the names of their fields.
     pub(super) by_name: Vec<u16>,
-    /// Validation data of each slot.
+    /// Validation data, by slot.
     pub(super) checks: Vec<Check>,
     pub(super) header: MessageDef,
     pub(super) trailer: MessageDef,
-    /// In the order of message types.
+    /// Sorted by MsgType(35).
     pub(super) messages: Vec<MessageDef>,
-    /// Index into `messages` by a message type of one character.
+    /// Index into `messages`, by a MsgType(35) of one character.
     pub(super) short_types: [u16; 128],
     /// Members of all levels of the deepest group, in words of 64; what `Scratch` needs room for.
     pub(super) group_words: usize,
@@ -49,7 +49,7 @@ pub struct Dictionary {
 
 impl PartialEq for Dictionary {
     fn eq(&self, other: &Self) -> bool {
-        // Everything else is made of these.
+        // The other fields are made of these.
         self.version == other.version
             && self.fields == other.fields
             && self.header == other.header
@@ -64,7 +64,7 @@ impl Eq for Dictionary {}
 pub(super) const NO_SLOT: u16 = u16::MAX;
 
 impl Dictionary {
-    /// The version as its BeginString writes it, service packs added: `FIX.4.2`, `FIX.5.0SP2`.
+    /// The version as in its BeginString(8), with the service pack added: `FIX.4.2`, `FIX.5.0SP2`.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -74,7 +74,7 @@ impl Dictionary {
         &self.fields
     }
 
-    /// The field of this tag.
+    /// The field with this tag.
     pub fn field(&self, tag: Tag) -> Option<&FieldDef> {
         self.slot(tag).map(|slot| &self.fields[slot])
     }
@@ -99,7 +99,7 @@ impl Dictionary {
         &self.messages
     }
 
-    /// The message of this MsgType(35).
+    /// The message with this MsgType(35).
     #[inline]
     pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
         if let [letter @ 0..128] = msg_type {
@@ -118,7 +118,7 @@ impl Dictionary {
         self.messages.iter().find(|message| message.name == name)
     }
 
-    /// The group that `count` opens in messages of this type, their header and trailer included.
+    /// The group that the NumInGroup field `count` opens in messages of this type, their header and trailer included.
     pub fn group(&self, msg_type: &[u8], count: Tag) -> Option<&GroupDef> {
         let message = self.message(msg_type)?;
         message
@@ -127,7 +127,7 @@ impl Dictionary {
             .or_else(|| self.trailer.group(count))
     }
 
-    /// The components that it was written with, in the order of their names.
+    /// The components with which the dictionary was written, sorted by name.
     pub fn components(&self) -> &[ComponentDef] {
         &self.components
     }
@@ -150,21 +150,22 @@ impl Dictionary {
         &self.trailer
     }
 
-    /// The slot of a tag that has one in the near table; else a number that is not a slot.
+    /// The slot of a tag in the table of low tags; for other tags a number that is no slot.
     #[inline]
     pub(super) fn near_slot(&self, tag: Tag) -> usize {
         usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
     }
 
-    /// Whether this value of a field is good for sure: of the field's type, and listed when values are.
-    /// Some good ones take a longer look: several values, and listed ones of more than eight bytes.
+    /// Whether a value of a field is certainly valid: it has the field's type, and is listed if the field lists values.
+    /// False also for some valid values that need a closer look: several values in one, and listed values of more than
+    /// eight bytes.
     #[inline]
     pub fn surely_takes(&self, tag: Tag, value: &[u8], times: &mut LastMinute) -> bool {
         let slot = self.slot(tag).filter(|_| !value.is_empty());
         slot.is_some_and(|slot| self.checks[slot].takes(value, times))
     }
 
-    /// Index into the fields and all bit sets.
+    /// Index of a tag's field, which is also its index in all bit sets.
     #[inline]
     pub(super) fn slot(&self, tag: Tag) -> Option<usize> {
         if let Some(&slot) = self.near.get(tag as usize) {
@@ -180,7 +181,7 @@ impl Dictionary {
     }
 }
 
-/// A field: its tag, name, type and, when it has only certain values, those.
+/// A field: its tag, its name, its type, and its values if only certain values are allowed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDef {
     /// The number before `=`.
@@ -189,16 +190,16 @@ pub struct FieldDef {
     pub name: String,
     /// The data type.
     pub kind: DataType,
-    /// The values it may have; empty when any value of its type will do.
+    /// The values that the field may have; empty if it may have any value of its type.
     pub values: Vec<ValueDef>,
-    /// The values that it may have besides the listed ones.
+    /// The values that the field may have in addition to the listed ones.
     pub others: OtherValues,
-    /// Of a length field, the data field whose bytes it counts; of a data field, its length field.
+    /// For a length field, its data field; for a data field, its length field.
     pub partner: Option<Tag>,
 }
 
 impl FieldDef {
-    /// Whether its list, if it has one, allows this single value.
+    /// Whether the field allows this single value.
     pub fn allows(&self, value: &[u8]) -> bool {
         self.values.is_empty()
             || self
@@ -212,7 +213,7 @@ impl FieldDef {
 /// One of the values that a field may have.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ValueDef {
-    /// As it appears in a message.
+    /// The value as in a message.
     pub value: String,
     /// The meaning of the value: the dictionary's name for it, such as `SELL_SHORT`.
     pub name: String,
@@ -223,9 +224,9 @@ pub struct ValueDef {
 pub struct Member {
     /// The field.
     pub tag: Tag,
-    /// Whether every message, or every entry, must have it.
+    /// Whether every message, or every entry of the group, must have the field.
     pub required: bool,
-    /// The group that this field counts the entries of.
+    /// The group whose entries this field counts; `None` if it is no NumInGroup field.
     pub group: Option<Arc<GroupDef>>,
 }
 
@@ -244,13 +245,13 @@ pub struct MessageDef {
     pub(super) msg_type: String,
     pub(super) name: String,
     pub(super) members: Vec<Member>,
-    /// The groups among them, in the order of their count tags.
+    /// The groups among the members, sorted by the tags of their NumInGroup fields.
     pub(super) groups: Vec<Arc<GroupDef>>,
     /// The conditions of some members.
     pub(super) conditions: Vec<ConditionalRequirement>,
     /// The components in its layout, not in one of its groups.
     pub(super) components: Vec<String>,
-    /// Whether it came with the transport dictionary, whose messages know only its fields.
+    /// Whether it came from the transport dictionary, so that it has only fields of that dictionary.
     pub(super) of_transport: bool,
     /// Slots of the members.
     pub(super) allowed: Vec<u64>,
@@ -290,12 +291,12 @@ impl MessageDef {
         &self.members
     }
 
-    /// The member of this tag, outside groups.
+    /// The member with this tag, groups not searched.
     pub fn member(&self, tag: Tag) -> Option<&Member> {
         self.members.iter().find(|member| member.tag == tag)
     }
 
-    /// The conditions that make members required, besides those that always are.
+    /// The conditions under which members are required that are otherwise optional.
     pub fn conditions(&self) -> &[ConditionalRequirement] {
         &self.conditions
     }
@@ -314,7 +315,7 @@ impl MessageDef {
     }
 }
 
-/// A repeating group: a count, then this number of entries, each of which begins with the delimiter.
+/// A repeating group: a NumInGroup field, then this number of entries, each of which begins with the delimiter.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupDef {
     pub(super) count: Tag,
@@ -325,7 +326,7 @@ pub struct GroupDef {
     pub(super) required: Vec<u64>,
     /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
     pub(super) words: usize,
-    /// The nesting depth of groups here, this one counted.
+    /// The depth of groups inside each other, this group included.
     pub(super) depth: usize,
 }
 
@@ -364,34 +365,34 @@ impl GroupDef {
         })
     }
 
-    /// The field that counts the entries.
+    /// The NumInGroup field of the group.
     pub fn count(&self) -> Tag {
         self.count
     }
 
-    /// The field that each entry begins with.
+    /// The field with which each entry begins.
     pub fn delimiter(&self) -> Tag {
         self.members[0].tag
     }
 
-    /// The nesting depth of groups here, this one counted.
+    /// The depth of groups inside each other, this group included.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The members of an entry, in their order; a nested group has its count here.
+    /// The members of an entry, in their order; a nested group is represented by its NumInGroup field.
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The position of this field in an entry; `None` for a field that ends the group.
+    /// The position of a field in an entry; `None` for a field that is no member, which ends the group.
     #[inline]
     pub fn position(&self, tag: Tag) -> Option<usize> {
         let (known, position) = self.positions[place(&self.positions, tag)];
         (known == tag && tag != 0).then_some(usize::from(position))
     }
 
-    /// The member of this tag, nested groups not looked into.
+    /// The member with this tag, nested groups not searched.
     pub fn member(&self, tag: Tag) -> Option<&Member> {
         self.position(tag).map(|position| &self.members[position])
     }

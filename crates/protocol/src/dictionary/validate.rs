@@ -25,10 +25,10 @@ pub struct ValidationRules {
     pub user_defined_fields: bool,
     /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are let through.
     pub allow_unknown_msg_fields: bool,
-    /// A Logon may have the fields of user name and password, whatever its version: 553, 554, 925 and, for
-    /// encrypted ones, 1400 to 1404.
+    /// A Logon may have the fields of user name and password, whatever its FIX version: 553, 554 and 925, and 1400 to
+    /// 1404 for encrypted passwords.
     pub logon_credentials: bool,
-    /// `AllowUnknownEnumValues`: fields with listed values take others too (5).
+    /// `AllowUnknownEnumValues`: a field with listed values may have other values too (5).
     pub allow_unknown_enum_values: bool,
     /// `ValidateUnorderedGroupFields`: fields of an entry come in the dictionary's order (15).
     pub unordered_group_fields: bool,
@@ -46,12 +46,12 @@ pub struct ValidationRules {
     /// `ValidateConditionalFields`: fields that a [`Condition`](super::ConditionalRequirement) of the dictionary
     /// requires are present (BusinessRejectReason 5).
     pub conditional_fields: bool,
-    /// `MaxGroupEntries`: most entries of one group (5). A group inside an entry counts for itself.
+    /// `MaxGroupEntries`: maximum number of entries of one group (5). A nested group counts separately.
     pub max_group_entries: u32,
 }
 
 impl Default for ValidationRules {
-    /// Every check; what QuickFIX does by default, and at most 1,024 entries in a group.
+    /// Every check that QuickFIX makes by default, and at most 1,024 entries in a group.
     fn default() -> Self {
         Self {
             fields_out_of_order: true,
@@ -77,9 +77,9 @@ impl Default for ValidationRules {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum RejectReason {
-    /// The dictionary has no such tag, or it is not a number.
+    /// The dictionary does not have the tag, or the tag is not a number.
     InvalidTagNumber = 0,
-    /// A required field is not there.
+    /// A required field is missing.
     RequiredTagMissing = 1,
     /// The message type does not have this field.
     TagNotDefinedForMessageType = 2,
@@ -87,35 +87,35 @@ pub enum RejectReason {
     UndefinedTag = 3,
     /// An empty value.
     TagWithoutValue = 4,
-    /// Not one of the field's values.
+    /// The value is not one of the listed values of the field.
     ValueIncorrect = 5,
-    /// Not the form of the field's type.
+    /// The value does not have the form of the field's type.
     IncorrectDataFormat = 6,
     /// The encrypted part cannot be read.
     DecryptionProblem = 7,
     /// Signature(89) is wrong.
     SignatureProblem = 8,
-    /// The comp ids are not this session's.
+    /// The CompIDs are not those of this session.
     CompIdProblem = 9,
-    /// SendingTime(52) or OrigSendingTime(122) is off.
+    /// SendingTime(52) or OrigSendingTime(122) is too far off, or inconsistent.
     SendingTimeAccuracyProblem = 10,
-    /// The dictionary has no such message.
+    /// The dictionary does not have this MsgType(35).
     InvalidMsgType = 11,
     /// FIXML that does not validate.
     XmlValidationError = 12,
     /// The tag appears twice outside groups.
     TagAppearsMoreThanOnce = 13,
-    /// A field of the header in the body, and the like.
+    /// A field is in the wrong part of the message, such as a header field in the body.
     TagOutOfRequiredOrder = 14,
-    /// A group's entry does not have its fields in their order.
+    /// The fields of a group entry are not in the order of the dictionary.
     GroupFieldsOutOfOrder = 15,
     /// NumInGroup is not the number of entries.
     IncorrectNumInGroupCount = 16,
     /// A value that is not data contains SOH.
     NonDataValueIncludesDelimiter = 17,
-    /// ApplVerID(1128) or DefaultApplVerID(1137) of a version that is not spoken here.
+    /// ApplVerID(1128) or DefaultApplVerID(1137) names a version that the session does not support.
     InvalidApplicationVersion = 18,
-    /// See Text(58).
+    /// Another reason, which Text(58) gives.
     Other = 99,
 }
 
@@ -126,10 +126,10 @@ impl RejectReason {
     }
 }
 
-/// The first thing that is wrong with a message.
+/// The first fault of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ValidationFault {
-    /// The fault.
+    /// The kind of the fault.
     pub reason: RejectReason,
     /// RefTagID(371); `None` when the field's tag is not a number, or the fault is MsgType itself.
     pub tag: Option<Tag>,
@@ -139,7 +139,7 @@ pub struct ValidationFault {
     /// The field is missing only because others say that it must be there: of an application message
     /// this is not a session-level fault, but BusinessRejectReason(380) = 5.
     pub conditional: bool,
-    /// The limit of ours that the message exceeds.
+    /// The limit of this engine that the message exceeds, if that is the fault.
     pub limit: Option<MessageLimit>,
 }
 
@@ -160,11 +160,11 @@ impl ValidationFault {
     }
 }
 
-/// Working memory of validation: which fields were seen. Make one per thread and keep it; it grows
-/// to the largest dictionary it meets, then allocates no more.
+/// Working memory of validation, which records the fields seen. Make one for each thread and keep it: it grows to the
+/// size of the largest dictionary, and then allocates no more.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// Slots of the fields that may still come, outside groups.
+    /// Slots of the fields that may still follow, outside groups.
     open: Vec<u64>,
     /// Positions of the fields of the group entries that we are inside of, the innermost last.
     entries: Vec<u64>,
@@ -172,7 +172,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Room for messages of this dictionary.
+    /// Makes room for messages of this dictionary.
     fn fit(&mut self, dictionary: &Dictionary) {
         let words = dictionary.fields.len().div_ceil(64);
         if self.open.len() < words {
@@ -244,7 +244,7 @@ pub fn check(
     conditional(dictionary, definition, message)
 }
 
-/// Result of the message's conditions.
+/// Checks the conditional requirements of the message.
 #[cold]
 fn conditional(
     dictionary: &Dictionary,
@@ -273,7 +273,7 @@ fn malformed(message: &Message<'_>) -> ValidationFault {
         Some(17) => RejectReason::NonDataValueIncludesDelimiter,
         _ => RejectReason::Other,
     };
-    // Bytes without a tag are taken for the rest of the value before them.
+    // Bytes without a tag count as a part of the value before them.
     let split = reason == RejectReason::NonDataValueIncludesDelimiter;
     let before = fault.and_then(|fault| message.fields().get(fault.index.checked_sub(1)?));
     let tag = match before {

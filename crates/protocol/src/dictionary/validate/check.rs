@@ -22,31 +22,31 @@ pub enum MessagePart {
 /// Validation data of a field, in one place.
 #[derive(Clone, Debug)]
 pub(in crate::dictionary) struct Check {
-    /// The single characters that are values, a bit each.
+    /// The values of one character, a bit for each.
     letters: [u64; 2],
     /// Values of two to eight bytes as numbers: a hash table with open addressing, 0 where free.
     words: Box<[u64]>,
     look: Look,
     pub kind: DataType,
     pub part: MessagePart,
-    /// The transport dictionary has it.
+    /// Whether the transport dictionary has the field.
     pub of_transport: bool,
 }
 
-/// Result of one quick check.
+/// How the quick check of a value is made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Look {
-    /// Any text will do.
+    /// Any text is valid.
     Any,
-    /// One of certain values.
+    /// Only listed values are valid.
     Listed,
     Timestamp,
     Decimal,
-    /// Digits and nothing else.
+    /// Only digits are valid.
     Digits,
-    /// Digits with or without a minus before them.
+    /// Digits are valid, also with a minus before them.
     Int,
-    /// Ask the type.
+    /// The type of the field decides.
     Kind,
     /// The field counts the entries of a group, which come with it.
     Group,
@@ -122,19 +122,19 @@ impl Check {
         self.of_transport = true;
     }
 
-    /// Whether the field has only certain values.
+    /// Whether the field lists its values.
     pub fn is_listed(&self) -> bool {
         self.look == Look::Listed
     }
 
-    /// Whether any value is good that is not empty.
+    /// Whether every value that is not empty is valid.
     #[inline(always)]
     pub fn takes_any(&self) -> bool {
         self.look == Look::Any
     }
 
-    /// Whether a value is good for sure. Some good ones take a longer look: several values, values
-    /// of more than eight bytes, counts of groups.
+    /// Whether a value is certainly valid. False also for some valid values that need a closer look: several values in
+    /// one, values of more than eight bytes, and counts of groups.
     #[inline(always)]
     pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match (self.look, text) {
@@ -146,7 +146,7 @@ impl Check {
         }
     }
 
-    /// [`Check::takes`] where it is more than a few instructions.
+    /// The part of [`Check::takes`] that needs more than a few instructions.
     #[inline(never)]
     fn takes_longer(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match self.look {

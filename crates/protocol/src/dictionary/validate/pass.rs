@@ -89,7 +89,7 @@ impl Pass<'_> {
         plain.map_or(self.fields.len(), |plain| from + plain)
     }
 
-    /// Finds the place of any field, and marks it as taken; see [`Pass::unusual`].
+    /// Finds the place of a field, and records the field as present; see [`Pass::unusual`].
     fn place(
         &self,
         at: usize,
@@ -125,7 +125,7 @@ impl Pass<'_> {
         let check = &self.dictionary.checks[slot];
         let of_body = has(&self.definition.allowed, slot);
         let own = match check.part {
-            // A few fields are of the header and of some bodies.
+            // A few fields belong to the header, and to the body of some messages.
             MessagePart::Header if of_body && *part == MessagePart::Body => MessagePart::Body,
             MessagePart::Body if !of_body => {
                 self.stranger(check, at)?;
@@ -167,7 +167,7 @@ impl Pass<'_> {
         self.doubtful(check, slot, text, at)
     }
 
-    /// A value that the quick look did not take: empty, several values, a long one, or wrong.
+    /// Checks a value that the quick check did not accept: it is empty, has several values, is long, or is wrong.
     #[cold]
     fn doubtful(
         &self,
@@ -193,7 +193,7 @@ impl Pass<'_> {
                 .all(|part| field.allows(part)),
             false => field.allows(text),
         };
-        // Some counts have a list too: NoSides(552) is 1 or 2.
+        // Some NumInGroup fields list values too: NoSides(552) is 1 or 2.
         let is_listed = check.is_listed() || (check.opens_group() && !field.values.is_empty());
         if !is_listed || good || self.rules.allow_unknown_enum_values {
             return Ok(());
@@ -205,7 +205,7 @@ impl Pass<'_> {
         ))
     }
 
-    /// A tag that the dictionary does not have.
+    /// Checks a tag that the dictionary does not have.
     #[cold]
     fn unknown(&self, at: usize) -> Result<(), ValidationFault> {
         if self.tolerated(self.fields[at].tag) {
@@ -218,7 +218,7 @@ impl Pass<'_> {
         ))
     }
 
-    /// A field that the message does not have.
+    /// Checks a field that the message type does not have.
     #[cold]
     fn stranger(&self, check: &Check, at: usize) -> Result<(), ValidationFault> {
         if self.tolerated(self.fields[at].tag) {
@@ -286,7 +286,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The first required field that is not there: of the header, then of the rest, by tag.
+    /// The first required field that is missing: of the header, then of the rest, by tag.
     #[cold]
     pub fn missing(&self, open: &[u64]) -> ValidationFault {
         let first = |required: &[u64]| {
@@ -415,7 +415,7 @@ impl Pass<'_> {
         Ok(at)
     }
 
-    /// The group whose count is field `count` has more entries than allowed.
+    /// The fault that the group of the NumInGroup field `count` has more entries than allowed.
     #[cold]
     fn too_many_entries(&self, count: usize) -> ValidationFault {
         ValidationFault {
@@ -424,7 +424,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether an entry that ends before field `at` has all it must have.
+    /// Checks that the entry that ends before field `at` has all its required fields.
     fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), ValidationFault> {
         if !self.rules.required_fields {
             return Ok(());
@@ -456,7 +456,7 @@ impl Pass<'_> {
         found > 0 && self.tolerated(tag) && !self.belongs_outside(tag, outer) && !self.in_frame(tag)
     }
 
-    /// Whether the field has a place of its own around the group.
+    /// Whether the field has its own place outside the group.
     fn belongs_outside(&self, tag: Tag, outer: Option<&Outer<'_>>) -> bool {
         if outer.is_some_and(|outer| outer.takes(tag)) {
             return true;
@@ -480,7 +480,7 @@ struct Outer<'a> {
 }
 
 impl Outer<'_> {
-    /// Whether one of them can go on with this field.
+    /// Whether one of these groups may continue with this field.
     fn takes(&self, tag: Tag) -> bool {
         let own = self
             .group
@@ -496,7 +496,7 @@ fn hold(held: &mut Option<ValidationFault>, outcome: Result<(), ValidationFault>
     }
 }
 
-/// A NumInGroup; `None` for one that no message has entries for.
+/// The value of a NumInGroup field; `None` for a number that no message has entries for.
 fn entry_count(text: &[u8]) -> Option<u64> {
     crate::value::uint(text).ok()
 }
