@@ -1,4 +1,4 @@
-//! Writes records: body first, length last, one pass.
+//! Writes records in one pass: first the body of a record, then its length.
 
 use super::base::Start;
 use super::checkpoint::Checkpoint;
@@ -12,25 +12,26 @@ use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 
-/// Number of bytes made writable at once: about five microseconds if the pages are in memory, as for a new segment.
+/// Number of bytes that are made writable at once: takes about five microseconds if the pages are in memory, as in a
+/// new segment.
 const PREFAULT: usize = 64 << 10;
 /// Number of bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
 const PREFAULT_AHEAD: usize = 128 << 10;
 /// Number of bytes after the last record that [`Journal::idle_work`] keeps in this core's cache.
 const PREFETCH_AHEAD: usize = 2 << 10;
 
-/// The event that a record describes, with the session's counters after it.
+/// The event that a record describes, with the session's sequence numbers after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Cause<'a> {
-    /// The session of the event.
+    /// The session to which the event belongs.
     pub session: JournalId,
     /// The kind of event.
     pub kind: RecordKind,
     /// The inbound message, or the text of a note.
     pub inbound: Option<&'a [u8]>,
-    /// Next MsgSeqNum that the session expects.
+    /// The next MsgSeqNum that the session expects.
     pub next_in: u64,
-    /// Next MsgSeqNum that the session sends.
+    /// The next MsgSeqNum that the session sends.
     pub next_out: u64,
     /// Number of resets of the session. When it changes, earlier MsgSeqNums are dropped.
     pub epoch: u32,
@@ -48,30 +49,31 @@ pub struct Journal<D: Disk> {
     pub(super) salt: u64,
     /// Offset of the next record in the last segment.
     pub(super) at: usize,
-    /// Position of the last record.
+    /// Offset of the last record.
     pub(super) last: usize,
     /// Index of the next record.
     pub(super) record: u64,
     pub(super) sessions: Vec<Known>,
-    /// Session ids by name.
+    /// The session's id, by its name.
     pub(super) names: HashMap<Box<str>, JournalId>,
     pub(super) synced: JournalPosition,
     pub(super) poisoned: bool,
     pub(super) prefaulted: usize,
-    /// End of the part of the last segment that was prefetched into the cache.
+    /// End of the part of the last segment that is prefetched into the cache.
     pub(super) prefetched: usize,
-    /// The header of the next segment, once that was requested ahead.
+    /// The header of the next segment, once the segment was requested ahead of its use.
     pub(super) next: Option<SegmentHeader>,
     /// The position at which recovery would begin.
     pub(super) start: Start,
-    /// A checkpoint of the application's state was used at the start: until two new ones are complete, notes are needed
-    /// from this segment on.
+    /// The segment from which notes are needed until two new checkpoints are complete, because the start used a
+    /// checkpoint of the application's state; `None` otherwise.
     pub(super) recalled: Option<u32>,
-    /// Later segments at which it could begin.
+    /// Later segments at which recovery could begin.
     pub(super) checkpoints: VecDeque<Checkpoint>,
-    /// Whether old segments must be checked: since the last one was begun.
+    /// Time at which the last segment was begun, while old segments still have to be checked; `None` when no check is
+    /// due.
     pub(super) look: Option<Timestamp>,
-    /// Errors not reported yet.
+    /// Errors that were not reported yet.
     pub(super) troubles: Vec<Untold>,
 }
 
@@ -169,8 +171,8 @@ impl<D: Disk> Journal<D> {
         Ok(JournalPosition::new(segment_number, self.at as u32))
     }
 
-    /// The id of the session with this name, registered now if unknown. Names are opaque; a name keeps its id across
-    /// restarts. A name stays as long as the journal: any number of them fits.
+    /// The id of the session with this name; a new name is registered now. Any text may be a name. A name keeps its id
+    /// across restarts and as long as the journal exists, and there is no limit on their number.
     ///
     /// # Errors
     ///
@@ -180,7 +182,7 @@ impl<D: Disk> Journal<D> {
             self.sessions[id.0 as usize].index.reserve();
             return Ok(id);
         }
-        // A new segment begins with a checkpoint of the registered sessions, and this one is not registered yet.
+        // A new segment begins with a checkpoint of the registered sessions, and the new session is not registered yet.
         self.make_room(wall, RECORD + padded(name.len()))?;
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
@@ -202,8 +204,8 @@ impl<D: Disk> Journal<D> {
         Ok(id)
     }
 
-    /// Resets the session's sequence numbers to 1 without a message; earlier messages are no longer resent. A reset by
-    /// a Logon is a change of [`Cause::epoch`] in its own record.
+    /// Resets the sequence numbers of a session to 1 without a message; earlier messages can no longer be resent. For a
+    /// reset by a Logon, the record of the Logon has another [`Cause::epoch`] instead.
     ///
     /// # Errors
     ///
@@ -224,8 +226,8 @@ impl<D: Disk> Journal<D> {
         self.set(wall, session, numbers, "")
     }
 
-    /// Sets a session's sequence numbers, without a message; `text` names the operator. A MsgSeqNum that was used
-    /// before needs another epoch: the message stored under it is then no longer resent.
+    /// Sets the sequence numbers of a session without a message; `text` names the operator. If a MsgSeqNum was used
+    /// before, the session needs another epoch: the message stored with this MsgSeqNum is then no longer resent.
     ///
     /// # Errors
     ///
@@ -248,8 +250,8 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
-    /// Stores a text for people who read the records of a session. A session that such a text
-    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) stays so after a restart.
+    /// Writes a text into the records of a session, for people who read them. A session that such a text
+    /// [disables](crate::DISABLED_BY) or [enables](crate::ENABLED_BY) stays disabled or enabled after a restart.
     ///
     /// # Errors
     ///
@@ -337,7 +339,7 @@ impl<D: Disk> Journal<D> {
             } else {
                 upto.offset() as usize
             };
-            // Whole pages: systems sync nothing smaller.
+            // Systems sync only whole pages.
             let start = from / 4096 * 4096;
             if let Err(source) = segment.sync(start, to - start) {
                 self.poisoned = true;
@@ -394,13 +396,13 @@ impl<D: Disk> Journal<D> {
         JournalPosition::new(self.segments.last(), self.last as u32)
     }
 
-    /// The position up to which everything is known to be on disk.
+    /// The position up to which all records are on disk.
     #[must_use]
     pub fn synced(&self) -> JournalPosition {
         self.synced
     }
 
-    /// The first position that is still kept, and the position after the last record.
+    /// The first position that the journal still has, and the position after the last record.
     #[must_use]
     pub fn positions(&self) -> (JournalPosition, JournalPosition) {
         (
@@ -424,7 +426,7 @@ impl<D: Disk> Journal<D> {
         before(to) - before(from)
     }
 
-    /// Number of records ever written; the index of the next one.
+    /// Number of records written since the journal began, which is the index of the next record.
     #[must_use]
     pub fn records_written(&self) -> u64 {
         self.record
@@ -438,8 +440,8 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
-    /// When a session's sequence numbers began, by the wall clock at that time: at its registration or its last reset.
-    /// The schedule derives their trading session from it.
+    /// The time by the wall clock at which the sequence numbers of a session began: when it was registered, or last
+    /// reset. From this time the schedule derives the trading session to which they belong.
     #[must_use]
     pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
         self.sessions
@@ -447,18 +449,18 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.began)
     }
 
-    /// All registered sessions, by their ids.
+    /// All registered sessions in the order of their ids.
     pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, SequenceCounters)> {
         let known = self.sessions.iter().enumerate();
         known.map(|(at, known)| (JournalId(at as u32), known.name.as_str(), known.counters))
     }
 
-    /// The disk, for a simulator.
+    /// Gives a simulator access to the disk.
     pub fn disk_mut(&mut self) -> &mut D {
         &mut self.disk
     }
 
-    /// Makes sure that `length` bytes fit after the last record, and that their pages are writable.
+    /// Makes room for `length` bytes after the last record, in pages that are writable.
     #[inline]
     fn make_room(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
         if self.at + length > self.prefaulted {
@@ -483,7 +485,7 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Lets the next record begin a new segment.
+    /// Makes the next record begin a new segment.
     ///
     /// # Errors
     ///
@@ -492,15 +494,15 @@ impl<D: Disk> Journal<D> {
         self.roll(wall, 0)
     }
 
-    /// Continues in a new segment, for a record of this size.
+    /// Continues in a new segment, which must have room for a record of this size.
     fn roll(&mut self, wall: Timestamp, needed: usize) -> Result<(), JournalError> {
         if self.config.synced_before_sent {
-            // Unsynced data is then in one segment only.
+            // After this, only one segment has unsynced data.
             self.sync(self.end())?;
         }
         let number = self.segments.last() + 1;
         let header = self.next_header();
-        // Stored before the attempt, so that a second one requests the same.
+        // Stored before the attempt, so that a second attempt requests the same header.
         self.next = Some(header);
         if self.disk.ring().is_some() {
             self.end_records();
@@ -541,7 +543,7 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// Number of bytes of a new segment that are mapped without page faults.
+    /// Number of bytes of a new segment that can be written without page faults.
     pub(super) fn ready_at_first(&self) -> usize {
         if self.disk.makes_ready() {
             self.config.segment_bytes

@@ -1,4 +1,4 @@
-//! Files of retired segments: the base, compression, removal.
+//! Files of retired segments: the base file, compression and removal.
 
 use super::base::{BASE, Base, Start};
 use super::checkpoint::Checkpoint;
@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 
 /// Suffix of a compressed segment's file: one LZ4 frame with a checksum of its content.
 pub(super) const COMPRESSED: &str = ".fwz";
-/// Maximum length of a segment; of a longer file no more is read.
+/// Maximum length of a segment, in bytes; of a longer file, the rest is not read.
 pub(super) const LONGEST: u64 = 1 << 30;
 
 pub(super) fn base_path(directory: &Path) -> PathBuf {
     directory.join("base")
 }
 
-/// Where the journal of a directory begins; `None` when no segment was ever retired.
+/// Reads where the journal of a directory begins; `None` when no segment was ever retired.
 pub(super) fn read_base(directory: &Path) -> Result<Option<Base>, JournalError> {
     let path = base_path(directory);
     let name = path.display().to_string();
@@ -70,7 +70,8 @@ pub(super) fn open_any(
     }
 }
 
-/// Reads a whole segment into `bytes`. An unreadable compressed one is damage, reported as offset in the segment.
+/// Reads a whole segment into `bytes`. A compressed segment that cannot be read is reported as damage at an offset of
+/// the segment.
 pub(super) fn read_any(
     directory: &Path,
     number: u32,
@@ -95,8 +96,8 @@ fn compressed_path(directory: &Path, number: u32) -> PathBuf {
     segment_path(directory, number).with_extension(&COMPRESSED[1..])
 }
 
-/// Makes the journal begin at `first`, whose segment begins with a checkpoint; removes files that were closed before
-/// `remove_before`, and compresses the others before `first`.
+/// Makes the journal begin at the segment `first`, which begins with a checkpoint. Removes files that were closed
+/// before `remove_before`, and compresses the other files before `first`.
 pub(super) fn retire(
     directory: &Path,
     first: Start,
@@ -141,7 +142,7 @@ pub(super) fn retire(
 
 /// Compresses a file.
 fn pack(from: &Path, to: &mut File) -> io::Result<()> {
-    // A flipped bit may decode to the same bytes: only the checksum of the block detects it.
+    // With a flipped bit, a file may decode to the same bytes: only the checksum of the block detects that.
     let info = FrameInfo::new()
         .block_checksums(true)
         .content_checksum(true);

@@ -1,31 +1,31 @@
-//! The base: where the journal begins, and the retention of older segments.
+//! The base: where the journal begins, and how long older segments are kept.
 
 use super::Damage;
 use super::segment::{long, word};
 use fixwire_protocol::time::Nanos;
 
-/// Retention of segments that no session needs, which have no message that a peer may still request. Checked whenever a
-/// new segment is begun.
+/// How long segments are kept that no session needs: they have no message that a peer may still request. Checked
+/// whenever a new segment is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Retention {
-    /// How long records stay before their segment is removed; `None` for ever.
+    /// How long records are kept before their segment is removed; `None` for ever.
     pub keep: Option<Nanos>,
-    /// How long a message can be resent; `None` until its session is reset. Older ones are answered
-    /// with gap fills once their segment is retired. Notes of the application stay, with all segments
-    /// since the first.
+    /// How long a message can be resent; `None` until its session is reset. Once the segment of an older message is
+    /// retired, the message is replaced by a gap fill. Notes of the application are kept, and so are all segments from
+    /// the first note on.
     pub resend: Option<Nanos>,
     /// Whether retired segments are compressed.
     pub compress: bool,
 }
 
-/// A segment at which reading may begin, and its link to the previous one.
+/// A segment at which reading may begin, and its link to the segment before.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Start {
-    /// Its number.
+    /// The number of the segment.
     pub segment: u32,
     /// The salt of the segment before it.
     pub previous_salt: u64,
-    /// The index of its first record.
+    /// The index of the first record in the segment.
     pub record: u64,
 }
 
@@ -41,7 +41,7 @@ impl Start {
 /// Where the journal begins.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Base {
-    /// The first segment kept.
+    /// The oldest segment that is kept.
     pub oldest: Start,
     /// The first segment that recovery reads.
     pub first: Start,
@@ -49,7 +49,7 @@ pub struct Base {
 
 const MAGIC: [u8; 8] = *b"FXWBASE\x1a";
 const VERSION: u32 = 1;
-/// Size of the file, bytes.
+/// Size of the base file, in bytes.
 pub(super) const BASE: usize = 64;
 
 impl Base {
@@ -59,7 +59,7 @@ impl Base {
         first: Start::BEGIN,
     };
 
-    /// Its 64 bytes: magic, version, CRC-32C of bytes 16 to 63; the numbers of `oldest` and `first`, 4
+    /// The 64 bytes of the base file: magic, version, CRC-32C of bytes 16 to 63; the numbers of `oldest` and `first`, 4
     /// bytes each; their previous salts; the indices of their first records; zeros.
     pub(super) fn to_bytes(self) -> [u8; BASE] {
         let mut bytes = [0; BASE];

@@ -1,4 +1,4 @@
-//! Planted faults, which every rig must detect.
+//! Planted faults: deliberate errors that every test rig must detect.
 //!
 //! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault is selected for the
 //! whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
@@ -9,17 +9,17 @@
 pub enum PlantedFault {
     /// Every fifth message and its effects have no journal record.
     SkipCommit = 1,
-    /// With durability `disk`, messages are sent before a sync.
+    /// With durability `disk`, messages are sent before they are synced.
     SkipSync,
-    /// Recovery does not compare a record's checksum.
+    /// Recovery does not check the checksum of a record.
     SkipCrc,
-    /// The last MsgSeqNum sent before a restart is used again.
+    /// After a restart, the last MsgSeqNum sent is used again.
     ReuseNumber,
     /// After the second connection of a process, gaps are not requested.
     SkipResend,
     /// A simulated disk does not sync the name of a new segment.
     SkipDirectorySync,
-    /// A simulated disk does not sync where the journal begins before older segments go.
+    /// A simulated disk does not sync the base file before older segments are removed.
     SkipBaseSync,
     /// Recovery does not rewrite data that a failed sync may have left out.
     SkipStoreAgain,
@@ -37,20 +37,20 @@ pub enum PlantedFault {
     FoldShort,
     /// No Heartbeat is sent.
     SkipHeartbeat,
-    /// After a restart the last message of the peer is unknown.
+    /// After a restart, the last message received from the peer is forgotten.
     ForgetInbound,
-    /// One of every hundred messages that a session delivers causes no message.
+    /// One of every hundred messages that a session delivers causes no message in answer.
     LoseMessage,
     /// Every thousandth message of another engine's store is not imported.
     SkipStored,
-    /// Any password of a Logon will do.
+    /// A Logon is accepted with any password.
     AnyPassword,
-    /// The throttle of a peer lets everything through.
+    /// The throttle of a peer never limits anything.
     SkipThrottle,
 }
 
 impl PlantedFault {
-    /// All of them.
+    /// All faults.
     pub const ALL: [Self; 20] = [
         Self::SkipCommit,
         Self::SkipSync,
@@ -74,7 +74,7 @@ impl PlantedFault {
         Self::SkipThrottle,
     ];
 
-    /// Its name in `FIXWIRE_CANARY`.
+    /// The fault's name in `FIXWIRE_CANARY`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl PlantedFault {
 
 #[cfg(not(feature = "canary"))]
 mod planted {
-    /// Always false.
+    /// Always false: without the feature no fault is planted.
     #[inline(always)]
     pub const fn is(_: super::PlantedFault) -> bool {
         false

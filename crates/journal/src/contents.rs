@@ -1,4 +1,4 @@
-//! Detects the content of a folder before it is opened: a journal, or the file store of another engine.
+//! Finds out what a folder has before it is opened: a journal, or the file store of another engine.
 
 use std::fs;
 use std::iter;
@@ -25,14 +25,15 @@ const OTHER_STORES: [&str; 6] = [
     "session",
 ];
 
-/// The content of a folder.
+/// What a folder has.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FolderContents {
-    /// Neither, or the folder is missing.
+    /// Neither a journal nor a file store, or the folder is missing.
     Nothing,
-    /// A journal, or remains of one.
+    /// A journal, or parts of one.
     Journal,
-    /// No journal, but a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n: one of its files.
+    /// No journal, but a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n; the text is the name of one of
+    /// its files.
     OtherStore(String),
 }
 
@@ -50,7 +51,7 @@ pub fn contents(folder: &Path) -> FolderContents {
         let end = name.rsplit_once('.').map(|(_, end)| end);
         name.starts_with("FIX") && end.is_some_and(|end| OTHER_STORES.contains(&end))
     });
-    // The first by name, so that the same folder gives the same answer.
+    // The first name in alphabetical order, so that the same folder always gives the same answer.
     stores
         .min()
         .map_or(FolderContents::Nothing, FolderContents::OtherStore)

@@ -25,7 +25,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
+/// A directory with the segments `00000001.fwj`, `00000002.fwj` and so on. It is locked as long as this value exists.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
@@ -39,7 +39,8 @@ pub struct Directory {
 }
 
 impl Drop for Directory {
-    /// Waits for running work; the rest ends in its own `drop`. Another process may open the directory next.
+    /// Waits for work that is running; the other fields finish in their own `drop`. After that another process may open
+    /// the directory.
     fn drop(&mut self) {
         self.folding.end();
     }
@@ -77,7 +78,7 @@ impl Directory {
         let folder = lock_folder(path)?;
         let is_new = !path.join(LOCK).exists() && !has_journal(path)?;
         if is_new {
-            // Before the lock, so that a lock alone is evidence of a journal.
+            // Written before the lock, so that a lock alone shows that the directory has had a journal.
             newest::write(path, 0)?;
         }
         let file = lock_file(path)?;
@@ -93,7 +94,7 @@ impl Directory {
         Self::with_locks(path.to_owned(), (folder, file))
     }
 
-    /// Opens a directory whose locks are taken.
+    /// Opens a directory whose locks this process already holds.
     pub(super) fn with_locks(
         path: PathBuf,
         locks: (Option<File>, File),
@@ -124,7 +125,7 @@ impl Directory {
         self.reserve.keep(reserve)
     }
 
-    /// Whether it has no segment.
+    /// Whether the directory has no segment.
     pub fn is_empty(&self) -> Result<bool, JournalError> {
         Ok(list(&self.path)?.is_empty())
     }
@@ -171,7 +172,7 @@ impl Disk for Directory {
             .map_err(JournalError::io("look at", &name))?
             .len();
         if len < HEADER as u64 {
-            // Too short to be mapped as a segment; a complete one is never shorter.
+            // A file that is too short to be mapped; a complete segment is never so short.
             return Err(JournalError::Damaged(super::Damage {
                 file: name,
                 offset: len,

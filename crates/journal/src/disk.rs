@@ -7,23 +7,24 @@ use fixwire_protocol::time::Timestamp;
 use std::io;
 use std::sync::Arc;
 
-/// Wakes threads that wait for the disk, such as a sleeping engine; called from other threads.
+/// Wakes threads that wait for news of the disk, such as a sleeping engine; called from other threads.
 pub type DiskWakeUp = Arc<dyn Fn() + Send + Sync>;
 
-/// News about the files of a journal.
+/// News about the files of a journal since the last call.
 #[derive(Debug, Default)]
 pub struct DiskNews {
-    /// The faults.
+    /// Faults that have occurred.
     pub troubles: Vec<JournalTrouble>,
     /// Whether a failed [`Disk::prepare`] may be retried.
     pub prepare_again: bool,
-    /// Whether more segments may be retired: a checkpoint is complete, or an earlier [`Disk::retire`] has finished.
+    /// Whether more segments may be retired, because a checkpoint is complete or an earlier [`Disk::retire`] has
+    /// finished.
     pub look_again: bool,
 }
 
 /// Keeps numbered segments of fixed length.
 pub trait Disk: Send {
-    /// One open segment.
+    /// The type of an open segment.
     type Segment: Segment;
 
     /// Whether checkpoints may be read on one thread while segments are read on another.
@@ -62,25 +63,25 @@ pub trait Disk: Send {
     /// A hint that [`create`](Self::create) will soon be called with the same arguments.
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]);
 
-    /// Whether the pages of new segments are ready for stores.
+    /// Whether the pages of new segments can be written without page faults.
     fn makes_ready(&self) -> bool {
         false
     }
 
-    /// Number of segments kept when they are in memory and end with the process; `None` when they outlive it. Records
-    /// of a ring have no checksums, and its oldest segment is reused.
+    /// Number of segments in the ring, if segments are kept in memory and end with the process; `None` when they
+    /// outlive it. Records of a ring have no checksums, and its oldest segment is used again.
     fn ring(&self) -> Option<usize> {
         None
     }
 
-    /// Takes back the oldest segment of a ring, whose memory the next one may use.
+    /// Takes back the oldest segment of a ring, so that the next segment may use its memory.
     fn recycle(&mut self, _segment: Self::Segment) {}
 
     /// Takes back a segment that is not read now; [`open`](Self::open) maps it again. Unmapping is slow: a disk may do
     /// it in the background. This does not sync its data.
     fn let_go(&mut self, _segment: Self::Segment) {}
 
-    /// Nothing more will be stored in this segment, which stays mapped.
+    /// Says that nothing more will be stored in this segment, which stays mapped.
     fn filled(&mut self, _segment: &Self::Segment) {}
 
     /// Where the journal begins; `None` when no segment was ever retired.
@@ -92,8 +93,8 @@ pub trait Disk: Send {
         Ok(None)
     }
 
-    /// The newest segment created; `None` when no program that records it has written the journal, or nothing outlives
-    /// the process.
+    /// The number of the newest segment that was created; `None` when the journal was written only by programs that do
+    /// not record it, or when no segment outlives the process.
     ///
     /// # Errors
     ///
@@ -122,7 +123,7 @@ pub trait Disk: Send {
         DiskNews::default()
     }
 
-    /// The waker to call when there is news.
+    /// Sets the function that is called when there is news.
     fn wake_with(&mut self, _wake_up: DiskWakeUp) {}
 
     /// Makes the journal begin at `first`, whose open segment is passed and begins with a checkpoint: syncs that, then
@@ -156,44 +157,44 @@ pub trait Disk: Send {
         Ok(())
     }
 
-    /// The segment before which all notes are in two checkpoints.
+    /// The segment before which two checkpoints have all notes; `None` before there are two.
     fn settled(&self) -> Option<u32> {
         None
     }
 
-    /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment never look like a
-    /// record of this one.
+    /// A number that no earlier segment had as its salt. It seeds the checksums, so that bytes of another segment never
+    /// look like a record of this one.
     fn salt(&mut self) -> u64;
 
-    /// The segment's name for people: its path.
+    /// The name of a segment in messages to people, which is its path.
     fn name(&self, number: u32) -> String;
 }
 
-/// A segment's bytes: one owner stores; stored bytes stay.
+/// The bytes of a segment. Only its owner stores bytes, and stored bytes never change.
 pub trait Segment: Send {
-    /// All bytes.
+    /// All bytes of the segment.
     fn bytes(&self) -> &[u8];
 
-    /// Copies `bytes` to `at`.
+    /// Copies `bytes` into the segment at offset `at`.
     fn store(&mut self, at: usize, bytes: &[u8]);
 
-    /// Stores a little-endian word after everything stored before it.
+    /// Stores a little-endian word at offset `at`, after everything that was stored before it.
     fn publish(&mut self, at: usize, word: u32);
 
-    /// Waits until a range is on disk.
+    /// Waits until a range of the segment is on disk.
     ///
     /// # Errors
     ///
     /// When the sync failed. Never retried.
     fn sync(&mut self, at: usize, len: usize) -> io::Result<()>;
 
-    /// A hint that this range will soon be stored to.
+    /// A hint that bytes will soon be stored in this range.
     fn prefault(&mut self, _at: usize, _len: usize) {}
 
-    /// A hint that the next stores go to this range, whose pages are allocated.
+    /// A hint that the next bytes are stored in this range, whose pages are allocated.
     fn prefetch(&self, _at: usize, _len: usize) {}
 
-    /// A hint that records are appended to this segment from now on, or that it is full.
+    /// A hint that records are appended to this segment from now on (true), or that it is full (false).
     fn appending(&mut self, _yes: bool) {}
 
     /// A hint that this range will soon be read.

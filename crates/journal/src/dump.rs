@@ -22,18 +22,18 @@ pub use text::{write_escaped, write_moment};
 
 mod text;
 
-/// The format of a dump.
+/// The output format of a dump.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DumpFormat {
     /// A line for each message: time, session, direction, MsgSeqNum, its status in brackets (queued, duplicate,
     /// ignored, rejected, resent, gap fill), and the message with `|` for SOH. A frame of a link has its number on its
     /// connection, and its bytes as hexadecimal digits.
     Text,
-    /// The same as one JSON object per line.
+    /// The same content, as one JSON object per line.
     Json,
 }
 
-/// Displays a frame of a link: writes its content on one line.
+/// Decodes a frame of a link: writes its content on one line.
 pub type FrameDecoder = fn(frame: &[u8], out: &mut dyn Write) -> io::Result<()>;
 
 /// The built-in decoder for any frame, by name: `hex` as hexadecimal digits, `text` as printable characters, with
@@ -58,7 +58,7 @@ pub fn is_fix_message(bytes: &[u8]) -> bool {
     bytes.starts_with(b"8=")
 }
 
-/// Direction of a message.
+/// The direction of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Direction {
     /// Sent by the peer.
@@ -67,7 +67,7 @@ pub enum Direction {
     Out,
 }
 
-/// Filter of a dump; everything by default.
+/// Which lines a dump prints; by default all.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct DumpFilter {
     /// Only this session, by its name.
@@ -175,7 +175,7 @@ pub fn follow(
     }
 }
 
-/// Display settings of the lines.
+/// How the lines are shown.
 struct Lines<'f> {
     filter: &'f DumpFilter,
     redactor: Option<RefCell<Redactor>>,
@@ -273,7 +273,7 @@ fn print<N: AsRef<str>>(
         RecordKind::Session => show(Shown::new(session, "session", None, "", record.body))?,
         RecordKind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
         RecordKind::Note => show(Shown::new(session, "note", None, "", record.body))?,
-        // The start of a segment is not displayed.
+        // The start of a segment is not shown.
         RecordKind::Sent | RecordKind::Carried => {}
     }
     for Effect {

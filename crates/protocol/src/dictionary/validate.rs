@@ -51,7 +51,7 @@ pub struct ValidationRules {
 }
 
 impl Default for ValidationRules {
-    /// Every check that QuickFIX makes by default, and at most 1,024 entries in a group.
+    /// Every check, with the choices that QuickFIX makes by default, and at most 16,384 entries in a group.
     fn default() -> Self {
         Self {
             fields_out_of_order: true,
