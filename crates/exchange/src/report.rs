@@ -173,7 +173,7 @@ pub(crate) fn display_tag(dialect: Dialect) -> u32 {
     }
 }
 
-/// An answer about a rejected or unknown order.
+/// Content of an answer about an order that was rejected, or that the exchange does not have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NoOrder<'a> {
     pub(crate) kind: Kind,
@@ -184,7 +184,8 @@ pub(crate) struct NoOrder<'a> {
     pub(crate) more: &'a [u8],
 }
 
-/// The body of an ExecutionReport about a rejected or unknown order: it repeats the request.
+/// The body of an ExecutionReport(8) about an order that was rejected, or that the exchange does not have: it repeats
+/// fields of the request.
 pub(crate) fn no_order(
     dialect: Dialect,
     request: RequestFields<'_>,

@@ -229,7 +229,7 @@ impl Exchange {
         Ok(format!("status of {} orders reported", orders.len()))
     }
 
-    /// Lists all known orders, with the values that members should have.
+    /// Lists all orders in memory, with the values that members should have.
     fn orders(&self) -> String {
         let mut text = String::new();
         for order in self.market.orders.iter() {
@@ -258,7 +258,7 @@ impl Exchange {
         text
     }
 
-    /// Lists the trades of all known orders.
+    /// Lists the trades of all orders in memory.
     fn fills(&self) -> String {
         let mut text = String::new();
         for order in self.market.orders.iter() {

@@ -78,7 +78,7 @@ impl Market {
 
     /// Which other reports the report of an event includes. Over TMP an order that trades or is deleted on entry has no
     /// separate report for the entry, and no separate report for a deletion after a trade. For `Accepted` and
-    /// `Cancelled` the result says whether the report of another event includes them.
+    /// `Cancelled`, the result says whether the report of another event includes them.
     fn entry(&self, events: &[BookEvent], place: usize, id: u64) -> Entry {
         let member = self.orders.get(id).map(|order| order.member);
         let is_tmp = member.is_some_and(|member| self.dialect(member) == Dialect::Tmp);

@@ -1,4 +1,4 @@
-//! What the OMS holds in addition to its core, as lines of [`crate::desk::state_lines`].
+//! The parts of the OMS outside its core, as lines of [`crate::desk::state_lines`].
 
 use alloc::format;
 use alloc::string::String;
@@ -21,7 +21,7 @@ use crate::tmp::{TmpLine, TmpLines};
 use crate::values::value::Presence;
 
 impl Oms {
-    /// The whole OMS, as far as it decides what is sent, as sorted lines.
+    /// All values of the OMS that influence what it sends, as sorted lines.
     #[must_use]
     pub fn state_lines(&self) -> String {
         let mut lines = StateLines::default();

@@ -25,7 +25,7 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
-    /// A fill of an unknown order: the position includes it.
+    /// A fill of an order that the OMS does not have: the position includes it.
     StrayFill {
         /// The number of the break.
         number: u64,
@@ -68,7 +68,8 @@ pub enum OmsEvent<'a> {
         /// Number of such messages since the start.
         count: u64,
     },
-    /// A Reject(3) or BusinessMessageReject(j) of a venue that refers to no order or request of ours; it is ignored.
+    /// A Reject(3) or BusinessMessageReject(j) of a venue that refers to no order or request of the OMS; the OMS
+    /// ignores it.
     StrayReject {
         /// The line.
         line: &'a [u8],

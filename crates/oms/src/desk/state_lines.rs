@@ -53,7 +53,7 @@ impl OmsState {
         }
     }
 
-    /// A price of an instrument; in whole numbers for an unknown instrument.
+    /// A price of an instrument as text; as a whole number if the OMS does not have the instrument.
     pub(crate) fn price_in(
         &self,
         instrument: impl Into<Option<InstrumentNo>>,

@@ -1,4 +1,5 @@
-//! Events: everything that changes the state, as journal notes. One event is one note: its kind, then its fields.
+//! Events: everything that changes the state, as journal notes. Each event is one note: the kind of the event, then its
+//! fields.
 //!
 //! Another kind, field or order of fields is another [version](crate::OmsState) of the state: a journal with notes of
 //! another version is refused. Until the first release the version stays 1.
@@ -15,11 +16,11 @@ use crate::values::value::{
 use fixwire_ledger::{NestedEvents, Wire, events};
 
 events! {
-    /// An event, by its feature. Its texts are borrowed from the message or file that caused it.
+    /// An event, grouped by feature. Its texts are borrowed from the message or file that caused it.
     OrderEvent;
-    /// Sessions, accounts, instruments and what stands before any order.
+    /// Sessions, accounts, instruments, and other things that do not depend on orders.
     Setup SetupEvent['a] {
-        /// A session was added: of a client or to a venue.
+        /// A session was added: a session of a client, or a session to a venue.
         2 Session {
             index: SessionNo = "Number of the session in events.", name: &'a [u8] = "Name in the settings.",
         }
@@ -48,22 +49,22 @@ events! {
             long: Quantity = "Long quantity.", short: Quantity = "Short quantity.",
             who: &'a [u8] = "The file or person.",
         }
-        /// A client whose orders are cancelled with its session logged on or disconnected.
+        /// A client whose orders are cancelled when its session ends has logged on or disconnected.
         32 Client {
             session: SessionNo = "The session.", is: Presence = "The presence.",
         }
-        /// A market state was set.
+        /// The state of a market was set.
         43 Market {
             instrument: InstrumentNo = "The instrument.",
             state: Market = "State of the market.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// Clients may get ExecIDs(17) of venues from now on: the OMS's own ones have a prefix.
+        /// Clients may get ExecIDs(17) of venues from now on, so the OMS's own ExecIDs have a prefix.
         140 ExecIds {
             prefix: &'a [u8] = "How they begin.",
         }
     }
-    /// The trading day, and orders of former days.
+    /// The trading day, and orders of earlier trading days.
     Day DayEvent['a] {
         /// A trading day started.
         1 Day {
@@ -89,20 +90,20 @@ events! {
         30 LineUp {
             line: SessionNo = "The session.",
         }
-        /// A session to a venue disconnected: requests in flight on it are unknown.
+        /// A session to a venue disconnected: the state of its requests in flight is unknown.
         31 LineDown {
             line: SessionNo = "The session.",
         }
-        /// Sequence numbers of a line that speaks TMP.
+        /// The sequence numbers of a line that speaks TMP have changed.
         33 LinkNumbers {
             line: SessionNo = "The session.",
             inbound: u32 = "The last MsgSeqNum received.", outbound: u32 = "The last MsgSeqNum sent.",
         }
-        /// The venue of a line was asked for all open orders.
+        /// The OMS requested the status of all open orders from the venue of a line.
         125 MassAsked {
             line: SessionNo = "The session.", at: i64 = "The time, in nanoseconds since 1970: MassStatusReqID(584).",
         }
-        /// The venue answered for all open orders, or not.
+        /// The venue's answer to that request has ended, completely or not.
         126 MassAnswered {
             line: SessionNo = "The session.", how: MassEnd = "How the answer ended.",
             orders: u64 = "Orders that may be open and that it did not list: their status is requested.",
@@ -119,14 +120,14 @@ events! {
             who: &'a [u8] = "The file or person.",
             why: &'a [u8] = "The reason, as text.",
         }
-        /// The last limit that was set expires at a time; then the previous limit applies again.
+        /// The limit that was set last expires at a time; then the limit before it applies again.
         44 LimitUntil {
             scope: Scope = "The scope.",
             control: u8 = "Number of the control.",
             before: Option<i128> = "The limit to restore.",
             until: i64 = "The time, in nanoseconds since 1970.",
         }
-        /// Trading was allowed or stopped.
+        /// Trading of a scope was allowed or stopped.
         41 Trading {
             scope: Scope = "The scope.",
             state: Trading = "The trading state.",
@@ -138,7 +139,7 @@ events! {
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
-    /// New settings.
+    /// New settings, and requests for them.
     Reload ReloadEvent['a] {
         /// New settings are in force.
         51 Reloaded {
@@ -173,7 +174,7 @@ events! {
             own: bool = "Whether the client chose it.",
             text: &'a [u8] = "The number as text.",
         }
-        /// At most a tenth of the numbers of a pool is left.
+        /// At most a tenth of the numbers of a pool is left: operators are warned.
         73 NumbersLow {
             pool: PoolNo = "The pool.",
             left: u64 = "How many numbers are left.",
@@ -198,7 +199,7 @@ events! {
             effect: Effect = "PositionEffect(77).",
             id: &'a [u8] = "ClOrdID(11).",
         }
-        /// A client request was rejected; no order changed.
+        /// A request of a client was rejected; no order changed.
         11 Refused {
             session: SessionNo = "The client session.",
             kind: Option<RequestKind> = "Kind of request for an existing order; `None` for a new order.",
@@ -231,7 +232,7 @@ events! {
         15 Queued {
             number: Number = "Number of the order or request.",
         }
-        /// Open orders are being cancelled.
+        /// A mass cancel was accepted: open orders are being cancelled.
         16 MassCancelTaken {
             session: Option<SessionNo> = "The requesting client session; `None` for an operator.",
             filter: OrderFilter = "Filter of the orders.",
@@ -247,12 +248,12 @@ events! {
             used: bool = "Whether the ClOrdID counts as used.",
             reason: Reason = "The reason.",
         }
-        /// Values in requests over TMP of a client, or on a line, in addition to the terms of their order.
+        /// Values that requests over TMP have in addition to the terms of their orders: of a client, or of a line.
         128 Marks {
             session: SessionNo = "The session.",
             marks: &'a [u8] = "cm_id, PositionEffect, order_source, investor_flag, info_source.",
         }
-        /// The locate of a new order's stock.
+        /// The client sent a locate with a new order.
         101 Located {
             order: Number = "The order.", reqd: u8 = "LocateReqd(114); 0 for none.",
             broker: &'a [u8] = "LocateBroker(5700); empty for none.",
@@ -261,19 +262,19 @@ events! {
         142 Routed {
             order: Number = "The order.", line: SessionNo = "The first session of the line group.",
         }
-        /// Fields that a new order or a request carries to its venue as they came in.
+        /// Fields that a new order or a request carries to its venue unchanged.
         130 Fields {
             number: Number = "Its number.",
             header: &'a [u8] = "Those of the header, each with SOH.",
             body: &'a [u8] = "Those of the body.",
             kept: &'a [u8] = "Of a replace: those of the body that its order keeps and that are not sent.",
         }
-        /// A new order or a replace must not be sent after a time.
+        /// A new order or a replace must not be sent after this time.
         83 ValidUntil {
             number: Number = "Number of the order or request.", until: i64 = "The time, in nanoseconds since 1970.",
         }
     }
-    /// Life of an order: reports of its venue, reports by hand, and its end.
+    /// The life of an order: reports of its venue, reports entered by hand, and its end.
     Order LifecycleEvent['a] {
         /// The venue accepted an order.
         20 Accepted {
@@ -287,7 +288,7 @@ events! {
             reason: Reason = "The reason.",
             text: &'a [u8] = "Text(58) of the venue.",
         }
-        /// A fill.
+        /// The order was filled, completely or in part.
         22 Filled {
             order: Number = "The order.",
             exec: u64 = "Hash of the venue's ExecID(17).",
@@ -301,7 +302,7 @@ events! {
             price: Price = "The new Price(44).",
             at: i64 = "TransactTime(60).",
         }
-        /// An order was closed, other than by a fill.
+        /// An order was closed for any reason other than a fill.
         24 Ended {
             order: Number = "The order.", how: End = "How.",
             request: Option<Number> = "The request that closed it.",
@@ -314,14 +315,14 @@ events! {
             reason: Reason = "The reason.",
             text: &'a [u8] = "Text(58) of the venue.",
         }
-        /// The venue reported a final state, but fills are missing: the order waits for them.
+        /// The venue reported a final state while fills were missing: the order waits for the fills.
         26 Pended {
             order: Number = "The order.", how: End = "The final state.",
             request: Option<Number> = "The request that closed it.",
             filled: Quantity = "CumQty(14) of the venue.",
             at: i64 = "The time, in nanoseconds since 1970.",
         }
-        /// A venue rejected an order; the OMS sends it again.
+        /// A venue rejected an order, and the OMS will send it again.
         70 Retried {
             order: Number = "The order.", attempt: Number = "New number of the order at the venue.",
             due: i64 = "Earliest time to send it, in nanoseconds since 1970.",
@@ -333,19 +334,21 @@ events! {
             order: Number = "The order.", line: SessionNo = "The session.",
             at: i64 = "The time, in nanoseconds since 1970.",
         }
-        /// An order was removed from memory: closed long enough ago.
+        /// A closed order was removed from memory.
         29 Forgotten { order: Number = "The order.", }
-        /// An order that is valid for longer is done for the day, until the next trading day.
+        /// An order that is good for a longer time is done for the day, until the next trading day.
         61 DoneForDay {
             order: Number = "The order.", at: i64 = "TransactTime(60).",
             text: &'a [u8] = "Text(58).",
         }
-        /// The order works again: a new trading day starts, or the venue reported it.
+        /// An order that was done for the day works again: a new trading day starts, or the venue has reported that it
+        /// works.
         62 Renewed {
             order: Number = "The order.",
             by_venue: bool = "Whether the venue reported it; otherwise a new trading day starts.",
         }
-        /// The venue replaced the terms of an order whose replaces are reported out of order, or that was placed elsewhere.
+        /// The venue set the terms of an order whose replaces are reported out of order, or of an order placed
+        /// elsewhere.
         53 TermsSet {
             order: Number = "The order.",
             request: Option<Number> = "The pending replace that it answers.",
@@ -354,26 +357,26 @@ events! {
             quantity_at: i64 = "TransactTime(60) of the quantity; 0 when it is unknown.",
             price_at: i64 = "That of the price.",
         }
-        /// An operator enters a report of a venue about an order; the events after it belong to this report.
+        /// An operator entered a report of a venue about an order; the events that follow belong to this report.
         84 ReportEntered {
             order: Number = "The order.", who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// The trading day of an order is over, and the venue has not confirmed that it has ended.
+        /// The trading day of an order is over, and the venue has not confirmed the end of the order.
         120 Lapsed {
             order: Number = "The order.",
         }
-        /// The venue confirmed that an order whose trading day is over has ended; its client knows it already.
+        /// The venue confirmed the end of a lapsed order; the client already has the report Expired.
         121 LapseConfirmed {
             order: Number = "The order.", how: End = "How.",
             request: Option<Number> = "The request of the OMS that closed it.",
             at: i64 = "TransactTime(60).",
             text: &'a [u8] = "Text(58).",
         }
-        /// The line of such an order is logged on again: the OMS cancels what the venue still has of the order.
+        /// The line of a lapsed order is logged on again: the OMS cancels what the venue still has open of the order.
         124 LapseCancelled {
             order: Number = "The order.", line: SessionNo = "The session.",
         }
-        /// The venue has not answered a request in time: whether the venue has the request is unknown, and the OMS
+        /// The venue has not answered a request in time: it is unknown whether the venue has the request, and the OMS
         /// requests the status of the order.
         63 Unanswered {
             request: Number = "The request.",
@@ -387,7 +390,7 @@ events! {
         65 NotAtVenue {
             order: Number = "The order.",
         }
-        /// A line that does not have the order reported on it: nothing of the report is applied.
+        /// A line that does not have an order sent a report about it: nothing of the report is applied.
         66 ForeignReport {
             line: SessionNo = "The session.", order: Number = "The order.",
             text: &'a [u8] = "Values of the report.",
@@ -396,34 +399,35 @@ events! {
         127 VenueIdSet {
             order: Number = "The order.", venue_id: &'a [u8] = "OrderID(37) of the venue.",
         }
-        /// The report that follows has the venue's ExecID.
+        /// The report of the next event has the venue's ExecID(17).
         141 ExecIdPassed {
             order: Number = "The order.", kind: u8 = "ExecType(150).", id: &'a [u8] = "ExecID(17) of the venue.",
         }
     }
-    /// Replaces that a venue does as Canceled and New.
+    /// Replaces that a venue carries out as Canceled and New.
     Remade RemadeEvent[] {
-        /// The venue reports Canceled while a replace is in flight, which it may do as Canceled and New: the answer to the
-        /// replace decides.
+        /// The venue reported Canceled while a replace is in flight. The venue may be carrying out the replace as
+        /// Canceled and New, so the answer to the replace decides.
         67 CancelHeld {
             order: Number = "The order.",
             of_replace: bool = "Whether the report has the ClOrdID of the replace.",
             filled: Quantity = "CumQty(14).",
             at: i64 = "TransactTime(60).",
         }
-        /// The venue accepted a replace with ExecType(150) = 0: Canceled of the former order may follow.
+        /// The venue accepted a replace by ExecType(150) = 0: Canceled of the order under its former number may follow.
         68 ReplacedAsNew {
             order: Number = "The order.",
             former: Number = "The number at the venue that it had before.",
         }
-        /// Canceled of the venue was that of the former order, or it has the order open after all.
+        /// Canceled does not close the order: it belonged to the order under its former number, or the venue has the
+        /// order open after all.
         69 CancelDropped {
             order: Number = "The order.",
         }
     }
-    /// Fills of orders that are not known here.
+    /// Fills of orders that the OMS does not have.
     Stray StrayEvent['a] {
-        /// A fill of an unknown order; the position includes it.
+        /// A fill of an order that the OMS does not have; the position includes it.
         60 StrayFill {
             line: SessionNo = "The line.", account: AccountNo = "The account.",
             instrument: InstrumentNo = "The instrument.",
@@ -433,7 +437,7 @@ events! {
             quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
             id: &'a [u8] = "ClOrdID(11) at the venue.",
         }
-        /// The venue has open, under the id of a replace, an order that is closed here: a cancel of it was sent.
+        /// An order that is closed in the OMS is open at the venue under the id of a replace: the OMS sent a cancel.
         118 StrayCancelled {
             order: Number = "The order.", former: Number = "The number at the venue that is open.",
             request: Number = "The number of the cancel.", line: SessionNo = "The session.",
@@ -447,24 +451,24 @@ events! {
             rises: bool = "Whether the price has to be at least this; otherwise at most.",
             price: Price = "The price.",
         }
-        /// A price of the market meets the conditions of orders: each of these is triggered, or rejected.
+        /// A market price meets the conditions of held orders: each order is now triggered, or rejected.
         81 Touched {
             instrument: InstrumentNo = "The instrument.", field: PriceField = "The price field.",
             price: Price = "The price.",
             who: &'a [u8] = "The session or operator that it came from.",
         }
-        /// A held order whose condition is met passed the controls again, and is sent.
+        /// A held order whose condition is met passed the controls again, and will be sent.
         82 Triggered {
             order: Number = "The order.",
         }
     }
     /// Parent and child orders.
     Parent ParentEvent[] {
-        /// A new order is a parent: the OMS accepts it, and never sends it.
+        /// A new order is a parent order: the OMS accepts it and never sends it.
         90 ParentAccepted {
             order: Number = "The order.",
         }
-        /// The order that comes next is a child.
+        /// The order of the next event is a child order.
         91 ChildOf {
             order: Number = "The child.", parent: Number = "The parent.",
         }
@@ -477,19 +481,19 @@ events! {
     }
     /// Two-sided quotes.
     Quote QuoteEvent['a] {
-        /// The last two orders are the sides of a quote: its bid, and its offer with the next number.
+        /// The last two orders are the sides of a quote: the bid, and the offer with the next number.
         34 Quoted {
             order: Number = "The bid.",
             id: &'a [u8] = "QuoteID(117).",
         }
-        /// A request of a quote was refused.
+        /// A quote, or a cancel of quotes, was refused.
         35 QuoteRefused {
             session: SessionNo = "The client session.",
             kind: u8 = "MsgType(35) of the request: S, Z or R.",
             id: &'a [u8] = "QuoteID(117), or QuoteReqID(131) of an R.",
             reason: Reason = "The reason.",
         }
-        /// The open sides of quotes are being cancelled.
+        /// A cancel of quotes was accepted: the open sides of quotes are being cancelled.
         36 QuotesWithdrawn {
             session: SessionNo = "The client session.",
             instrument: Option<InstrumentNo> = "The instrument of the quotes; `None` for all quotes.",
@@ -519,7 +523,7 @@ events! {
             order_no: &'a [u8] = "The order_no as text.",
             id: &'a [u8] = "QuoteReqID(131).",
         }
-        /// A price inquiry was taken or refused by its venue, or was not answered.
+        /// A price inquiry was accepted or refused by its venue, or was not answered in time.
         39 InquiryAnswered {
             inquiry: Number = "Number of the inquiry.",
             session: SessionNo = "The client session.",
@@ -529,16 +533,16 @@ events! {
             text: &'a [u8] = "Text(58) of the venue.",
         }
     }
-    /// Orders that a control rejected, and that an operator runs again.
+    /// Orders that a control rejected and that an operator can run again.
     Rejected RejectedEvent['a] {
-        /// A control rejected a new order, with the event before: an operator may run it again.
+        /// The new order of the event before was rejected by a control: an operator may run it again.
         47 RejectKept {
             terms: RejectedTerms = "Terms of the rejected order.",
             id: &'a [u8] = "ClOrdID(11).",
             header: &'a [u8] = "Fields of the header that it would carry to its venue.",
             body: &'a [u8] = "Those of the body.",
         }
-        /// The order of the event before is a rejected order that an operator runs again.
+        /// The order of the event before is the rerun of a rejected order.
         48 Rerun {
             order: Number = "The new order.", reject: u64 = "The number of the reject.",
             old: &'a [u8] = "ClOrdID(11) of the rejected order.",
@@ -546,25 +550,25 @@ events! {
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
     }
-    /// Drop copies of a venue, and orders placed elsewhere.
+    /// Drop copies of a venue, and orders that were placed elsewhere.
     Copy CopyEvent['a] {
-        /// Fills of a line are compared with a drop copy session of the venue, or no longer.
+        /// From now on, fills of a line are compared with a drop copy session of the venue; or they no longer are.
         49 CopyLine {
             line: SessionNo = "The line.", session: Option<SessionNo> = "The drop copy session.",
         }
-        /// A drop copy session of a venue brings a fill, or the end of an order.
+        /// A drop copy session of a venue reported a fill, or the end of an order.
         110 Copied {
             order: Number = "The order.",
             exec: u64 = "Hash of ExecID(17); 0 when the copy closes the order.",
             quantity: Quantity = "LastQty(32).", price: Price = "LastPx(31).",
         }
-        /// A line and a drop copy differ; the number of the break is the number of the event.
+        /// A report of a line and its drop copy differ; the number of this event is the number of the break.
         112 CopyBroken {
             kind: BreakKind = "How.",
             order: Number = "The order; 0 for none.", exec: u64 = "As that of the copy.",
             text: &'a [u8] = "OrderID(37) and ExecID(17) of the venue, as far as they are known.",
         }
-        /// A break is closed.
+        /// A break between a line and a drop copy was closed.
         113 BreakClosed {
             number: u64 = "Number of the break.", who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
@@ -572,11 +576,11 @@ events! {
         50 External {
             order: Number = "The order.", venue_id: &'a [u8] = "OrderID(37) of the venue.",
         }
-        /// An order placed elsewhere was replaced there.
+        /// The venue replaced an order that was placed elsewhere.
         114 Restated {
             order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
         }
-        /// A venue reports the state of the market of all symbols of a line.
+        /// A venue reported one state for the markets of all symbols of a line.
         111 VenueMarket {
             line: SessionNo = "The line.", state: Market = "State of the market.",
             symbols: &'a [u8] = "A bit for each instrument that it changes, by number from the lowest bit of the first byte on.",
@@ -612,15 +616,15 @@ events! {
             quantity: Quantity = "The right LastQty(32); 0 when the trade was cancelled.", price: Price = "The right LastPx(31).",
             at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
         }
-        /// The fills of the legs of an order differ from the fills of the spread for too long: the OMS raises one
-        /// event.
+        /// The fills of an order's legs have differed from the fills of its spread for too long: the OMS raises one
+        /// event for operators.
         57 LegsMissing {
             order: Number = "The order.",
         }
     }
-    /// Breaks between the word of a venue and its orders.
+    /// Breaks between reports of a venue and orders.
     Break BreakEvent['a] {
-        /// A report of a venue does not agree with the order; the number of the break is the number of its first event.
+        /// A report of a venue differs from an order; the number of the first such event is the number of the break.
         88 VenueBroken {
             kind: BreakKind = "How.",
             order: Number = "The order.", line: Option<SessionNo> = "The session of the report; `None` when the order has none.",
@@ -635,16 +639,17 @@ events! {
             ours: &'a [u8] = "Value of the OMS.",
             venue: &'a [u8] = "Value of the venue.",
         }
-        /// The venue was asked about a break and did not answer, or cannot be asked: the OMS raises one event.
+        /// The venue did not answer the status request about a break, or cannot be asked: the OMS raises one event for
+        /// operators.
         89 BreakAlarmed {
             number: u64 = "The number of the break.",
         }
-        /// An operator decided a break; a second operator must make the same decision.
+        /// An operator made a decision about a break; a second operator must make the same decision.
         96 SettleAsked {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
         }
-        /// An operator decided a break; the events after it correct the order.
+        /// The decision about a break is in force; the events that follow correct the order.
         95 BreakSettled {
             number: u64 = "The number of the break.", venue: bool = "Whether the venue is right.",
             who: &'a [u8] = "The operator, or the program, that did it.", why: &'a [u8] = "The reason, as text.",
@@ -653,7 +658,7 @@ events! {
         93 TermsSettled {
             order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
         }
-        /// A venue restated an order with other terms.
+        /// A venue restated an order with other terms than the client requested.
         97 TermsRestated {
             order: Number = "The order.", quantity: Quantity = "OrderQty(38).", price: Price = "Price(44).",
             reason: u64 = "ExecRestatementReason(378).", at: i64 = "TransactTime(60).", text: &'a [u8] = "Text(58).",
@@ -704,27 +709,27 @@ events! {
     }
 }
 
-/// What an event sends on a line.
+/// What an event makes the OMS send on a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing<'a> {
-    /// A new order, or a replace or cancel.
+    /// A new order, a replace or a cancel, by its number.
     Request(Number),
-    /// Both sides of a quote, by its bid.
+    /// Both sides of a quote, by the number of the bid.
     Quote(Number),
     /// A price inquiry.
     Inquiry(SentInquiry<'a>),
-    /// The status request of an order.
+    /// A status request for the order with this number.
     Status(Number),
-    /// The status request of all open orders of the line.
+    /// A status request for all open orders of the line.
     MassStatus {
-        /// When, in nanoseconds since 1970: MassStatusReqID(584).
+        /// The time of the request, in nanoseconds since 1970, which is its MassStatusReqID(584).
         at: i64,
     },
-    /// A cancel of an order that the venue has open after its end.
+    /// A cancel of an order that is closed in the OMS and open at the venue.
     StrayCancel {
         /// The order.
         order: Number,
-        /// Its number at the venue.
+        /// The number of the order at the venue.
         former: Number,
         /// The number of the cancel.
         request: Number,
@@ -732,13 +737,13 @@ pub(crate) enum Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    /// The number of its order or request.
+    /// The number of the order or request that is sent; 0 for a mass status request.
     pub(crate) fn number(&self) -> Number {
         match *self {
             Self::Request(number) | Self::Quote(number) | Self::Status(number) => number,
             Self::Inquiry(inquiry) => inquiry.number,
             Self::StrayCancel { request, .. } => request,
-            // It is about no order.
+            // The request is not about a single order.
             Self::MassStatus { .. } => 0,
         }
     }
@@ -747,7 +752,7 @@ impl Outgoing<'_> {
 /// A price inquiry that is sent to a venue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentInquiry<'a> {
-    /// Its number.
+    /// The number of the inquiry.
     pub number: Number,
     /// The client session.
     pub session: SessionNo,
@@ -755,13 +760,13 @@ pub(crate) struct SentInquiry<'a> {
     pub instrument: InstrumentNo,
     /// Side(54).
     pub side: Option<Side>,
-    /// OrderQty(38); 0 without one.
+    /// OrderQty(38); 0 if the inquiry has no quantity.
     pub quantity: Quantity,
-    /// Its order_no over TMP.
+    /// The order_no of the inquiry over TMP; empty over FIX.
     pub order_no: &'a [u8],
 }
 
-/// The time of the OMS and the event of a note; `None` when it is not a valid note of this version.
+/// The time of the OMS and the event that a note has; `None` when it is not a valid note of this version.
 pub(crate) fn timed_event(mut note: &[u8]) -> Option<(i64, OrderEvent<'_>)> {
     Some((Wire::take(&mut note)?, OrderEvent::of(note)?))
 }

@@ -32,8 +32,8 @@ impl Written {
 }
 
 impl NumberForm {
-    /// `None` when numbers would be longer than 22 bytes, the alphabet has fewer than two digits or a duplicate, or
-    /// there are more numbers than 2^64.
+    /// A number format; `None` when numbers would be longer than 22 bytes, when the alphabet has fewer than two digits
+    /// or a digit twice, or when there would be more than 2^64 numbers.
     #[must_use]
     pub fn new(prefix: &str, digits: &[u8], width: usize) -> Option<Self> {
         let is_known = |at: usize| digits[..at].contains(&digits[at]);

@@ -110,27 +110,27 @@ reasons! {
     10 Killed, "RC1", 0, 2, "the kill switch is on";
     /// Only orders that reduce the position are allowed.
     11 Reducing, "RC1", 0, 2, "only orders that reduce the position are allowed";
-    /// Account unknown, or not allowed for the session.
+    /// The account is not configured, or the session may not use it.
     12 Account, "RC2", 15, 2, "Account(1) is unknown or not allowed for this session";
-    /// Request not allowed for the session.
+    /// The session does not have the right for the request.
     13 NotAllowed, "RC2", 0, 2, "not allowed for this session";
-    /// Symbol not configured.
+    /// The symbol is not configured.
     14 Symbol, "RC2", 1, 2, "unknown symbol";
     /// The ClOrdID(11), QuoteID(117) or QuoteReqID(131) was already used today.
     15 Duplicate, "RC4", 6, 6, "duplicate ClOrdID, QuoteID or QuoteReqID";
-    /// No limit configured for a required control.
+    /// A required control has no limit at any scope of the order.
     16 NoLimit, "", 3, 2, "no limit is configured for control";
-    /// Above the maximum order quantity.
+    /// The order quantity is above its limit.
     17 OrderQuantity, "RC6", 3, 2, "order quantity exceeds the limit";
-    /// Zero, or not a multiple of the lot size.
+    /// The quantity is zero, or not a multiple of the lot size.
     18 Lot, "RC8", 13, 2, "order quantity is not a multiple of the lot size";
-    /// Above the maximum order value.
+    /// The value of the order is above its limit.
     19 Value, "RC7", 3, 2, "order value exceeds the limit";
-    /// No reference price.
+    /// The symbol has no reference price.
     20 NoReference, "RC8", 99, 2, "no reference price";
-    /// Price not a multiple of the tick size.
+    /// The price is not a multiple of the tick size.
     21 Tick, "RC8", 99, 2, "price is not a multiple of the tick size";
-    /// Price outside the price band.
+    /// The price is too far from the reference price.
     22 Collar, "RC8", 99, 2, "price is too far from the reference price";
     /// Too many open orders.
     23 OpenOrders, "RC13", 3, 2, "number of open orders exceeds the limit";
@@ -141,55 +141,55 @@ reasons! {
     /// Short position limit exceeded.
     26 Short, "RC15", 3, 2, "short position limit exceeded";
 
-    /// On the restricted list.
+    /// The symbol is on the restricted list.
     40 Restricted, "RC3", 0, 2, "symbol is on the restricted list";
     /// Short sale without a locate.
     41 NotLocated, "RC3", 0, 2, "short sale without LocateReqd(114)=N or LocateBroker(5700)";
     /// Too many identical orders.
     42 Repeated, "RC5-1s", 3, 2, "too many identical orders within 1 s";
-    /// Above the limit of a second.
+    /// The value of orders within a second is above its limit.
     43 ValueSecond, "RC9-value-1s", 3, 2, "value of orders within 1 s exceeds the limit";
-    /// Above the limit of a minute.
+    /// The value of orders within a minute is above its limit.
     44 ValueMinute, "RC9-value-60s", 3, 2, "value of orders within 60 s exceeds the limit";
-    /// Above the limit of a day.
+    /// The value of today's orders is above its limit.
     45 ValueDay, "RC9-value-day", 3, 2, "value of today's orders exceeds the limit";
-    /// Above the limit of a second.
+    /// The quantity of orders within a second is above its limit.
     46 QuantitySecond, "RC9-quantity-1s", 3, 2, "quantity of orders within 1 s exceeds the limit";
-    /// Above the limit of a minute.
+    /// The quantity of orders within a minute is above its limit.
     47 QuantityMinute, "RC9-quantity-60s", 3, 2, "quantity of orders within 60 s exceeds the limit";
-    /// Above the limit of a day.
+    /// The quantity of today's orders is above its limit.
     48 QuantityDay, "RC9-quantity-day", 3, 2, "quantity of today's orders exceeds the limit";
-    /// Rate limit for orders and replaces.
+    /// There are more orders and replaces within a second than the limit allows.
     49 Rate, "RC10", 3, 2, "rate limit exceeded for orders and replaces within 1 s";
-    /// Rate limit for cancels.
+    /// There are more cancels within a second than the limit allows.
     50 CancelRate, "RC10-cancel", 3, 2, "rate limit exceeded for cancels within 1 s";
     /// Too many replaces of the order.
     51 Replaces, "RC11-replaces", 3, 2, "too many replaces of the order";
     /// Too many unacknowledged orders.
     52 Unanswered, "RC11-unanswered", 3, 2, "too many orders that the venue has not acknowledged";
-    /// Ratio of orders and replaces to executions.
+    /// There are more orders and replaces per execution than the limit allows.
     53 Ratio, "RC11-ratio", 3, 2, "too many orders and replaces per execution today";
-    /// Self-trade prevention.
+    /// The order could trade with another open order of the same owner.
     54 SelfTrade, "RC16", 99, 2, "self-trade prevention: could trade with an order of the same owner";
-    /// Not allowed in the current state of the market.
+    /// The state of the market does not allow the order.
     55 Market, "RC18", 2, 2, "order not allowed in the current state of the market";
 
     /// The venue does not support replace.
     56 NoReplace, "", 99, 2, "the venue does not support replace: cancel the order and send a new one";
     /// PositionEffect(77) is missing or unsupported.
     58 Effect, "", 99, 2, "PositionEffect(77) must be O or C for this symbol";
-    /// PositionEffect(77) is present, but positions net.
+    /// The order has PositionEffect(77), but positions of the symbol net.
     60 NoEffect, "", 99, 2, "PositionEffect(77) is not used for this symbol";
     /// ExpireDate(432) is in the past.
     59 Expired, "", 99, 2, "ExpireDate(432) is in the past";
-    /// Rate limit of the sessions to the venue, without a queue.
+    /// The rate limit of the sessions to the venue is reached, and the line group has no queue.
     57 Busy, "", 0, 2, "rate limit of the sessions to the venue is reached: try again later";
 
-    /// Unknown order.
+    /// The OMS does not have the order.
     30 UnknownOrder, "", 5, 1, "unknown order";
     /// The order is closed.
     31 TooLate, "", 4, 0, "too late: the order is no longer open";
-    /// OrigClOrdID(41) is a former ClOrdID of an open order, or was never its ClOrdID.
+    /// OrigClOrdID(41) is a former ClOrdID(11) of an open order, or was never the ClOrdID of the order.
     39 FormerId, "", 99, 0, "OrigClOrdID(41) is not the ClOrdID(11) that the order has now";
     /// Another request for the order is pending.
     32 Pending, "", 99, 3, "the order already has a pending cancel or replace";
@@ -197,7 +197,8 @@ reasons! {
     33 Unchangeable, "", 99, 2, "only OrderQty(38) and Price(44) may differ from the order";
     /// The session disconnected, and the venue did not receive the request.
     35 NotReceived, "", 0, 2, "the venue did not receive the request";
-    /// The OMS cancels the order over the request, or the client cancels over one that is unknown.
+    /// Another cancel of the order was sent while this request was pending: a cancel of the OMS, or a cancel of the
+    /// client when the state of the request was unknown.
     38 GaveWay, "", 0, 3, "another cancel of the order was sent: the answer to this request is not awaited";
     /// The order is closed and was removed from memory.
     37 Forgotten, "", 0, 0, "the order is closed and no longer in memory";
@@ -209,74 +210,74 @@ reasons! {
     161 NoRate, "", 99, 2, "no rate for the currency of the symbol";
     /// The rate of the currency of the symbol is too old.
     162 StaleRate, "", 99, 2, "the rate for the currency of the symbol is too old";
-    /// It timed out before it could be sent.
+    /// The order or request timed out before it could be sent.
     34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 
-    /// The venue reported the order as open after rejecting it.
+    /// The venue rejected the order, then reported it as open.
     70 Contradicted, "", 0, 2, "the venue rejected the order, then reported it as open";
-    /// No pool numbers are left.
+    /// The pool has no order numbers left.
     71 NoNumber, "", 0, 2, "no order numbers left";
     /// The session may not choose order numbers.
     72 OwnNumber, "RC2", 0, 2, "this session may not choose its own order numbers";
-    /// The number has another format, or is out of range.
+    /// The order number that the client chose has another format than the pool, or is out of range.
     73 NumberForm, "", 99, 2, "the order number does not belong to the pool";
     /// The session may not place conditional orders.
     80 NotConditional, "RC2", 0, 2, "conditional orders are not allowed for this session";
-    /// Too many held orders.
+    /// The session has as many held orders as it may have.
     81 Conditionals, "", 3, 2, "too many conditional orders of this session are held";
-    /// TimeInForce(59) that TMP does not have.
+    /// TMP has no value for this TimeInForce(59).
     90 TmpTimeInForce, "", 11, 2, "over TMP TimeInForce(59) must be 0 (Day), 3 (Immediate or Cancel) or 4 (Fill or Kill)";
-    /// The account is no number.
+    /// The account is not a number, as TMP needs it.
     91 TmpAccount, "", 15, 2, "over TMP Account(1) must be a number of at most 9 digits";
-    /// The symbol is too long.
+    /// The symbol is too long for TMP.
     92 TmpSymbol, "", 1, 2, "over TMP Symbol(55) has at most 40 bytes";
-    /// The quantity is too large.
+    /// The quantity is too large for TMP.
     93 TmpQuantity, "", 13, 2, "over TMP OrderQty(38) is at most 65535";
-    /// The price is too large.
+    /// The price is too large for TMP.
     94 TmpPrice, "", 99, 2, "over TMP Price(44) must have a place in 32 bits";
-    /// A replace of price and quantity.
+    /// A replace over TMP changes both price and quantity.
     95 TmpBoth, "", 99, 2, "over TMP a replace changes OrderQty(38) or Price(44), not both: send two";
-    /// A replace that adds quantity.
+    /// A replace over TMP raises the quantity.
     96 TmpIncrease, "", 99, 2, "over TMP a replace cannot raise OrderQty(38): send a new order for the rest";
-    /// Another value of an order from before a change of settings.
+    /// TMP cannot carry another value of the order, which was accepted before the settings changed.
     97 TmpValues, "", 99, 2, "not sent: TMP has no place for the values of the order";
-    /// No PositionEffect for a symbol whose positions net.
+    /// The order has no PositionEffect, which a line for futures needs although positions of the symbol net.
     150 TmpEffect, "", 99, 2, "over TMP an order of futures needs a PositionEffect: give it PositionEffect(77) or set position_effect of its user or link";
-    /// PositionEffect(77) that TMP does not have.
+    /// TMP has no value for this PositionEffect(77).
     151 TmpEffectValue, "", 99, 2, "over TMP PositionEffect(77) must be O, C, D or 7; of options it may be A too";
     /// The session may not place parent and child orders.
     105 NotParents, "RC2", 0, 2, "parent and child orders are not allowed for this session";
-    /// Too many open parents.
+    /// The session has as many open parent orders as it may have.
     106 Parents, "", 3, 2, "too many parent orders of this session are open";
-    /// The parent is unknown, or takes no more children.
+    /// The parent is not in memory, or may get no more children.
     107 NoParent, "", 5, 2, "the parent order is unknown, or no longer open for child orders";
-    /// The child differs from its parent.
+    /// A value of the child does not fit its parent.
     108 ParentTerms, "", 99, 2, "the child order does not fit its parent order";
-    /// More than is left of the parent.
+    /// The quantity of the child is more than what is left of its parent.
     109 ParentQuantity, "", 13, 2, "order quantity exceeds what is left of the parent order";
-    /// A replace of the parent below what its children have.
+    /// A replace reduces a parent below the quantity that its children have filled and hold.
     120 ChildrenHold, "", 99, 2, "order quantity is below what child orders have filled and hold";
-    /// The sides of a quote cross.
+    /// The bid price of a quote is not below its offer price.
     98 QuoteCrossed, "", 99, 2, "BidPx(132) must be below OfferPx(133)";
     /// The other side of the quote was rejected before it was sent.
     99 OtherSide, "", 0, 2, "the other side of the quote was rejected";
     /// No quote of the session has this QuoteID(117).
     100 UnknownQuote, "", 5, 1, "unknown quote";
-    /// Over TMP the price of a side of a quote does not change.
+    /// A replace changes the price of a side of a quote, which TMP does not allow.
     101 QuotePrice, "", 99, 2, "over TMP the price of a quote does not change: send a new Quote(S)";
-    /// Too many price inquiries wait for their answer.
+    /// The session has as many waiting price inquiries as it may have.
     102 Inquiries, "", 3, 2, "too many price inquiries of this session wait for their answer";
     /// The venue did not answer an inquiry.
     103 InquiryLost, "", 0, 2, "the venue has not answered the price inquiry: send a new one";
     /// An inquiry has several symbols.
     104 InquirySymbols, "", 99, 2, "a QuoteRequest(R) names one symbol: send one for each";
-    /// A spread is sold, not sold short.
+    /// The side of a spread's order is neither buy nor sell.
     126 SpreadSide, "", 99, 2, "Side(54) of a spread must be 1 (Buy) or 2 (Sell)";
     /// The legs of a spread could not be set.
     127 SpreadLegs, "", 1, 2, "the legs of this spread were spreads before, or it was a leg: give it another symbol";
     /// A field of the request would not reach the venue.
     110 NotCarried, "", 11, 99, "a field of the request would not reach the venue";
-    /// The number is already used.
+    /// The order number that the client chose was used before.
     74 NumberUsed, "", 6, 2, "the order number was used before";
 }
 

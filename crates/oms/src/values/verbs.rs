@@ -31,8 +31,8 @@ pub struct OperatorVerb<V: 'static> {
     pub(crate) is_free: bool,
 }
 
-/// Makes an enum of verbs and the table of them. An entry is what a verb does, then its name, words and right; `free`
-/// when it has words of its own.
+/// Defines an enum of verbs and the table of these verbs. An entry has the help, the name, the arguments and the right;
+/// `free` says that the verb checks its arguments itself.
 macro_rules! verbs {
     (@is_free) => { false };
     (@is_free free) => { true };

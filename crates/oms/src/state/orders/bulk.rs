@@ -36,7 +36,7 @@ impl Orders {
         }
     }
 
-    /// Marks requests in flight on a session as unknown.
+    /// Sets the state of requests in flight on a session to unknown.
     pub(crate) fn lose(&mut self, line: SessionNo) {
         let orders = &self.orders;
         self.requests.iter_mut().for_each(|request| {
