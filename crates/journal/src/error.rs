@@ -1,15 +1,15 @@
-//! Errors of the journal, with remedies.
+//! Errors of the journal, each with what to do about it.
 
 use super::JournalId;
 use std::fmt;
 use std::io;
 
-/// The position at which a file is not what the journal wrote, with the content found.
+/// The place at which a file differs from what the journal wrote, with the expected and the found content.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Damage {
-    /// The file, by its name on the disk.
+    /// The name of the file on the disk.
     pub file: String,
-    /// Offset of the first byte of the wrong field.
+    /// Offset of the first byte of the wrong field, in bytes.
     pub offset: u64,
     /// The expected content.
     pub expected: String,
@@ -36,13 +36,13 @@ impl fmt::Display for Damage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// A file is not what the journal wrote, and the missing data is unknown. No file was changed.
+    /// A file differs from what the journal wrote, and it is unknown which data is missing. No file was changed.
     Damaged(Damage),
     /// Another build wrote a file in a version that this build cannot read. No file was changed.
     OtherVersion {
         /// The file.
         file: String,
-        /// Its version, and what has that version.
+        /// The version of the file, and the part of the journal that has this version.
         found: String,
         /// The version that this build reads.
         reads: String,
@@ -69,7 +69,7 @@ pub enum JournalError {
         /// The directory.
         directory: String,
     },
-    /// The directory had a journal, and no segment of it is left.
+    /// The directory had a journal, but has no segment any more.
     Emptied {
         /// The directory.
         directory: String,
@@ -78,10 +78,10 @@ pub enum JournalError {
     OtherStore {
         /// The directory.
         directory: String,
-        /// A file of that store.
+        /// The name of a file of that store.
         file: String,
     },
-    /// A new journal was to be created in a directory that has files of another one.
+    /// A new journal was to be created in a directory that has files of another journal.
     NotEmpty {
         /// The directory.
         directory: String,
@@ -105,61 +105,61 @@ pub enum JournalError {
     Exposed {
         /// The file or directory.
         file: String,
-        /// Its permission bits.
+        /// The permission bits of the file or directory.
         mode: u32,
-        /// Its owner, if it is another user: the name, or `#` and the number.
+        /// The owner, if it is another user: the name, or `#` and the user number.
         owner: Option<String>,
     },
     /// An earlier sync failed. The content of the disk is unknown until a restart reads it; nothing more may be sent.
     Poisoned,
-    /// A record that fits into no segment.
+    /// A record is too large for any segment.
     TooLarge {
         /// Size of the record, bytes.
         bytes: u64,
-        /// Space in a segment, bytes.
+        /// Maximum size of a record in a segment, in bytes.
         limit: u64,
     },
-    /// More outgoing messages than a record can count: 65535.
+    /// A record would have more outgoing messages than it can count: 65535.
     TooManyEffects {
         /// Number of messages.
         effects: usize,
     },
-    /// An unregistered session.
+    /// No session with this id is registered.
     UnknownSession(JournalId),
     /// The sessions of a checkpoint take more than a quarter of a segment, so no segment can be retired
     /// before the next one.
     TooManyNames {
         /// Number of sessions in the journal.
         sessions: u32,
-        /// Size of a checkpoint with all of them, bytes.
+        /// Size of a checkpoint with all sessions, in bytes.
         bytes: u64,
-        /// Maximum size, bytes.
+        /// Maximum size of a checkpoint, in bytes.
         limit: u64,
     },
-    /// The ledger cannot continue from a checkpoint that was complete when the engine started.
+    /// The ledger cannot read a checkpoint that was complete when the engine started.
     StateRefused {
         /// The file.
         file: String,
         /// The fault.
         why: String,
     },
-    /// The notes result in another state than the recorded hash says.
+    /// The state that follows from the notes has another hash than the journal has recorded.
     StateDiffers {
-        /// The last note in both.
+        /// The number of the last note that is included in both.
         note: u64,
-        /// The recorded hash.
+        /// The hash that the journal has recorded.
         noted: u64,
         /// The hash of the state from the notes.
         folded: u64,
     },
-    /// The application's notes before a segment were retired, and no checkpoint that covers them can be used.
+    /// The application's notes before a segment were retired, and no checkpoint that includes them can be used.
     StateLost {
         /// Files of checkpoints, each with the reason why it cannot be used.
         refused: Vec<(String, String)>,
     },
     /// The configuration is invalid.
     Setting {
-        /// Name of the field in [`Config`](super::JournalConfig).
+        /// Name of the invalid field in [`Config`](super::JournalConfig).
         name: &'static str,
         /// The allowed values.
         must: &'static str,
@@ -180,7 +180,7 @@ impl JournalError {
     }
 }
 
-/// A file of another user, or one that other users may read.
+/// An error about a file of another user, or about a file that other users may read.
 fn exposed(
     (file, mode): (&str, u32),
     owner: Option<&str>,
@@ -313,7 +313,7 @@ impl fmt::Display for JournalError {
 }
 
 impl JournalError {
-    /// Errors of checkpoints.
+    /// Writes errors of checkpoints.
     fn fmt_state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StateRefused { file, why } => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Suffix of a segment's file.
 pub(super) const SUFFIX: &str = ".fwj";
-/// Suffix of the file that marks segments from this number on as not yet part of the journal.
+/// Suffix of the file that marks the segments from a number on as not yet part of the journal.
 const PENDING: &str = ".import";
 
 /// Lists the numbers of the segments of a journal, ascending.
@@ -64,7 +64,7 @@ pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
     directory.join(format!("{number:08}{SUFFIX}"))
 }
 
-/// Opens a file of this user, following no link.
+/// Opens a file that belongs to this user; follows no symbolic link.
 pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
     let name = path.display().to_string();
     let file = OpenOptions::new()
@@ -99,7 +99,7 @@ fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// A user as for `sudo -u`: by name, or by number without a name on this machine.
+/// A user as for `sudo -u`: the name, or the number if this machine has no name for it.
 fn user(uid: u32) -> String {
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let found = users.lines().find_map(|line| {
@@ -117,7 +117,7 @@ pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
         .map_err(JournalError::io("sync", directory.display().to_string()))
 }
 
-/// Writes a file under another name, syncs it, and renames it, replacing an existing one.
+/// Writes a file under another name, syncs it, and renames it to its name; replaces an existing file.
 pub(super) fn write_aside(
     directory: &Path,
     path: &Path,

@@ -39,13 +39,13 @@ pub trait States: Send {
     /// Starts to write a checkpoint to a temporary file.
     fn begin(&mut self, number: u32) -> Result<(), JournalError>;
 
-    /// Writes more of it.
+    /// Writes more bytes of the checkpoint.
     fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError>;
 
-    /// Publishes it on disk under its name.
+    /// Completes the checkpoint: it is on disk under its own name.
     fn finish(&mut self) -> Result<(), JournalError>;
 
-    /// Removes the temporary file.
+    /// Removes the temporary file of an unfinished checkpoint.
     fn abandon(&mut self);
 
     /// Removes a checkpoint.
@@ -58,50 +58,50 @@ pub trait States: Send {
         each: &mut dyn FnMut(&Record<'_>) -> bool,
     ) -> Result<Closed, JournalError>;
 
-    /// The salt of a segment; `None` for a missing one.
+    /// The salt of a segment; `None` if the segment is missing.
     fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError>;
 
-    /// The salt of a segment, and the index of its first record; `None` without a complete record.
+    /// The salt of a segment, and the index of its first record; `None` if it has no complete record.
     fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError>;
 
-    /// Waits until these segments are on disk; of the last one only its first record.
+    /// Waits until these segments are on disk; of the last segment only its first record.
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
 
-    /// From now on, notes before this segment are in two checkpoints.
+    /// Says that two checkpoints now have all notes before this segment.
     fn settle(&mut self, segment: u32);
 }
 
 /// Result of reading a segment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Closed {
-    /// More records may be appended to it, or `each` has stopped it.
+    /// More records may be appended to the segment, or `each` has returned false.
     NotYet,
-    /// The whole segment was read. The next one has this salt, and this index in its first record.
+    /// The whole segment was read.
     Read {
-        /// The salt.
+        /// The salt of the next segment.
         salt: u64,
-        /// The index.
+        /// The index of the first record in the next segment.
         record: u64,
     },
-    /// The segment was retired; the journal begins with this one.
+    /// The segment was retired; the journal begins with the segment `first`.
     Gone {
         /// The first segment.
         first: u32,
     },
 }
 
-/// Result of a step.
+/// What one step has done.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum FoldStep {
-    /// Nothing to do: the next segment is still open.
+    /// Nothing: the next segment is still open.
     Waits,
-    /// The notes of a segment are in the ledger, or it had none.
+    /// The ledger now has the notes of a segment, or the segment had no notes.
     Folded,
     /// A checkpoint was made.
     Made {
-        /// The segment that it precedes.
+        /// The number of the segment before which the checkpoint is.
         segment: u32,
-        /// Its size, bytes.
+        /// Size of the checkpoint, in bytes.
         bytes: u64,
     },
 }
@@ -109,22 +109,22 @@ pub enum FoldStep {
 /// The state of folding notes into checkpoints.
 pub struct Fold {
     ledger: Box<dyn Ledger>,
-    /// The first checkpoint, until it is read.
+    /// The checkpoint with which the engine started, until it is read.
     start: Option<u32>,
     /// The next segment to fold.
     next: u32,
-    /// The session of the notes.
+    /// The id of the session to which the notes belong; `None` until it is found.
     notes: Option<JournalId>,
     /// The number of the last note in the ledger.
     note: u64,
-    /// Size of the notes since the last checkpoint, and of that checkpoint, bytes.
+    /// Size of the notes since the last checkpoint, then size of that checkpoint, in bytes.
     since: u64,
     size: u64,
     /// Complete checkpoints, ascending.
     kept: Vec<u32>,
-    /// Block size, bytes.
+    /// Size of the blocks in which a checkpoint is written, in bytes.
     block: usize,
-    /// Whether the state differs from the engine's: then nothing more is folded.
+    /// Whether the folded state differs from the engine's state: then no further note is folded.
     differs: bool,
 }
 
@@ -139,7 +139,7 @@ fn is_closed(disk: &mut dyn States, number: u32) -> Result<bool, JournalError> {
 }
 
 impl Fold {
-    /// Continues from a checkpoint, or without one from the journal's first segment.
+    /// Continues from a checkpoint; without one, from the first segment of the journal.
     #[must_use]
     pub fn new(ledger: Box<dyn Ledger>, start: Option<u32>, first: u32) -> Self {
         Self {
@@ -156,7 +156,7 @@ impl Fold {
         }
     }
 
-    /// Writes blocks of this size, at most 1 MiB.
+    /// Sets the size of the blocks in which a checkpoint is written, at most 1 MiB.
     #[must_use]
     pub fn with_block(mut self, bytes: usize) -> Self {
         self.block = bytes;
@@ -218,8 +218,8 @@ impl Fold {
         }
     }
 
-    /// Whether enough was folded since the last checkpoint: a start is short when the next one comes soon, and when
-    /// folding is behind the engine, writing one would delay it more.
+    /// Whether a checkpoint should be made now: not if only a few notes were folded since the last one, and not while
+    /// folding is behind the engine, since that would delay it more.
     fn is_due(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
         if self.since >= self.size || self.since < self.size / 4 {
             return Ok(self.since >= self.size);
@@ -259,7 +259,8 @@ impl Fold {
         Ok(())
     }
 
-    /// Folds the notes of a record. Returns where the state differs from the engine's: the note, and both hashes.
+    /// Folds the notes of a record. If the state then differs from the engine's state, returns the number of the note
+    /// and both hashes.
     fn take(&mut self, record: &Record<'_>) -> Option<(u64, [u64; 2])> {
         if record.session_name().is_some_and(is_notes) {
             self.notes = Some(record.session);
@@ -273,7 +274,7 @@ impl Fold {
             return (folded != hash).then_some((self.note, [hash, folded]));
         }
         for effect in record.effects {
-            // An incompletely read segment is read again.
+            // If a segment was not read completely, it is read again from its beginning.
             if effect.session != notes || effect.seq <= self.note {
                 continue;
             }
@@ -347,7 +348,7 @@ impl std::fmt::Debug for Fold {
     }
 }
 
-/// Why a checkpoint is not used.
+/// Why a damaged checkpoint is not used.
 pub(super) fn why_not(damage: &Damage) -> String {
     let Damage {
         offset,

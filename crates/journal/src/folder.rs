@@ -21,15 +21,15 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Interval at which it checks whether a segment was closed.
+/// Interval at which the thread checks whether a segment was closed.
 const LOOK: Duration = Duration::from_millis(100);
-/// Read size for a segment, bytes.
+/// Number of bytes of a segment that are read at once.
 const CHUNK: usize = 1 << 20;
-/// In a segment that it had to wait for, it alternately works and rests for these times, so that a process on the same
-/// core does not wait for milliseconds.
+/// In a segment for which the thread had to wait, it alternately works and rests for this time, so that a process on
+/// the same core never waits for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
-/// Rest after each block of a checkpoint: the engine uses memory and disk, too.
+/// Rest after each block of a checkpoint, since the engine uses memory and disk at the same time.
 const BLOCK_REST: Duration = Duration::from_micros(500);
 /// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -38,13 +38,13 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The segment before which all notes are in two checkpoints; 0 for none.
+    /// The segment before which two checkpoints have all notes; 0 if there are none.
     settled: Arc<AtomicU32>,
-    /// Called when that changes.
+    /// Called when `settled` changes.
     news: Option<SharedNews>,
-    /// The checkpoint being written.
+    /// The number and the temporary file of the checkpoint that is being written.
     aside: Option<(u32, File)>,
-    /// A piece of a segment.
+    /// Buffer for a part of a segment.
     bytes: Vec<u8>,
     /// The segment that is synced while it is read.
     syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
@@ -77,7 +77,8 @@ fn no_record(file: String, at: u64) -> JournalError {
 }
 
 impl Folder {
-    /// Passes the records of a segment to `each` until it returns false; returns false then. Reads many at a time.
+    /// Passes the records of a segment to `each` until that returns false, and then returns false too. Reads many
+    /// records at a time.
     fn read_records(
         &mut self,
         number: u32,
@@ -144,7 +145,7 @@ impl Folder {
     fn end_sync(&mut self) -> Result<(), JournalError> {
         match self.syncing.take().map(|(_, thread)| thread.join()) {
             Some(Ok(synced)) => synced,
-            // `sync` syncs it again.
+            // `sync` will sync the segment again.
             Some(Err(_)) | None => Ok(()),
         }
     }
@@ -222,7 +223,7 @@ impl States for Folder {
 
     fn abandon(&mut self) {
         if let Some((number, _)) = self.aside.take() {
-            // A leftover file is overwritten by the next one with this number.
+            // If the file is left over, the next checkpoint with this number overwrites it.
             let _ = remove(&self.file_aside(number));
         }
     }
@@ -301,15 +302,15 @@ impl States for Folder {
 /// A checkpoint as described in its file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredState {
-    /// The file.
+    /// The name of the file.
     pub file: String,
-    /// Its size, bytes.
+    /// Size of the file, in bytes.
     pub bytes: u64,
     /// The name of the state.
     pub name: String,
     /// The version of the state.
     pub version: u32,
-    /// The number of the last note in it.
+    /// The number of the last note that the checkpoint includes.
     pub note: u64,
 }
 
@@ -352,11 +353,11 @@ pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>
 /// A checkpoint to start with.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateBefore {
-    /// The session of the notes; not every segment begins with its name.
+    /// The id of the session to which the notes belong, since not every segment begins with its name.
     pub notes: JournalId,
-    /// The number of the last note in it.
+    /// The number of the last note that the state includes.
     pub note: u64,
-    /// The position of the notes after it.
+    /// The position after which the later notes are.
     pub behind: JournalPosition,
     /// The version of the state.
     pub version: u32,
@@ -364,8 +365,8 @@ pub struct StateBefore {
     pub state: Vec<u8>,
 }
 
-/// The newest complete checkpoint with this name that has no note from this number on. Takes no lock and changes
-/// nothing.
+/// The newest complete checkpoint with this name that does not include the note with this number or a later one. Takes
+/// no lock and changes nothing.
 ///
 /// # Errors
 ///
@@ -394,7 +395,7 @@ pub fn state_before(
     Ok(newest)
 }
 
-/// The header and the state of a checkpoint, or its fault.
+/// The header and the state of a checkpoint, or why it cannot be used.
 type StateRead = Result<(state::Head, Vec<u8>), Damage>;
 
 /// Passes the file, the size and the content of each checkpoint to `each`, the oldest first, until it returns false.
@@ -405,7 +406,7 @@ fn each_state(
     let mut folder = Folding::default().folder(directory, None);
     for number in folder.list()? {
         let bytes = match folder.read(number) {
-            // An engine has made the next ones meanwhile.
+            // In the meantime an engine has made newer checkpoints and removed this one.
             Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 continue;
             }
@@ -420,7 +421,7 @@ fn each_state(
     Ok(())
 }
 
-/// The thread that makes checkpoints, if any. Dropping it stops it.
+/// The thread that makes checkpoints, if one was started. Dropping this value stops the thread.
 #[derive(Debug, Default)]
 pub(super) struct Folding {
     ends: Arc<AtomicBool>,
@@ -441,7 +442,7 @@ impl Folding {
         }
     }
 
-    /// The segment before which all notes are in two checkpoints.
+    /// The segment before which two checkpoints have all notes; `None` if there are none.
     pub(super) fn settled(&self) -> Option<u32> {
         Some(self.settled.load(Ordering::Acquire)).filter(|segment| *segment > 0)
     }
@@ -461,7 +462,7 @@ impl Folding {
         Ok(())
     }
 
-    /// Waits until the thread has exited; the next process starts its unfinished work again.
+    /// Waits until the thread has ended. Its unfinished work is started again by the next process.
     pub(super) fn end(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {

@@ -11,12 +11,12 @@ pub(super) struct Index {
     entries: Vec<(u64, JournalPosition)>,
     room: usize,
     stride: u64,
-    /// Number of messages since the last entry.
+    /// Number of messages since the last entry was added.
     since: u64,
     last: (u64, JournalPosition),
     /// The position of the first message, or of an earlier one, if the entries do not have it.
     first: Option<JournalPosition>,
-    /// Number of times it was cleared.
+    /// Number of times that the index was cleared.
     generation: u64,
 }
 
@@ -39,7 +39,7 @@ impl Index {
         self.entries.reserve_exact(self.room - self.entries.len());
     }
 
-    /// An index with only the last message: earlier ones are no longer kept.
+    /// An index that has only the last message, since earlier messages are no longer kept.
     pub(super) fn resume(room: usize, last: (u64, JournalPosition)) -> Self {
         Self {
             last,
@@ -48,23 +48,23 @@ impl Index {
         }
     }
 
-    /// MsgSeqNum and place of the last message; 0 without a message.
+    /// MsgSeqNum and position of the last message; the MsgSeqNum is 0 if there is no message.
     pub(super) fn last(&self) -> (u64, JournalPosition) {
         self.last
     }
 
-    /// The position of the first message, or of an earlier one that is no longer kept; `None` without one.
+    /// The position of the first message, or of an earlier one that is no longer kept; `None` if there is no message.
     pub(super) fn first(&self) -> Option<JournalPosition> {
         let entry = || self.entries.first().map(|entry| entry.1);
         self.first.or_else(entry)
     }
 
-    /// Messages before this one are no longer kept.
+    /// Records that messages before this position are no longer kept.
     pub(super) fn begin_at(&mut self, first: JournalPosition) {
         self.first = Some(first);
     }
 
-    /// Clears it: the sequence numbers were reset.
+    /// Clears the index, because the sequence numbers were reset.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.stride = 1;
@@ -74,7 +74,7 @@ impl Index {
         self.generation += 1;
     }
 
-    /// Changes when the sequence numbers are reset.
+    /// A number that changes whenever the sequence numbers are reset.
     pub(super) fn generation(&self) -> u64 {
         self.generation
     }
@@ -104,7 +104,8 @@ impl Index {
         self.stride *= 2;
     }
 
-    /// The nearest known message at or after `oldest` with MsgSeqNum `seq` or above; `None` without one.
+    /// The message with the lowest MsgSeqNum from `seq` on that the index has and that is at or after `oldest`; `None`
+    /// if there is no such message.
     #[inline]
     pub(super) fn at_or_above(
         &self,

@@ -1,4 +1,4 @@
-//! A session as stored in the journal.
+//! A session as the journal stores it.
 
 use super::RecordKind;
 use super::index::Index;
@@ -20,13 +20,14 @@ pub fn notes_name((name, version): (&str, u32)) -> String {
     format!("{NOTES_OF}{name}, version {version}")
 }
 
-/// Whether notes of an application are kept under this name.
+/// Whether this session name is one for notes of an application.
 #[must_use]
 pub fn is_notes(name: &str) -> bool {
     name.starts_with(NOTES_OF)
 }
 
-/// Refuses notes of another application or version. Notes of an application without a ledger name neither.
+/// Refuses notes of another application or version. Notes of an application without a ledger have neither a name nor a
+/// version.
 pub(super) fn check_notes<'n>(
     mut names: impl Iterator<Item = &'n str>,
     form: (&str, u32),
@@ -43,7 +44,7 @@ pub(super) fn check_notes<'n>(
     }
 }
 
-/// The session name for operations without a session. No session has it.
+/// The session name for actions of operators that are about no session. No real session has this name.
 pub const OPERATORS: &str = "operators";
 /// Whether this is the name of a session with a peer.
 #[must_use]
@@ -92,7 +93,7 @@ impl Stated {
         Self { note, hash, form }
     }
 
-    /// The state hash in a record, if it has one.
+    /// The state hash that a record has, if it has one.
     pub(super) fn read(kind: RecordKind, body: &[u8]) -> Option<Self> {
         let text = str::from_utf8(body)
             .ok()
@@ -122,16 +123,16 @@ impl fmt::Display for Stated {
 /// The sequence numbers of a session.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SequenceCounters {
-    /// Next expected MsgSeqNum.
+    /// The next MsgSeqNum that is expected from the peer.
     pub next_in: u64,
-    /// Next MsgSeqNum to send.
+    /// The next MsgSeqNum that is sent.
     pub next_out: u64,
     /// Number of resets of the session.
     pub epoch: u32,
 }
 
 impl SequenceCounters {
-    /// A session without messages.
+    /// The sequence numbers of a session without messages.
     pub const NEW: Self = Self {
         next_in: 1,
         next_out: 1,
@@ -144,16 +145,16 @@ impl SequenceCounters {
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) counters: SequenceCounters,
-    /// When its sequence numbers began: at its registration, or its last reset.
+    /// Time since which the session has its present sequence numbers: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
     /// Messages before this MsgSeqNum are no longer requested; 0 until this is reported.
     pub(super) needed_from: u64,
-    /// The address of its peer's last Logon, if the remaining segments have it.
+    /// The address of the peer at its last Logon, if a remaining segment has it.
     pub(super) peer: Option<IpAddr>,
-    /// Whether an operator has disabled it.
+    /// Whether an operator has disabled the session.
     pub(super) disabled: bool,
-    /// The MsgSeqNum from which on its messages wait for the next logon.
+    /// The MsgSeqNum from which on messages of the session wait for its next logon; `None` if none waits.
     pub(super) waiting_from: Option<u64>,
     /// The hash of the application's state at the last clean stop.
     pub(super) stated: Option<Stated>,
@@ -194,7 +195,7 @@ impl Known {
         }
     }
 
-    /// Number of its last messages that wait for the next logon.
+    /// Number of the last messages of the session that wait for its next logon.
     pub(super) fn waiting(&self) -> u64 {
         let next = self.counters.next_out;
         self.waiting_from
