@@ -38,7 +38,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The segment before which two checkpoints have all notes; 0 if there are none.
+    /// The segment before which two checkpoints have all notes; 0 before there are two.
     settled: Arc<AtomicU32>,
     /// Called when `settled` changes.
     news: Option<SharedNews>,
@@ -442,7 +442,7 @@ impl Folding {
         }
     }
 
-    /// The segment before which two checkpoints have all notes; `None` if there are none.
+    /// The segment before which two checkpoints have all notes; `None` before there are two.
     pub(super) fn settled(&self) -> Option<u32> {
         Some(self.settled.load(Ordering::Acquire)).filter(|segment| *segment > 0)
     }
