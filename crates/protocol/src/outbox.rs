@@ -185,14 +185,14 @@ pub struct Outbox {
     entries: Vec<Entry>,
     messages: usize,
     header_room: usize,
-    /// Where the next message begins.
+    /// Offset at which the next message begins.
     at: usize,
-    /// Where the sealed messages end.
+    /// Offset at which the sealed messages end.
     sealed_end: usize,
-    /// The first entry that is neither sealed nor discarded.
+    /// Index of the first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
-    /// Sessions and connections of links that the application ends, and what it masks.
+    /// What the application requests in addition to messages: the end of sessions and connections, and masks.
     ends: ends::Ends,
     /// Fields of an admin message while the application changes them.
     edit: Edit,
@@ -220,7 +220,7 @@ impl Outbox {
         }
     }
 
-    /// Makes room for the header of a further session. Only an empty outbox can do so.
+    /// Makes room for the header of another session. Only possible while the outbox is empty.
     pub fn widen(&mut self, header_room: usize) {
         debug_assert!(self.entries.is_empty(), "messages have their room already");
         if self.entries.is_empty() {
@@ -305,7 +305,7 @@ impl Outbox {
         sending_time: &[u8],
     ) -> Result<(), RepeatError> {
         let repeat = Repeat::of(stored, sending_time)?;
-        // Alone it may use the reserve: it is a little longer than it was the first time.
+        // Alone in the outbox it may use the reserve, since it is a little longer than when it was first sent.
         let most = self.buffer.len() - SLACK;
         let room = if self.entries.is_empty() {
             most
@@ -343,19 +343,19 @@ impl Outbox {
         Ok(())
     }
 
-    /// All messages, in the order they were finished.
+    /// All entries, in the order in which they were finished.
     #[inline]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Whether it has no message.
+    /// Whether the outbox has no entry.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The messages that wait for [`Outbox::seal`].
+    /// The indexes of the entries that wait for [`Outbox::seal`].
     #[inline]
     pub fn unsealed(&self) -> Range<usize> {
         self.next..self.entries.len()
@@ -367,7 +367,7 @@ impl Outbox {
         self.entries[index].msg_type()
     }
 
-    /// A message as it goes on the wire; empty before it is sealed and when it was discarded.
+    /// A message as it is sent; empty before the message is sealed, and if it was discarded.
     #[inline]
     pub fn sealed(&self, index: usize) -> &[u8] {
         match self.entries.get(index) {
@@ -399,7 +399,8 @@ impl Outbox {
         }
     }
 
-    /// Whether this number of application messages, with this number of bytes of fields in total, has room now.
+    /// Whether the outbox now has room for this number of application messages, whose fields have this number of bytes
+    /// in total.
     pub fn has_room(&self, messages: usize, bytes: usize) -> bool {
         let frames = messages.saturating_mul(self.header_room + TRAILER);
         let end = self.at.saturating_add(frames).saturating_add(bytes);
@@ -407,7 +408,7 @@ impl Outbox {
             && end <= self.buffer.len() - RESERVE - SLACK
     }
 
-    /// Messages that were not written, for whatever reason, since the outbox was made.
+    /// Number of messages that could not be written for any reason, since the outbox was made.
     pub fn failures(&self) -> u64 {
         self.failures
     }
@@ -442,7 +443,7 @@ impl Outbox {
         self.set_sealed(index, start, end, seq);
     }
 
-    /// Discards the messages before this one that were not sealed.
+    /// Discards the messages before the one at `index` that were not sealed.
     #[inline]
     fn discard_until(&mut self, index: usize) {
         assert!(self.next <= index, "a message is sealed once, in its order");
@@ -462,7 +463,7 @@ impl Outbox {
         self.pass(index);
     }
 
-    /// Writes header and trailer of a body; where the message then is.
+    /// Writes the header and the trailer of a body; returns where the message then is.
     fn seal_body(
         &mut self,
         index: usize,
@@ -524,7 +525,7 @@ impl Outbox {
         (start, end)
     }
 
-    /// Takes a message that is not sealed out again.
+    /// Removes a message that is not sealed.
     ///
     /// # Panics
     ///
@@ -569,7 +570,7 @@ impl Outbox {
         self.next = 0;
     }
 
-    /// The entry is done; so are discarded entries right after it.
+    /// Moves past an entry that is done, and past discarded entries right after it.
     fn pass(&mut self, index: usize) {
         self.next = index + 1;
         while let Some(entry) = self.entries.get_mut(self.next)
@@ -585,7 +586,7 @@ impl Outbox {
     }
 }
 
-/// Where the room of a message that is not sealed ends.
+/// Offset at which the room of an unsealed message ends; `None` for other entries.
 fn unsealed_end(entry: &Entry) -> Option<usize> {
     match entry.state {
         State::Body => Some(entry.end + TRAILER),

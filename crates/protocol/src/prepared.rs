@@ -24,7 +24,7 @@ pub struct Prepared {
     msg_type: Vec<u8>,
     body: Vec<u8>,
     room: usize,
-    /// In the order of the body.
+    /// Places of the changeable values, in the order of the body.
     slots: Vec<Place>,
 }
 
@@ -39,7 +39,7 @@ struct Place {
     end: usize,
 }
 
-/// Most values of one message that can be changed.
+/// Maximum number of changeable values in one message.
 pub const MAX_SLOTS: usize = 64;
 
 impl Prepared {
@@ -58,12 +58,12 @@ impl Prepared {
         &self.msg_type
     }
 
-    /// The fields as they are now, each with its SOH.
+    /// The present fields, each with its SOH.
     pub fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Writes a field that stays as it is.
+    /// Writes a field whose value cannot be changed.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Prepared {
         self.write(tag, value).map(|_| ())
     }
 
-    /// Writes a field whose value can be changed; `value` is its first one.
+    /// Writes a field whose value can be changed later; `value` is its first value.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Prepared {
         Ok(Slot(self.slots.len() - 1))
     }
 
-    /// Writes a field; where its value begins.
+    /// Writes a field; returns the offset at which its value begins.
     fn write(&mut self, tag: Tag, value: &[u8]) -> Result<usize, BodyError> {
         check(tag, value)?;
         let mut number = [0; 20];
@@ -129,7 +129,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Gives a value another length, and the fields after it their new places.
+    /// Changes the length of a value, and moves the fields after it.
     #[cold]
     fn resize(&mut self, slot: usize, len: usize) -> Result<(), BodyError> {
         let Place { start, end, .. } = self.slots[slot];
@@ -148,8 +148,8 @@ impl Prepared {
         Ok(())
     }
 
-    /// Changes a value to a number. One with fewer digits than the value before gets zeros before it,
-    /// so that nothing moves.
+    /// Changes a value to a number. A number with fewer digits than the present value gets leading zeros, so that no
+    /// field moves.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Changes a value to a decimal, with as many digits behind the point as it has.
+    /// Changes a value to a decimal, with all its digits after the decimal point.
     ///
     /// # Errors
     ///

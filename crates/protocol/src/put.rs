@@ -67,7 +67,7 @@ pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize>
     (!spoilt).then_some(end + 1)
 }
 
-/// Whether the texts are the same; short ones without a call.
+/// Whether two texts are equal; compares short texts without a call.
 #[inline]
 pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     if one.len() != other.len() {
@@ -80,7 +80,7 @@ pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// Whether SOH is in a text, without a call for one of at most 32 bytes.
+/// Whether a text contains SOH; without a call for a text of at most 32 bytes.
 #[inline]
 pub(crate) fn has_soh(text: &[u8]) -> bool {
     match text.len() {
@@ -89,7 +89,7 @@ pub(crate) fn has_soh(text: &[u8]) -> bool {
     }
 }
 
-/// The same for 16 to 32 bytes; true for fewer.
+/// Whether a text of 16 to 32 bytes contains SOH; true for a shorter text.
 #[inline]
 fn halves_have_soh(text: &[u8]) -> bool {
     ends(text).is_none_or(|[first, last]: [&[u8; 16]; 2]| {
@@ -107,7 +107,7 @@ fn word_has_soh(word: u64) -> bool {
     differs.wrapping_sub(ONES) & !differs & HIGHS != 0
 }
 
-/// The first and the last `N` bytes; they overlap in texts of less than two times `N`.
+/// The first and the last `N` bytes of a text; they overlap if the text has less than two times `N` bytes.
 #[inline]
 fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
     Some([text.first_chunk()?, text.last_chunk()?])
@@ -178,7 +178,7 @@ impl TagText {
         end + 1
     }
 
-    /// Writes it, a value of one byte and SOH.
+    /// Writes the text, a value of one byte, and SOH.
     #[inline(always)]
     pub(crate) fn put_with(self, out: &mut [u8], at: usize, value: u8) -> usize {
         if self.len == 0 {
@@ -203,7 +203,7 @@ pub(crate) fn put_digits(out: &mut [u8], at: usize, value: u64) -> usize {
     put(out, at, digits(value, &mut text))
 }
 
-/// The text of a number, made in the end of `out`.
+/// A number in digits, made at the end of `out`.
 #[inline]
 pub(crate) fn digits(mut value: u64, out: &mut [u8; 20]) -> &[u8] {
     let mut at = out.len();
@@ -220,7 +220,7 @@ pub(crate) fn digits(mut value: u64, out: &mut [u8; 20]) -> &[u8] {
     &out[at..]
 }
 
-/// The texts of 0 to 99, two digits each.
+/// The numbers 0 to 99 in two digits each.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut number = 0;

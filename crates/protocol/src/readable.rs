@@ -14,8 +14,8 @@ pub fn is_secret(tag: Tag) -> bool {
     tag == RAW_DATA || SECRETS.contains(&tag)
 }
 
-/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides everything after it,
-/// since the end of the secret is unknown.
+/// The message with its secrets masked. If the length of a data field does not lead to an SOH, everything after it is
+/// masked, since the end of the secret is unknown.
 #[must_use]
 pub fn masked(message: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(message.len());
@@ -31,7 +31,7 @@ pub fn masked(message: &[u8]) -> Vec<u8> {
             .position(|&byte| byte == b'=')
             .unwrap_or(end);
         let tag = &rest[..equals];
-        // Leading zeros do not hide a tag.
+        // A secret is also found if its tag has leading zeros.
         let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
         let mut taken = end;
         if let Some(length_tag) = secret(plain) {
@@ -70,10 +70,10 @@ fn secret(tag: &[u8]) -> Option<Option<Tag>> {
 /// RawData(96), which has passwords and signatures in Logons.
 const RAW_DATA: Tag = 96;
 
-/// The most bytes of one value that are shown.
+/// Maximum number of bytes of a value that are shown.
 const LONGEST: usize = 512;
 
-/// Bytes as text: printable ASCII stays, everything else becomes `\xNN`.
+/// Bytes as text: printable ASCII is unchanged, every other byte becomes `\xNN`.
 pub struct Escaped<'a>(pub &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {

@@ -15,9 +15,9 @@ use crate::put::digits;
 use crate::repeat::{field_at, in_header};
 use crate::{SOH, Tag, tag, value};
 
-/// The largest tag that a message may have: nine digits.
+/// The highest tag that a message may have, with nine digits.
 const MAX_TAG: Tag = 999_999_999;
-/// Refusals of one message that are kept for the operator.
+/// Maximum number of refusals of one message that are kept for the operator.
 const MAX_REFUSALS: usize = 16;
 
 /// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and its fields.
@@ -33,17 +33,17 @@ pub struct AdminOut<'a> {
     /// The fields that the session wrote.
     written: &'a [u8],
     edit: &'a mut Edit,
-    /// Bytes by which it may grow.
+    /// Number of bytes by which the message may grow.
     room: usize,
 }
 
-/// The fields of one message while they are changed. Takes no memory until something is.
+/// The fields of one message while they are changed. Allocates no memory until a field is changed.
 #[derive(Default)]
 pub(super) struct Edit {
     fields: Vec<u8>,
     is_changed: bool,
     lacks_room: bool,
-    /// Length and data fields that [`DATA_PAIRS`] does not have.
+    /// Pairs of length and data fields that are not in [`DATA_PAIRS`].
     pairs: Vec<(Tag, Tag)>,
     refused: Vec<AdminOutError>,
 }
@@ -62,7 +62,7 @@ impl AdminOut<'_> {
         self.msg_type
     }
 
-    /// MsgSeqNum(34) that it gets.
+    /// The MsgSeqNum(34) that the message gets.
     #[must_use]
     pub fn seq_num(&self) -> u64 {
         self.seq
@@ -103,7 +103,7 @@ impl AdminOut<'_> {
             tag::SENDER_COMP_ID => Some(self.sender_comp_id()),
             tag::SENDING_TIME => Some(self.sending_time),
             _ => {
-                // It begins with the SOH after SendingTime.
+                // The text begins with the SOH after SendingTime(52).
                 let header = self.header.target.get(1..).unwrap_or_default();
                 value_of(header, &[], tag).or_else(|| value_of(self.fields(), self.pairs(), tag))
             }
@@ -189,7 +189,7 @@ impl AdminOut<'_> {
         &self.edit.refused
     }
 
-    /// Whether fields were written.
+    /// Whether the application has written fields.
     #[must_use]
     pub fn is_changed(&self) -> bool {
         self.edit.is_changed && !self.edit.lacks_room
@@ -225,7 +225,7 @@ impl AdminOut<'_> {
         }
     }
 
-    /// Puts fields in place of one or two old ones, or after all others.
+    /// Puts fields in the place of one or two old fields, or after all other fields.
     fn replace(
         &mut self,
         tag: Tag,
@@ -253,7 +253,7 @@ impl AdminOut<'_> {
         {
             core::mem::swap(&mut low, &mut high);
         }
-        // From behind, so that what is in front stays where it is.
+        // From the last one, so that the positions of earlier fields stay valid.
         if let (Some(_), Some(high)) = (&low, &high) {
             fields.drain(high.clone());
         }
@@ -365,19 +365,19 @@ impl Edit {
     }
 }
 
-/// Why a field of the application is not in an admin message.
+/// Why a field that the application wrote is not in an admin message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum AdminOutError {
-    /// The session writes this field itself, or acts by it.
+    /// The session writes this field itself, or its behaviour depends on the field.
     OwnField(Tag),
-    /// The value of this field is empty, or holds SOH and the field is not a data field.
+    /// The value of this field is empty, or contains SOH although the field is not a data field.
     Value(Tag),
-    /// This is the length of a data field: [`AdminOut::data`] writes both.
+    /// This tag is the length of a data field: [`AdminOut::data`] writes both fields.
     LengthAlone(Tag),
     /// No field can have this tag.
     Tag(Tag),
-    /// There is no room for this field in the outbox: the message is sent as the session wrote it.
+    /// The outbox has no room for this field: the message is sent as the session wrote it.
     NoRoom(Tag),
 }
 
@@ -414,7 +414,7 @@ impl fmt::Display for AdminOutError {
 
 impl core::error::Error for AdminOutError {}
 
-/// Whether the session writes this field of its messages, or acts by it.
+/// Whether the session writes this field of its messages itself, or its behaviour depends on the field.
 fn is_own(msg_type: &[u8], tag: Tag) -> bool {
     let trailer = matches!(tag, 10 | 89 | 93);
     let header = matches!(tag, 8 | 9 | 35 | 43 | 52 | 90 | 122 | 212) || in_header(tag);

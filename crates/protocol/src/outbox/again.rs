@@ -5,12 +5,12 @@ use crate::repeat::{RepeatError, field_at, in_header};
 use crate::session::is_resendable;
 use crate::{SOH, SessionId, Tag, tag};
 
-/// `10=ddd` and SOH.
+/// Number of bytes of the trailer: `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
 impl Outbox {
-    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) in front of a message that is not
-    /// sealed: it is a new one.
+    /// Removes PossDupFlag(43) and OrigSendingTime(122) from the beginning of an unsealed message, which is a new
+    /// message.
     #[inline]
     pub fn leave_out_poss_dup(&mut self, index: usize) {
         let entry = &mut self.entries[index];
@@ -75,7 +75,7 @@ fn is_routing(tag: Tag) -> bool {
     )
 }
 
-/// The fields of a stored message's header: tag, value, and where the next field begins.
+/// The fields in the header of a stored message: tag, value, and the offset of the next field.
 struct Header<'a> {
     stored: &'a [u8],
     at: usize,

@@ -20,7 +20,7 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// A message that begins where its entry says. `limit` is where its last field has to end.
+    /// A message that begins at the offset of its entry. `limit` is the offset at which its last field must end.
     #[inline]
     pub(super) fn new(
         outbox: &'a mut Outbox,
@@ -38,7 +38,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Writes a field. An empty value or one with SOH makes the message fail.
+    /// Writes a field. With an empty value, or a value that contains SOH, the message fails.
     #[inline(always)]
     pub fn field(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
         // Where the tag is constant its text is made at compile time.
@@ -88,7 +88,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes one character. SOH makes the message fail.
+    /// Writes a field of one character. With SOH the message fails.
     #[inline(always)]
     pub fn char(&mut self, tag: Tag, value: u8) -> &mut Self {
         self.byte(TagText::of(tag), value)
@@ -111,7 +111,7 @@ impl<'a> Body<'a> {
         self.char(tag, if value { b'Y' } else { b'N' })
     }
 
-    /// Writes a decimal, with as many digits behind the point as it has.
+    /// Writes a decimal, with all its digits after the decimal point.
     #[inline]
     pub fn decimal(&mut self, tag: Tag, value: Decimal) -> &mut Self {
         if let Some(at) = self.tag(TagText::of(tag), Decimal::MAX_TEXT) {
@@ -138,8 +138,8 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes a length and the data field that belongs to it. The data may hold SOH; when it is
-    /// empty, neither field is written.
+    /// Writes a length field and its data field. The data may contain SOH; if the data is empty, neither field is
+    /// written.
     pub fn data(&mut self, length_tag: Tag, data_tag: Tag, data: &[u8]) -> &mut Self {
         if data.is_empty() {
             return self;
@@ -157,8 +157,8 @@ impl<'a> Body<'a> {
         self.bytes(message.raw(fields))
     }
 
-    /// Copies whole fields that were written elsewhere, each with its SOH. Only their end is
-    /// looked at: what they say is the writer's responsibility.
+    /// Copies whole fields that were written elsewhere, each with its SOH. Only the SOH at the end is checked: the
+    /// writer is responsible for the fields.
     #[inline]
     pub fn encoded(&mut self, fields: &[u8]) -> &mut Self {
         if fields.last().is_some_and(|last| *last != SOH) {
@@ -188,7 +188,7 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// The written body is a note, not a message.
+    /// Marks the body as a note, which is not sent.
     pub(super) fn mark_note(&mut self) {
         self.entry.content = Content::Note;
     }
@@ -203,12 +203,12 @@ impl<'a> Body<'a> {
         self.close()
     }
 
-    /// Takes the message back.
+    /// Removes the message from the outbox.
     pub fn abandon(mut self) {
         self.open = false;
     }
 
-    /// Writes `tag=` when there is room for it, the value and SOH; where the value begins.
+    /// Writes `tag=`, if there is room for it, the value and SOH; returns the offset at which the value begins.
     #[inline]
     fn tag(&mut self, tag: TagText, value_len: usize) -> Option<usize> {
         self.has_room(value_len)
@@ -256,7 +256,7 @@ impl<'a> Body<'a> {
 
 impl Drop for Body<'_> {
     fn drop(&mut self) {
-        // A failure is counted; who wants to know it calls `finish`.
+        // A failure is counted; a caller that needs the error calls `finish`.
         let _ = self.close();
     }
 }
@@ -269,7 +269,7 @@ pub enum BodyError {
     Full,
     /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
-    /// A frame for a session that is not a link: FIX sessions send messages.
+    /// A frame was written for a FIX session, which sends messages.
     NotALink,
 }
 

@@ -1,4 +1,4 @@
-//! What an application rarely requests beside its messages: disconnects, logouts, masks of frames.
+//! What an application requests in addition to messages: disconnects, logouts, masks of frames.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,12 +9,12 @@ use crate::{Hangup, SessionId};
 /// Disconnects, logouts and masks that the application requests.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
-    /// Connections of links.
+    /// Links whose connection is to be closed, with the reason.
     pub(super) hangups: Vec<(SessionId, Hangup)>,
-    /// Sessions, with Text(58) of their Logouts.
+    /// Sessions that are to be logged out, with Text(58) of their Logouts.
     pub(super) logouts: Vec<(SessionId, String)>,
-    /// Bytes of frames that the journal masks, by the frame's index.
+    /// Bytes of frames that are masked in the journal, with the index of the frame.
     pub(super) masks: Vec<(usize, Range<usize>)>,
-    /// An inbound frame is being handled.
+    /// Whether an inbound frame is being handled.
     pub(super) in_frame: bool,
 }

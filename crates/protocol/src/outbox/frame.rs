@@ -8,19 +8,19 @@ use super::{
 use crate::{Hangup, SessionId};
 
 impl Entry {
-    /// Whether it is a frame of a link.
+    /// Whether the entry is a frame of a link.
     pub fn is_frame(&self) -> bool {
         self.content == Content::Frame
     }
 
-    /// Whether it ends the connection of a link; it has no bytes.
+    /// Whether the entry ends the connection of a link; such an entry has no bytes.
     pub fn is_hangup(&self) -> bool {
         self.content == Content::Hangup
     }
 }
 
 impl Outbox {
-    /// The index of the inbound frame among those whose bytes are masked.
+    /// Stands for the index of the inbound frame, in calls about masked bytes.
     pub const INBOUND: usize = usize::MAX;
 
     /// Sends a frame over a [link](SessionId::of_link): a whole one, as its framing says, with its length and
@@ -56,7 +56,7 @@ impl Outbox {
         }
     }
 
-    /// Whether an inbound frame is being handled from now on. Forgets the masks of the one before.
+    /// Sets whether an inbound frame is being handled. Forgets the masks of the frame before.
     #[inline]
     pub fn set_in_frame(&mut self, in_frame: bool) {
         self.ends.in_frame = in_frame;
@@ -70,7 +70,7 @@ impl Outbox {
         masks.map(|mask| mask.1.clone())
     }
 
-    /// Whether some places of a frame are masked.
+    /// Whether bytes of a frame are masked.
     #[inline]
     #[must_use]
     pub fn has_masks(&self, index: usize) -> bool {
@@ -132,7 +132,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// A frame that is not sealed yet; empty for anything else.
+    /// The bytes of a frame that is not sealed yet; empty for any other entry.
     #[must_use]
     #[inline]
     pub fn unsealed_frame(&self, index: usize) -> &[u8] {
@@ -157,7 +157,7 @@ impl Outbox {
         self.set_sealed(index, start, start + len, seq);
     }
 
-    /// Why the application ends the connection of a link, if it does; once.
+    /// Why the application ends the connection of a link, if it does. Returned only once.
     pub fn take_hangup(&mut self, link: SessionId) -> Option<Hangup> {
         let mut found = None;
         self.ends.hangups.retain(|(session, why)| {

@@ -34,7 +34,8 @@ impl Outbox {
         self.ends.logouts.truncate(count);
     }
 
-    /// The sessions that are to be logged out, in the order in which that was asked for, and Text(58) for each; once.
+    /// The sessions that are to be logged out, in the order of the requests, with Text(58) for each. Returned only
+    /// once.
     pub fn take_logouts(&mut self) -> Vec<(SessionId, String)> {
         core::mem::take(&mut self.ends.logouts)
     }

@@ -3,12 +3,13 @@
 use super::{BodyError, Content, Entry, Outbox};
 use crate::{SessionId, Timestamp};
 
-/// Room for the head of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
+/// Number of bytes of the head of a note: its form, and 8 bytes with nanoseconds since 1970, little-endian.
 pub const NOTE_ROOM: usize = 9;
 /// The form of a note that begins so.
 const FORM: u8 = 1;
 
-/// When a stored note was kept, and what the application wrote; `None` when it is none.
+/// The time at which a stored note was kept, and the bytes that the application wrote; `None` when the bytes are no
+/// note.
 #[must_use]
 pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
     let (_, rest) = stored.split_first().filter(|(form, _)| **form == FORM)?;
@@ -16,11 +17,11 @@ pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
     Some((Timestamp(i64::from_le_bytes(*time)), note))
 }
 
-/// No session's.
+/// The session id in entries that belong to no session.
 const NOBODY: SessionId = SessionId(u32::MAX);
 
 impl Entry {
-    /// Whether it is a note of the application: kept, not sent.
+    /// Whether the entry is a note of the application, which is kept and not sent.
     #[inline]
     pub fn is_note(&self) -> bool {
         self.content == Content::Note
