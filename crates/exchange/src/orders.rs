@@ -75,7 +75,7 @@ impl Order {
     }
 }
 
-/// Orders by OrderID, and by member and ClOrdID.
+/// All orders: by OrderID, and by member and ClOrdID.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Orders {
     pub(crate) all: BTreeMap<u64, Order>,

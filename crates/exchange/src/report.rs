@@ -1,4 +1,4 @@
-//! Reports to members: ExecutionReport(8), OrderCancelReject(9), OrderMassCancelReport(r).
+//! Writes reports to members: ExecutionReport(8), OrderCancelReject(9), OrderMassCancelReport(r).
 
 use alloc::vec::Vec;
 

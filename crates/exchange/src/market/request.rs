@@ -1,4 +1,4 @@
-//! Requests of members.
+//! Handles requests of members.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -1,4 +1,4 @@
-//! Changes of the books since the last update of market data.
+//! Records the changes of the books since the last update of market data.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ pub(crate) struct TapeTrade {
     pub(crate) lots: u64,
 }
 
-/// Changes of books, for members that subscribe to market data.
+/// The changes of the books, for members that subscribe to market data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tape {
     /// Instruments whose books may have changed.

@@ -48,7 +48,7 @@ impl MarketWatches {
         self.look_again();
     }
 
-    /// Checks all subscriptions again, since their indexes have changed, if a change still has to be reported.
+    /// If a change still has to be reported, checks all subscriptions again, since their indexes have changed.
     fn look_again(&mut self) {
         if self.is_due() {
             self.next = Some(0);

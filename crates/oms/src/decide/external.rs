@@ -1,5 +1,5 @@
-//! Reports of drop copy sessions of venues: finds the order of the OMS to which a report belongs, and keeps orders
-//! placed elsewhere, such as at the venue's terminal.
+//! Handles reports of a venue's drop copy sessions: finds the order of the OMS to which a report belongs, and keeps
+//! orders placed elsewhere, such as at the venue's terminal.
 
 use alloc::format;
 

@@ -1,4 +1,4 @@
-//! Cancels of many orders at once: by a client, by an operator, or because a session disconnected.
+//! Cancels many orders at once: for a client, for an operator, or because a session disconnected.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::risk;

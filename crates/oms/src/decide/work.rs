@@ -70,7 +70,7 @@ pub(crate) struct Work {
     pub unanswered: Unanswered,
     /// Lines on which the OMS requests the status of all orders.
     pub mass: MassQuestions,
-    /// Orders of former trading days whose status the OMS requests.
+    /// Orders of earlier trading days whose status the OMS requests from their venue.
     pub lapsed: LapsedOrders,
     /// Whether the journal uses its reserved disk space: new orders are rejected, so that the space lasts for cancels
     /// and reports.

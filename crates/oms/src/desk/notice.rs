@@ -276,7 +276,7 @@ pub enum OmsEvent<'a> {
         /// The status that gives the reason.
         status: TmpStatus,
     },
-    /// Reports that a client requested again could not be read from the journal.
+    /// The reports that a client has requested again could not be read from the journal.
     NoReports {
         /// Why the journal cannot be read.
         why: &'a str,

@@ -1,4 +1,4 @@
-//! Reports of venues in a CSV file, entered by hand.
+//! Reads a CSV file with reports of venues that an operator enters by hand.
 
 use alloc::collections::BTreeMap;
 use alloc::format;

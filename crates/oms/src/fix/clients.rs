@@ -1,4 +1,4 @@
-//! Reports to clients: ExecutionReport(8) and OrderCancelReject(9).
+//! Writes reports to clients: ExecutionReport(8) and OrderCancelReject(9).
 
 use alloc::string::String;
 

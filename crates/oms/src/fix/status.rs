@@ -1,4 +1,4 @@
-//! Answers to OrderStatusRequest(H).
+//! Writes answers to OrderStatusRequest(H).
 
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 

@@ -84,7 +84,7 @@ events! {
         /// The first event of a journal that replaces a removed journal: order numbers continue after this number.
         123 NumbersAfter { number: Number = "The number.", }
     }
-    /// Sessions to venues.
+    /// Events of sessions to venues.
     Line LineEvent[] {
         /// A session to a venue is ready for orders.
         30 LineUp {
@@ -109,7 +109,7 @@ events! {
             orders: u64 = "Orders that may be open and that it did not list: their status is requested.",
         }
     }
-    /// Limits and trading states.
+    /// Events of limits and of the trading states of scopes.
     Limit LimitEvent['a] {
         /// A limit was set or removed.
         40 Limit {
@@ -180,7 +180,7 @@ events! {
             left: u64 = "How many numbers are left.",
         }
     }
-    /// Requests of clients and operators, and their sending to venues.
+    /// Events of requests of clients and operators, and of sending these requests to venues.
     Request RequestEvent['a] {
         /// A new order passed every control and was accepted by the OMS.
         10 Taken {
@@ -404,7 +404,7 @@ events! {
             order: Number = "The order.", kind: u8 = "ExecType(150).", id: &'a [u8] = "ExecID(17) of the venue.",
         }
     }
-    /// Replaces that a venue carries out as Canceled and New.
+    /// Events of replace requests that a venue carries out as Canceled and New.
     Remade RemadeEvent[] {
         /// The venue reported Canceled while a replace is in flight. The venue may be carrying out the replace as
         /// Canceled and New, so the answer to the replace decides.
@@ -425,7 +425,7 @@ events! {
             order: Number = "The order.",
         }
     }
-    /// Fills of orders that the OMS does not have.
+    /// Events of fills whose orders the OMS does not have.
     Stray StrayEvent['a] {
         /// A fill of an order that the OMS does not have; the position includes it.
         60 StrayFill {
@@ -533,7 +533,7 @@ events! {
             text: &'a [u8] = "Text(58) of the venue.",
         }
     }
-    /// Orders that a control rejected and that an operator can run again.
+    /// Events of new orders that a control rejected and that an operator can run again.
     Rejected RejectedEvent['a] {
         /// The new order of the event before was rejected by a control: an operator may run it again.
         47 RejectKept {
@@ -670,7 +670,7 @@ events! {
             open: bool = "Whether the order is open at the venue.",
         }
     }
-    /// Trades that a venue cancels or corrects.
+    /// Events of trades that a venue cancels or corrects.
     Undo UndoEvent['a] {
         /// The venue cancelled a trade: its fill no longer counts.
         85 Busted {

@@ -70,7 +70,7 @@ impl OrderFilter {
             || (self.session.is_none() && state.spreads.has_leg(order.instrument, instrument))
     }
 
-    /// The number of matching open orders.
+    /// The number of open orders that match.
     #[must_use]
     pub fn count(&self, state: &OmsState) -> u64 {
         let orders = state.orders().iter();

@@ -17,7 +17,7 @@ pub(crate) struct Passed {
     pub messages: u64,
     /// New orders and replaces that were rejected.
     pub refused: u64,
-    /// Cancels of clients.
+    /// Number of cancels that clients sent.
     pub cancels: u64,
     /// Executions of orders.
     pub executions: u64,

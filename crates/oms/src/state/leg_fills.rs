@@ -1,4 +1,4 @@
-//! Fills of the legs of spreads, by order and ExecID(17), so that a venue can cancel or correct them later.
+//! The fills of the legs of spreads, by order and ExecID(17), so that a venue can cancel or correct them later.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

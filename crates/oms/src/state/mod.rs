@@ -271,7 +271,7 @@ pub struct OmsState {
     pub(crate) quotes: Quotes,
     /// Spreads, and the legs of their orders.
     pub(crate) spreads: Spreads,
-    /// Orders whose replaces may be reported out of order.
+    /// Orders for which a venue may report replace requests out of order.
     pub(crate) late: LateReplaces,
     /// Orders for which the venue carries out a replace as Canceled and New.
     pub(crate) remade: RemadeOrders,

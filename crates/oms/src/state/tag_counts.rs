@@ -13,7 +13,7 @@ use crate::values::ids::SessionNo;
 /// Number of high tags with a separate count; all other high tags share one count.
 const HIGH: usize = 256;
 
-/// To whom the contract that names a field belongs.
+/// The owner of the contract that names a field: a user or a line group.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum ContractOf {
     User(SessionNo),

@@ -1,4 +1,4 @@
-//! Limits by control and scope.
+//! The limits of a scope, by control.
 
 use alloc::boxed::Box;
 use core::fmt;

@@ -1,4 +1,4 @@
-//! Reports of replaces, including late reports and reports out of order.
+//! Handles reports about replace requests, also reports that arrive late or out of order.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};

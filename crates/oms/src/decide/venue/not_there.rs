@@ -1,4 +1,4 @@
-//! Orders that a venue says it does not have.
+//! Handles orders about which a venue says that it does not have them.
 
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::{ReportOutcome, VenueReport};

@@ -1,4 +1,4 @@
-//! Trades that a venue cancels or corrects: ExecType(150) = H or G, ExecTransType(20) = 1 or 2.
+//! Handles trades that a venue cancels or corrects: ExecType(150) = H or G, ExecTransType(20) = 1 or 2.
 
 use alloc::format;
 use alloc::string::ToString;

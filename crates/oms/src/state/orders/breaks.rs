@@ -1,4 +1,4 @@
-//! Reports of venues that contradict orders, until both agree or an operator decides.
+//! Differences between reports of venues and orders, which stay until both agree or an operator decides.
 //!
 //! ```text
 //!   report that does not agree > break > OrderStatusRequest(H) --- answer or fill agrees --> closed by the OMS

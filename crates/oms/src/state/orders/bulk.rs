@@ -1,4 +1,4 @@
-//! Changes of all orders of an instrument or a line at once.
+//! Functions that change all orders of an instrument or of a line at once.
 
 use super::Orders;
 use crate::state::orders::transition::Transition;

@@ -1,4 +1,5 @@
-//! Fills of the orders in memory, found by order and ExecID(17) in the same time however many there are.
+//! The fills of the orders in memory. A fill is found by its order and ExecID(17), in the same time however many fills
+//! there are.
 //!
 //! ```text
 //!   fill E1 --- Trade Cancel E2 ---> cancelled by E2, counts no more

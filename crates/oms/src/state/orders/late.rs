@@ -1,4 +1,4 @@
-//! Replaces whose reports arrive late or out of order: TransactTime(60) shows which of two reports is older.
+//! Replace requests whose reports arrive late or out of order: TransactTime(60) shows which of two reports is older.
 //!
 //! ```text
 //! replace 25 sent > line breaks > status without it > 25 given up      the client gets an OrderCancelReject

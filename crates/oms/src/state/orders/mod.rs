@@ -340,12 +340,12 @@ pub struct Orders {
     pub(crate) orders: Slab<Order>,
     pub(crate) requests: Slab<Request>,
     pub(crate) fills: Fills,
-    /// Orders by number.
+    /// Index of each order, by order number.
     pub(crate) places: HashTable<Slot>,
     /// Index of the order or request that was found last, since most lookups of a message are for the same one.
     pub(crate) last_found: Cell<Option<Slot>>,
     pub(crate) last_request: Cell<Option<Slot>>,
-    /// Requests by number.
+    /// Index of each request, by request number.
     pub(crate) request_places: HashTable<Slot>,
     /// Closed orders that may be removed from memory, the oldest first. Each has its position among all closed orders.
     pub(crate) ended: VecDeque<(u64, Number)>,

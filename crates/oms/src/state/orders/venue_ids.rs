@@ -1,4 +1,4 @@
-//! Orders by the OrderID(37) of their venue, for reports that have no ClOrdID(11) of ours.
+//! An index of orders by the OrderID(37) of their venue, for reports that have no ClOrdID(11) of the OMS.
 //!
 //! Few venues send such reports, so the index is made at the first of them, from the orders in memory, and kept from then
 //! on: other venues pay nothing for it. It has room for all orders that the settings allow; what is no longer in memory
