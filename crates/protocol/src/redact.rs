@@ -26,7 +26,7 @@ pub fn is_harmless(tag: Tag) -> bool {
     HARMLESS.contains(&tag)
 }
 
-/// Whether a copy masks the value of a field: in a private message every field but the harmless ones.
+/// Whether a copy masks the value of a field: in a private message, every field that is not known to be harmless.
 #[inline(always)]
 fn is_secret(tag: Tag, private: bool, more: &[Tag]) -> bool {
     more.contains(&tag)
@@ -36,15 +36,15 @@ fn is_secret(tag: Tag, private: bool, more: &[Tag]) -> bool {
         }
 }
 
-/// `10=ddd` and SOH.
+/// Number of bytes of the trailer: `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
-/// Makes copies without secrets.
+/// Makes copies of messages in which secrets are masked.
 #[derive(Debug)]
 pub struct Redactor {
     decoder: Decoder,
     bytes: Vec<u8>,
-    /// The messages of the outbox that have a copy, and its place.
+    /// The indexes of the outbox messages that have a copy, each with the place of the copy.
     copies: Vec<(usize, Range<usize>)>,
     /// Further fields whose values are secret.
     more: Vec<Tag>,
@@ -54,7 +54,7 @@ impl Redactor {
     /// Fields of a message, at most, where nothing else says so; more are found by their looks.
     pub const FIELDS: usize = 4096;
 
-    /// One for messages of so many bytes and fields.
+    /// A redactor for messages of at most this number of bytes and fields.
     #[must_use]
     pub fn new(max_message: usize, max_fields: usize) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Redactor {
         }
     }
 
-    /// One for what is shown of a journal: the values of `more` fields are masked too.
+    /// A redactor for messages of a journal that are shown: the values of the fields `more` are masked too.
     pub fn for_showing(more: &[Tag]) -> Self {
         Self {
             more: more.to_vec(),
@@ -79,7 +79,7 @@ impl Redactor {
         matches!(msg_type, b"A" | b"BE")
     }
 
-    /// Whether a message that came in may hold secrets. One that is malformed may hide them.
+    /// Whether a received message may have secrets. A malformed message may hide secrets.
     #[inline]
     pub fn concerns_message(message: &Message<'_>) -> bool {
         message.has_secret() || message.fault().is_some() || Self::concerns(message.msg_type())
@@ -93,13 +93,13 @@ impl Redactor {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
         let copy = &mut self.bytes[start..];
-        // As they are read: the value of a data field may hold SOH.
+        // The fields as the decoder reads them: the value of a data field may contain SOH.
         for field in self.decoder.decode(message).fields() {
             if is_secret(field.tag, private, more) {
                 copy[field.start as usize..field.end as usize].fill(b'*');
             }
         }
-        // As they look: behind a malformed field, or the last one there is room for.
+        // The fields as they look, after a malformed field, or after the last field for which there is room.
         let mut at = 0;
         for piece in message.split(|byte| *byte == SOH) {
             let equals = piece.iter().position(|byte| *byte == b'=');
@@ -129,7 +129,7 @@ impl Redactor {
         self.copies.push((index, start..self.bytes.len()));
     }
 
-    /// The same for a message of any type.
+    /// Makes a copy of a message of any type, if the message has a secret.
     pub fn copy_any(&mut self, index: usize, message: &[u8]) {
         let private = Self::concerns(self.decoder.decode(message).msg_type());
         self.copy(index, message, private);
@@ -179,7 +179,7 @@ impl Redactor {
     }
 }
 
-/// The tag that a text before `=` is, or that a person would take it for.
+/// The tag that a text before `=` is, or that a person would read in it.
 fn seeming_tag(text: &[u8]) -> Option<Tag> {
     let text = core::str::from_utf8(text).ok()?;
     text.trim_matches(|c: char| c.is_whitespace() || c == '+')

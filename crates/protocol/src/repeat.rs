@@ -52,21 +52,21 @@ pub fn repeat(stored: &[u8], sending_time: &[u8], into: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// The pieces of a stored message and what is put between them.
+/// The pieces of a stored message, and what is put between the pieces.
 pub(crate) struct Repeat<'a> {
     stored: &'a [u8],
     sending_time: &'a [u8],
     /// `8=FIX.4.4|`
     begin: Range<usize>,
     msg_type: Range<usize>,
-    /// From `35=` to the value of 52.
+    /// From `35=` up to the end of the value of SendingTime(52).
     first: Range<usize>,
-    /// Behind the field 52 up to `10=`; 43 and 122 in it are left out.
+    /// From the field after SendingTime(52) up to `10=`; 43 and 122 in this range are left out.
     rest: Range<usize>,
     orig_sending_time: Range<usize>,
-    /// Whole fields in `rest`, in their order.
+    /// The fields 43 and 122 in `rest`, in their order.
     cut: [Range<usize>; 2],
-    /// 43 and 122 before 52.
+    /// The fields 43 and 122 before SendingTime(52).
     cut_before: [Range<usize>; 2],
     body_len: usize,
     length_text: [u8; 20],
@@ -145,7 +145,7 @@ impl<'a> Repeat<'a> {
         })
     }
 
-    /// Bytes of the message to be.
+    /// Number of bytes of the message that will be written.
     pub(crate) fn len(&self) -> usize {
         let length = self.length_text.len() - self.length_at;
         self.begin.len() + b"9=|".len() + length + self.body_len + TRAILER
@@ -203,7 +203,7 @@ pub(crate) fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag
     (bytes.get(end) == Some(&SOH)).then_some((Tag::try_from(tag).ok()?, start..end))
 }
 
-/// Whether a tag is one of the standard header.
+/// Whether a tag belongs to the standard header.
 ///
 /// # Source
 ///

@@ -81,8 +81,8 @@ pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }
 
-/// Whether a message may be resent: not a message of the session layer, and not UserRequest(BE), in which the journal
-/// masks the secrets.
+/// Whether a message may be resent: not a message of the session layer, and not a UserRequest(BE), whose secrets are
+/// masked in the journal.
 #[must_use]
 pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
@@ -93,7 +93,7 @@ pub fn is_resendable(msg_type: &[u8]) -> bool {
 enum Rejected {
     No,
     ByReject,
-    /// By a BusinessMessageReject, or its Reject has found no room.
+    /// The message was rejected by a BusinessMessageReject(j), or there was no room for its Reject(3).
     Otherwise,
 }
 
@@ -105,38 +105,38 @@ pub struct Session {
     header: HeaderTemplate,
     stamp: TimestampWriter,
     scratch: Scratch,
-    /// Whether it has SubIDs or LocationIDs.
+    /// Whether the session has SubIDs or LocationIDs.
     has_other_ids: bool,
-    /// Reads SendingTime.
+    /// Reads SendingTime(52), and keeps the last minute that was read.
     times: LastMinute,
     phase: Phase,
     next_in: u64,
     next_out: u64,
     epoch: u64,
     held: Held,
-    /// The next message to receive comes from `held`.
+    /// Whether the next message to receive comes from `held`.
     was_held: bool,
-    /// A value of the engine that is returned with it.
+    /// A value that the engine stored with that message, and that is returned with it.
     held_mark: u64,
-    /// Outcome of the message that was received last.
+    /// What happened to the message that was received last.
     fate: Fate,
     resend: Resend,
-    /// Logons are not allowed at this time.
+    /// Whether Logons are refused at this time.
     closed: bool,
-    /// An operator has disabled logons.
+    /// Whether an operator has disabled logons.
     disabled: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
-    /// The peer's last Logon has another HeartBtInt(108) than ours, until it is taken.
+    /// The HeartBtInt(108) of the peer's last Logon, if it differs from ours; `None` once it was taken.
     other_heart_bt_int: Option<OtherHeartBtInt>,
-    /// What the peer's Logout has set our next MsgSeqNum from and to, until it is taken.
+    /// Our next MsgSeqNum before and after the peer's Logout changed it; `None` once it was taken.
     moved_on: Option<(u64, u64)>,
     /// Whether the message that was received last while logged on was rejected.
     rejected: Rejected,
-    /// The sequence numbers are reset to 1 when the connection is closed.
+    /// Whether the sequence numbers are reset to 1 when the connection is closed.
     reset_due: bool,
-    /// We have reset the sequence numbers and the peer has not confirmed it: each Logon of ours has
-    /// ResetSeqNumFlag(141) = Y until it does.
+    /// Whether we have reset the sequence numbers and the peer has not confirmed that. Until the peer confirms, each of
+    /// our Logons has ResetSeqNumFlag(141) = Y.
     reset_open: bool,
 }
 
@@ -191,7 +191,8 @@ impl Session {
         self.closed = !allowed;
     }
 
-    /// Whether an operator has disabled logons: as with [`Session::allow_logons`], in other words.
+    /// Sets whether an operator has disabled logons. Works like [`Session::allow_logons`], but the Logout has another
+    /// text.
     pub fn disable(&mut self, disabled: bool) {
         self.disabled = disabled;
     }
@@ -223,7 +224,7 @@ impl Session {
         }
     }
 
-    /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.
+    /// Handles an open connection: an initiator writes its Logon, an acceptor waits for the Logon of the peer.
     pub fn connected(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         if self.phase != Phase::Down {
             return self.close(DisconnectReason::NotConnected);
@@ -250,7 +251,7 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Time has passed; see [`Session::next_due`].
+    /// Does what is due at this time; see [`Session::next_due`].
     pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         let now = now.mono;
         match self.phase {
@@ -291,8 +292,8 @@ impl Session {
         Verdict::Handled
     }
 
-    /// When [`Session::elapse`] has something to do, unless a call of another method comes before;
-    /// `None`: never.
+    /// The time at which [`Session::elapse`] has something to do, unless another method is called before; `None` for
+    /// never.
     #[must_use]
     pub fn next_due(&self) -> Option<Mono> {
         match self.phase {
@@ -381,7 +382,7 @@ impl Session {
         false
     }
 
-    /// How the log shows the message of the last [`Session::receive`].
+    /// What the log says happened to the message of the last [`Session::receive`].
     #[must_use]
     pub fn fate(&self) -> Fate {
         self.fate
@@ -398,12 +399,13 @@ impl Session {
         self.held_mark
     }
 
-    /// That the peer's last Logon asks for another heartbeat interval than ours, once.
+    /// The HeartBtInt(108) of the peer's last Logon, if it differs from ours. Returned only once.
     pub fn take_other_heart_bt_int(&mut self) -> Option<OtherHeartBtInt> {
         self.other_heart_bt_int.take()
     }
 
-    /// Our next MsgSeqNum before and after the NextExpectedMsgSeqNum(789) of the peer's Logout, once.
+    /// Our next MsgSeqNum before and after NextExpectedMsgSeqNum(789) of the peer's Logout changed it. Returned only
+    /// once.
     pub fn take_moved_on(&mut self) -> Option<(u64, u64)> {
         self.moved_on.take()
     }
@@ -414,7 +416,7 @@ impl Session {
         self.phase
     }
 
-    /// Both Logons have been exchanged, and no Logout was.
+    /// Whether both Logons have been exchanged, and no Logout.
     #[must_use]
     pub fn is_logged_on(&self) -> bool {
         matches!(self.phase, Phase::LoggedOn(_))
@@ -426,7 +428,7 @@ impl Session {
         self.next_in
     }
 
-    /// The MsgSeqNums that are missing while a gap is open, first and last.
+    /// The first and the last MsgSeqNum that are missing while a gap is open; `None` without a gap.
     #[must_use]
     pub fn gap(&self) -> Option<(u64, u64)> {
         match self.phase {
@@ -456,7 +458,7 @@ impl Session {
         self.next_out
     }
 
-    /// How often the sequence numbers were reset to 1.
+    /// Number of times that the sequence numbers were reset to 1.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
@@ -495,7 +497,7 @@ impl Session {
         hash.0
     }
 
-    /// Bytes of header that its messages need, for [`Outbox::new`].
+    /// Number of bytes that the header of the session's messages needs, for [`Outbox::new`].
     #[must_use]
     pub fn header_room(&self) -> usize {
         self.header.room()
@@ -509,7 +511,7 @@ impl Session {
         Verdict::Disconnect(reason)
     }
 
-    /// The Logons are exchanged, at the start of a connection or at a reset inside the session.
+    /// Handles exchanged Logons, at the start of a connection or at a reset within a session.
     fn log_on(&mut self, now: Now, heart_bt_int_seconds: u32, inbound: Inbound) {
         let patience = Patience::of(
             heart_bt_int_seconds,
@@ -529,7 +531,7 @@ impl Session {
         });
     }
 
-    /// The next expected MsgSeqNum is `next_in` now; a chunk that is complete asks for the next one.
+    /// Sets the next expected MsgSeqNum. If a part of a gap is complete, requests the next part.
     fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
         self.next_in = next_in;
         let Phase::LoggedOn(up) = &mut self.phase else {
@@ -544,7 +546,7 @@ impl Session {
         }
     }
 
-    /// The session cannot continue: Logout, then only the peer's Logout is awaited.
+    /// Ends a session that cannot continue: sends a Logout, after which only the peer's Logout is awaited.
     fn refuse_session(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
         let until = match self.phase {
             Phase::LoggedOn(LoggedOn {

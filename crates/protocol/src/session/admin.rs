@@ -6,7 +6,8 @@ use super::sequence::ResendRequest;
 use crate::outbox::{Body, MsgSeqNumSource, Outbox};
 use crate::tag;
 
-/// TestReqID(112) of our own TestRequests. All have the same: no Heartbeat is matched to one of them.
+/// TestReqID(112) of all our TestRequests: it is always the same, since no Heartbeat is matched to a single
+/// TestRequest.
 pub const TEST_REQ_ID: &[u8] = b"TEST";
 
 impl Session {
@@ -14,7 +15,7 @@ impl Session {
         outbox.begin_admin(self.id, msg_type, MsgSeqNumSource::Next)
     }
 
-    /// Our Logon. `appl_ver_id` comes from the peer's Logon; the answer echoes it.
+    /// Writes our Logon. `appl_ver_id` comes from the peer's Logon, and our answer echoes it.
     pub(super) fn write_logon(
         &self,
         heart_bt_int_seconds: u32,
@@ -51,7 +52,7 @@ impl Session {
         }
     }
 
-    /// A Logout; the text ends at the first SOH.
+    /// Writes a Logout; its text ends at the first SOH.
     pub(super) fn write_logout(&self, text: &str, outbox: &mut Outbox) {
         let text = text.split('\x01').next().unwrap_or_default();
         let mut body = self.admin(b"5", outbox);

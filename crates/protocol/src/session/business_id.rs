@@ -2,7 +2,7 @@
 
 use crate::{Message, Tag, tag};
 
-/// The longest id that is echoed, so that a reject always has room.
+/// Maximum length of an id that is echoed, so that a reject always has room, in bytes.
 const LONGEST: usize = 512;
 
 /// The business-level id of a message; `None` when its type has none, or the message has not.

@@ -9,7 +9,7 @@ use crate::dictionary::{Dictionary, RejectReason, validate};
 use crate::{Message, tag};
 
 impl Session {
-    /// The first thing that is wrong with the message's fields.
+    /// The first fault in the message's fields.
     pub(super) fn find_fault<'a>(&mut self, message: &Message<'a>) -> Result<(), Objection<'a>> {
         let dictionary = match self.config.appl_dictionaries.is_empty() {
             true => self.config.dictionary.as_ref(),
@@ -63,7 +63,7 @@ fn dictionary_of<'c, 'a>(
     }
 }
 
-/// The fields without which the session itself cannot work, with or without a dictionary.
+/// Checks the fields that the session itself needs, with or without a dictionary.
 pub(super) fn check_own_needs<'a>(
     message: &Message<'a>,
     marks: &Marks<'_>,

@@ -117,14 +117,14 @@ pub struct Party {
     pub location_id: Vec<u8>,
 }
 
-/// Limits on what the peer can make us keep.
+/// Limits on what a peer can make the session keep or repeat.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionLimits {
     /// Bytes of messages kept above an open gap; messages that do not fit are asked for again.
     pub held_bytes: usize,
-    /// Messages kept above an open gap.
+    /// Number of messages that are kept above an open gap.
     pub held_messages: usize,
-    /// ResendRequests of the peer that wait for their answer.
+    /// Number of ResendRequests of the peer that wait for their answer.
     pub waiting_resends: usize,
     /// ResendRequests from the same BeginSeqNo on, one after another within `resend_hold_down`, until
     /// we reject them instead of resending everything again.
@@ -134,7 +134,7 @@ pub struct SessionLimits {
     /// Our own ResendRequests for one gap that the peer may reject, or answer with nothing that fills
     /// it, until we end the session.
     pub resend_attempts: u32,
-    /// How long a gap may make no progress until we ask for it again; doubled each time.
+    /// How long a gap may make no progress before it is requested again; doubled each time.
     pub resend_patience: Nanos,
     /// HeartBtInt(108) of a Logon, in seconds.
     pub heart_bt_int_seconds: u32,
@@ -161,10 +161,10 @@ impl Default for SessionLimits {
     }
 }
 
-/// When the sequence numbers are reset to 1 by themselves.
+/// When the session resets its sequence numbers to 1 without being asked.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ResetOn {
-    /// Before the Logon: an initiator sends ResetSeqNumFlag(141), an acceptor just resets.
+    /// Before the Logon: an initiator sends ResetSeqNumFlag(141), and an acceptor resets without it.
     pub logon: bool,
     /// After both Logouts.
     pub logout: bool,
@@ -179,7 +179,7 @@ impl ResetOn {
     }
 }
 
-/// Handling of the session when a message of the peer is rejected, besides the Reject.
+/// What the session does after it has rejected a message of the peer.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OnReject {
     /// The session continues.
