@@ -261,7 +261,9 @@ impl DayReport {
         if let Some(order) = changed {
             self.note_change(at, order, &event, was_open);
         }
-        self.rejected = self.rejected_row(at, &event);
+        if let Some(row) = self.rejected_row(at, &event) {
+            self.rejected = Some(row);
+        }
         if let Some(row) = self.fill_row(at, &event, &before) {
             give(DayTable::Fills, &row);
         }

@@ -148,7 +148,7 @@ fn orders_that_a_replace_fills_and_fills_that_are_taken_back_have_their_rows() {
     world.settle(stray, "ours");
     let fills = rows(&world, day, DayTable::Fills);
     let wanted = |kind: &str, exec: u64, of: &str| {
-        std::format!("at|{exec}|{kind}|{of}|||4711|A1|XYZ|buy|5|100|SIM-1||")
+        std::format!("at|{exec}|{kind}|{of}||||A1|XYZ|buy|5|100|SIM-1||")
     };
     let settled = world.core.state().events();
     assert_eq!(fills[1], wanted("fill of an unknown order", stray, ""));
