@@ -338,7 +338,7 @@ impl<'a> Requests<'a> {
             false => "line_group V",
         };
         let wanted = match counts.is_empty() {
-            true => "-".to_owned(),
+            true => String::new(),
             false => format!("{whose} {}", counts.join(", ")),
         };
         let counted = self.desk.status("dropped fields");

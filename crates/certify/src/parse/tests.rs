@@ -154,7 +154,7 @@ fn steps_refer_to_what_is_known() {
         ),
         (
             "new buy 1 VOD 34=7\nexpect 35=8",
-            "2: tag 34 is set by the session",
+            "2: the session sets tag 34",
         ),
     ] {
         let found = mistakes(steps);

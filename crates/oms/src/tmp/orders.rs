@@ -129,7 +129,7 @@ pub(crate) fn request(
 fn lots(state: &OmsState, instrument: InstrumentNo, quantity: Quantity) -> Option<u16> {
     let one = 10_u64.pow(state.scales(instrument).quantity.into());
     let lots = u16::try_from(quantity / one).ok();
-    lots.filter(|_| quantity % one == 0)
+    lots.filter(|_| quantity.is_multiple_of(one))
 }
 
 /// Writes both sides of a quote as one frame.
