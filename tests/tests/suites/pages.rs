@@ -47,6 +47,8 @@ const EXEMPT: [(&str, &str); 14] = [
     ),
 ];
 
+/// Sections before which the reader stops what runs.
+const ENDS: [(&str, &str); 1] = [("docs/guide/first-oms.md", "Certify the exchange")];
 /// Parts of pages that list commands and are not steps.
 const LISTS: [(&str, &str); 1] = [("README.md", "Run it")];
 
@@ -97,7 +99,10 @@ fn play(page: &Path) -> Result<usize, String> {
                 in_list = LISTS
                     .iter()
                     .any(|(of, list)| page == Path::new(of) && heading == list);
-                if page == Path::new("README.md") {
+                let is_end = ENDS
+                    .iter()
+                    .any(|(of, end)| page == Path::new(of) && heading == end);
+                if page == Path::new("README.md") || is_end {
                     reader.end()?;
                 }
             }
