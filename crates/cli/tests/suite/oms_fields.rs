@@ -35,7 +35,7 @@ fn a_field_is_refused_or_dropped_and_counted() {
     venue.send(
         "8",
         &format!(
-            "{}|30=XLON|76=ME|58=seen|64=20261130",
+            "{}|30=XLON|76=ME|58=seen|113=N",
             report(id, 1, '0', (100, 0))
         ),
     );
@@ -49,7 +49,7 @@ fn a_field_is_refused_or_dropped_and_counted() {
         status["dropped_fields"],
         "user CLIENT 47: 1, 78: 1, 79: 1, 80: 1"
     );
-    assert_eq!(status["report_fields_not_passed_on"], "64: 1");
+    assert_eq!(status["report_fields_not_passed_on"], "113: 1");
     let mut check = Command::new(env!("CARGO_BIN_EXE_fixwire"));
     let checked = check.arg("check").arg(folder.path().join("oms.toml"));
     let said = String::from_utf8(checked.output().unwrap().stdout).unwrap();
