@@ -1,7 +1,8 @@
 //! How reports differ between FIX versions.
 
 use fixwire_ledger::bytes;
-use fixwire_protocol::session::{BeginString, Config};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::session::Config;
 use fixwire_tmp::TmpStatus;
 
 /// Kind of an ExecutionReport.
@@ -54,20 +55,27 @@ bytes! {
         Fix43 = 43,
         /// FIX 4.4.
         Fix44 = 44,
-        /// FIX 5.0 and its service packs.
+        /// FIX 5.0 without a service pack.
         Fix50 = 50,
+        /// FIX 5.0 SP1.
+        Fix50Sp1 = 51,
+        /// FIX 5.0 SP2.
+        Fix50Sp2 = 52,
     }
 }
 
 impl Dialect {
     /// The dialect of a session; `None` before FIX 4.2, whose reports lack required values.
     pub(crate) fn of_session(session: &Config) -> Option<Self> {
-        match session.begin_string {
-            BeginString::Fix42 => Some(Self::Fix42),
-            BeginString::Fix43 => Some(Self::Fix43),
-            BeginString::Fix44 => Some(Self::Fix44),
-            BeginString::Fixt11 => Some(Self::Fix50),
-            BeginString::Fix40 | BeginString::Fix41 => None,
+        match session.appl_version() {
+            Version::Fix42 => Some(Self::Fix42),
+            Version::Fix43 => Some(Self::Fix43),
+            Version::Fix44 => Some(Self::Fix44),
+            Version::Fix50 => Some(Self::Fix50),
+            Version::Fix50Sp1 => Some(Self::Fix50Sp1),
+            Version::Fix50Sp2 => Some(Self::Fix50Sp2),
+            // FIX 4.0, FIX 4.1, and FIXT, which is a version of no application message.
+            _ => None,
         }
     }
 
@@ -90,7 +98,7 @@ impl Dialect {
             Kind::Replaced => b'5',
             Kind::Rejected => b'8',
             Kind::Expired => b'C',
-            Kind::Triggered if self == Self::Fix50 => b'L',
+            Kind::Triggered if self >= Self::Fix50 => b'L',
             Kind::Triggered => return None,
             Kind::PendingNew => b'A',
             Kind::PendingCancel => b'6',
@@ -143,7 +151,7 @@ impl Dialect {
             Why::TooLate => 0,
             Why::UnknownOrder => 1,
             Why::Duplicate if self >= Self::Fix43 => 6,
-            Why::Band if self >= Self::Fix50 => 8,
+            Why::Band if self >= Self::Fix50Sp1 => 8,
             Why::Code(code) => code,
             _ if self >= Self::Fix44 => 99,
             _ => 2,

@@ -164,9 +164,9 @@ pub(crate) fn leg_execution(
     out.0
 }
 
-/// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0, MaxFloor(111) before.
+/// The tag of the displayed quantity: DisplayQty(1138) since FIX 5.0 SP1, MaxFloor(111) before.
 pub(crate) fn display_tag(dialect: Dialect) -> u32 {
-    if dialect >= Dialect::Fix50 {
+    if dialect >= Dialect::Fix50Sp1 {
         tag::DISPLAY_QTY
     } else {
         tag::MAX_FLOOR
@@ -267,7 +267,7 @@ pub(crate) fn mass_cancel(
     let mut out = FieldWriter(Vec::with_capacity(REPORT_ROOM));
     out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
     out.uint(tag::ORDER_ID, id);
-    if dialect >= Dialect::Fix50 {
+    if dialect >= Dialect::Fix50Sp1 {
         out.uint(tag::MASS_ACTION_REPORT_ID, id);
     }
     let asked = request.text(tag::MASS_CANCEL_REQUEST_TYPE);

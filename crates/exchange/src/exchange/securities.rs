@@ -94,7 +94,7 @@ pub(super) fn define(
         let response_id = [id, format!("-{number}").as_bytes()].concat();
         out.put(tag::SECURITY_RESPONSE_ID, &response_id);
         out.char(tag::SECURITY_RESPONSE_TYPE, response);
-        if dialect < Dialect::Fix44 {
+        if dialect == Dialect::Fix42 {
             out.uint(tag::TOTAL_NUM_SECURITIES, found.len() as u64);
         }
         out
@@ -140,10 +140,10 @@ fn put_instrument(dialect: Dialect, in_list: bool, instrument: &Instrument, out:
     let (any, band) = (PriceBand::ANY, instrument.book.band());
     let low = (band.low > any.low).then(|| instrument.price(band.low));
     let high = (band.high < any.high).then(|| instrument.price(band.high));
-    if dialect >= Dialect::Fix50 {
+    if dialect >= Dialect::Fix50Sp1 {
         out.decimal(tag::MIN_PRICE_INCREMENT, instrument.tick);
     }
-    let has_rules = in_list && dialect >= Dialect::Fix50;
+    let has_rules = in_list && dialect >= Dialect::Fix50Sp1;
     if has_rules {
         out.optional(tag::LOW_LIMIT_PRICE, low);
         out.optional(tag::HIGH_LIMIT_PRICE, high);
@@ -155,7 +155,7 @@ fn put_instrument(dialect: Dialect, in_list: bool, instrument: &Instrument, out:
     if has_rules {
         return;
     }
-    if (Dialect::Fix43..Dialect::Fix50).contains(&dialect) {
+    if (Dialect::Fix43..Dialect::Fix50Sp1).contains(&dialect) {
         out.decimal(tag::ROUND_LOT, instrument.lot);
     }
     let shown = |it| String::from_utf8_lossy(&text(it)).into_owned();

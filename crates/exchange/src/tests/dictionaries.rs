@@ -1,7 +1,7 @@
 //! Are the reports valid against the dictionary of each version?
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
@@ -9,6 +9,7 @@ use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
 use fixwire_protocol::{SessionId, tag};
 
 use super::desk::{B, Desk, Said, config, decimal};
+use super::market_data::assert_valid;
 use crate::{Exchange, ExchangeSession, OrderScript};
 
 /// A script with every kind of step.
@@ -25,12 +26,17 @@ fn all_steps() -> OrderScript {
     }
 }
 
-/// All kinds of reports, as a member of one FIX version receives them.
-fn heard(version: Version) -> Vec<Said> {
+/// DefaultApplVerID(1137) of a session with the application messages of a version.
+fn appl_ver_id(version: Version) -> Option<ApplVerId> {
+    ApplVerId::parse(version.appl_ver_id()?.as_bytes())
+}
+
+/// An exchange whose members ONE and TWO speak a FIX version.
+fn desk(version: Version) -> Desk {
     let begin_string = BeginString::parse(version.name().as_bytes());
     let begin_string = begin_string.unwrap_or(BeginString::Fixt11);
     let mut session = Config::new(begin_string, Role::Acceptor, b"EXCHANGE", b"MEMBER");
-    session.default_appl_ver_id = Some(ApplVerId::FIX50_SP2);
+    session.default_appl_ver_id = appl_ver_id(version);
     let member = |name| ExchangeSession {
         name,
         session: &session,
@@ -42,6 +48,12 @@ fn heard(version: Version) -> Vec<Said> {
         .instruments
         .extend(super::spreads::spreads().instruments);
     desk.exchange = Exchange::new(config, [member("ONE"), member("TWO")]).unwrap();
+    desk
+}
+
+/// All kinds of reports, as a member of one FIX version receives them.
+fn heard(version: Version) -> Vec<Said> {
+    let mut desk = desk(version);
     let one = SessionId(0);
     let mut said = Vec::new();
     for (from, message) in [
@@ -135,6 +147,8 @@ fn every_report_is_as_the_dictionary_of_its_version_has_it() {
         Version::Fix42,
         Version::Fix43,
         Version::Fix44,
+        Version::Fix50,
+        Version::Fix50Sp1,
         Version::Fix50Sp2,
     ] {
         let dictionary = Dictionary::built_in(version);
@@ -155,7 +169,7 @@ fn every_report_is_as_the_dictionary_of_its_version_has_it() {
         kinds.dedup();
         let wanted: &[&str] = match version {
             Version::Fix42 => &["0", "1", "3", "4", "5", "6", "8", "A", "C", "D", "E"],
-            Version::Fix50Sp2 => &[
+            Version::Fix50 | Version::Fix50Sp1 | Version::Fix50Sp2 => &[
                 "0", "3", "4", "5", "6", "8", "A", "C", "D", "E", "F", "G", "H", "I", "L",
             ],
             _ => &[
@@ -165,5 +179,46 @@ fn every_report_is_as_the_dictionary_of_its_version_has_it() {
         for kind in wanted {
             assert!(kinds.contains(kind), "{version:?}: {kinds:?}");
         }
+    }
+}
+
+#[test]
+fn instruments_and_market_data_are_valid_in_each_version() {
+    let one = SessionId(0);
+    for version in [
+        Version::Fix42,
+        Version::Fix43,
+        Version::Fix44,
+        Version::Fix50,
+        Version::Fix50Sp1,
+        Version::Fix50Sp2,
+    ] {
+        let mut desk = desk(version);
+        let market_data = "267=2|269=0|269=1|146=1|55=VOD";
+        let requests = [
+            "c 320=1|321=3".to_string(),
+            "c 320=2|321=0|55=JUN-MAR".to_string(),
+            "c 320=3|321=0|55=XYZ".to_string(),
+            format!("V 262=1|263=1|264=0|265=1|{market_data}"),
+            "D 11=1|55=VOD|54=1|38=10|40=2|44=10".to_string(),
+        ];
+        let lists = ["x 320=4|559=4", "x 320=5|559=0|55=XYZ"];
+        let lists = lists.map(String::from).into_iter();
+        let lists = lists.filter(|_| version > Version::Fix42);
+        let mut kinds = Vec::new();
+        for request in requests.into_iter().chain(lists) {
+            for said in desk.say(one, &request) {
+                let (msg_type, body) = said.text[3..].split_once('|').unwrap();
+                if msg_type != "8" {
+                    assert_valid(version, msg_type, body);
+                    kinds.push(String::from(msg_type));
+                }
+            }
+        }
+        for kind in ["W", "X", "d"] {
+            assert!(kinds.iter().any(|it| it == kind), "{version:?}: {kinds:?}");
+        }
+        let has_list = kinds.iter().any(|it| it == "y");
+        assert_eq!(has_list, version > Version::Fix42, "{version:?}: {kinds:?}");
     }
 }

@@ -549,9 +549,10 @@ fn every_message_is_valid_against_the_dictionary_of_its_version() {
 #[track_caller]
 pub(super) fn assert_valid(version: Version, msg_type: &str, body: &str) {
     let dictionary = Dictionary::built_in(version);
-    let begin_string = match version {
-        Version::Fix50Sp2 => "FIXT.1.1",
-        _ => version.name(),
+    let is_fixt = version >= Version::Fix50;
+    let begin_string = match is_fixt {
+        true => "FIXT.1.1",
+        false => version.name(),
     };
     let text = format!(
         "8={begin_string}|9=5|35={msg_type}|49=E|56=M|34=2|52=20260302-08:00:00|{body}10=000|"
@@ -559,9 +560,9 @@ pub(super) fn assert_valid(version: Version, msg_type: &str, body: &str) {
     let bytes = text.replace('|', "\x01").into_bytes();
     let mut decoder = Decoder::with_capacity(512);
     let message = decoder.decode(&bytes);
-    let dictionary = match version {
-        Version::Fix50Sp2 => dictionary.over(&Dictionary::built_in(Version::Fixt11)),
-        _ => dictionary,
+    let dictionary = match is_fixt {
+        true => dictionary.over(&Dictionary::built_in(Version::Fixt11)),
+        false => dictionary,
     };
     let rules = ValidationRules::default();
     let found = check(&dictionary, &message, &rules, &mut Scratch::default());

@@ -276,6 +276,8 @@ fn add_market(lines: &mut StateLines, market: &Market) {
                     Dialect::Fix43 => "43",
                     Dialect::Fix44 => "44",
                     Dialect::Fix50 => "50",
+                    Dialect::Fix50Sp1 => "50 SP1",
+                    Dialect::Fix50Sp2 => "50 SP2",
                 }
             ),
         );
