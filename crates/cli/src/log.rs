@@ -5,6 +5,7 @@ mod diff;
 mod export;
 mod gaps;
 mod grep;
+pub mod identity;
 mod index;
 mod latency;
 mod order;

@@ -8,14 +8,15 @@ use clap::Args;
 use fixwire::gateway::rules::Facts;
 use fixwire::gateway::{LoadedGateway, load};
 use fixwire::journal::Direction;
-use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
+use fixwire::settings::{Settings, Source};
+use fixwire_protocol::{Decoder, Message, Mono, Now, Timestamp, tag};
 use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
 
 use super::events::remark;
 use super::result::RulesTrial;
 use super::show::{Shown, Summary};
 use crate::failure::{self, Failure, tell};
+use crate::log::identity::{Identity, Sender, sender};
 use crate::log::tell_left_out;
 use crate::reading::Reading;
 
@@ -213,61 +214,6 @@ fn moment(message: &Message<'_>) -> Now {
     Now { wall, mono }
 }
 
-/// The CompIDs and SubIDs in messages from a session's peer.
-struct Identity {
-    begin_string: Vec<u8>,
-    /// SenderCompID, SenderSubID, SenderLocationID.
-    peer: [Vec<u8>; 3],
-    /// TargetCompID, TargetSubID, TargetLocationID.
-    own: [Vec<u8>; 3],
-}
-
-const SENDER: [Tag; 3] = [
-    tag::SENDER_COMP_ID,
-    tag::SENDER_SUB_ID,
-    tag::SENDER_LOCATION_ID,
-];
-const TARGET: [Tag; 3] = [
-    tag::TARGET_COMP_ID,
-    tag::TARGET_SUB_ID,
-    tag::TARGET_LOCATION_ID,
-];
-
-impl Identity {
-    fn of(session: &SessionSettings) -> Self {
-        let text = |id| session.text(id).unwrap_or_default().as_bytes().to_vec();
-        Self {
-            begin_string: text(Id::BeginString),
-            peer: [Id::TargetCompID, Id::TargetSubID, Id::TargetLocationID].map(text),
-            own: [Id::SenderCompID, Id::SenderSubID, Id::SenderLocationID].map(text),
-        }
-    }
-
-    /// Number of optional identity fields that the session and the message share; `None` when the message does not
-    /// belong to this session.
-    fn fits(
-        &self,
-        message: &Message<'_>,
-        sender: &[Vec<u8>; 3],
-        target: &[Vec<u8>; 3],
-    ) -> Option<usize> {
-        let get = |tag| message.get(tag).unwrap_or_default();
-        let named = SENDER.iter().zip(sender).chain(TARGET.iter().zip(target));
-        let mut shared = 0;
-        for (tag, name) in named {
-            let optional = ![tag::SENDER_COMP_ID, tag::TARGET_COMP_ID].contains(tag);
-            if optional && name.is_empty() {
-                continue;
-            }
-            if get(*tag) != name {
-                return None;
-            }
-            shared += 1;
-        }
-        (message.begin_string() == self.begin_string).then_some(shared)
-    }
-}
-
 /// The session that a message came from; `None` when one of the sessions of the file sent the message.
 fn find(
     sessions: &[Identity],
@@ -277,24 +223,9 @@ fn find(
     if from.is_some() {
         return Ok(from);
     }
-    let fitting = sessions.iter().enumerate().filter_map(|(at, session)| {
-        let shared = session.fits(message, &session.peer, &session.own)?;
-        Some((shared, at))
-    });
-    if let Some((_, at)) = fitting.max_by_key(|(shared, _)| *shared) {
-        return Ok(Some(at));
+    match sender(sessions, message) {
+        Ok(Sender::Peer(at)) => Ok(Some(at)),
+        Ok(Sender::Ours(_)) => Ok(None),
+        Err(why) => Err(format!("{why}; select one with --from NAME")),
     }
-    let mut ours = sessions.iter();
-    if ours.any(|session| session.fits(message, &session.own, &session.peer).is_some()) {
-        return Ok(None);
-    }
-    let text = |tag| String::from_utf8_lossy(message.get(tag).unwrap_or_default()).into_owned();
-    let (begin, sender, target) = (
-        text(tag::BEGIN_STRING),
-        text(tag::SENDER_COMP_ID),
-        text(tag::TARGET_COMP_ID),
-    );
-    Err(format!(
-        "no session for {begin} messages from {sender} to {target}; select one with --from NAME"
-    ))
 }
