@@ -49,7 +49,7 @@ pub const UNNAMED: [(&str, &[&str]); 4] = [
 pub const LAYERS: [(&str, &[&str]); 1] = [(
     "crates/oms/src",
     &[
-        "values", "state", "load", "decide", "fix", "tmp", "desk", "app",
+        "values", "state", "load", "decide", "fix", "tmp", "desk", "app", "trial",
     ],
 )];
 

@@ -9,6 +9,7 @@ mod history;
 mod load;
 pub mod reload;
 pub mod stamps;
+mod trial;
 
 use std::fs;
 use std::io::{self, Write};
@@ -36,6 +37,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire oms orders oms.toml --account A1 --open
   fixwire oms history oms.toml 17
   fixwire oms day oms.toml --to reports
+  fixwire oms try stricter.toml store
   fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
   fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
   fixwire oms arm oms.toml account=A1 --why \"confirmed by the trading desk\"
@@ -81,6 +83,9 @@ pub enum OmsCommand {
     /// Writes the tables of a trading day from the journal, also when no engine runs: orders, rejected requests, fills,
     /// positions, limits, actions of operators
     Day(day::OmsDayArgs),
+    /// Plays a recorded day over these settings, without an engine: which orders they would have rejected, and how near
+    /// to their limits the others came
+    Try(trial::OmsTryArgs),
     /// Shows positions, and the open quantity to buy and sell
     Positions(Ask),
     /// Shows limits and kill switches
@@ -257,6 +262,7 @@ pub fn run(asked: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Order { ask, number } => order(ask, *number),
         OmsCommand::History { ask, number } => history::show_history(ask, *number),
         OmsCommand::Day(args) => day::run(args),
+        OmsCommand::Try(args) => trial::run(args),
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Pools(ask) => query(ask, "pools"),

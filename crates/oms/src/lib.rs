@@ -24,6 +24,7 @@ pub mod state;
 #[cfg(test)]
 mod tests;
 mod tmp;
+pub mod trial;
 mod values;
 
 pub use app::recovery;

@@ -7,6 +7,7 @@ use fixwire::schedule::TimeZone;
 use fixwire::settings::{Id, LoadError, Problem, SessionSettings, Settings, Source};
 use fixwire_oms::load::Diagnostic;
 use fixwire_oms::rules::{DayBegins, RiskRules};
+use fixwire_oms::trial::Trial;
 use fixwire_oms::{Oms, OmsListener, OmsSession, OmsTmpLine};
 use fixwire_protocol::readable::Escaped;
 use fixwire_protocol::time::{Precision, TimestampWriter};
@@ -23,6 +24,21 @@ use crate::teller::now;
 ///
 /// Settings that an OMS cannot use, then every error in its tables and files.
 pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
+    let (rules, sessions, lines) = parts(source, settings)?;
+    let random = || u128::from(RandomState::new().hash_one(()));
+    let key = random() << 64 | random();
+    #[cfg(feature = "canary")]
+    fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
+    let mut oms = Oms::new(rules, sessions, key, listener);
+    oms.set_day_finder(trading_day);
+    Ok(oms.with_tmp_lines(lines))
+}
+
+/// The settings of an OMS, its sessions, and its lines over TMP.
+fn parts(
+    source: &Source,
+    settings: &Settings,
+) -> Result<(RiskRules, Vec<OmsSession>, Vec<OmsTmpLine>), LoadError> {
     settings.versions("an OMS")?;
     let (rules, lines) = read(source, settings)?;
     let sessions = oms_sessions(settings)?;
@@ -32,13 +48,19 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
         let problem = |what: &String| Problem::found(span.unwrap_or_default(), what, None);
         return Err(settings.found(problems.iter().map(problem).collect()));
     }
-    let random = || u128::from(RandomState::new().hash_one(()));
-    let key = random() << 64 | random();
-    #[cfg(feature = "canary")]
-    fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
-    let mut oms = Oms::new(rules, sessions, key, listener);
-    oms.set_day_finder(trading_day);
-    Ok(oms.with_tmp_lines(lines))
+    Ok((rules, sessions, lines))
+}
+
+/// A trial of the settings of a file.
+///
+/// # Errors
+///
+/// See [`load`].
+pub fn trial(source: &Source, settings: &Settings) -> Result<Trial, LoadError> {
+    let (rules, sessions, _) = parts(source, settings)?;
+    Ok(Trial::new(rules, sessions, |oms| {
+        oms.set_day_finder(trading_day);
+    }))
 }
 
 fn oms_sessions(settings: &Settings) -> Result<Vec<OmsSession>, LoadError> {

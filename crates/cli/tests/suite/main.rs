@@ -35,6 +35,7 @@ mod oms_fields;
 mod oms_full_disk;
 mod oms_reload;
 mod oms_reports;
+mod oms_try;
 mod order_guide;
 mod overview_page;
 mod peer;

@@ -17,7 +17,7 @@ use crate::running::{Running, fixwire, free_port};
 const PAGE: &str = include_str!("../../../../docs/operating/security.md");
 
 /// Commands that only read and write files, or run a process of their own.
-const OF_FILES: [&str; 13] = [
+const OF_FILES: [&str; 14] = [
     "run",
     "client",
     "sim",
@@ -31,6 +31,7 @@ const OF_FILES: [&str; 13] = [
     "gateway try",
     "oms history",
     "oms day",
+    "oms try",
 ];
 /// The same for all subcommands of these.
 const FAMILIES: [&str; 6] = ["config", "journal", "log", "dictionary", "analyse", "bench"];

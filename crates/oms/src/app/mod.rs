@@ -189,6 +189,22 @@ impl Oms {
         self.core.rules()
     }
 
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// The state's number of a session of the engine.
+    pub(crate) fn session_no(&self, session: SessionId) -> Option<SessionNo> {
+        self.index(session)
+    }
+
+    /// The engine's number of a session of the state.
+    pub(crate) fn session_id(&self, session: SessionNo) -> Option<SessionId> {
+        let mut indices = self.indices.iter();
+        let place = indices.position(|index| *index == Some(session))?;
+        u32::try_from(place).ok().map(SessionId)
+    }
+
     #[cfg(test)]
     pub(crate) fn core_mut(&mut self) -> &mut Core {
         &mut self.core

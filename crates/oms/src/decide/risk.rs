@@ -86,6 +86,35 @@ pub(crate) fn check_without(
     run(state, rule, order, limits, !waived.market)
 }
 
+/// The value that an accepted order gives each limit of its scopes, and the limit. The order counts already, as
+/// [`Proposal::counted`] says.
+#[cold]
+pub(crate) fn uses(
+    state: &OmsState,
+    rule: &InstrumentRule,
+    order: &Proposal,
+    each: &mut impl FnMut(Scope, RiskControl, i128, i128),
+) {
+    let Ok(hold) = hold(rule, order) else {
+        return;
+    };
+    let open = order.quantity.saturating_sub(order.filled);
+    let mut new = Tally::open(order.side.is_buy(), open);
+    new.orders = 1;
+    new.reserved = state.worth_at_most(order.instrument, hold.max(order.held_at), open);
+    let mut scopes = Standings::new(state, order.party());
+    let controls = scopes.add_limited(state, order.party());
+    let checking = Checking {
+        state,
+        rule,
+        order,
+        new: &new,
+        scopes: &scopes,
+        controls,
+    };
+    checking.uses(each);
+}
+
 #[inline(always)]
 fn run(
     state: &OmsState,

@@ -28,7 +28,7 @@ use crate::values::show::price;
 use crate::values::value::Quantity;
 
 /// Writes quantities.
-trait PutQuantity {
+pub(crate) trait PutQuantity {
     /// Writes a quantity of an instrument whose quantities have this number of decimals.
     fn quantity(&mut self, tag: Tag, quantity: Quantity, scale: u8) -> &mut Self;
 }

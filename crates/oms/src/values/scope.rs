@@ -18,15 +18,22 @@ pub enum Scope {
     Holding(AccountNo, InstrumentNo),
 }
 
-impl Wire<'_> for Scope {
-    fn put(&self, to: &mut impl Put) {
-        let (kind, first, second) = match *self {
+impl Scope {
+    /// The kind of the scope, and the places of what it names.
+    pub(crate) fn numbers(self) -> (u8, u32, u32) {
+        match self {
             Self::Firm => (0, 0, 0),
             Self::Session(index) => (1, index.place(), 0),
             Self::Account(index) => (2, index.place(), 0),
             Self::Instrument(index) => (3, index.place(), 0),
             Self::Holding(account, instrument) => (4, account.place(), instrument.place()),
-        };
+        }
+    }
+}
+
+impl Wire<'_> for Scope {
+    fn put(&self, to: &mut impl Put) {
+        let (kind, first, second) = self.numbers();
         to.some([kind]);
         first.put(to);
         second.put(to);

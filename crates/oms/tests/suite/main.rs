@@ -31,6 +31,7 @@ mod scenarios;
 mod spreads;
 mod texts;
 mod ticks;
+mod trial;
 mod twin;
 mod walked;
 mod word;

@@ -3,6 +3,7 @@
 use super::{Checking, HUNDRED_PERCENT, increments};
 use crate::state::Standing;
 use crate::state::flow::Passed;
+use crate::state::proposal::Proposal;
 use crate::values::limits::RiskControl;
 use crate::values::reason::{Reason, Why};
 use crate::values::scope::Scope;
@@ -80,6 +81,10 @@ const fn earlier(control: RiskControl) -> u32 {
     }
     before(at)
 }
+
+/// An order that the scopes' counts of messages do not have yet, and one that they have.
+const NEW: u64 = 1;
+const COUNTED: u64 = 0;
 
 /// The first control, in the order of the table, that has refused so far.
 struct First {
@@ -208,8 +213,7 @@ impl Checking<'_> {
         let Some((has, limits)) = standing.limits.values() else {
             return;
         };
-        let order = self.order;
-        let mut compare = |control: RiskControl, why: Why, value: i128| {
+        self.compared(NEW, has, values, standing, |control, why, value| {
             let limit = limits[usize::from(control.index())];
             if first.left & has & control.bit() != 0 && value > limit {
                 let reason = Reason {
@@ -220,7 +224,48 @@ impl Checking<'_> {
                 };
                 first.refuse(control, reason);
             }
+        });
+    }
+
+    /// Gives each limit at the order's scopes the value that it is compared with, for an order that counts already.
+    pub(super) fn uses(&self, each: &mut impl FnMut(Scope, RiskControl, i128, i128)) {
+        let asked = self.asked() & self.controls;
+        let mut values = self.values(asked & !RiskControl::Repeated.bit());
+        let itself = Proposal {
+            held: 0,
+            ..*self.order
         };
+        let same = Checking {
+            order: &itself,
+            ..*self
+        };
+        values.repeated = same.repeated() - 1;
+        for (scope, standing) in self.scopes() {
+            let Some((has, limits)) = standing.limits.values() else {
+                continue;
+            };
+            self.compared(COUNTED, has, &values, standing, |control, _, value| {
+                let is_known = control != RiskControl::Collar || values.collar.is_some();
+                if asked & has & control.bit() != 0 && is_known {
+                    let limit = limits[usize::from(control.index())];
+                    each(*scope, control, value, limit);
+                }
+            });
+        }
+    }
+
+    /// Gives each control the value that it compares with its limit at a scope. `next` is 1 for an order that the
+    /// scope's counts of messages do not have yet.
+    #[inline(always)]
+    fn compared(
+        &self,
+        next: u64,
+        has: u32,
+        values: &Values,
+        standing: &Standing,
+        mut compare: impl FnMut(RiskControl, Why, i128),
+    ) {
+        let order = self.order;
         compare(RiskControl::Repeated, Why::Repeated, values.repeated);
         compare(RiskControl::OrderQuantity, Why::OrderQuantity, values.order);
         compare(RiskControl::Value, Why::Value, self.new.reserved);
@@ -249,9 +294,9 @@ impl Checking<'_> {
             compare(
                 RiskControl::Rate,
                 Why::Rate,
-                i128::from(second.messages) + 1,
+                i128::from(second.messages) + i128::from(next),
             );
-            let ratio = (day.messages + 1).div_ceil(day.executions.max(1));
+            let ratio = (day.messages + next).div_ceil(day.executions.max(1));
             compare(RiskControl::Ratio, Why::Ratio, ratio.into());
         }
         let tally = &standing.tally;
@@ -260,7 +305,7 @@ impl Checking<'_> {
         compare(
             RiskControl::Unanswered,
             Why::Unanswered,
-            i128::from(tally.unanswered) + 1,
+            i128::from(tally.unanswered) + i128::from(next),
         );
         let open = i128::from(tally.orders) - i128::from(counted.orders) + 1;
         compare(RiskControl::OpenOrders, Why::OpenOrders, open);

@@ -1,0 +1,322 @@
+//! `fixwire oms try`: a recorded day against other settings.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::journal::Direction;
+use fixwire::settings::Source;
+use fixwire_oms::trial::{ChangedRequest, RequestCounts, Trial, TrialResult};
+use fixwire_protocol::readable::Escaped;
+use fixwire_protocol::{Decoder, Precision, SessionId, Timestamp, TimestampWriter, tag};
+use fixwire_reader::{LogEntry, LogPlace, LogReader, LogStep, ReadOptions};
+use serde_json::{Value, json};
+
+use super::answers::table;
+use super::load;
+use crate::failure::{self, Failure, tell};
+use crate::log::identity::{Identity, Sender, sender};
+use crate::log::tell_left_out;
+use crate::reading::Reading;
+
+/// What to try.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire oms try stricter.toml store                   the journal of an OMS
+  fixwire oms try stricter.toml messages.log            the log of the client sessions
+  fixwire oms try stricter.toml store --changed changed.csv
+
+The record is read as `fixwire log` reads it. BeginString, SenderCompID and TargetCompID say which session of the file a
+message belongs to. Requests of clients (D, G, F, q) and prices (W, X) go to an OMS with these settings, at the times of
+the record; the reports of the record to the clients say what the venue did. The OMS starts with an empty journal.
+
+Assumed: an order that the record rejected has no fills; one that is rejected now loses its fills. Operators' commands,
+quotes, busts and corrections of the record are not played. Lines over TMP speak FIX here.
+
+The exit code is 0; 1 if something could not be read, or with --strict if an order that the record accepted is rejected.")]
+pub struct OmsTryArgs {
+    /// The settings file to try (.toml)
+    #[arg(value_name = "OMS.toml")]
+    settings: PathBuf,
+    /// Message logs, journals, captures, folders with them, or - for the standard input
+    #[arg(required = true)]
+    record: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write every request whose outcome changes to this CSV file
+    #[arg(long, value_name = "FILE")]
+    changed: Option<PathBuf>,
+    /// End with exit code 1 when a request that the record accepted is rejected now
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Rows of changed requests and of limits that are printed; `--changed` and `--json` have all.
+const SHOWN: usize = 20;
+/// Maximum number of fields of a message.
+const FIELDS: usize = 4096;
+
+/// Runs the command.
+pub(super) fn run(args: &OmsTryArgs) -> Result<ExitCode, Failure> {
+    let source = Source::read(&args.settings)?;
+    let settings = Reading::default().of_file(&source)?;
+    failure::show(&settings.report);
+    let mut playing = Playing {
+        trial: load::trial(&source, &settings)?,
+        sessions: settings.sessions.iter().map(Identity::of).collect(),
+        decoder: Decoder::with_capacity(FIELDS),
+        unknown: 0,
+    };
+    for dictionary in &settings.dictionaries()? {
+        playing.decoder.learn(dictionary);
+    }
+    let is_whole = playing.read(&args.record)?;
+    if playing.unknown > 0 {
+        let text = format!(
+            "{} messages belong to no session of {}",
+            playing.unknown,
+            args.settings.display()
+        );
+        tell("warning", &text);
+    }
+    let result = playing.trial.finish();
+    if let Some(file) = &args.changed {
+        write_changed(file, &result.changed).map_err(|error| {
+            Failure::Text(format!("{} cannot be written: {error}", file.display()))
+        })?;
+    }
+    let shown = match args.json {
+        true => format!("{:#}\n", as_json(&result)),
+        false => as_text(&result),
+    };
+    io::stdout().write_all(shown.as_bytes())?;
+    let all = [&result.orders, &result.replaces, &result.cancels];
+    let is_stricter = all.iter().any(|counts| counts.accepted_before > 0);
+    Ok(match !is_whole || args.strict && is_stricter {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
+}
+
+struct Playing {
+    trial: Trial,
+    sessions: Vec<Identity>,
+    decoder: Decoder,
+    /// Messages that belong to no session.
+    unknown: u64,
+}
+
+impl Playing {
+    /// Plays all messages of the record, merged by time; false when a part could not be read.
+    fn read(&mut self, paths: &[PathBuf]) -> Result<bool, Failure> {
+        let options = ReadOptions {
+            dequeued: true,
+            ..ReadOptions::default()
+        };
+        let mut reader = LogReader::open(paths, options).map_err(Failure::Text)?;
+        while let LogStep::Message(entry) = reader.next_step() {
+            let is_journal = matches!(entry.place, LogPlace::Journal { .. });
+            // A queued message is processed when its turn comes; one that was sent again says nothing new.
+            let is_played = match entry.direction() {
+                Some(Direction::In) => matches!(entry.mark, "" | "dequeued"),
+                _ => entry.mark.is_empty(),
+            };
+            if !is_journal || is_played {
+                self.play(&entry);
+            }
+        }
+        Ok(tell_left_out(&reader.take_left_out()))
+    }
+
+    fn play(&mut self, entry: &LogEntry<'_>) {
+        let message = self.decoder.decode_whole(entry.bytes);
+        if let Some(fault) = message.fault() {
+            let place = format!("{}:{}", entry.file, entry.place);
+            return tell("warning", &format!("{place}: {fault}"));
+        }
+        let is_of_session = matches!(message.msg_type(), [b'0'..=b'5' | b'A']);
+        if is_of_session || message.get(tag::POSS_DUP_FLAG) == Some(b"Y") {
+            return;
+        }
+        let Ok(sender) = sender(&self.sessions, &message) else {
+            self.unknown += 1;
+            return;
+        };
+        let sent = || message.time(tag::SENDING_TIME).and_then(Result::ok);
+        let (time, _) = entry.time();
+        let at = time.or_else(sent).unwrap_or_default();
+        let session = |place: usize| SessionId(u32::try_from(place).unwrap_or(u32::MAX));
+        match sender {
+            Sender::Peer(place) => self.trial.received(at, session(place), &message),
+            Sender::Ours(place) => self.trial.sent(at, session(place), &message),
+        }
+    }
+}
+
+/// The time as shown: 2026-11-23 14:30:00.123456.
+fn time(at: Timestamp) -> String {
+    let mut writer = TimestampWriter::new();
+    Escaped(writer.format(at, Precision::Micros)).to_string()
+}
+
+const COUNTS: [&str; 7] = [
+    "in the record",
+    "accepted",
+    "rejected",
+    "unanswered",
+    "rejected now",
+    "of them accepted before",
+    "accepted now, rejected before",
+];
+
+fn counts(counts: &RequestCounts) -> [u64; 7] {
+    [
+        counts.all,
+        counts.accepted,
+        counts.rejected,
+        counts.unanswered,
+        counts.rejected_now,
+        counts.accepted_before,
+        counts.rejected_before,
+    ]
+}
+
+fn kinds(result: &TrialResult) -> [(&'static str, &RequestCounts); 3] {
+    [
+        ("orders", &result.orders),
+        ("replaces", &result.replaces),
+        ("cancels", &result.cancels),
+    ]
+}
+
+fn as_text(result: &TrialResult) -> String {
+    let mut text = match result.span {
+        None => "no message of the record belongs to a session of the file\n".to_owned(),
+        Some((from, to)) => format!("from {} to {}\n\n", time(from), time(to)),
+    };
+    let mut rows = format!("requests\t{}", COUNTS.join("\t"));
+    for (name, of) in kinds(result) {
+        let cells = counts(of).map(|count| count.to_string());
+        rows += &format!("\n{name}\t{}", cells.join("\t"));
+    }
+    text += &table(&rows);
+    if !result.controls.is_empty() {
+        rows = "control\treason\trejected now\tof them accepted before".to_owned();
+        for it in &result.controls {
+            let (rejected, before) = (it.rejected, it.accepted_before);
+            rows += &format!("\n{}\t{}\t{rejected}\t{before}", it.control, it.reason);
+        }
+        text += &format!("\n{}", table(&rows));
+    }
+    if !result.changed.is_empty() {
+        rows = "time\tsession\tClOrdID\ttype\tnow".to_owned();
+        for it in result.changed.iter().take(SHOWN) {
+            let now = it.rejected_now.as_deref().unwrap_or("accepted");
+            let (at, kind) = (time(it.at), it.msg_type);
+            rows += &format!("\n{at}\t{}\t{}\t{kind}\t{now}", it.session, it.id);
+        }
+        text += &format!("\n{}", table(&rows));
+        more(&mut text, result.changed.len(), "--changed FILE writes all");
+    }
+    if !result.uses.is_empty() {
+        rows = "scope\tcontrol\tlargest use\tlimit\tpercent\ttime".to_owned();
+        for it in result.uses.iter().take(SHOWN) {
+            let percent = it.percent.map_or_else(String::new, |it| it.to_string());
+            let (scope, control, value) = (&it.scope, it.control, &it.value);
+            let (limit, at) = (&it.limit, time(it.at));
+            rows += &format!("\n{scope}\t{control}\t{value}\t{limit}\t{percent}\t{at}");
+        }
+        text += &format!("\n{}", table(&rows));
+        more(&mut text, result.uses.len(), "--json prints all");
+    }
+    if !result.stopped.is_empty() {
+        text += &format!("\nstopped by a limit: {}\n", result.stopped.join(", "));
+    }
+    if result.lost.fills > 0 {
+        let (fills, orders) = (result.lost.fills, result.lost.orders);
+        text += &format!(
+            "\n{fills} fills of {orders} orders are lost: the orders are rejected, or have ended, now\n"
+        );
+    }
+    if !result.left_out.is_empty() {
+        let all = result.left_out.iter();
+        let all = all.map(|it| format!("{} ({})", Escaped(it.what.as_bytes()), it.count));
+        text += &format!("\nnot played: {}\n", all.collect::<Vec<_>>().join(", "));
+    }
+    text
+}
+
+fn more(text: &mut String, all: usize, hint: &str) {
+    if all > SHOWN {
+        *text += &format!("and {} more: {hint}\n", all - SHOWN);
+    }
+}
+
+fn as_json(result: &TrialResult) -> Value {
+    let counted = |of: &RequestCounts| {
+        let names = COUNTS.map(|name| name.replace(", ", "_").replace(' ', "_"));
+        let pairs = names.into_iter().zip(counts(of).map(Value::from));
+        Value::Object(pairs.collect())
+    };
+    let controls = result.controls.iter().map(|it| {
+        json!({
+            "control": it.control,
+            "reason": it.reason,
+            "rejected_now": it.rejected,
+            "of_them_accepted_before": it.accepted_before,
+        })
+    });
+    let changed = result.changed.iter().map(|it| {
+        json!({
+            "time": time(it.at),
+            "session": it.session,
+            "ClOrdID": it.id,
+            "type": it.msg_type.to_string(),
+            "rejected_now": it.rejected_now,
+        })
+    });
+    let uses = result.uses.iter().map(|it| {
+        json!({
+            "scope": it.scope,
+            "control": it.control.code(),
+            "largest_use": it.value,
+            "limit": it.limit,
+            "percent": it.percent,
+            "time": time(it.at),
+        })
+    });
+    let left_out = result.left_out.iter();
+    let left_out = left_out.map(|it| (it.what.clone(), Value::from(it.count)));
+    let kinds = kinds(result).map(|(name, of)| (name.to_owned(), counted(of)));
+    json!({
+        "from": result.span.map(|(from, _)| time(from)),
+        "to": result.span.map(|(_, to)| time(to)),
+        "requests": Value::Object(kinds.into_iter().collect()),
+        "controls": controls.collect::<Vec<_>>(),
+        "changed": changed.collect::<Vec<_>>(),
+        "limits": uses.collect::<Vec<_>>(),
+        "stopped": result.stopped,
+        "lost_fills": result.lost.fills,
+        "orders_with_lost_fills": result.lost.orders,
+        "not_played": Value::Object(left_out.collect()),
+    })
+}
+
+/// Writes all changed requests as CSV.
+fn write_changed(file: &Path, changed: &[ChangedRequest]) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(file)?);
+    writeln!(out, "time,session,ClOrdID,type,now")?;
+    for it in changed {
+        let now = it.rejected_now.as_deref().unwrap_or("accepted");
+        let cells = [it.session.as_str(), &it.id, &it.msg_type.to_string(), now];
+        write!(out, "{}", time(it.at))?;
+        for cell in cells {
+            write!(out, ",\"{}\"", cell.replace('"', "\"\""))?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()
+}

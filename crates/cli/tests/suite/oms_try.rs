@@ -1,0 +1,142 @@
+//! `fixwire oms try`: the day of a real OMS, from its journal and from a log, under other settings.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::oms::{Floor, id, order, report};
+
+/// Runs `fixwire oms try`; returns its exit code, its output and its errors.
+fn try_out(settings: &Path, record: &Path, more: &[&str]) -> (i32, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+    let run = command.args(["oms", "try"]).args([settings, record]);
+    let run = run.args(more).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        run.status.code().unwrap(),
+        text(run.stdout),
+        text(run.stderr),
+    )
+}
+
+/// The settings of a folder with a limit for orders.
+fn with_limit(folder: &Path, name: &str, limit: &str) -> std::path::PathBuf {
+    let limits = fs::read_to_string(folder.join("limits.csv")).unwrap();
+    assert!(limits.contains("firm,RC6,10000\n"), "{limits}");
+    let limits = limits.replace("firm,RC6,10000\n", &format!("firm,RC6,{limit}\n"));
+    fs::write(folder.join(format!("{name}.csv")), limits).unwrap();
+    let text = fs::read_to_string(folder.join("oms.toml")).unwrap();
+    let text = text.replace("\"limits.csv\"", &format!("\"{name}.csv\""));
+    let settings = folder.join(format!("{name}.toml"));
+    fs::write(&settings, text).unwrap();
+    settings
+}
+
+#[test]
+fn a_day_of_the_journal_and_of_the_log_is_tried_with_other_limits() {
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    for (name, quantity) in [("A1", 100), ("A2", 600), ("A3", 20_000)] {
+        client.send("D", &order(name, quantity));
+        if quantity > 10_000 {
+            assert!(client.expect("8").contains("|39=8|"));
+            continue;
+        }
+        let sent = id(&venue.expect("D"));
+        venue.send("8", &report(&sent, quantity, '0', (quantity, 0)));
+        assert!(client.expect("8").contains("|39=0|"));
+        venue.send("8", &report(&sent, quantity + 1, '2', (quantity, quantity)));
+        assert!(client.expect("8").contains("|39=2|"));
+    }
+    drop(running);
+    let store = folder.join("oms-store");
+
+    let mut log = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+    let log = log.args(["log", "grep", "34>0"]).arg(&store);
+    let log = log.output().unwrap();
+    let as_log = folder.join("messages.log");
+    assert!(
+        log.status.success(),
+        "{}",
+        String::from_utf8_lossy(&log.stderr)
+    );
+    fs::write(&as_log, log.stdout).unwrap();
+
+    let same = folder.join("oms.toml");
+    let strict = with_limit(folder, "strict", "500");
+    let loose = with_limit(folder, "loose", "30000");
+    for record in [&store, &as_log] {
+        let (code, said, errors) = try_out(&same, record, &["--json", "--strict"]);
+        assert_eq!(code, 0, "{said}{errors}");
+        let result: Value = serde_json::from_str(&said).unwrap();
+        let orders = &result["requests"]["orders"];
+        assert_eq!(
+            (
+                &orders["in_the_record"],
+                &orders["accepted"],
+                &orders["rejected_now"]
+            ),
+            (&3.into(), &2.into(), &1.into()),
+            "{said}"
+        );
+        assert_eq!(result["changed"], Value::Array(Vec::new()));
+        let limits = result["limits"].as_array().unwrap();
+        let is_rc6 = |it: &&Value| it["control"] == "RC6" && it["scope"] == "firm";
+        let rc6 = limits.iter().find(is_rc6).unwrap();
+        assert_eq!(
+            (&rc6["largest_use"], &rc6["percent"]),
+            (&"600".into(), &6.into())
+        );
+
+        let csv = folder.join("changed.csv");
+        let (code, said, _) = try_out(
+            &strict,
+            record,
+            &["--strict", "--changed", csv.to_str().unwrap()],
+        );
+        assert_eq!(code, 1, "{said}");
+        assert!(said.contains("1 fills of 1 orders are lost"), "{said}");
+        let text = "RC6: order quantity exceeds the limit (600, at most 500 for firm)";
+        assert!(said.contains(text), "{said}");
+        let rows = fs::read_to_string(&csv).unwrap();
+        let wanted = format!(",\"CLIENT\",\"A2\",\"D\",\"{text}\"\n");
+        assert!(rows.ends_with(&wanted), "{rows}");
+
+        let (code, said, _) = try_out(&loose, record, &[]);
+        assert_eq!(code, 0, "{said}");
+        let row = said.lines().find(|line| line.contains("A3")).unwrap();
+        assert!(row.ends_with("D     accepted"), "{row}");
+    }
+}
+
+#[test]
+fn what_cannot_be_tried_is_an_error_that_names_it() {
+    let Floor {
+        folder, running, ..
+    } = Floor::begin("[oms]\n");
+    let folder = folder.path();
+    drop(running);
+    let settings = folder.join("oms.toml");
+    let (code, _, errors) = try_out(&settings, &folder.join("nothing.log"), &[]);
+    assert!(code != 0 && errors.contains("nothing.log"), "{errors}");
+    let log = folder.join("other.log");
+    let other = "8=FIX.4.4|9=5|35=D|49=SOMEBODY|56=ELSE|34=1|52=20261129-10:00:00|11=A|10=000|\n";
+    fs::write(&log, other.replace('|', "\x01")).unwrap();
+    let (_, said, errors) = try_out(&settings, &log, &[]);
+    assert!(
+        errors.contains("1 messages belong to no session of"),
+        "{errors}"
+    );
+    assert!(said.contains("no message of the record belongs"), "{said}");
+    let wrong = with_limit(folder, "wrong", "many");
+    let (code, _, errors) = try_out(&wrong, &log, &[]);
+    assert!(code != 0 && errors.contains("wrong.csv:"), "{errors}");
+}

@@ -1,0 +1,101 @@
+//! The answers of a record to a client's requests.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decimal, Message, tag};
+
+/// What an answer says of the request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum AnswerKind {
+    /// The order was accepted.
+    New,
+    /// The order was filled, completely or in part.
+    Fill,
+    /// The order was cancelled.
+    Canceled,
+    /// The order was replaced.
+    Replaced,
+    /// The order expired.
+    Expired,
+    /// The order was rejected.
+    Rejected(RejectedBy),
+    /// The cancel or the replace was rejected.
+    Declined(RejectedBy),
+}
+
+/// Who rejected a request in the record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum RejectedBy {
+    /// Its OMS: a new order has OrderID(37) NONE, a cancel or a replace has a control in Text(58).
+    Oms,
+    /// Its venue.
+    Venue,
+}
+
+/// An answer with the values that the venue's report needs.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    pub kind: AnswerKind,
+    /// LastQty(32) and LastPx(31) of a fill.
+    pub last: Option<(Decimal, Decimal)>,
+    /// OrderQty(38) and Price(44).
+    pub quantity: Option<Decimal>,
+    pub price: Option<Decimal>,
+    /// OrdRejReason(103) or CxlRejReason(102).
+    pub code: Option<u64>,
+    /// Text(58) of a reject.
+    pub text: Vec<u8>,
+}
+
+impl Answer {
+    /// Reads a report or a reject; `None` for a status, a pending request, a bust, a correction, and whatever else
+    /// changes no order here.
+    pub fn of(message: &Message<'_>) -> Option<Self> {
+        let decimal = |tag| message.decimal(tag).and_then(Result::ok);
+        let last = decimal(tag::LAST_QTY).zip(decimal(tag::LAST_PX));
+        let last = last.filter(|(quantity, _)| quantity.mantissa != 0);
+        let kind = match message.msg_type() {
+            b"8" => report_kind(message, last.is_some())?,
+            b"9" => AnswerKind::Declined(match message.get(tag::TEXT) {
+                Some([b'R', b'C', b'0'..=b'9', ..]) => RejectedBy::Oms,
+                _ => RejectedBy::Venue,
+            }),
+            _ => return None,
+        };
+        let is_reject = matches!(kind, AnswerKind::Rejected(_) | AnswerKind::Declined(_));
+        let uint = |tag| message.uint(tag).and_then(Result::ok);
+        let text = message.get(tag::TEXT).filter(|_| is_reject);
+        Some(Self {
+            kind,
+            last,
+            quantity: decimal(tag::ORDER_QTY),
+            price: decimal(tag::PRICE),
+            code: uint(tag::ORD_REJ_REASON).or_else(|| uint(tag::CXL_REJ_REASON)),
+            text: text.unwrap_or_default().to_vec(),
+        })
+    }
+}
+
+/// The kind of an ExecutionReport, by ExecType(150), before FIX 4.1 by OrdStatus(39).
+fn report_kind(message: &Message<'_>, has_fill: bool) -> Option<AnswerKind> {
+    // ExecTransType(20): a new execution. A status, a cancel or a correction of one changes no order here.
+    if message
+        .get(tag::EXEC_TRANS_TYPE)
+        .is_some_and(|it| it != b"0")
+    {
+        return None;
+    }
+    let kind = message.get(tag::EXEC_TYPE);
+    Some(match kind.or_else(|| message.get(tag::ORD_STATUS))? {
+        b"0" => AnswerKind::New,
+        b"F" | b"1" | b"2" if has_fill => AnswerKind::Fill,
+        b"4" => AnswerKind::Canceled,
+        b"5" => AnswerKind::Replaced,
+        b"8" => AnswerKind::Rejected(match message.get(tag::ORDER_ID) {
+            None | Some(b"NONE") => RejectedBy::Oms,
+            Some(_) => RejectedBy::Venue,
+        }),
+        b"C" => AnswerKind::Expired,
+        _ => return None,
+    })
+}

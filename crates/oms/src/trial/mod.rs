@@ -1,0 +1,332 @@
+//! A recorded day against other settings: which requests an OMS with these settings would have rejected, and how near
+//! its limits the other orders came.
+//!
+//! A [`Trial`] gives the requests of a record to an OMS that has no engine. In place of the venue it answers each order
+//! as the reports of the record to the client say: accepted, filled, cancelled, replaced, rejected, expired.
+
+mod answers;
+mod requests;
+mod result;
+mod uses;
+mod venue;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{
+    Application as _, Decoder, Message, Mono, Now, Outbox, Refusal, SessionId, Timestamp, tag,
+};
+
+pub use result::{
+    ChangedRequest, ControlCount, LeftOut, LimitUse, LostFills, RequestCounts, TrialResult,
+};
+
+use crate::app::{Oms, OmsSession};
+use crate::state::event::{LifecycleEvent, OrderEvent, RequestEvent, timed_event};
+use crate::values::reason::Reason;
+use crate::values::rules::RiskRules;
+use crate::values::value::{Number, RequestKind};
+use answers::Answer;
+use requests::{Outcome, Requests};
+use result::Findings;
+
+/// An OMS over which a record is played. Its lines over TMP speak FIX 4.4 here, so what only TMP refuses is not tried.
+pub struct Trial {
+    oms: Oms,
+    versions: Vec<Version>,
+    outbox: Outbox,
+    decoder: Decoder,
+    /// The time of the record, in nanoseconds since 1970; `None` before its first message.
+    at: Option<i64>,
+    /// When the OMS next has something to do; `None` when only a message causes work.
+    due: Option<Mono>,
+    requests: Requests,
+    findings: Findings,
+    /// Answers of the record to orders that are not at the venue here yet.
+    waiting: BTreeMap<Number, Vec<Answer>>,
+    venue: venue::VenueWriter,
+    /// Whether the OMS is reading an answer of the record: what it then rejects, the venue has rejected.
+    reads_answer: bool,
+}
+
+impl Trial {
+    /// A trial of these settings with the sessions of their file. `set_up` may complete the OMS before its start.
+    #[must_use]
+    pub fn new(
+        mut rules: RiskRules,
+        mut sessions: Vec<OmsSession>,
+        set_up: impl FnOnce(&mut Oms),
+    ) -> Self {
+        let links = rules.groups.iter_mut().filter(|group| group.over_tmp);
+        for group in links {
+            group.over_tmp = false;
+            for line in &group.lines {
+                if sessions.iter().all(|session| session.name != *line) {
+                    sessions.push(OmsSession {
+                        name: line.clone(),
+                        version: Version::Fix44,
+                        dictionary: OmsSession::built_in(Version::Fix44),
+                        ids: Vec::new(),
+                    });
+                }
+            }
+        }
+        let versions = sessions.iter().map(|session| session.version).collect();
+        // The key only has to differ where strangers choose ids.
+        let mut oms = Oms::new(rules, sessions, 0, Box::new(|_| {}));
+        set_up(&mut oms);
+        Self {
+            oms,
+            versions,
+            outbox: Outbox::new(1 << 22, 1 << 14, 256),
+            decoder: Decoder::with_capacity(1024),
+            at: None,
+            due: None,
+            requests: Requests::default(),
+            findings: Findings::default(),
+            waiting: BTreeMap::new(),
+            venue: venue::VenueWriter::default(),
+            reads_answer: false,
+        }
+    }
+
+    /// Plays a message that a client or a source of prices sent at this time. Times that go back count as the last one.
+    pub fn received(&mut self, at: Timestamp, from: SessionId, message: &Message<'_>) {
+        let now = self.pass(at);
+        let kind = match message.msg_type() {
+            b"D" => Some(None),
+            b"G" => Some(Some(RequestKind::Replace)),
+            b"F" => Some(Some(RequestKind::Cancel)),
+            b"q" | b"W" | b"X" => None,
+            other => return self.findings.leave_out(other),
+        };
+        let session = self.oms.session_no(from);
+        let (Some(kind), Some(session)) = (kind, session) else {
+            // Answers to a mass cancel are the reports of its orders.
+            let _ = self.oms.on_message(now, from, message, &mut self.outbox);
+            return self.settle(now);
+        };
+        let get = |tag| message.get(tag).unwrap_or_default();
+        let (id, original) = (get(tag::CL_ORD_ID), get(tag::ORIG_CL_ORD_ID));
+        let order = self.requests.order_of(session, original);
+        let request = self.requests.add(session, id, kind, now.wall.0, order);
+        let heard = self.oms.on_message(now, from, message, &mut self.outbox);
+        self.collect();
+        if let Err(refusal) = heard {
+            let text = refused(refusal);
+            self.requests.reject(request, None, text);
+        } else if self.requests.outcome(request) == Outcome::Accepted {
+            if kind.is_none() {
+                let number = self.oms.state().used(session, id);
+                self.requests.set_order(request, number);
+            }
+            if kind != Some(RequestKind::Cancel)
+                && let Some(number) = self.requests.order(request)
+            {
+                uses::measure(self.oms.core(), number, now.wall, &mut self.findings);
+            }
+        }
+        self.settle(now);
+    }
+
+    /// Plays a report or a reject that the OMS of the record sent to a client at this time.
+    pub fn sent(&mut self, at: Timestamp, to: SessionId, message: &Message<'_>) {
+        let now = self.pass(at);
+        let Some(session) = self.oms.session_no(to) else {
+            return;
+        };
+        let Some(answer) = Answer::of(message) else {
+            return self.findings.leave_out_report(message);
+        };
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        let Some(request) = self.requests.find(session, id) else {
+            return self
+                .findings
+                .leave_out(b"answers to requests that the record does not have");
+        };
+        self.requests.answered(request, answer.kind);
+        let Some(number) = self.requests.order(request) else {
+            return self.lose(&answer, request);
+        };
+        let order = self.oms.state().orders().get(number);
+        match order.map(|order| (order.state.is_unsent(), order.state.is_open())) {
+            Some((true, _)) => self.waiting.entry(number).or_default().push(answer),
+            Some((false, true)) => self.answer(now, number, &answer),
+            Some((false, false)) | None => self.lose(&answer, request),
+        }
+        self.settle(now);
+    }
+
+    /// What the record would have become.
+    #[must_use]
+    pub fn finish(self) -> TrialResult {
+        result::finish(self.oms.state(), self.requests, self.findings)
+    }
+
+    /// A fill of an order that is not at the venue here is counted; other answers to it mean nothing.
+    fn lose(&mut self, answer: &Answer, request: requests::RequestAt) {
+        if answer.kind == answers::AnswerKind::Fill {
+            self.findings.lost.fills += 1;
+            self.findings.lost.orders += u64::from(self.requests.lose(request));
+        }
+    }
+
+    /// Gives the OMS an answer of the record as its venue's.
+    fn answer(&mut self, now: Now, number: Number, answer: &Answer) {
+        let state = self.oms.state();
+        let Some(order) = state.orders().get(number) else {
+            return;
+        };
+        let Some(line) = order.line() else {
+            return;
+        };
+        let Some(session) = self.oms.session_id(line) else {
+            return;
+        };
+        let version = self.versions[session.0 as usize];
+        let Some(bytes) = self.venue.write(state, order, answer, version) else {
+            return;
+        };
+        let message = self.decoder.decode(bytes);
+        self.reads_answer = true;
+        // A report that the OMS cannot read raises an event only.
+        let _ = self
+            .oms
+            .on_message(now, session, &message, &mut self.outbox);
+        self.collect();
+        self.reads_answer = false;
+    }
+
+    /// Time passes until the next message: sessions log on before the first one, and the OMS does what is due.
+    fn pass(&mut self, at: Timestamp) -> Now {
+        let is_first = self.at.is_none();
+        let wall = self.at.map_or(at.0, |last| last.max(at.0));
+        self.at = Some(wall);
+        let now = clocks(wall);
+        self.findings.at(now.wall);
+        if is_first {
+            self.log_on(now);
+        }
+        // What is due on the way is done at its own time: a day may begin, a queued order be sent.
+        while let Some(due) = self.due.filter(|due| *due < now.mono) {
+            let then = clocks(i64::try_from(due.0).unwrap_or(wall));
+            self.due = self.oms.on_time(then, &mut self.outbox);
+            self.collect();
+            self.due = self.due.map(|next| next.max(Mono(due.0 + 1)));
+        }
+        now
+    }
+
+    fn log_on(&mut self, now: Now) {
+        let logon = self
+            .decoder
+            .decode(b"8=FIX.4.4\x019=5\x0135=A\x0110=178\x01");
+        for session in (0..).take(self.versions.len()).map(SessionId) {
+            self.oms.on_logon(now, session, &logon, &mut self.outbox);
+        }
+        self.settle(now);
+    }
+
+    /// Does all work that is to be done now, then gives the OMS the answers to orders that have been sent.
+    fn settle(&mut self, now: Now) {
+        loop {
+            self.collect();
+            self.due = self.oms.on_time(now, &mut self.outbox);
+            self.collect();
+            if self.due.is_none_or(|due| due > now.mono) {
+                break;
+            }
+        }
+        while let Some((number, answers)) = self.next_sent() {
+            for answer in answers {
+                self.answer(now, number, &answer);
+            }
+        }
+    }
+
+    /// An order with waiting answers that is at the venue, or has ended, now.
+    fn next_sent(&mut self) -> Option<(Number, Vec<Answer>)> {
+        let orders = self.oms.state().orders();
+        let mut waiting = self.waiting.keys();
+        let is_sent = |number: &&Number| {
+            let order = orders.get(**number);
+            order.is_none_or(|order| !order.state.is_unsent())
+        };
+        let number = *waiting.find(is_sent)?;
+        self.waiting
+            .remove(&number)
+            .map(|answers| (number, answers))
+    }
+
+    /// Reads what the OMS has written, and forgets it.
+    fn collect(&mut self) {
+        let mut reason = None;
+        for index in self.outbox.unsealed() {
+            let entry = &self.outbox.entries()[index];
+            if entry.is_note() {
+                continue;
+            }
+            let (session, body) = (entry.session, self.outbox.body(index));
+            let rejects = match self.outbox.msg_type(index) {
+                b"8" => field(body, b"150") == Some(b"8") || field(body, b"39") == Some(b"8"),
+                b"9" => true,
+                _ => false,
+            };
+            if !rejects || self.reads_answer {
+                continue;
+            }
+            let id = field(body, b"11").unwrap_or_default();
+            let known = self.oms.session_no(session);
+            let known = known.and_then(|session| self.requests.find(session, id));
+            if let Some(request) = known {
+                let reason = *reason.get_or_insert_with(|| last_reason(&self.outbox));
+                let text = field(body, b"58").unwrap_or_default();
+                let text = String::from_utf8_lossy(text).into_owned();
+                self.requests.reject(request, reason, text);
+            }
+        }
+        self.outbox.clear();
+    }
+}
+
+/// Both clocks at a time of the record.
+fn clocks(wall: i64) -> Now {
+    Now {
+        wall: Timestamp(wall),
+        mono: Mono(u64::try_from(wall).unwrap_or_default()),
+    }
+}
+
+/// The value of the first field with this tag.
+fn field<'a>(body: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
+    let mut fields = body.split(|byte| *byte == 1);
+    fields.find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
+}
+
+/// The reason of the last reject among the notes.
+fn last_reason(outbox: &Outbox) -> Option<Reason> {
+    let mut notes = outbox.unsealed().rev();
+    notes.find_map(|index| {
+        let is_note = outbox.entries()[index].is_note();
+        let (_, event) = timed_event(outbox.body(index)).filter(|_| is_note)?;
+        if let OrderEvent::Request(RequestEvent::Refused { reason, .. })
+        | OrderEvent::Order(
+            LifecycleEvent::Rejected { reason, .. } | LifecycleEvent::Declined { reason, .. },
+        ) = event
+        {
+            return Some(reason);
+        }
+        None
+    })
+}
+
+/// A refusal of the application as a sentence.
+fn refused(refusal: Refusal) -> String {
+    match refusal {
+        Refusal::ThrottleLimitExceeded => "above the rate of the user".into(),
+        other => alloc::format!("refused: {other:?}"),
+    }
+}

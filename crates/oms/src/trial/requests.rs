@@ -1,0 +1,167 @@
+//! The requests of a record, and what became of them: then, and now.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::{BuildHasher, BuildHasherDefault};
+
+use hashbrown::HashTable;
+use siphasher::sip::SipHasher13;
+
+use super::answers::{AnswerKind, RejectedBy};
+use crate::values::ids::SessionNo;
+use crate::values::reason::Reason;
+use crate::values::value::{Number, RequestKind, Text};
+
+/// Place of a request in the record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct RequestAt(usize);
+
+/// What the OMS has decided here.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Outcome {
+    Accepted,
+    Rejected,
+}
+
+/// What became of a request in the record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Then {
+    Accepted,
+    Rejected(RejectedBy),
+}
+
+/// A request of the record.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub session: SessionNo,
+    /// ClOrdID(11).
+    pub id: Text,
+    /// `None` for a new order.
+    pub kind: Option<RequestKind>,
+    /// When it was received, in nanoseconds since 1970.
+    pub at: i64,
+    /// The order's number here; `None` when it was rejected here, or is not known.
+    order: Option<Number>,
+    /// `None` while the record has no answer.
+    pub then: Option<Then>,
+    pub now: Outcome,
+    /// Whether a fill of the order was lost.
+    has_lost: bool,
+}
+
+/// Why a request is rejected here.
+#[derive(Clone, Debug)]
+pub(super) struct Rejection {
+    pub reason: Option<Reason>,
+    pub text: String,
+}
+
+/// All requests of a record, by session and ClOrdID(11).
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    all: Vec<Recorded>,
+    places: HashTable<usize>,
+    /// Those that are rejected here, in the order of the rejects.
+    rejected: Vec<(RequestAt, Rejection)>,
+    hasher: BuildHasherDefault<SipHasher13>,
+}
+
+impl Requests {
+    fn hash(&self, session: SessionNo, id: &[u8]) -> u64 {
+        self.hasher.hash_one((session.place(), id))
+    }
+
+    /// The last request with a ClOrdID(11).
+    pub fn find(&self, session: SessionNo, id: &[u8]) -> Option<RequestAt> {
+        let is_it = |at: &usize| {
+            let known = &self.all[*at];
+            known.session == session && known.id.bytes() == id
+        };
+        let found = self.places.find(self.hash(session, id), is_it);
+        found.copied().map(RequestAt)
+    }
+
+    /// Adds a request. A ClOrdID(11) that comes again stands for its first request, which has the answers.
+    pub fn add(
+        &mut self,
+        session: SessionNo,
+        id: &[u8],
+        kind: Option<RequestKind>,
+        at: i64,
+        order: Option<Number>,
+    ) -> RequestAt {
+        let place = self.all.len();
+        self.all.push(Recorded {
+            session,
+            id: Text::new(id),
+            kind,
+            at,
+            order,
+            then: None,
+            now: Outcome::Accepted,
+            has_lost: false,
+        });
+        if self.find(session, id).is_none() {
+            let (hash, hasher, all) = (self.hash(session, id), &self.hasher, &self.all);
+            self.places.insert_unique(hash, place, |at| {
+                hasher.hash_one((all[*at].session.place(), all[*at].id.bytes()))
+            });
+        }
+        RequestAt(place)
+    }
+
+    /// The number here of the order that had a ClOrdID(11).
+    pub fn order_of(&self, session: SessionNo, id: &[u8]) -> Option<Number> {
+        self.order(self.find(session, id)?)
+    }
+
+    pub fn order(&self, at: RequestAt) -> Option<Number> {
+        self.all[at.0].order
+    }
+
+    pub fn set_order(&mut self, at: RequestAt, order: Option<Number>) {
+        self.all[at.0].order = order;
+    }
+
+    pub fn outcome(&self, at: RequestAt) -> Outcome {
+        self.all[at.0].now
+    }
+
+    /// The OMS rejects a request here.
+    pub fn reject(&mut self, at: RequestAt, reason: Option<Reason>, text: String) {
+        let request = &mut self.all[at.0];
+        if request.now == Outcome::Accepted {
+            request.now = Outcome::Rejected;
+            self.rejected.push((at, Rejection { reason, text }));
+        }
+    }
+
+    /// The record has an answer: the first one that accepts or rejects counts.
+    pub fn answered(&mut self, at: RequestAt, kind: AnswerKind) {
+        let then = match kind {
+            AnswerKind::Rejected(by) | AnswerKind::Declined(by) => Then::Rejected(by),
+            AnswerKind::New
+            | AnswerKind::Fill
+            | AnswerKind::Canceled
+            | AnswerKind::Replaced
+            | AnswerKind::Expired => Then::Accepted,
+        };
+        self.all[at.0].then.get_or_insert(then);
+    }
+
+    /// Whether this is the first fill of the request's order that is lost.
+    pub fn lose(&mut self, at: RequestAt) -> bool {
+        !core::mem::replace(&mut self.all[at.0].has_lost, true)
+    }
+
+    /// All requests in the order of the record.
+    pub fn all(&self) -> &[Recorded] {
+        &self.all
+    }
+
+    /// Those that are rejected here, with the reasons.
+    pub fn rejected(&self) -> impl Iterator<Item = (&Recorded, &Rejection)> {
+        let rejected = self.rejected.iter();
+        rejected.map(|(at, why)| (&self.all[at.0], why))
+    }
+}
