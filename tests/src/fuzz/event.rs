@@ -326,6 +326,16 @@ mod tests {
                 short: 0,
                 who,
             }),
+            OrderEvent::Setup(SetupEvent::VenueSymbol {
+                line: SessionNo::new(1),
+                instrument: InstrumentNo::new(0),
+                fields: b"55=XY\x0148=US1\x0122=4\x01",
+            }),
+            OrderEvent::Setup(SetupEvent::VenueAccount {
+                line: SessionNo::new(1),
+                account: AccountNo::new(1),
+                fields: b"1=OMNI\x01581=1\x01",
+            }),
             taken(1, b"A"),
             OrderEvent::Pool(PoolEvent::Numbered {
                 order: 1,

@@ -10,7 +10,7 @@ use fixwire_protocol::{
     OperatorRight, Outbox, Parting, PeerLogout, Permission, Refusal, SessionId, Timestamp, tag,
 };
 
-use super::Oms;
+use super::{Oms, names};
 use crate::decide::reload::RELOAD;
 use crate::decide::venue::VenueId;
 use crate::decide::work::earlier;
@@ -31,7 +31,9 @@ impl Application for Oms {
         let at = self.at(now);
         let written = outbox.entries().len();
         let done = if let Some(line) = self.line(from) {
-            self.venue_says(at, line, message, outbox)
+            names::in_own_names(self, line, message, |oms, message| {
+                oms.venue_says(at, line, message, outbox)
+            })
         } else if let Some(index) = self.index(from) {
             let admitted = self.admit(at, from, index, outbox);
             admitted.and_then(|()| self.client_says(at, from, index, message, outbox))

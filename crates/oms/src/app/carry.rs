@@ -10,9 +10,9 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 
-use super::Oms;
 use super::fields::{FieldUse, first_unusual};
 use super::session::Reach;
+use super::{Oms, names};
 use crate::decide::refusals::LostField;
 use crate::fix::carried::{LineContract, whose};
 use crate::state::orders::Order;
@@ -64,6 +64,7 @@ impl Oms {
             }
         }
         (self.links.contracts, self.links.whose) = (contracts, whose_order);
+        names::find_names(self);
     }
 
     /// Index of the first field of a request for an order that needs a closer look; `None` if no field does. If every
@@ -196,7 +197,10 @@ impl Oms {
                 let limit = rules.carried_bytes;
                 if gathered.fields().len() > limit {
                     let limit = Some(limit);
-                    return Err(LostField { tag, limit });
+                    return Err(LostField {
+                        limit,
+                        ..tag.into()
+                    });
                 }
             }
         }
@@ -291,8 +295,8 @@ impl Oms {
         match is_new && is_short {
             true => Ok(len),
             false => Err(LostField {
-                tag,
                 limit: (!is_short).then_some(limit),
+                ..tag.into()
             }),
         }
     }

@@ -3,7 +3,7 @@
 
 use fixwire_protocol::{Field, Message, Tag, tag};
 
-use super::Oms;
+use super::{Oms, names};
 use crate::decide::refusals::LostField;
 use crate::state::tag_counts::ContractOf;
 use crate::values::fields::carried::SentBecause;
@@ -84,6 +84,14 @@ impl Oms {
         let fields = message.fields();
         let has_groups = matches!(message.msg_type(), b"R" | b"Z" | b"BW");
         let group = self.group_of((index, route), message);
+        if bit & ORDERING != 0
+            && let Some(reason) = names::other_security(self, message)
+        {
+            return Some(LostField {
+                reason: Some(reason),
+                ..tag::SECURITY_ID.into()
+            });
+        }
         let mut at = from;
         while let Some(field) = fields.get(at) {
             let is_again = fields[..at].iter().any(|other| other.tag == field.tag);
@@ -192,6 +200,14 @@ impl Oms {
             return false;
         };
         match row.class {
+            FieldClass::Checked(FieldCondition::Security) => {
+                let user = self.core.user(index).ok().map(|user| &user.contract);
+                let of_group = group.and_then(|group| self.rules().groups.get(group));
+                let contracts = [user, of_group.map(|group| &group.contract)];
+                let mut contracts = contracts.into_iter().flatten();
+                !contracts.any(|contract| contract.of(tag).is_some())
+                    && names::is_of_symbol(self, message, tag, value)
+            }
             FieldClass::Checked(condition) => {
                 self.meets((index, group), message, (condition, tag, value))
             }
@@ -227,8 +243,9 @@ impl Oms {
             FieldCondition::Spread => {
                 let instrument = state.instruments().find(symbol);
                 let is_spread = instrument.is_some_and(|it| state.spreads.legs(it).is_some());
-                is_spread && value == b"MLEG"
+                (is_spread && value == b"MLEG") || names::is_of_symbol(self, message, tag, value)
             }
+            FieldCondition::Security => names::is_of_symbol(self, message, tag, value),
             FieldCondition::OrderId => {
                 let id = match message.msg_type() {
                     b"H" => tag::CL_ORD_ID,

@@ -37,6 +37,7 @@ mod fields;
 mod frames;
 pub(crate) mod market_watches;
 mod markets;
+mod names;
 mod out;
 mod recoveries;
 mod refusals;
@@ -51,6 +52,7 @@ mod texts;
 
 pub use session::OmsSession;
 
+use names::Renamed;
 use out::{Links, Out, VenueWords};
 use recoveries::Recoveries;
 use requests::routes;
@@ -111,6 +113,8 @@ pub struct Oms {
     /// Buffer for a report with fields of its venue.
     body: Vec<u8>,
     decoder: Decoder,
+    /// For messages whose names are changed; `None` while such a message is handled.
+    renamed: Option<Box<Renamed>>,
     listener: OmsListener,
     settings: Option<Box<dyn SettingsSource>>,
     day_finder: Option<DayFinder>,
@@ -170,6 +174,7 @@ impl Oms {
             exec_id_lines: Vec::new(),
             body: Vec::with_capacity(4 << 10),
             decoder: Decoder::with_capacity(128),
+            renamed: None,
             listener,
             settings: None,
             day_finder: None,

@@ -1,5 +1,6 @@
 //! Output of events: journal notes, reports to clients, orders and requests to venues.
 
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -14,6 +15,7 @@ use crate::fix::before::Before;
 use crate::fix::carried::LineContract;
 use crate::fix::clients::{self, Client};
 use crate::fix::lines::{self, VenueLine};
+use crate::fix::names::{MissingTags, VenueNameIndex};
 use crate::fix::reports;
 use crate::fix::venue_fields::VenueFields;
 use crate::state::OmsState;
@@ -42,6 +44,10 @@ pub(super) struct Links {
     pub contracts: Table<SessionNo, Option<LineContract>>,
     /// By line: the fields of the order that a cancel and a status request of the OMS repeat, in this order.
     pub whose: Table<SessionNo, [Vec<Tag>; 2]>,
+    /// By line: the tags of names at the venue that the line's dictionary does not have in a request.
+    pub not_named: Table<SessionNo, MissingTags>,
+    /// Finds what venues name.
+    pub venue_names: BTreeMap<SessionNo, VenueNameIndex>,
     pub tmp: TmpLines,
     /// Subscriptions of clients to the state of a market.
     pub watches: MarketWatches,
@@ -76,6 +82,7 @@ pub(super) struct VenueWords<'a> {
 }
 
 static NO_TAGS: [Vec<Tag>; 2] = [Vec::new(), Vec::new()];
+static NONE_MISSING: MissingTags = MissingTags([const { Vec::new() }; 5]);
 
 impl VenueWords<'_> {
     /// Adds the fields to the reports of an event, from entry `from` of the outbox on.
@@ -270,6 +277,8 @@ impl Sink for Out<'_> {
                 version: link.version,
                 contract: self.links.contracts.get(line).and_then(Option::as_ref),
                 whose: self.links.whose.get(line).map_or(&NO_TAGS, |it| it),
+                number: line,
+                not_named: self.links.not_named.get(line).unwrap_or(&NONE_MISSING),
             };
             lines::send(state, &sent, link, self.outbox);
         } else if !self.links.tmp.send(state, &sent, line) {

@@ -22,6 +22,7 @@ use fixwire_protocol::{Decoder, Dictionary, Outbox, tag};
 
 use crate::fix::before::Before;
 use crate::fix::clients::{self, Client};
+use crate::fix::names::{symbol_by_id, symbol_of, write_with_symbol};
 use crate::fix::report_requests::ReportFilter;
 use crate::fix::reports;
 use crate::fix::venue_fields::VenueFields;
@@ -32,7 +33,7 @@ use crate::state::event::{
 };
 use crate::state::orders::Order;
 use crate::values::ids::SessionNo;
-use crate::values::rules::{UserRule, matches};
+use crate::values::rules::{SecurityIndex, UserRule, matches};
 use crate::values::value::Number;
 
 /// Reads the notes of the journal again. All methods return at once, since another thread reads the notes.
@@ -154,6 +155,8 @@ pub struct ReportRequest {
     pub(crate) dictionaries: Vec<Arc<Dictionary>>,
     /// Lines whose ExecID(17) the receiver gets.
     pub(crate) exec_id_lines: Vec<SessionNo>,
+    /// Symbols by identifier.
+    pub(crate) securities: Arc<SecurityIndex>,
     pub(crate) filter: ReportFilter,
 }
 
@@ -192,6 +195,8 @@ pub struct ReportReplay {
     outbox: Outbox,
     /// Buffer for a report with fields of its venue.
     body: Vec<u8>,
+    /// A request that names its instrument by SecurityID(48) alone, with Symbol(55).
+    named: Vec<u8>,
     decoder: Decoder,
     outcomes: BTreeMap<Number, OrderOutcome>,
     /// Whether the notes are being read only to collect the outcomes of orders.
@@ -214,6 +219,7 @@ impl ReportReplay {
             before: Before::default(),
             outbox: Outbox::new(Self::ROOM, 4, 0),
             body: Vec::new(),
+            named: Vec::new(),
             decoder,
             outcomes: BTreeMap::new(),
         }
@@ -378,6 +384,15 @@ impl ReportReplay {
             | OrderEvent::Break(_)
             | OrderEvent::Undo(_) => b"",
         };
+        let cause = match wanted.is_empty() || self.request.securities.is_empty() {
+            true => cause,
+            false => with_symbol(
+                &self.request.securities,
+                &mut self.decoder,
+                cause,
+                &mut self.named,
+            ),
+        };
         let message = self.decoder.decode_whole(cause);
         let asked = Some(&message).filter(|it| !wanted.is_empty() && it.msg_type() == wanted);
         let client = self.request.client;
@@ -408,4 +423,21 @@ impl ReportReplay {
         }
         self.outbox.clear();
     }
+}
+
+/// A request with Symbol(55), as the OMS handled it.
+fn with_symbol<'a>(
+    securities: &SecurityIndex,
+    decoder: &mut Decoder,
+    request: &'a [u8],
+    named: &'a mut Vec<u8>,
+) -> &'a [u8] {
+    let message = decoder.decode_whole(request);
+    let symbol = symbol_by_id(securities, &message).filter(|_| symbol_of(&message).is_none());
+    let Some(symbol) = symbol else {
+        return request;
+    };
+    named.clear();
+    write_with_symbol(&message, symbol.as_bytes(), named);
+    named
 }

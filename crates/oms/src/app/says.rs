@@ -3,7 +3,7 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
-use super::Oms;
+use super::{Oms, names};
 use crate::decide::core::{Core, Sink};
 use crate::decide::venue::rejects::VenueReject;
 use crate::decide::venue::{ReportKind, ReportOutcome, VenueId, VenueReport, cut};
@@ -47,6 +47,11 @@ impl Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
+        if let Some(symbol) = names::unnamed(self, message) {
+            return names::with_symbol(self, message, symbol, |oms, message| {
+                oms.client_says(at, from, index, message, outbox)
+            });
+        }
         match message.msg_type() {
             b"D" => return self.new_order_asked(at, index, message, outbox),
             b"G" | b"F" => return self.change_asked(at, index, message, outbox),
@@ -61,7 +66,9 @@ impl Oms {
             b"AF" => return self.mass_status(index, message),
             b"BW" => return self.reports_asked(from, index, message, outbox),
             b"8" | b"9" | b"j" if self.core.state().copies.is_source(index) => {
-                return self.copy_says(at, from, index, message, outbox);
+                return names::in_own_names(self, index, message, |oms, message| {
+                    oms.copy_says(at, from, index, message, outbox)
+                });
             }
             b"W" | b"X" if self.gives_prices(index) => self.prices(at, index, message, outbox),
             _ => return Err(Refusal::UnsupportedMessageType),

@@ -8,7 +8,8 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Now, Outbox, SessionId};
 
 use super::session::OmsSession;
-use super::{Oms, STEP};
+use super::{Oms, STEP, names};
+use crate::decide::settings::kept_names;
 use crate::desk::notice::OmsEvent;
 use crate::fix::clients::Client;
 use crate::fix::market_requests;
@@ -64,6 +65,7 @@ impl Oms {
         });
         let mut problems: Vec<String> = lines.collect();
         problems.extend(header_problems(rules, sessions));
+        problems.extend(names::name_problems(rules, sessions));
         problems
     }
 
@@ -135,6 +137,7 @@ impl Oms {
                 self.find_sessions();
                 self.begun = true;
                 self.day_is_far(self.core.far_day());
+                self.names_stay();
                 let notes = self.core.state().violations();
                 if notes > 0 {
                     (self.listener)(OmsEvent::Incomplete { notes });
@@ -151,6 +154,15 @@ impl Oms {
             }
         }
         false
+    }
+
+    /// Raises an event for each name at a venue that open orders have and that the settings change.
+    #[cold]
+    fn names_stay(&mut self) {
+        for name in kept_names(self.core.state(), self.core.rules()) {
+            let name = &name.text(self.core.state(), "stays as it was");
+            (self.listener)(OmsEvent::NameKept { name });
+        }
     }
 
     pub(super) fn line_is(

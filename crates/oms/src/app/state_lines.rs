@@ -63,6 +63,7 @@ impl Oms {
             dictionaries: _,  // Settings.
             body: _,          // A buffer.
             decoder: _,       // A buffer.
+            renamed: _,       // A buffer.
             listener: _,      // Not state.
             settings: _,      // Not state.
             day_finder: _,    // Settings.
@@ -103,9 +104,11 @@ impl Oms {
             to.say(&name, count);
         }
         let Links {
-            clients: _,   // Settings.
-            contracts: _, // Settings.
-            whose: _,     // Settings.
+            clients: _,     // Settings.
+            contracts: _,   // Settings.
+            whose: _,       // Settings.
+            not_named: _,   // Settings.
+            venue_names: _, // Derived from the state.
             tmp,
             watches,
         } = links;
@@ -164,6 +167,7 @@ impl Oms {
                 dictionary: _,    // Settings.
                 dictionaries: _,  // Settings.
                 exec_id_lines: _, // Settings.
+                securities: _,    // Settings.
                 filter,
             } = request;
             to.of(format_args!("request for reports {place}"));

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use fixwire_ledger::Wire as _;
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::settings::{ChangedName, NameOf, changed_names, named_by_orders};
 use crate::state::event::{
     CopyEvent, DayEvent, LimitEvent, LineEvent, OrderEvent, PoolEvent, RequestEvent, SetupEvent,
     SpreadEvent,
@@ -147,6 +148,7 @@ impl Core {
         self.begin_pools(at, rules, steps)?;
         self.begin_marks(at, rules, steps)?;
         self.begin_exec_ids(at, rules, steps)?;
+        self.begin_venue_names(at, rules, steps)?;
         self.begin_limits(at, rules, steps)
     }
 
@@ -163,6 +165,39 @@ impl Core {
             let prefix = ExecIds::OWN;
             let event = OrderEvent::Setup(SetupEvent::ExecIds { prefix });
             self.begin_event(at, &event, steps)?;
+        }
+        Some(())
+    }
+
+    /// Names of instruments and accounts at venues. A name of an open order at the venue stays.
+    fn begin_venue_names<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &RiskRules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        let changed = changed_names(&self.state, rules);
+        if changed.is_empty() {
+            return Some(());
+        }
+        let kept = named_by_orders(&self.state);
+        for ChangedName { line, of, fields } in changed {
+            if kept.contains_key(&(line, of)) {
+                continue;
+            }
+            let event = match of {
+                NameOf::Instrument(instrument) => SetupEvent::VenueSymbol {
+                    line,
+                    instrument,
+                    fields,
+                },
+                NameOf::Account(account) => SetupEvent::VenueAccount {
+                    line,
+                    account,
+                    fields,
+                },
+            };
+            self.begin_event(at, &OrderEvent::Setup(event), steps)?;
         }
         Some(())
     }

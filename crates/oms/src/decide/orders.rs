@@ -281,6 +281,7 @@ impl Core {
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         let rule = self.rule(instrument)?;
+        self.check_not_expired(instrument, rule)?;
         let default = user.marks.position_effect;
         let effect = match new.effect {
             // For a quote the venue itself decides what opens and what closes a position.

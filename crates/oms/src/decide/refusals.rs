@@ -12,23 +12,32 @@ use crate::values::ids::SessionNo;
 use crate::values::reason::{Reason, Why};
 
 /// The field because of which a request is refused.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LostField {
     pub tag: Tag,
     /// Maximum number of bytes of carried fields, if this field exceeds it; `None` when the field would not reach the
     /// venue.
     pub limit: Option<usize>,
+    /// The reason, if it is another one than that the field would not reach the venue.
+    pub reason: Option<Reason>,
 }
 
 impl From<Tag> for LostField {
     fn from(tag: Tag) -> Self {
-        Self { tag, limit: None }
+        Self {
+            tag,
+            limit: None,
+            reason: None,
+        }
     }
 }
 
 impl Reason {
     /// The reason for a field that would not reach the venue, or that makes the carried fields too long.
     fn of_field(lost: LostField) -> Self {
+        if let Some(reason) = lost.reason {
+            return reason;
+        }
         Self {
             limit: lost.limit.map_or(0, |limit| limit as i128),
             ..Self::not_carried(lost.tag)

@@ -12,6 +12,7 @@ use fixwire_ledger::NestedEvents;
 use fixwire_protocol::{OperatorCommand, Tag};
 
 use crate::decide::core::{Core, Sink};
+use crate::decide::settings::kept_names;
 use crate::load::differences::{self, SettingChange};
 use crate::state::OmsState;
 use crate::state::event::{LimitEvent, OrderEvent, ReloadEvent};
@@ -148,6 +149,11 @@ impl Core {
         let mut wrong = differences::needs_restart(&self.rules, new);
         wrong.extend(self.open_orders_prevent(new));
         wrong.extend(self.quantities_prevent(new));
+        let kept = kept_names(&self.state, new);
+        wrong.extend(kept.iter().map(|name| {
+            let name = name.text(&self.state, "cannot change");
+            format!("{name}; cancel them first, or reload once they are closed")
+        }));
         if !wrong.is_empty() {
             return Err(wrong.join("\n"));
         }

@@ -1,26 +1,62 @@
 //! Finds settings by the numbers of the state: of a session, an instrument, a line.
 
-use alloc::string::String;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use crate::decide::core::Core;
 use crate::decide::queue::{Lines, SymbolRoute};
 use crate::decide::spreads;
 use crate::decide::work::is_unknown;
+use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::OwnOrders;
 use crate::state::pools::Pools;
 use crate::values::ids::{AccountNo, InstrumentNo, SessionNo, Table};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::{
-    InstrumentRule, LineGroup, Rights, StatusRule, TickBand, UserRule, matches,
+    InstrumentRule, LineGroup, Rights, RiskRules, StatusRule, TickBand, UserRule, matches,
 };
+use crate::values::scope::Scope;
 use crate::values::units::tick_scale;
+use crate::values::value::Number;
 
 impl Core {
     pub(crate) fn rule(&self, instrument: InstrumentNo) -> Result<&InstrumentRule, Reason> {
         let rule = self.instruments.get(instrument);
         let rule = rule.and_then(Option::as_ref);
         rule.ok_or(Reason::of(Why::Symbol))
+    }
+
+    /// Checks that an instrument and the legs of a spread take new orders on this trading day.
+    ///
+    /// # Errors
+    ///
+    /// The first of them that has expired, with the day.
+    #[inline]
+    pub(crate) fn check_not_expired(
+        &self,
+        instrument: InstrumentNo,
+        rule: &InstrumentRule,
+    ) -> Result<(), Reason> {
+        let day = self.state.day();
+        let check = |of: InstrumentNo, rule: &InstrumentRule| match rule.security.expires {
+            Some(expires) if expires <= day => Err(Reason {
+                scope: Scope::Instrument(of),
+                value: expires.into(),
+                ..Reason::of(Why::SecurityExpired)
+            }),
+            _ => Ok(()),
+        };
+        check(instrument, rule)?;
+        if rule.legs.is_some() {
+            let legs = self.state.spreads.legs(instrument);
+            for leg in legs.into_iter().flatten() {
+                check(leg.instrument, self.rule(leg.instrument)?)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn user(&self, session: SessionNo) -> Result<&UserRule, Reason> {
@@ -258,5 +294,135 @@ impl Core {
     /// Whether a client may place parent and child orders.
     pub(crate) fn may_have_parents(&self, session: SessionNo) -> bool {
         self.user(session).is_ok_and(|user| user.parents.is_some())
+    }
+}
+
+/// What a name at a venue is for.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum NameOf {
+    Instrument(InstrumentNo),
+    Account(AccountNo),
+}
+
+/// A name on a line that differs between the settings and the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChangedName<'r> {
+    pub line: SessionNo,
+    pub of: NameOf,
+    /// The fields of the settings; none for the OMS's own name.
+    pub fields: &'r [u8],
+}
+
+/// The names on lines that differ between the settings and the state.
+pub(crate) fn changed_names<'r>(state: &OmsState, rules: &'r RiskRules) -> Vec<ChangedName<'r>> {
+    let mut changed = Vec::new();
+    for group in &rules.groups {
+        let is_plain = group.symbols.rows.is_empty() && group.accounts.rows.is_empty();
+        if is_plain && state.venue_names.is_empty() {
+            continue;
+        }
+        let symbols = group.symbols.rows.iter().filter_map(|row| {
+            let instrument = state.instruments().find(row.name.as_bytes())?;
+            Some((NameOf::Instrument(instrument), &*row.fields))
+        });
+        let accounts = group.accounts.rows.iter().filter_map(|row| {
+            let account = state.accounts().find(row.name.as_bytes())?;
+            Some((NameOf::Account(account), &*row.fields))
+        });
+        let wanted: BTreeMap<NameOf, &[u8]> = symbols.chain(accounts).collect();
+        for line in &group.lines {
+            let Some(line) = state.sessions().find(line.as_bytes()) else {
+                continue;
+            };
+            let known = known_names(state, line);
+            let gone = known.keys().filter(|of| !wanted.contains_key(of));
+            let gone = gone.map(|of| (*of, &b""[..]));
+            let new = wanted.iter().map(|(of, fields)| (*of, *fields));
+            let new = new.filter(|(of, fields)| known.get(of) != Some(fields));
+            changed.extend(
+                new.chain(gone)
+                    .map(|(of, fields)| ChangedName { line, of, fields }),
+            );
+        }
+    }
+    changed
+}
+
+fn known_names(state: &OmsState, line: SessionNo) -> BTreeMap<NameOf, &[u8]> {
+    let Some(names) = state.venue_names.on(line) else {
+        return BTreeMap::new();
+    };
+    let instruments = names.instruments.iter();
+    let instruments = instruments.map(|(of, fields)| (NameOf::Instrument(*of), &**fields));
+    let accounts = names.accounts.iter();
+    let accounts = accounts.map(|(of, fields)| (NameOf::Account(*of), &**fields));
+    instruments.chain(accounts).collect()
+}
+
+/// The open orders at venues, by line and by what the messages of the line name.
+pub(crate) fn named_by_orders(state: &OmsState) -> BTreeMap<(SessionNo, NameOf), Vec<Number>> {
+    let mut named = BTreeMap::<_, Vec<Number>>::new();
+    for order in state.orders().iter() {
+        let Some(line) = order.line().filter(|_| order.state.is_open()) else {
+            continue;
+        };
+        let mut add = |of| named.entry((line, of)).or_default().push(order.number);
+        add(NameOf::Account(order.account));
+        add(NameOf::Instrument(order.instrument));
+        for leg in state.spreads.legs(order.instrument).into_iter().flatten() {
+            add(NameOf::Instrument(leg.instrument));
+        }
+    }
+    named
+}
+
+/// A name that cannot change yet, since open orders at the venue have it.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptName {
+    pub line: SessionNo,
+    pub of: NameOf,
+    /// Numbers of the orders.
+    pub orders: Vec<Number>,
+}
+
+/// The names that differ between the settings and the state, and that open orders have.
+pub(crate) fn kept_names(state: &OmsState, rules: &RiskRules) -> Vec<KeptName> {
+    let changed = changed_names(state, rules);
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let mut named = named_by_orders(state);
+    let kept = changed.iter().filter_map(|name| {
+        let mut orders = named.remove(&(name.line, name.of))?;
+        orders.sort_unstable();
+        Some(KeptName {
+            line: name.line,
+            of: name.of,
+            orders,
+        })
+    });
+    kept.collect()
+}
+
+impl KeptName {
+    /// Says that the name `verb`, such as "cannot change", while its orders are open.
+    pub(crate) fn text(&self, state: &OmsState, verb: &str) -> String {
+        /// Maximum number of orders that are listed.
+        const LISTED: usize = 5;
+        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let of = match self.of {
+            NameOf::Instrument(of) => format!("symbol {}", name(state.instruments().name(of))),
+            NameOf::Account(of) => format!("account {}", name(state.accounts().name(of))),
+        };
+        let listed = self.orders.iter().take(LISTED).map(Number::to_string);
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        let more = match self.orders.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let line = name(state.sessions().name(self.line));
+        format!(
+            "{of} on {line}: its name at the venue {verb} while these orders are open: {listed}{more}"
+        )
     }
 }

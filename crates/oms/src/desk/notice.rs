@@ -332,6 +332,11 @@ pub enum OmsEvent<'a> {
         /// The trading day according to the clock.
         clock: u32,
     },
+    /// Open orders at a venue have a name that the settings change: the name stays.
+    NameKept {
+        /// What it names, the line and the orders.
+        name: &'a str,
+    },
     /// Notes of the journal could not be read at the start: new orders are rejected.
     Incomplete {
         /// Number of unreadable notes.
@@ -369,6 +374,7 @@ impl fmt::Display for OmsEvent<'_> {
             Self::StrayReject { .. }
             | Self::Unknown { .. }
             | Self::NotAsked { .. }
+            | Self::NameKept { .. }
             | Self::MassAnswered { .. }
             | Self::FillsMissing { .. }
             | Self::Restatement { .. }

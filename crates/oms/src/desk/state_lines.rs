@@ -123,6 +123,7 @@ impl OmsState {
             carried,
             routed,
             exec_ids,
+            venue_names,
             rejected,
             copies,
             breaks,
@@ -183,6 +184,7 @@ impl OmsState {
         records::carried(carried, to);
         records::routed(self, routed, to);
         records::exec_ids(exec_ids, to);
+        records::venue_names(self, venue_names, to);
         records::rejected(self, rejected, to);
         records::copies(self, copies, to);
         records::breaks(self, breaks, to);

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Member;
 use fixwire_protocol::{Body, Dictionary, Tag};
 
+use super::names::Named;
 use crate::values::fields::carried::{CarriedFields, each_field};
 use crate::values::fields::contract::{Contract, Passage};
 use crate::values::fields::field_table::WHOSE;
@@ -99,6 +100,8 @@ pub(crate) struct CarriedPart<'a> {
     pub only: Option<&'a [Tag]>,
     /// `None` if the contract of the line's group names no field.
     pub contract: Option<&'a LineContract>,
+    /// The names of the order at the venue, whose fields replace carried ones.
+    pub names: Named<'a>,
 }
 
 impl CarriedPart<'_> {
@@ -115,11 +118,12 @@ impl CarriedPart<'_> {
     }
 
     fn put(&self, fields: &[u8], is_header: bool, out: &mut Body<'_>) {
-        if self.only.is_none() && self.contract.is_none() {
+        if self.only.is_none() && self.contract.is_none() && self.names.is_plain() {
             out.encoded(fields);
             return;
         }
-        let is_wanted = |tag| self.only.is_none_or(|only| only.contains(&tag));
+        let is_wanted =
+            |tag| self.only.is_none_or(|only| only.contains(&tag)) && !self.names.has(tag);
         for field in each_field(fields).filter(|field| is_wanted(field.tag)) {
             let treatment = self.contract.and_then(|it| it.contract.of(field.tag));
             match treatment.map_or(Passage::Value(field.value), |it| it.pass(field.value)) {
@@ -133,6 +137,7 @@ impl CarriedPart<'_> {
             }
         }
         let sets = self.contract.iter().flat_map(|it| &it.sets);
+        let sets = sets.filter(|set| !self.names.has(set.tag));
         for set in sets.filter(|set| set.is_header == is_header && is_set_in(set, self.msg_type)) {
             // The client's dictionary may have the field in the body, the line's dictionary in the header, or the other
             // way round.

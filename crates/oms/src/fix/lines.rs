@@ -11,6 +11,7 @@ use siphasher::sip::SipHasher13;
 use super::PutQuantity as _;
 use super::carried::{CarriedPart, LineContract};
 use super::inquiries;
+use super::names::{MissingTags, Named};
 use super::spreads::put_security_type;
 use crate::decide::venue::{ReportKind, VenueId, VenueReport, cut};
 use crate::state::OmsState;
@@ -42,6 +43,10 @@ pub(crate) struct VenueLine<'a> {
     pub contract: Option<&'a LineContract>,
     /// Tags of the order's fields that a cancel (first) and a status request of the OMS (second) repeat.
     pub whose: &'a [Vec<Tag>; 2],
+    /// The number of the line's session.
+    pub number: SessionNo,
+    /// The tags of names at the venue that requests of the line cannot have.
+    pub not_named: &'a MissingTags,
 }
 
 /// Writes the order, request or status request that an event sends.
@@ -68,7 +73,7 @@ pub(crate) fn send(
                 new_order(state, order, line, outbox);
             }
         }
-        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line.session, outbox),
+        Outgoing::Inquiry(ref inquiry) => inquiries::send(state, inquiry, line, outbox),
         Outgoing::StrayCancel {
             order,
             former,
@@ -97,6 +102,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         quantity: parts,
     } = state.scales(order.instrument);
     let kind = order.sent_kind();
+    let names = Named::of(state, order, b"D", line);
     let mut out = outbox.begin(line.session, b"D");
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || CarriedPart {
@@ -104,6 +110,7 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         fields: state.carried.of(order.number),
         only: None,
         contract: line.contract,
+        names,
     };
     if carries {
         carried().put_header(&mut out);
@@ -116,10 +123,10 @@ fn new_order(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut 
         out.field(tag::CL_ORD_ID, id.bytes());
     }
     put_pool_number(state, order, &mut out);
-    out.field(tag::ACCOUNT, state.accounts().name(order.account))
-        .char(tag::HANDL_INST, b'1')
-        .field(tag::SYMBOL, state.instruments().name(order.instrument))
-        .char(tag::SIDE, order.side.byte())
+    names.put_account(state, order.account, &mut out);
+    out.char(tag::HANDL_INST, b'1');
+    names.put_instrument(state, order.instrument, &mut out);
+    out.char(tag::SIDE, order.side.byte())
         .time(
             tag::TRANSACT_TIME,
             Timestamp(state.time()),
@@ -177,6 +184,7 @@ fn change(
     let kind = order.sent_kind();
     let is_replace = request.kind == RequestKind::Replace;
     let msg_type: &[u8] = if is_replace { b"G" } else { b"F" };
+    let names = Named::of(state, order, msg_type, line);
     let mut out = outbox.begin(line.session, msg_type);
     let carries = !state.carried.is_empty() || line.contract.is_some();
     let carried = || {
@@ -191,6 +199,7 @@ fn change(
             fields: state.carried.of(of),
             only: is_ours.then_some(&line.whose[0]),
             contract: line.contract,
+            names,
         }
     };
     if carries {
@@ -205,17 +214,16 @@ fn change(
         venue_id(order.number, request.number).bytes(),
     );
     put_pool_number(state, order, &mut out);
-    out.field(tag::ACCOUNT, state.accounts().name(order.account));
+    names.put_account(state, order.account, &mut out);
     if is_replace {
         out.char(tag::HANDL_INST, b'1');
     }
-    out.field(tag::SYMBOL, state.instruments().name(order.instrument))
-        .char(tag::SIDE, order.side.byte())
-        .time(
-            tag::TRANSACT_TIME,
-            Timestamp(state.time()),
-            Precision::Millis,
-        );
+    names.put_instrument(state, order.instrument, &mut out);
+    out.char(tag::SIDE, order.side.byte()).time(
+        tag::TRANSACT_TIME,
+        Timestamp(state.time()),
+        Precision::Millis,
+    );
     if is_replace {
         out.quantity(tag::ORDER_QTY, request.quantity, parts)
             .char(tag::ORD_TYPE, kind.byte());
@@ -265,12 +273,14 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
         false => state.deciding(order),
     };
     let current = decides.unwrap_or(order.current);
+    let names = Named::of(state, order, b"H", line);
     let mut out = outbox.begin(line.session, b"H");
     let carried = || CarriedPart {
         msg_type: b"H",
         fields: state.carried.of(order.number),
         only: Some(&line.whose[1]),
         contract: line.contract,
+        names,
     };
     let carries = !state.carried.is_empty();
     if carries {
@@ -278,8 +288,8 @@ fn ask(state: &OmsState, order: &Order, line: VenueLine<'_>, outbox: &mut Outbox
     }
     out.field(tag::CL_ORD_ID, venue_id(order.number, current).bytes());
     put_pool_number(state, order, &mut out);
-    out.field(tag::SYMBOL, state.instruments().name(order.instrument))
-        .char(tag::SIDE, order.side.byte());
+    names.put_instrument(state, order.instrument, &mut out);
+    out.char(tag::SIDE, order.side.byte());
     if carries {
         carried().put_body(&mut out);
     }

@@ -11,6 +11,7 @@ pub(crate) mod lines;
 pub(crate) mod market_requests;
 pub(crate) mod markets;
 pub(crate) mod mass;
+pub(crate) mod names;
 pub(crate) mod prices;
 pub(crate) mod quotes;
 mod reject_codes;

@@ -13,8 +13,10 @@ use siphasher::sip::SipHasher13;
 
 use super::before::Before;
 use super::clients::order_of;
+use super::names;
 use crate::state::OmsState;
 use crate::state::event::{LifecycleEvent, OrderEvent, ParentEvent, SpreadEvent};
+use crate::state::orders::venue_names::NAME_TAGS;
 use crate::values::fields::carried::{allows, each_field, group_len, has_member};
 use crate::values::fields::field_table::{goes_to_client, report_bit};
 use crate::values::ids::SessionNo;
@@ -33,6 +35,8 @@ pub(crate) struct VenueFields<'a> {
     order: Number,
     /// Whether the report is about a leg of the order's spread.
     is_leg: bool,
+    /// The tags of the account's name at the venue, whose fields clients do not get; 0 for none.
+    account_tags: [Tag; NAME_TAGS],
     /// ExecType(150).
     kind: Option<&'a [u8]>,
     /// ExecID(17), which clients get as SecondaryExecID(527); `None` if they do not get it.
@@ -57,8 +61,8 @@ impl<'a> VenueFields<'a> {
         let id = id(tag::CL_ORD_ID).or_else(|| id(tag::ORIG_CL_ORD_ID))?;
         let order = state.orders().get(id.order)?;
         let (line, instrument) = (order.line(), order.instrument);
-        let is_other = |symbol: &[u8]| symbol != state.instruments().name(instrument);
-        let is_leg = !state.spreads.is_empty() && message.get(tag::SYMBOL).is_some_and(is_other);
+        let is_leg =
+            !state.spreads.is_empty() && names::names_other(state, line, instrument, message);
         let exec_id = message.get(tag::EXEC_ID);
         let exec_id = exec_id.filter(|id| id.len() <= MOST);
         let exec_id = exec_id.filter(|_| line.is_some_and(|it| exec_id_lines.contains(&it)));
@@ -73,11 +77,18 @@ impl<'a> VenueFields<'a> {
             .or_else(|| message.get(tag::ORD_STATUS));
         let passed = message.get(tag::EXEC_ID).filter(|_| state.exec_ids.is_on());
         let passed = passed.and_then(|it| state.exec_ids.of(id.order, SipHasher13::new().hash(it)));
+        let name = line.and_then(|it| state.venue_names.account(it, order.account));
+        let mut account_tags = [0; NAME_TAGS];
+        let of_name = name.into_iter().flat_map(each_field);
+        for (place, field) in account_tags.iter_mut().zip(of_name) {
+            *place = field.tag;
+        }
         Some(Self {
             message,
             dictionaries,
             order: id.order,
             is_leg,
+            account_tags,
             kind,
             exec_id,
             // A venue may use the same ExecID(17) for a spread and its legs.
@@ -170,7 +181,10 @@ impl<'a> VenueFields<'a> {
             let start = at;
             at += 1;
             // A field that the OMS writes itself has precedence.
-            if !goes_to_client(field.tag, bit) || self.is_said(report, field.tag) {
+            if !goes_to_client(field.tag, bit)
+                || self.is_said(report, field.tag)
+                || self.account_tags.contains(&field.tag)
+            {
                 continue;
             }
             let header = receiver.header().member(field.tag);

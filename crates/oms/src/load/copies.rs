@@ -11,7 +11,7 @@ use fixwire_tmp::uncertain::ReportTarget;
 
 use super::Reader;
 use super::registry::{Read, TableRule};
-use crate::values::rules::{CopySourceRule, DropCopyRule, UserRule};
+use crate::values::rules::{CopySourceRule, DropCopyRule, LineGroup, UserRule};
 
 /// Maximum number of users who get the reports of orders placed elsewhere.
 const MOST_WATCHERS: usize = 128;
@@ -46,7 +46,7 @@ impl TableRule for CopySourceRule {
         line_groups: With("list", lines,
             |reader, copy, value| {
                 for (at, name) in value.texts(&mut reader.errors)? {
-                    let lines = reader.copied_lines(&name, &copy.session);
+                    let lines = reader.copied_lines(&name, copy);
                     match lines {
                         Ok(lines) => copy.lines.extend(lines),
                         Err((what, hint)) => reader.wrong(at, what, hint),
@@ -123,7 +123,11 @@ impl Reader<'_> {
     fn copied_lines(
         &self,
         name: &str,
-        session: &String,
+        CopySourceRule {
+            session,
+            lines: before,
+            ..
+        }: &CopySourceRule,
     ) -> Result<Vec<String>, (String, &'static str)> {
         let mut groups = self.rules.groups.iter();
         let Some(group) = groups.find(|it| it.name == name) else {
@@ -139,6 +143,24 @@ impl Reader<'_> {
         if others.any(|line| group.lines.contains(line)) {
             let what = format!("line_group {name} has two sessions of drop_copy_in");
             return Err((what, "remove one of them: a fill has only one copy"));
+        }
+        // The names in copies are those in the reports that are copied.
+        let same_names = |first: &LineGroup| {
+            (&first.symbols.rows, &first.accounts.rows)
+                == (&group.symbols.rows, &group.accounts.rows)
+        };
+        let mut groups = self.rules.groups.iter();
+        let first = before.first();
+        let first = first.and_then(|line| groups.find(|it| it.lines.contains(line)));
+        if let Some(first) = first.filter(|first| !same_names(first)) {
+            let what = format!(
+                "line groups {} and {name} have different symbols or accounts, and one drop copy, {session}",
+                first.name
+            );
+            return Err((
+                what,
+                "give each its own drop_copy_in, or both the same files",
+            ));
         }
         Ok(group.lines.clone())
     }

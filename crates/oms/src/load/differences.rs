@@ -9,7 +9,7 @@ use core::fmt;
 use fixwire_text::ReloadEffect;
 
 use crate::load::registry::{TableRule, at_start, or_none};
-use crate::load::setting_fields::{NamedRule, RuleFields};
+use crate::load::setting_fields::{NamedRule, RuleFields, shown_names};
 use crate::state::OmsState;
 use crate::values::limits::RiskControl;
 use crate::values::rules::{
@@ -98,6 +98,10 @@ fn compare<R: NamedRule>(old: &[R], new: &[R], to: &mut Vec<SettingChange>) {
                 let names = names.map(|(name, _)| *name);
                 let differ = names.filter(|name| value(&was, name) != value(&is, name));
                 let differ: Vec<&'static str> = differ.collect();
+                // Rows of files of a line group are listed one by one.
+                if differ.is_empty() {
+                    continue;
+                }
                 let text = |all: &RuleFields| {
                     let these = differ.iter().map(|name| match value(all, name) {
                         value if value.is_empty() => (*name, String::from(NOTHING)),
@@ -128,6 +132,7 @@ pub(crate) fn changes(state: &OmsState, old: &RiskRules, new: &RiskRules) -> Vec
     compare(&old.drop_copies, &new.drop_copies, &mut all);
     compare(&old.operators, &new.operators, &mut all);
     compare(&old.groups, &new.groups, &mut all);
+    compare(&shown_names(old), &shown_names(new), &mut all);
     let mut one = |what: &'static str, is_guarded: bool, was: String, is: String| {
         if was != is {
             let shown = |text: String| {

@@ -8,17 +8,32 @@ use fixwire_protocol::{Decimal, Timestamp};
 
 use fixwire_text::Diagnostic;
 
-use super::{Reader, is_name};
+use super::{Reader, is_name, securities};
 use crate::load::table::{self, Row};
 use crate::values::limits::RiskControl;
 use crate::values::rules::currency::{CurrencyCode, RateTime, SymbolCurrency};
 use crate::values::rules::{
-    InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, TickBand,
-    matches,
+    InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, SecurityData,
+    SecurityId, TickBand, matches,
 };
 use crate::values::units::{Scales, half_even, units};
 use crate::values::value::{MOST_QUANTITY_DECIMALS, Quantity};
 use crate::values::words::limit_value;
+
+/// Optional columns of the file of instruments, before those of [`securities::COLUMNS`].
+const INSTRUMENT_COLUMNS: [&str; 11] = [
+    "decimals",
+    "lot",
+    "multiplier",
+    "rate",
+    "reference",
+    "positions",
+    "flow_group",
+    "legs",
+    "quantity_decimals",
+    "tick_table",
+    "currency",
+];
 
 impl Reader<'_> {
     pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
@@ -29,23 +44,9 @@ impl Reader<'_> {
                 return;
             }
         };
+        let instruments = [&INSTRUMENT_COLUMNS[..], &securities::COLUMNS].concat();
         let columns: (&[&str], &[&str]) = match key {
-            "instruments" => (
-                &["symbol", "tick"],
-                &[
-                    "decimals",
-                    "lot",
-                    "multiplier",
-                    "rate",
-                    "reference",
-                    "positions",
-                    "flow_group",
-                    "legs",
-                    "quantity_decimals",
-                    "tick_table",
-                    "currency",
-                ],
-            ),
+            "instruments" => (&["symbol", "tick"], &instruments),
             "rates" => (&["currency", "rate"], &["as_of"]),
             "tick_tables" => (&["table", "from", "tick"], &[]),
             "limits" => (&["scope", "control", "limit"], &[]),
@@ -177,7 +178,10 @@ impl Reader<'_> {
             }
             None => None,
         };
+        let security = securities::security(&row.cells[2 + INSTRUMENT_COLUMNS.len()..])?;
+        self.note_identifiers(symbol, row.line, &security)?;
         let rule = InstrumentRule {
+            security,
             legs,
             least_hold: 0,
             collar_base: 0,
@@ -200,6 +204,26 @@ impl Reader<'_> {
             self.known.with_parts.push((symbol.into(), row.line));
         }
         self.rules.instruments.push(rule);
+        Ok(())
+    }
+
+    /// Notes the identifiers of an instrument; an identifier belongs to one instrument.
+    fn note_identifiers(
+        &mut self,
+        symbol: &str,
+        line: usize,
+        security: &SecurityData,
+    ) -> Result<(), (String, &'static str)> {
+        for SecurityId { source, id } in &security.ids {
+            let key = (source.clone(), id.clone());
+            if let Some((other, before)) = self.known.identifiers.get(&key) {
+                let what = format!(
+                    "{symbol} has SecurityID(48) {id} with SecurityIDSource(22) {source}, as {other} in line {before}"
+                );
+                return Err((what, "an identifier belongs to one instrument"));
+            }
+            self.known.identifiers.insert(key, (symbol.into(), line));
+        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use fixwire_text::{Diagnostic, REQUIRED, SettingKey, TomlTable, keys, tables};
 
 use super::contracts;
 use super::registry::{Read, TableRule, or_none, time};
-use super::{Reader, count_in_time};
+use super::{Reader, count_in_time, venue_names};
 use crate::values::fields::contract::ContractKey;
 use crate::values::rules::{Affinity, ErrorRule, FlowRule, LineGroup, StatusRule, VenueExecId};
 
@@ -199,6 +199,22 @@ impl TableRule for LineGroup {
                 let word = EXEC_IDS.iter().find(|it| Some(it.1) == group.venue_exec_id);
                 or_none(word.map(|(word, _)| word))
             }), "", Applied;
+        /// CSV: `symbol`, and `venue_symbol`, `security_id`, `security_id_source`, `exchange`: the names of instruments [in
+        /// messages to these lines](#names-at-venues); over FIX
+        symbols: Own("CSV file",
+            |reader, group, value| {
+                let read = venue_names::symbols(reader, value);
+                read.map(|it| group.symbols = it)
+            },
+            |group| group.symbols.file.clone()), "", Applied;
+        /// CSV: `account,venue_account`, and columns named by tags such as `440`: the names of accounts [in messages to
+        /// these lines](#names-at-venues); over FIX
+        accounts: Own("CSV file",
+            |reader, group, value| {
+                let read = venue_names::accounts(reader, value);
+                read.map(|it| group.accounts = it)
+            },
+            |group| group.accounts.file.clone()), "", Applied;
     };
 }
 
@@ -216,6 +232,15 @@ impl Reader<'_> {
             if group.lines.is_empty() && table.has("lines") {
                 let what = format!("line_group {} has no lines", group.name);
                 self.wrong(table.at, what, "");
+            }
+            for (key, file) in [("symbols", &group.symbols), ("accounts", &group.accounts)] {
+                let mut lines = group.lines.iter();
+                let link = lines.find(|line| self.links.contains(line));
+                if let Some(link) = link.filter(|_| !file.file.is_empty()) {
+                    let what = format!("{key} is for lines over FIX, and {link} speaks TMP");
+                    let hint = "over TMP the names are those of the OMS: remove the key";
+                    self.wrong(table.place(key), what, hint);
+                }
             }
             self.rules.groups.push(group);
         }

@@ -3,6 +3,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 use core::hash::Hasher;
@@ -17,7 +18,7 @@ use siphasher::sip::SipHasher13;
 use crate::state::SCOPES;
 use crate::values::rules::currency::{CurrencyCode, RateTime};
 use crate::values::rules::{
-    AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName,
+    AccountRule, OperatorRule, RiskRules, Route, RouteCondition, ScopeName, SecurityIndex,
 };
 use registry::{Read, TableRule, or_none};
 
@@ -32,11 +33,13 @@ mod own_tags;
 mod pools;
 pub(crate) mod registry;
 mod restart;
+mod securities;
 pub(crate) mod setting_fields;
 mod spreads;
 pub(crate) mod table;
 mod texts;
 mod users;
+mod venue_names;
 
 pub use fixwire_text::Diagnostic;
 pub use registry::setting_tables;
@@ -87,6 +90,7 @@ pub fn load(
     let place = |error: &Diagnostic| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
+    reader.rules.securities = Arc::new(SecurityIndex::of(&reader.rules.instruments));
     if reader.errors.is_empty() {
         Ok(reader.rules)
     } else {
@@ -130,6 +134,8 @@ struct Known {
     /// For each language and text, the line number of its translation.
     texts: BTreeMap<(String, String), usize>,
     instruments_file: String,
+    /// SecurityIDSource(22) and SecurityID(48) of each identifier, with its symbol and the line number of its row.
+    identifiers: BTreeMap<(String, String), (String, usize)>,
     /// The rate of each currency, and its time.
     rates: BTreeMap<CurrencyCode, (Decimal, RateTime)>,
     /// Prices and ticks of each tick table, the lowest price first.

@@ -108,7 +108,7 @@ impl TableRule for RiskRules {
         tick_tables: File(), "", Applied;
         /// CSV file in the folder of the settings: `symbol,tick`, and optionally `tick_table`, `decimals`, `lot`,
         /// [`quantity_decimals`](#quantities-prices-and-money), `multiplier`, `rate` or `currency`, `reference`, `flow_group`
-        /// ([markets](#markets)), [`legs`](#spreads) and `positions`. `positions` is
+        /// ([markets](#markets)), [`legs`](#spreads), [identifiers and reference data](#names-of-instruments) and `positions`. `positions` is
         /// `netting`: orders have no PositionEffect(77); or `effect`: 77 must be O or C, long and short positions are
         /// separate, and a `reducing` scope accepts only C. [Over TMP](#lines-over-tmp) orders of both may have 77,
         /// with more values
@@ -134,6 +134,12 @@ impl TableRule for RiskRules {
     }
 }
 
+/// A CSV file that the settings name.
+pub(super) struct CsvText<'d> {
+    pub file: &'d str,
+    pub text: String,
+}
+
 fn word(words: &[(&str, bool)], is: bool) -> String {
     let mut known = words.iter().filter(|(_, value)| *value == is);
     or_none(known.next().map(|(word, _)| word))
@@ -156,17 +162,28 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a CSV file of the settings.
-    fn csv(&mut self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
-        // If the name is not a text, the mistake was reported before.
+    /// The name and the text of a CSV file of the settings; `None` if the value is no text, a mistake that was reported
+    /// before.
+    pub(super) fn open_csv<'d>(
+        &mut self,
+        value: TomlValue<'d>,
+    ) -> Result<Option<CsvText<'d>>, Diagnostic> {
         let Ok(file) = value.text() else {
-            return Ok(());
+            return Ok(None);
         };
         let text = (self.open)(file).map_err(|error| {
             let hint = "the path is relative to the settings file";
             value.wrong(format!("{file} cannot be read: {error}"), hint)
         })?;
         self.hasher.write(text.as_bytes());
+        Ok(Some(CsvText { file, text }))
+    }
+
+    /// Reads a CSV file of the settings.
+    fn csv(&mut self, value: TomlValue<'_>) -> Result<(), Diagnostic> {
+        let Some(CsvText { file, text }) = self.open_csv(value)? else {
+            return Ok(());
+        };
         let before = self.errors.len();
         self.file(value.key, file, &text);
         let found = self.errors[before..].iter_mut();

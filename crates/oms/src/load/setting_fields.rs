@@ -7,8 +7,11 @@ use alloc::vec::Vec;
 use fixwire_protocol::{Precision, Timestamp, TimestampWriter};
 
 use crate::load::registry::{self, TableRule, or_none};
+use crate::values::day::written;
 use crate::values::rules::currency::{RateTime, SymbolCurrency};
-use crate::values::rules::{InstrumentRule, LegRule, LimitRule, RestrictedRule, ScopeName};
+use crate::values::rules::{
+    InstrumentRule, LegRule, LimitRule, Maturity, RestrictedRule, RiskRules, ScopeName,
+};
 use crate::values::show::{Parts, figure, price, text};
 
 /// The values of a rule, each with its name.
@@ -63,6 +66,10 @@ impl NamedRule for InstrumentRule {
             format!("{side} {} {}", leg.ratio, leg.symbol)
         };
         let legs = self.legs.iter().flatten().map(leg).collect::<Vec<_>>();
+        let security = &self.security;
+        let identifiers = security.ids.iter();
+        let identifiers = identifiers.map(|it| format!("{}={}", it.source, it.id));
+        let identifiers = identifiers.collect::<Vec<_>>();
         let flow_group = Some(self.flow_group).filter(|group| *group > 0);
         Vec::from([
             ("tick", self.tick_text()),
@@ -91,7 +98,19 @@ impl NamedRule for InstrumentRule {
             ),
             ("flow_group", or_none(flow_group)),
             ("legs", legs.join(" ")),
+            ("identifiers", identifiers.join(" ")),
+            ("exchange", or_none(security.exchange.as_ref())),
+            ("type", or_none(security.kind.as_ref())),
+            ("maturity", or_none(security.maturity.map(maturity_text))),
+            ("expires", or_none(security.expires.map(written))),
         ])
+    }
+}
+
+fn maturity_text(of: Maturity) -> String {
+    match of {
+        Maturity::Month(month) => format!("{:04}-{:02}", month / 100, month % 100),
+        Maturity::Day(day) => written(day),
     }
 }
 
@@ -154,4 +173,44 @@ impl NamedRule for RestrictedRule {
             ("to", or_none(self.to)),
         ])
     }
+}
+
+/// A row of a file with names at a venue, for the list of changes.
+#[derive(PartialEq)]
+pub(crate) struct ShownName {
+    name: String,
+    fields: String,
+}
+
+impl NamedRule for ShownName {
+    const WHAT: &'static str = "venue name";
+
+    fn is_guarded() -> bool {
+        false
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn fields(&self) -> RuleFields {
+        Vec::from([("", self.fields.clone())])
+    }
+}
+
+/// The rows of all files with names at venues.
+pub(crate) fn shown_names(rules: &RiskRules) -> Vec<ShownName> {
+    let rows = rules.groups.iter().flat_map(|group| {
+        let files = [("symbol", &group.symbols), ("account", &group.accounts)];
+        files.into_iter().flat_map(move |(kind, file)| {
+            file.rows.iter().map(move |row| {
+                let fields = String::from_utf8_lossy(&row.fields);
+                ShownName {
+                    name: format!("line_group={} {kind}={}", group.name, row.name),
+                    fields: fields.trim_end_matches('\u{1}').replace('\u{1}', " "),
+                }
+            })
+        })
+    });
+    rows.collect()
 }

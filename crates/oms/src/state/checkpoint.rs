@@ -110,6 +110,7 @@ impl OmsState {
         self.carried.put(to);
         self.routed.put(to);
         self.exec_ids.put(to);
+        self.venue_names.put(to);
     }
 
     /// Writes the part of a checkpoint before orders and ids.
@@ -219,6 +220,8 @@ impl OmsState {
         state.check_routed()?;
         state.exec_ids = Wire::take(from)?;
         state.check_exec_ids()?;
+        state.venue_names = Wire::take(from)?;
+        state.check_venue_names()?;
         Some(state)
     }
 }

@@ -63,6 +63,16 @@ events! {
         140 ExecIds {
             prefix: &'a [u8] = "How they begin.",
         }
+        /// Messages on a line name an instrument by these fields from now on.
+        150 VenueSymbol {
+            line: SessionNo = "The session.", instrument: InstrumentNo = "The instrument.",
+            fields: &'a [u8] = "Symbol(55) of the venue and other fields, each with SOH; none for the OMS's own Symbol(55).",
+        }
+        /// Messages on a line name an account by these fields from now on.
+        151 VenueAccount {
+            line: SessionNo = "The session.", account: AccountNo = "The account.",
+            fields: &'a [u8] = "Account(1) of the venue and other fields, each with SOH; none for the OMS's own Account(1).",
+        }
     }
     /// The trading day, and orders of earlier trading days.
     Day DayEvent['a] {

@@ -43,6 +43,7 @@ use crate::state::orders::remade::RemadeOrders;
 use crate::state::orders::routed::Routed;
 use crate::state::orders::strays::Strays;
 use crate::state::orders::used_execs::UsedExecs;
+use crate::state::orders::venue_names::VenueNames;
 use crate::state::orders::{Order, Orders};
 use crate::state::parents::Families;
 use crate::state::pools::Pool;
@@ -283,6 +284,8 @@ pub struct OmsState {
     pub(crate) routed: Routed,
     /// ExecIDs of venues that clients have received.
     pub(crate) exec_ids: ExecIds,
+    /// Names of instruments and accounts at venues.
+    pub(crate) venue_names: VenueNames,
     /// Orders that controls rejected today.
     pub(crate) rejected: RejectedOrders,
     /// Fills that are compared with drop copies of venues.

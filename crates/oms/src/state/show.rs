@@ -7,7 +7,8 @@ use crate::state::OmsState;
 use crate::state::orders::Order;
 use crate::state::orders::own::ANY;
 use crate::state::orders::transition::OrderState;
-use crate::values::ids::PoolNo;
+use crate::values::day::written;
+use crate::values::ids::{InstrumentNo, PoolNo};
 use crate::values::limits::{LimitUnit, RiskControl};
 use crate::values::reason::{Reason, Why};
 use crate::values::rules::currency::CurrencyCode;
@@ -95,6 +96,12 @@ fn write_reason(
             return write!(text, " (tag {tag}: above carried_bytes, {limit})");
         }
         Why::NotCarried => return write!(text, " (tag {})", reason.value),
+        Why::SecurityExpired => {
+            let day = u32::try_from(reason.value).map(written).unwrap_or_default();
+            let scope = scope_name(state, reason.scope);
+            return write!(text, " ({scope}, no new orders from {day} on)");
+        }
+        Why::OtherSecurity => return write_other(text, state, reason),
         Why::NoParent => return write!(text, " (order {})", reason.value),
         Why::ParentTerms => {
             let field = match reason.value {
@@ -142,6 +149,22 @@ fn write_reason(
             " ({value}, at most {limit} for {})",
             scope_name(state, reason.scope)
         ),
+    }
+}
+
+/// The instruments that Symbol(55) and SecurityID(48) name.
+fn write_other(text: &mut Sentence, state: &OmsState, reason: &Reason) -> fmt::Result {
+    let name = |number: i128| {
+        let number = u32::try_from(number).ok().map(InstrumentNo::new);
+        let name = number.map_or(&b""[..], |it| state.instruments().name(it));
+        String::from_utf8_lossy(name).into_owned()
+    };
+    let symbol = name(reason.value);
+    match name(reason.limit) {
+        other if other.is_empty() => {
+            write!(text, " (Symbol {symbol}, SecurityID of no instrument)")
+        }
+        other => write!(text, " (Symbol {symbol}, SecurityID of {other})"),
     }
 }
 

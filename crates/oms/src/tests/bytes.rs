@@ -221,6 +221,17 @@ fn add_orders(state: &mut OmsState) {
     state.carried.add(closed, fields);
     state.routed.add(closed, SessionNo::new(0));
     state.exec_ids.since = Some(7);
+    let names = &mut state.venue_names;
+    let fields = b"55=XY\x0148=US1\x0122=4\x01";
+    assert_eq!(
+        names.set_instrument(LINES[0], InstrumentNo::new(1), fields),
+        Some(())
+    );
+    let fields = b"1=OMNI\x01581=1\x01";
+    assert_eq!(
+        names.set_account(LINES[1], AccountNo::new(1), fields),
+        Some(())
+    );
     let key = (closed, 0xE1);
     state.exec_ids.all.insert(key, (b'F', Text::new(b"E1")));
     let steps = [
@@ -417,6 +428,7 @@ fn a_state_that_is_read_has_the_same_lines() {
         "break with a copy ",
         "break with a venue ",
         "fill of an unknown order ",
+        "names on ",
         "temporary limit ",
         "stop 1 ",
         "order of the last second 1 ",

@@ -210,6 +210,10 @@ reasons! {
     161 NoRate, "", 99, 2, "no rate for the currency of the symbol";
     /// The rate of the currency of the symbol is too old.
     162 StaleRate, "", 99, 2, "the rate for the currency of the symbol is too old";
+    /// The symbol, or a leg of it, has expired.
+    170 SecurityExpired, "", 99, 2, "the symbol has expired";
+    /// Symbol(55) and SecurityID(48) of a request name different instruments.
+    171 OtherSecurity, "", 99, 2, "Symbol(55) and SecurityID(48) name different instruments";
     /// The order or request timed out before it could be sent.
     34 Stale, "RC20", 8, 2, "timed out before it could be sent to the venue";
 

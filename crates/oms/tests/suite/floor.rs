@@ -202,6 +202,7 @@ impl Floor {
             limits: LIMITS.to_owned(),
             restricted: "symbol,account,from,to,what\n".to_owned(),
             texts: crate::texts::TEXTS.to_owned(),
+            symbols: "symbol,venue_symbol\n".to_owned(),
         }));
         let slot = Slot::default();
         let (read, source) = (Arc::clone(&files), slot.clone());

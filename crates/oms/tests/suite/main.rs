@@ -16,6 +16,7 @@ mod floor;
 mod inquiries;
 mod markets;
 mod model;
+mod names;
 mod permutations;
 mod proof;
 mod questions;

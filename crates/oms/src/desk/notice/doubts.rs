@@ -91,6 +91,9 @@ impl OmsEvent<'_> {
                     ),
                 }
             }
+            Self::NameKept { name } => {
+                write!(f, "{name}; reload the settings once they are closed")
+            }
             Self::Unknown { .. }
             | Self::NotAsked { .. }
             | Self::FillsMissing { .. }

@@ -12,6 +12,7 @@ use crate::state::orders::rejected::{RejectedOrder, RejectedOrders, RejectedTerm
 use crate::state::orders::remade::{RemadeOrders, RemadeStep};
 use crate::state::orders::routed::Routed;
 use crate::state::orders::strays::{Stray, Strays};
+use crate::state::orders::venue_names::{LineNames, VenueNames};
 use crate::state::show::is_quantity;
 use crate::values::locate::Locates;
 use crate::values::reason::Reason;
@@ -105,6 +106,25 @@ pub(super) fn exec_ids(all: &ExecIds, to: &mut StateLines) {
         to.of(format_args!("ExecID {exec:x} of {order}"));
         to.say("ExecType", byte(*kind));
         to.say("id", id.bytes().escape_ascii());
+    }
+}
+
+pub(super) fn venue_names(state: &OmsState, all: &VenueNames, to: &mut StateLines) {
+    let VenueNames(all) = all;
+    for (line, names) in all {
+        let LineNames {
+            instruments,
+            accounts,
+        } = names;
+        to.of(format_args!("names on {}", state.session_name(*line)));
+        for (of, fields) in instruments {
+            let name = alloc::format!("symbol {}", state.symbol(*of));
+            to.say(&name, fields.escape_ascii());
+        }
+        for (of, fields) in accounts {
+            let name = alloc::format!("account {}", state.account_name(*of));
+            to.say(&name, fields.escape_ascii());
+        }
     }
 }
 

@@ -127,6 +127,24 @@ impl OmsState {
                 self.exec_ids.since = Some(if has_reports { self.events } else { 0 });
                 Some(())
             }
+            SetupEvent::VenueSymbol {
+                line,
+                instrument,
+                fields,
+            } => {
+                self.sessions.get(line)?;
+                self.instruments.get(instrument)?;
+                self.venue_names.set_instrument(line, instrument, fields)
+            }
+            SetupEvent::VenueAccount {
+                line,
+                account,
+                fields,
+            } => {
+                self.sessions.get(line)?;
+                self.accounts.get(account)?;
+                self.venue_names.set_account(line, account, fields)
+            }
             SetupEvent::Build { build, settings } => {
                 self.build = Text::new(build);
                 self.settings = settings;

@@ -55,6 +55,7 @@ impl OmsState {
                 since: self.exec_ids.since,
                 ..ExecIds::default()
             },
+            venue_names: self.venue_names.clone(),
             ..Self::default()
         }
     }
@@ -67,6 +68,8 @@ fn is_of_settings(event: &OrderEvent<'_>) -> bool {
         OrderEvent::Setup(SetupEvent::Account { .. })
             | OrderEvent::Setup(SetupEvent::ExecIds { .. })
             | OrderEvent::Setup(SetupEvent::Instrument { .. })
+            | OrderEvent::Setup(SetupEvent::VenueSymbol { .. })
+            | OrderEvent::Setup(SetupEvent::VenueAccount { .. })
             | OrderEvent::Spread(SpreadEvent::SpreadLegs { .. })
             | OrderEvent::Pool(PoolEvent::Pool { .. })
             | OrderEvent::Limit(LimitEvent::Limit { .. })

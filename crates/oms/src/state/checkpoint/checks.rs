@@ -1,8 +1,11 @@
 //! Checks and completes a state that was read from a checkpoint: its parts must fit each other.
 
+use fixwire_protocol::tag;
+
 use crate::state::apply::parents::quantity_of;
 use crate::state::orders::Place;
 use crate::state::orders::strays::Stray;
+use crate::state::orders::venue_names::{LineNames, is_name};
 use crate::state::tally::Tally;
 use crate::state::{Holding, OmsState};
 use crate::values::ids::SessionNo;
@@ -100,6 +103,25 @@ impl OmsState {
         let mut orders = self.exec_ids.all.keys();
         let is_known = orders.all(|(order, _)| self.orders.get(*order).is_some());
         is_known.then_some(())
+    }
+
+    /// Checks that names at venues are whole fields, of sessions, instruments and accounts that exist.
+    pub(super) fn check_venue_names(&self) -> Option<()> {
+        let mut lines = self.venue_names.0.iter();
+        let is_known = |(line, names): (&SessionNo, &LineNames)| {
+            let mut instruments = names.instruments.iter();
+            let mut accounts = names.accounts.iter();
+            let has = |fields: &[u8], first| !fields.is_empty() && is_name(fields, first);
+            self.sessions.get(*line).is_some()
+                && *names != LineNames::default()
+                && instruments.all(|(of, fields)| {
+                    self.instruments.get(*of).is_some() && has(fields, tag::SYMBOL)
+                })
+                && accounts.all(|(of, fields)| {
+                    self.accounts.get(*of).is_some() && has(fields, tag::ACCOUNT)
+                })
+        };
+        lines.all(is_known).then_some(())
     }
 
     /// Checks that each closed order is listed exactly once, and that no number overflows.

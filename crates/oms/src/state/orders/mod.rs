@@ -40,6 +40,7 @@ pub(crate) mod strays;
 pub mod transition;
 pub(crate) mod used_execs;
 pub(crate) mod venue_ids;
+pub(crate) mod venue_names;
 pub(crate) mod waiting;
 
 /// Where an order was placed.

@@ -80,7 +80,7 @@ pub enum FieldCondition {
     ExpireDate,
     /// The field equals `ex_destination` of the line group.
     Destination,
-    /// The value is MLEG, and the symbol is a spread.
+    /// The value is MLEG, and the symbol is a spread; or the value is that of the file of instruments.
     Spread,
     /// The field is the OrderID(37) that the OMS gave the order.
     OrderId,
@@ -94,6 +94,8 @@ pub enum FieldCondition {
     OverFix,
     /// The request is for one symbol.
     OneSymbol,
+    /// The field is what the file of instruments has for the symbol.
+    Security,
 }
 
 impl FieldCondition {
@@ -107,19 +109,22 @@ impl FieldCondition {
             Self::Stop => "when the order has a stop price",
             Self::ExpireDate => "with TimeInForce(59) = 6",
             Self::Destination => "equal to `ex_destination` of the line group",
-            Self::Spread => "MLEG, for the symbol of a spread",
+            Self::Spread => {
+                "MLEG, for the symbol of a spread, or as the file of instruments has it"
+            }
             Self::OrderId => "the OrderID(37) that the OMS gave the order",
             Self::Parents => "of a user with `parents`",
             Self::Trigger => "as one price of the own symbol",
             Self::Locate => "equal to that of the order",
             Self::OverFix => "over FIX, not over TMP",
             Self::OneSymbol => "with a request type for one symbol",
+            Self::Security => "as the file of instruments has it for the symbol",
         }
     }
 
     /// Whether settings may name a field that does not meet the condition.
     pub(crate) fn may_be_named(self) -> bool {
-        matches!(self, Self::Identity | Self::Destination)
+        matches!(self, Self::Identity | Self::Destination | Self::Security)
     }
 
     /// Whether `drop` may name a field that does not meet the condition: the order trades in the same way with or
@@ -127,7 +132,7 @@ impl FieldCondition {
     fn may_be_dropped(self) -> bool {
         matches!(
             self,
-            Self::Identity | Self::Destination | Self::Spread | Self::Parents
+            Self::Identity | Self::Destination | Self::Spread | Self::Parents | Self::Security
         )
     }
 

@@ -2,8 +2,11 @@
 
 pub(crate) mod currency;
 mod route;
+pub(crate) mod security;
+pub(crate) mod venue_names;
 
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
@@ -15,6 +18,8 @@ use crate::values::texts::TextTable;
 use crate::values::value::{Effect, End, Price, Quantity, Side};
 use currency::SymbolCurrency;
 pub use route::{Route, RouteCondition};
+pub use security::{Maturity, SecurityData, SecurityId, SecurityIndex};
+pub use venue_names::{VenueNameFile, VenueNameRule};
 
 /// An instrument of the instruments file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,6 +54,8 @@ pub struct InstrumentRule {
     /// The lowest price of which percentages are taken for the distance from the reference price. For a spread it is
     /// the sum of the legs' reference prices, and the OMS computes it; 0 for other instruments.
     pub collar_base: Price,
+    /// Identifiers and reference data.
+    pub security: SecurityData,
 }
 
 /// The tick size from a price on, as a file of tick tables gives it.
@@ -243,6 +250,10 @@ pub struct LineGroup {
     pub ex_destination: Option<String>,
     /// The field of reports that has the venue's ExecID(17); `None` if no field has it.
     pub venue_exec_id: Option<VenueExecId>,
+    /// The venue's names of instruments.
+    pub symbols: VenueNameFile,
+    /// The venue's names of accounts.
+    pub accounts: VenueNameFile,
 }
 
 impl LineGroup {
@@ -544,6 +555,8 @@ pub struct PositionRule {
 pub struct RiskRules {
     /// Instruments.
     pub instruments: Vec<InstrumentRule>,
+    /// Finds instruments by identifier.
+    pub securities: Arc<SecurityIndex>,
     /// Accounts, parents first.
     pub accounts: Vec<AccountRule>,
     /// Clients.

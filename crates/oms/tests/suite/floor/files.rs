@@ -17,6 +17,8 @@ pub struct Files {
     pub limits: String,
     pub restricted: String,
     pub texts: String,
+    /// The names of symbols at the venue.
+    pub symbols: String,
 }
 
 impl Files {
@@ -25,6 +27,7 @@ impl Files {
             "instruments.csv" => Ok(self.instruments.clone()),
             "restricted.csv" => Ok(self.restricted.clone()),
             "texts.csv" => Ok(self.texts.clone()),
+            "symbols.csv" => Ok(self.symbols.clone()),
             _ => Ok(self.limits.clone()),
         };
         load(&self.settings, &["CLIENT", "SIM-1", "COPY"], &mut open)

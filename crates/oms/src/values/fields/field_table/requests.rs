@@ -23,6 +23,9 @@ const TRADING: Messages = 1 << 10;
 const BW: Messages = 1 << 11;
 const ALL: Messages = (1 << 12) - 1;
 
+/// The requests that name one instrument.
+const NAMING: Messages = D | G | F | H | MASS_CANCEL | AF | S | R | SECURITY;
+
 /// The fields of requests: the first row of a tag and a message counts. Only rows of Refused and Never may repeat a tag of an
 /// earlier row.
 #[rustfmt::skip]
@@ -42,7 +45,9 @@ pub const REQUEST_FIELDS: &[FieldRow] = &[
     row(&[21], D | G, Checked(FieldCondition::HandlInst), "the OMS sends 1, automated: nobody intervenes"),
     row(&[37], G | F | H, Checked(FieldCondition::OrderId), "the order is named twice; the venue has its own OrderID"),
     row(&[100], D | G, Checked(FieldCondition::Destination), "the line leads there: no effect at the venue"),
-    row(&[167], D | G | F, Checked(FieldCondition::Spread), "the OMS sends it itself"),
+    row(&[167], D | G | F, Checked(FieldCondition::Spread), "the OMS sends MLEG itself"),
+    row(&[22, 48, 207], NAMING, Checked(FieldCondition::Security), "another name of the instrument; the venue gets the names of its line group"),
+    row(&[200, 541], NAMING, Checked(FieldCondition::Security), "when the instrument matures"),
     row(&[114, 5700], D, Checked(FieldCondition::OverFix), "carried; RC3 checks it"),
     row(&[114, 5700], G, Checked(FieldCondition::Locate), "carried"),
     row(&[1080, 1081], D, Checked(FieldCondition::Parents), "names the parent, which the OMS keeps"),

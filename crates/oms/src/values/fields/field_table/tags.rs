@@ -83,8 +83,8 @@ pub(super) const ON_BEHALF: &[Tag] = &[115, 116, 128, 129, 144, 145, 347];
 /// Fields that say whose order it is: a cancel or status request of the OMS repeats these fields of its order.
 pub(crate) const WHOSE: &[Tag] = &[50, 57, 142, 143, 115, 116, 128, 129, 144, 145, 76, 109, 453];
 
-/// Other names of an instrument.
-pub(super) const NAMES: &[Tag] = &[22, 48, 65, 106, 107, 207, 454, 455, 456, 460, 461];
+/// Other names of an instrument, which the file of instruments does not have.
+pub(super) const NAMES: &[Tag] = &[65, 106, 107, 454, 455, 456, 460, 461];
 
 /// Algorithms of venues.
 pub(super) const ALGORITHMS: &[Tag] = &[847, 848, 849, 957, 958, 959, 960];

@@ -1,0 +1,258 @@
+//! Names of instruments and accounts in messages: SecurityID(48) of a client's request, beside Symbol(55) or instead of
+//! it, and the names of a venue.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decoder, Message, Tag, tag};
+
+use super::{Oms, OmsSession};
+use crate::decide::venue::VenueId;
+use crate::fix::names::{
+    MissingTags, NameChange, VenueMessage, VenueNameIndex, has_field, symbol_by_id, symbol_of,
+    write_with_symbol,
+};
+use crate::values::fields::carried::{allows, each_field};
+use crate::values::ids::{SessionNo, Table};
+use crate::values::reason::{Reason, Why};
+use crate::values::rules::RiskRules;
+use crate::values::value::Text;
+
+/// Number of fields for which memory is allocated when the first message is changed.
+const FIELDS: usize = 256;
+
+/// MaturityMonthYear(200) and MaturityDate(541).
+const MONTH: Tag = 200;
+const MATURITY_DATE: Tag = 541;
+
+/// A message whose names were changed.
+pub(super) struct Renamed {
+    bytes: Vec<u8>,
+    changes: Vec<NameChange>,
+    decoder: Decoder,
+}
+
+/// The symbol of the instrument that a request names by SecurityID(48) alone.
+#[inline]
+pub(super) fn unnamed(oms: &Oms, message: &Message<'_>) -> Option<Text> {
+    if oms.rules().securities.is_empty() || !message.has(tag::SECURITY_ID) {
+        return None;
+    }
+    let named = symbol_by_id(&oms.rules().securities, message);
+    let named = named.filter(|_| symbol_of(message).is_none());
+    named.map(|symbol| Text::new(symbol.as_bytes()))
+}
+
+/// The reason to refuse a request whose SecurityID(48) names no instrument, or another one than its Symbol(55).
+#[cold]
+pub(super) fn other_security(oms: &Oms, message: &Message<'_>) -> Option<Reason> {
+    if oms.rules().securities.is_empty() {
+        return None;
+    }
+    let source = message.get(tag::SECURITY_ID_SOURCE)?;
+    let id = message.get(tag::SECURITY_ID)?;
+    let Some(symbol) = symbol_of(message) else {
+        return Some(Reason::of(Why::Symbol));
+    };
+    let state = oms.core.state();
+    let instrument = state.instruments().find(symbol)?;
+    let other = match symbol_by_id(&oms.rules().securities, message) {
+        Some(named) if named.as_bytes() == symbol => return None,
+        Some(named) => state.instruments().find(named.as_bytes()),
+        // The instrument has another identifier of this source, or none of this source is known.
+        None => {
+            let known = oms.core.rule(instrument).ok()?.security.id_of(source)?;
+            if known.as_bytes() == id {
+                return None;
+            }
+            None
+        }
+    };
+    Some(Reason {
+        value: instrument.place().into(),
+        limit: other.map_or(-1, |other| other.place().into()),
+        ..Reason::of(Why::OtherSecurity)
+    })
+}
+
+/// Whether a field of a request is what the file of instruments has for the symbol of the request.
+#[cold]
+pub(super) fn is_of_symbol(oms: &Oms, message: &Message<'_>, of: Tag, value: &[u8]) -> bool {
+    let state = oms.core.state();
+    let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+    let instrument = state.instruments().find(symbol);
+    let rule = instrument.and_then(|it| oms.core.rule(it).ok());
+    let Some(security) = rule.map(|rule| &rule.security) else {
+        return false;
+    };
+    let is = |known: Option<&str>| known.is_some_and(|known| known.as_bytes() == value);
+    let is_number = |known: Option<u32>| {
+        known.is_some() && fixwire_protocol::value::uint(value).ok() == known.map(u64::from)
+    };
+    match of {
+        tag::SECURITY_ID => {
+            let source = message.get(tag::SECURITY_ID_SOURCE);
+            source.is_some_and(|source| is(security.id_of(source)))
+        }
+        tag::SECURITY_ID_SOURCE => {
+            let id = message.get(tag::SECURITY_ID);
+            let known = security.id_of(value);
+            id.is_some() && known.map(str::as_bytes) == id
+        }
+        tag::SECURITY_EXCHANGE => is(security.exchange.as_deref()),
+        tag::SECURITY_TYPE => is(security.kind.as_deref()),
+        MONTH => is_number(security.maturity.map(|it| it.month())),
+        MATURITY_DATE => is_number(security.maturity.and_then(|it| it.day())),
+        _ => false,
+    }
+}
+
+/// Handles a request as if it had this Symbol(55).
+#[cold]
+pub(super) fn with_symbol<T>(
+    oms: &mut Oms,
+    message: &Message<'_>,
+    symbol: Text,
+    handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
+) -> T {
+    renamed(
+        oms,
+        |_, to| write_with_symbol(message, symbol.bytes(), &mut to.bytes),
+        handle,
+    )
+}
+
+/// Handles a message of a line, or of a drop copy of its venue, as if it had the names of the OMS.
+#[inline]
+pub(super) fn in_own_names<T>(
+    oms: &mut Oms,
+    session: SessionNo,
+    message: &Message<'_>,
+    handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
+) -> T {
+    if oms.core.state().venue_names.is_empty() {
+        return handle(oms, message);
+    }
+    let line = line_of(oms, session);
+    if oms.core.state().venue_names.on(line).is_none() {
+        return handle(oms, message);
+    }
+    renamed(
+        oms,
+        |oms, to| {
+            let state = oms.core.state();
+            let id = |tag| message.get(tag).and_then(VenueId::parse);
+            let id = id(tag::CL_ORD_ID).or_else(|| id(tag::ORIG_CL_ORD_ID));
+            if let (Some(names), Some(index)) =
+                (state.venue_names.on(line), oms.links.venue_names.get(&line))
+            {
+                let said = VenueMessage {
+                    state,
+                    names,
+                    index,
+                    order: id.and_then(|id| state.orders().get(id.order)),
+                };
+                said.write(message, &mut to.changes, &mut to.bytes);
+            } else {
+                to.bytes.extend_from_slice(message.bytes());
+            }
+        },
+        handle,
+    )
+}
+
+/// The line whose names the messages of a session have: that of the session, or the first line that a drop copy of a
+/// venue copies.
+fn line_of(oms: &Oms, session: SessionNo) -> SessionNo {
+    let names = oms.core.state().sessions();
+    let mut sources = oms.rules().copy_sources.iter();
+    let source = sources.find(|it| it.session.as_bytes() == names.name(session));
+    let line = source.and_then(|source| names.find(source.lines.first()?.as_bytes()));
+    line.unwrap_or(session)
+}
+
+/// Finds the names at venues, at the start and after a reload.
+pub(super) fn find_names(oms: &mut Oms) {
+    let state = oms.core.state();
+    let all = &state.venue_names.0;
+    let mut not_named = Table::default();
+    if !all.is_empty() {
+        not_named = state
+            .sessions()
+            .iter()
+            .map(|_| MissingTags::default())
+            .collect();
+    }
+    for (line, names) in all {
+        let name = state.sessions().name(*line);
+        let mut sessions = oms.sessions.iter();
+        if let Some(session) = sessions.find(|it| it.name.as_bytes() == name) {
+            not_named[*line] = MissingTags::of(names, &session.dictionary);
+        }
+    }
+    let index = all
+        .iter()
+        .map(|(line, names)| (*line, VenueNameIndex::of(names)));
+    (oms.links.venue_names, oms.links.not_named) = (index.collect(), not_named);
+}
+
+/// One sentence for each field of a name at a venue that NewOrderSingle(D) of a line cannot have.
+pub(super) fn name_problems(rules: &RiskRules, sessions: &[OmsSession]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for group in &rules.groups {
+        let lines = sessions.iter().filter(|it| group.lines.contains(&it.name));
+        for (session, (key, file)) in lines.flat_map(|line| {
+            let files = [("symbols", &group.symbols), ("accounts", &group.accounts)];
+            files.map(|file| (line, file))
+        }) {
+            for row in &file.rows {
+                for field in each_field(&row.fields) {
+                    let dictionary = &session.dictionary;
+                    let def = dictionary.field(field.tag);
+                    let why = match def.filter(|_| has_field(dictionary, b"D", field.tag)) {
+                        None => "which its NewOrderSingle(D) does not have",
+                        Some(def) if !allows(def, field.value) => "a value that it does not have",
+                        Some(_) => continue,
+                    };
+                    problems.push(format!(
+                        "line_group {} has {key} = {:?}: {} has {}={}, {why}; line {}",
+                        group.name,
+                        file.file,
+                        row.name,
+                        field.tag,
+                        String::from_utf8_lossy(field.value),
+                        session.name,
+                    ));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Handles the message that `write` writes.
+fn renamed<T>(
+    oms: &mut Oms,
+    write: impl FnOnce(&Oms, &mut Renamed),
+    handle: impl FnOnce(&mut Oms, &Message<'_>) -> T,
+) -> T {
+    let mut renamed = oms.renamed.take().unwrap_or_else(|| {
+        let mut decoder = Decoder::with_capacity(FIELDS);
+        for dictionary in &oms.dictionaries {
+            decoder.learn(dictionary);
+        }
+        Box::new(Renamed {
+            bytes: Vec::with_capacity(4 << 10),
+            changes: Vec::with_capacity(64),
+            decoder,
+        })
+    });
+    renamed.bytes.clear();
+    write(oms, &mut renamed);
+    let Renamed { bytes, decoder, .. } = &mut *renamed;
+    let done = handle(oms, &decoder.decode_whole(bytes));
+    oms.renamed = Some(renamed);
+    done
+}

@@ -1,0 +1,464 @@
+//! Names of instruments and accounts at a venue: writes those of an order, and finds what those of a message name.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Body, Dictionary, Field, Message, SOH, Tag, tag};
+
+use super::lines::VenueLine;
+use crate::state::OmsState;
+use crate::state::orders::Order;
+use crate::state::orders::venue_names::{LineNames, value_of};
+use crate::values::fields::carried::each_field;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
+use crate::values::rules::SecurityIndex;
+
+/// MsgType(35) of the requests to venues that have names.
+const REQUESTS: [&[u8]; 5] = [b"D", b"G", b"F", b"H", b"R"];
+
+/// For each of [`REQUESTS`], the tags of names that a line's dictionary does not have in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MissingTags(pub [Vec<Tag>; REQUESTS.len()]);
+
+impl MissingTags {
+    /// The tags that the names of a line use and that its dictionary does not have in a request.
+    pub(crate) fn of(names: &LineNames, dictionary: &Dictionary) -> Self {
+        let instruments = names.instruments.values();
+        let all = instruments.chain(names.accounts.values());
+        let mut tags: Vec<Tag> = all
+            .flat_map(|fields| each_field(fields).map(|field| field.tag))
+            .collect();
+        tags.sort_unstable();
+        tags.dedup();
+        Self(REQUESTS.map(|msg_type| {
+            let lacks = |tag: &&Tag| !has_field(dictionary, msg_type, **tag);
+            tags.iter().filter(lacks).copied().collect()
+        }))
+    }
+
+    fn in_request(&self, msg_type: &[u8]) -> &[Tag] {
+        let mut all = REQUESTS.iter().zip(&self.0);
+        let found = all.find(|(known, _)| **known == msg_type);
+        found.map_or(&[], |(_, tags)| tags)
+    }
+}
+
+/// Whether a message, or a group of it, has a field in the dictionary.
+pub(crate) fn has_field(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> bool {
+    dictionary.message(msg_type).is_some_and(|message| {
+        message.member(tag).is_some()
+            || message.members().iter().any(|member| {
+                let group = member.group.as_ref();
+                group.is_some_and(|group| crate::values::fields::carried::has_member(group, tag))
+            })
+    })
+}
+
+/// The fields that name the instrument and the account of an order in a request to its venue.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    instrument: Option<&'a [u8]>,
+    account: Option<&'a [u8]>,
+    /// Tags that the request does not have.
+    missing: &'a [Tag],
+}
+
+impl<'a> Named<'a> {
+    const PLAIN: Self = Self {
+        instrument: None,
+        account: None,
+        missing: &[],
+    };
+
+    #[inline]
+    pub(crate) fn of(
+        state: &'a OmsState,
+        order: &Order,
+        msg_type: &[u8],
+        line: VenueLine<'a>,
+    ) -> Self {
+        if state.venue_names.is_empty() {
+            return Self::PLAIN;
+        }
+        Self {
+            account: state.venue_names.account(line.number, order.account),
+            ..Self::of_instrument(state, order.instrument, msg_type, line)
+        }
+    }
+
+    pub(crate) fn of_instrument(
+        state: &'a OmsState,
+        instrument: InstrumentNo,
+        msg_type: &[u8],
+        line: VenueLine<'a>,
+    ) -> Self {
+        Self {
+            instrument: state.venue_names.instrument(line.number, instrument),
+            account: None,
+            missing: line.not_named.in_request(msg_type),
+        }
+    }
+
+    /// Whether both names are those of the OMS.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.instrument.is_none() && self.account.is_none()
+    }
+
+    /// Whether a field is part of the names.
+    pub(crate) fn has(&self, tag: Tag) -> bool {
+        let names = [self.instrument, self.account].into_iter().flatten();
+        let mut fields = names.flat_map(each_field);
+        fields.any(|field| field.tag == tag)
+    }
+
+    /// Writes Symbol(55) and the other fields that name an instrument.
+    #[inline]
+    pub(crate) fn put_instrument(&self, state: &OmsState, of: InstrumentNo, out: &mut Body<'_>) {
+        match self.instrument {
+            None => {
+                out.field(tag::SYMBOL, state.instruments().name(of));
+            }
+            Some(fields) => self.put(fields, out),
+        }
+    }
+
+    /// Writes Account(1) and the other fields that name an account.
+    #[inline]
+    pub(crate) fn put_account(&self, state: &OmsState, of: AccountNo, out: &mut Body<'_>) {
+        match self.account {
+            None => {
+                out.field(tag::ACCOUNT, state.accounts().name(of));
+            }
+            Some(fields) => self.put(fields, out),
+        }
+    }
+
+    fn put(&self, fields: &[u8], out: &mut Body<'_>) {
+        if self.missing.is_empty() {
+            out.encoded(fields);
+            return;
+        }
+        for field in each_field(fields).filter(|field| !self.missing.contains(&field.tag)) {
+            out.encoded(field.bytes);
+        }
+    }
+}
+
+/// The tags of the fields by which a message names an instrument.
+#[derive(Clone, Copy, Debug)]
+struct InstrumentTags {
+    symbol: Tag,
+    id: Tag,
+    source: Tag,
+    exchange: Tag,
+}
+
+/// Of the message itself and of entries of groups, and of a leg.
+const INSTRUMENTS: [InstrumentTags; 2] = [
+    InstrumentTags {
+        symbol: tag::SYMBOL,
+        id: tag::SECURITY_ID,
+        source: tag::SECURITY_ID_SOURCE,
+        exchange: tag::SECURITY_EXCHANGE,
+    },
+    InstrumentTags {
+        symbol: tag::LEG_SYMBOL,
+        id: 602,
+        source: 603,
+        exchange: 616,
+    },
+];
+
+/// The values by which a message names an instrument.
+#[derive(Clone, Copy, Debug, Default)]
+struct SaidName<'a> {
+    symbol: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    source: Option<&'a [u8]>,
+    exchange: Option<&'a [u8]>,
+}
+
+impl<'a> SaidName<'a> {
+    fn of(message: &Message<'a>, fields: &[Field], tags: InstrumentTags) -> Self {
+        let get = |tag: Tag| {
+            let found = fields.iter().find(|field| field.tag == tag);
+            found.map(|field| message.value(*field))
+        };
+        Self {
+            symbol: get(tags.symbol),
+            id: get(tags.id),
+            source: get(tags.source),
+            exchange: get(tags.exchange),
+        }
+    }
+
+    /// Whether these values name what the fields of a row name: SecurityID(48) decides if both have one of the same
+    /// source, else Symbol(55), and SecurityExchange(207) if both have it.
+    fn is(&self, fields: &[u8]) -> bool {
+        if let (Some(id), Some(known)) = (self.id, value_of(fields, tag::SECURITY_ID)) {
+            let source = value_of(fields, tag::SECURITY_ID_SOURCE);
+            if self.source.is_none() || self.source == source {
+                return id == known;
+            }
+        }
+        let exchange = value_of(fields, tag::SECURITY_EXCHANGE);
+        let same_exchange = match (self.exchange, exchange) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        self.symbol == value_of(fields, tag::SYMBOL) && same_exchange
+    }
+}
+
+/// Finds the instruments and accounts of the OMS that messages on a line name.
+#[derive(Debug, Default)]
+pub(crate) struct VenueNameIndex {
+    symbols: BTreeMap<Box<[u8]>, Vec<InstrumentNo>>,
+    ids: BTreeMap<Box<[u8]>, Vec<InstrumentNo>>,
+    accounts: BTreeMap<Box<[u8]>, Vec<AccountNo>>,
+}
+
+impl VenueNameIndex {
+    /// The index of the names on a line.
+    pub(crate) fn of(names: &LineNames) -> Self {
+        let mut index = Self::default();
+        for (of, fields) in &names.instruments {
+            if let Some(symbol) = value_of(fields, tag::SYMBOL) {
+                index.symbols.entry(symbol.into()).or_default().push(*of);
+            }
+            if let Some(id) = value_of(fields, tag::SECURITY_ID) {
+                index.ids.entry(id.into()).or_default().push(*of);
+            }
+        }
+        for (of, fields) in &names.accounts {
+            if let Some(account) = value_of(fields, tag::ACCOUNT) {
+                index.accounts.entry(account.into()).or_default().push(*of);
+            }
+        }
+        index
+    }
+}
+
+/// Symbol(55) of a request; `None` for a symbol without a meaning, with which SecurityID(48) names the instrument.
+pub(crate) fn symbol_of<'a>(message: &Message<'a>) -> Option<&'a [u8]> {
+    let symbol = message.get(tag::SYMBOL);
+    symbol.filter(|symbol| !matches!(*symbol, b"" | b"[N/A]"))
+}
+
+/// The symbol of the instrument that SecurityID(48) and SecurityIDSource(22) of a request name.
+pub(crate) fn symbol_by_id<'i>(index: &'i SecurityIndex, message: &Message<'_>) -> Option<&'i str> {
+    let source = message.get(tag::SECURITY_ID_SOURCE)?;
+    index.find(source, message.get(tag::SECURITY_ID)?)
+}
+
+/// Writes a request that names its instrument by SecurityID(48) alone with this Symbol(55).
+pub(crate) fn write_with_symbol(message: &Message<'_>, symbol: &[u8], to: &mut Vec<u8>) {
+    let first = match message.has(tag::SYMBOL) {
+        true => tag::SYMBOL,
+        false => tag::SECURITY_ID,
+    };
+    for (at, field) in message.fields().iter().enumerate() {
+        if field.tag == first {
+            put(to, tag::SYMBOL, &[symbol]);
+        }
+        if field.tag != tag::SYMBOL {
+            to.extend_from_slice(message.raw(at..at + 1));
+        }
+    }
+}
+
+/// A message of a venue, and what its line names.
+pub(crate) struct VenueMessage<'a> {
+    pub state: &'a OmsState,
+    pub names: &'a LineNames,
+    pub index: &'a VenueNameIndex,
+    /// The order that the message names by its ids.
+    pub order: Option<&'a Order>,
+}
+
+/// What follows a name of the venue that is no name of the OMS on this line, although the OMS has such a name: names of
+/// the OMS have no blanks.
+const OF_VENUE: &[u8] = b" (venue)";
+
+impl VenueMessage<'_> {
+    /// Writes the message with the names of the OMS: Symbol(55) or LegSymbol(600) without the other fields of the
+    /// instrument, and Account(1).
+    pub(crate) fn write(
+        &self,
+        message: &Message<'_>,
+        changes: &mut Vec<NameChange>,
+        to: &mut Vec<u8>,
+    ) {
+        let fields = message.fields();
+        changes.clear();
+        for tags in INSTRUMENTS {
+            self.instruments(message, tags, changes);
+        }
+        for (at, field) in fields.iter().enumerate() {
+            if field.tag == tag::ACCOUNT
+                && let Some(what) = self.account(message, message.value(*field))
+            {
+                changes.push(NameChange { at, what });
+            }
+        }
+        changes.sort_unstable_by_key(|change| change.at);
+        let mut changes = changes.iter().peekable();
+        for at in 0..fields.len() {
+            let change = changes.next_if(|change| change.at == at);
+            match change.map(|change| change.what) {
+                None => to.extend_from_slice(message.raw(at..at + 1)),
+                Some(Change::Left) => {}
+                Some(Change::Symbol(tag, of)) => {
+                    put(to, tag, &[self.state.instruments().name(of)]);
+                }
+                Some(Change::Account(of)) => {
+                    put(to, tag::ACCOUNT, &[self.state.accounts().name(of)]);
+                }
+                Some(Change::Foreign) => {
+                    let value = message.value(fields[at]);
+                    put(to, fields[at].tag, &[value, OF_VENUE]);
+                }
+            }
+        }
+    }
+
+    /// Changes of all instruments that a message names with these tags. An instrument begins with its symbol, or, in a
+    /// message without symbols, with its SecurityID(48).
+    fn instruments(
+        &self,
+        message: &Message<'_>,
+        tags: InstrumentTags,
+        changes: &mut Vec<NameChange>,
+    ) {
+        let fields = message.fields();
+        let has_symbol = fields.iter().any(|field| field.tag == tags.symbol);
+        let first = if has_symbol { tags.symbol } else { tags.id };
+        let next = |from: usize| {
+            let mut rest = fields.iter().skip(from);
+            rest.position(|field| field.tag == first)
+                .map(|at| from + at)
+        };
+        // Fields before the first instrument may belong to it.
+        let (mut from, mut begins) = (0, next(0));
+        while let Some(start) = begins {
+            begins = next(start + 1);
+            let until = begins.unwrap_or(fields.len());
+            let said = SaidName::of(message, &fields[from..until], tags);
+            match self.instrument(&said) {
+                Some(of) => {
+                    let what = Change::Symbol(tags.symbol, of);
+                    changes.push(NameChange { at: start, what });
+                    let others = [tags.id, tags.source, tags.exchange];
+                    let others = (from..until)
+                        .filter(|at| *at != start && others.contains(&fields[*at].tag));
+                    let what = Change::Left;
+                    changes.extend(others.map(|at| NameChange { at, what }));
+                }
+                None => {
+                    let known = said.symbol.and_then(|it| self.state.instruments().find(it));
+                    if known.is_some() {
+                        let what = Change::Foreign;
+                        changes.push(NameChange { at: start, what });
+                    }
+                }
+            }
+            from = until;
+        }
+    }
+
+    fn instrument(&self, said: &SaidName<'_>) -> Option<InstrumentNo> {
+        let own = |of: InstrumentNo| match self.names.instruments.get(&of) {
+            Some(fields) => said.is(fields),
+            None => said.symbol == Some(self.state.instruments().name(of)),
+        };
+        if let Some(order) = self.order.filter(|order| own(order.instrument)) {
+            return Some(order.instrument);
+        }
+        let of_order = self
+            .order
+            .and_then(|it| self.state.spreads.legs(it.instrument));
+        let mut legs = of_order.into_iter().flatten().map(|leg| leg.instrument);
+        if let Some(leg) = legs.find(|leg| own(*leg)) {
+            return Some(leg);
+        }
+        let by_id = said.id.and_then(|id| self.index.ids.get(id));
+        let by_symbol = said.symbol.and_then(|it| self.index.symbols.get(it));
+        for all in [by_id, by_symbol].into_iter().flatten() {
+            let mut fit = all.iter().copied().filter(|of| own(*of));
+            if let (Some(of), None) = (fit.next(), fit.next()) {
+                return Some(of);
+            }
+        }
+        let plain = said.symbol.and_then(|it| self.state.instruments().find(it));
+        plain.filter(|of| own(*of))
+    }
+
+    fn account(&self, message: &Message<'_>, value: &[u8]) -> Option<Change> {
+        let own = |of: AccountNo| match self.names.accounts.get(&of) {
+            Some(fields) => {
+                value_of(fields, tag::ACCOUNT) == Some(value)
+                    && each_field(fields).skip(1).all(|field| {
+                        let said = message.get(field.tag);
+                        said.is_none_or(|said| said == field.value)
+                    })
+            }
+            None => self.state.accounts().name(of) == value,
+        };
+        if let Some(order) = self.order.filter(|order| own(order.account)) {
+            return Some(Change::Account(order.account));
+        }
+        let plain = self.state.accounts().find(value);
+        let named = self.index.accounts.get(value);
+        let all = named.into_iter().flatten().copied();
+        let plain_too = plain.filter(|of| !self.names.accounts.contains_key(of));
+        let mut fit = all.chain(plain_too).filter(|of| own(*of));
+        match (fit.next(), fit.next()) {
+            (Some(of), None) => Some(Change::Account(of)),
+            // Several accounts have this name at the venue, or an account with another name there has it here.
+            _ => plain.map(|_| Change::Foreign),
+        }
+    }
+}
+
+/// A change of a field of a venue's message, given by its index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameChange {
+    at: usize,
+    what: Change,
+}
+
+/// What becomes of a field of a venue's message.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    /// It is left out.
+    Left,
+    /// The symbol of an instrument, with this tag, takes its place.
+    Symbol(Tag, InstrumentNo),
+    /// An account takes its place.
+    Account(AccountNo),
+    /// It is marked as a name of the venue.
+    Foreign,
+}
+
+fn put(to: &mut Vec<u8>, tag: Tag, value: &[&[u8]]) {
+    to.extend_from_slice(crate::values::show::digits(tag.into()).bytes());
+    to.push(b'=');
+    value.iter().for_each(|part| to.extend_from_slice(part));
+    to.push(SOH);
+}
+
+/// Whether a message of a line names another instrument than `of`, by the names of the line.
+#[cold]
+pub(crate) fn names_other(
+    state: &OmsState,
+    line: Option<SessionNo>,
+    of: InstrumentNo,
+    message: &Message<'_>,
+) -> bool {
+    let said = SaidName::of(message, message.fields(), INSTRUMENTS[0]);
+    let names = line.and_then(|line| state.venue_names.instrument(line, of));
+    let is_plain = said.symbol == Some(state.instruments().name(of));
+    said.symbol.is_some() && !is_plain && !names.is_some_and(|fields| said.is(fields))
+}

@@ -1,0 +1,109 @@
+//! Names of instruments and accounts in messages of lines whose venue has names of its own.
+//!
+//! The names come from the settings, as events: an order that is open at the venue keeps the name that it was sent with,
+//! whatever the files say at the next start.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+
+use fixwire_ledger::record;
+use fixwire_protocol::{Tag, tag};
+
+use crate::values::fields::carried::each_field;
+use crate::values::ids::{AccountNo, InstrumentNo, SessionNo};
+
+/// Maximum number of bytes of the fields of a name.
+pub(crate) const NAME_MAX: usize = 384;
+
+/// Maximum number of fields of a name.
+pub(crate) const NAME_TAGS: usize = 12;
+
+/// The names on a line. Fields are `tag=value` with SOH, the venue's name first.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct LineNames {
+    pub instruments: BTreeMap<InstrumentNo, Box<[u8]>>,
+    pub accounts: BTreeMap<AccountNo, Box<[u8]>>,
+}
+
+record! { LineNames { instruments, accounts } }
+
+/// The names on all lines that have some.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct VenueNames(pub(crate) BTreeMap<SessionNo, LineNames>);
+
+record! { VenueNames(_) }
+
+impl VenueNames {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names on a line; `None` if the venue has those of the OMS.
+    pub(crate) fn on(&self, line: SessionNo) -> Option<&LineNames> {
+        self.0.get(&line)
+    }
+
+    /// The fields that name an instrument on a line; `None` for Symbol(55) of the OMS alone.
+    pub(crate) fn instrument(&self, line: SessionNo, of: InstrumentNo) -> Option<&[u8]> {
+        self.on(line)?.instruments.get(&of).map(|fields| &**fields)
+    }
+
+    /// The fields that name an account on a line; `None` for Account(1) of the OMS alone.
+    pub(crate) fn account(&self, line: SessionNo, of: AccountNo) -> Option<&[u8]> {
+        self.on(line)?.accounts.get(&of).map(|fields| &**fields)
+    }
+
+    /// Sets the name of an instrument; no fields remove it.
+    pub(crate) fn set_instrument(
+        &mut self,
+        line: SessionNo,
+        of: InstrumentNo,
+        fields: &[u8],
+    ) -> Option<()> {
+        is_name(fields, tag::SYMBOL).then_some(())?;
+        let names = &mut self.0.entry(line).or_default().instruments;
+        match fields.is_empty() {
+            true => names.remove(&of),
+            false => names.insert(of, fields.into()),
+        };
+        self.0.retain(|_, names| *names != LineNames::default());
+        Some(())
+    }
+
+    /// Sets the name of an account; no fields remove it.
+    pub(crate) fn set_account(
+        &mut self,
+        line: SessionNo,
+        of: AccountNo,
+        fields: &[u8],
+    ) -> Option<()> {
+        is_name(fields, tag::ACCOUNT).then_some(())?;
+        let names = &mut self.0.entry(line).or_default().accounts;
+        match fields.is_empty() {
+            true => names.remove(&of),
+            false => names.insert(of, fields.into()),
+        };
+        self.0.retain(|_, names| *names != LineNames::default());
+        Some(())
+    }
+}
+
+/// Whether these are whole fields that begin with a tag, or none.
+pub(crate) fn is_name(fields: &[u8], first: Tag) -> bool {
+    let (mut len, mut count) = (0, 0);
+    let mut tags = each_field(fields).map(|field| {
+        len += field.bytes.len();
+        count += 1;
+        field.tag
+    });
+    let begins = tags.next().is_none_or(|tag| tag == first);
+    tags.for_each(drop);
+    begins && len == fields.len() && len <= NAME_MAX && count <= NAME_TAGS
+}
+
+/// The value of a tag in the fields of a name.
+pub(crate) fn value_of(fields: &[u8], tag: Tag) -> Option<&[u8]> {
+    let mut found = each_field(fields).filter(|field| field.tag == tag);
+    found.next().map(|field| field.value)
+}

@@ -1,0 +1,117 @@
+//! Identifiers and reference data of an instrument, and the search for an instrument by identifier.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::InstrumentRule;
+
+/// Identifiers and reference data of an instrument.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SecurityData {
+    /// Identifiers of the instrument, at most one of each source.
+    pub ids: Vec<SecurityId>,
+    /// SecurityExchange(207), a MIC.
+    pub exchange: Option<String>,
+    /// SecurityType(167).
+    pub kind: Option<String>,
+    /// When it matures.
+    pub maturity: Option<Maturity>,
+    /// The first trading day without new orders, as 20261218.
+    pub expires: Option<u32>,
+}
+
+/// An identifier of an instrument.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SecurityId {
+    /// SecurityIDSource(22).
+    pub source: String,
+    /// SecurityID(48).
+    pub id: String,
+}
+
+/// When an instrument matures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Maturity {
+    /// In a month, as 202612: MaturityMonthYear(200).
+    Month(u32),
+    /// On a day, as 20261218: MaturityDate(541).
+    Day(u32),
+}
+
+impl Maturity {
+    /// MaturityMonthYear(200), as 202612.
+    #[must_use]
+    pub fn month(self) -> u32 {
+        match self {
+            Self::Month(month) => month,
+            Self::Day(day) => day / 100,
+        }
+    }
+
+    /// MaturityDate(541), as 20261218; `None` if only the month is known.
+    #[must_use]
+    pub fn day(self) -> Option<u32> {
+        match self {
+            Self::Month(_) => None,
+            Self::Day(day) => Some(day),
+        }
+    }
+}
+
+impl SecurityData {
+    /// The identifier of a source.
+    #[must_use]
+    pub fn id_of(&self, source: &[u8]) -> Option<&str> {
+        let mut ids = self.ids.iter();
+        let found = ids.find(|it| it.source.as_bytes() == source);
+        found.map(|it| it.id.as_str())
+    }
+}
+
+/// An identifier with the symbol of its instrument.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct IdentifiedSymbol {
+    id: SecurityId,
+    symbol: String,
+}
+
+/// Finds the symbols of instruments by identifier.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SecurityIndex(Vec<IdentifiedSymbol>);
+
+impl SecurityIndex {
+    /// The index of the instruments of the settings.
+    #[must_use]
+    pub fn of(instruments: &[InstrumentRule]) -> Self {
+        let all = instruments.iter().flat_map(|rule| {
+            let ids = rule.security.ids.iter().cloned();
+            ids.map(|id| IdentifiedSymbol {
+                id,
+                symbol: rule.symbol.clone(),
+            })
+        });
+        let mut all: Vec<IdentifiedSymbol> = all.collect();
+        all.sort_by(|one, other| one.key().cmp(&other.key()));
+        Self(all)
+    }
+
+    /// Whether no instrument has an identifier.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Symbol(55) of the instrument with SecurityIDSource(22) and SecurityID(48).
+    #[must_use]
+    pub fn find(&self, source: &[u8], id: &[u8]) -> Option<&str> {
+        let found = self.0.binary_search_by(|it| it.key().cmp(&(source, id)));
+        found.ok().map(|at| self.0[at].symbol.as_str())
+    }
+}
+
+impl IdentifiedSymbol {
+    fn key(&self) -> (&[u8], &[u8]) {
+        (self.id.source.as_bytes(), self.id.id.as_bytes())
+    }
+}
